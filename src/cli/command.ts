@@ -1,0 +1,36 @@
+import type { Command } from "commander";
+import type { Files } from "../ports/files.ts";
+
+/** What a command may touch of the world. `main` makes the real one, tests make their own. */
+export interface World {
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly files: Files;
+  readonly color: boolean;
+  stdin(): Promise<string>;
+  /** For what was asked for. */
+  out(text: string): void;
+  /** For messages about it. */
+  err(text: string): void;
+}
+
+/**
+ * One command of the program. `register` gets the commander command, adds arguments, options and help
+ * examples, and sets an action, which calls `done` with the exit code.
+ */
+export interface CliCommand {
+  readonly name: string;
+  readonly summary: string;
+  register(command: Command, world: World, done: (exit: ExitCode) => void): void;
+}
+
+export const EXIT = {
+  ok: 0,
+  failed: 1,
+  usage: 2,
+  rejected: 3,
+  person: 4,
+  budget: 5,
+  running: 8,
+} as const;
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT];

@@ -1,0 +1,59 @@
+import type { GateName } from "./gate.ts";
+import type { RoleName, TreeId } from "./ids.ts";
+import type { Phase, TddPhase } from "./phase.ts";
+import type { IncompleteCategory } from "./signal.ts";
+
+/** One dispatch of one agent for one phase. An attempt that carries a brief is a rework. */
+export interface AttemptSummary {
+  readonly attempt: number;
+  readonly phase: Phase;
+  readonly role: RoleName;
+  readonly tddPhase?: TddPhase;
+  /** The gate whose failure sent it back; `null` for new work. */
+  readonly reworkOf: GateName | null;
+  readonly outcome: AttemptOutcome["type"] | "running";
+  readonly tree: TreeId | null;
+  /** What it did, in the agent's words, shortened. */
+  readonly summary: string;
+  /** Why its work was not good enough; empty while that is not known. */
+  readonly failed: string;
+}
+
+/** How a dispatch ended. Only `ready` goes on to the gates; none of the others charges a rework budget. */
+export type AttemptOutcome =
+  | { readonly type: "ready" }
+  | {
+      readonly type: "incomplete";
+      readonly category: IncompleteCategory;
+      readonly blocker: string;
+      readonly attempted: readonly string[];
+      readonly needed: string;
+      /** The story it waits for, when it could name one. */
+      readonly waitsFor?: string;
+    }
+  | { readonly type: "blocked"; readonly issue: string }
+  /** It said nothing that could be read, even when asked again. */
+  | { readonly type: "unclear"; readonly detail: string }
+  | { readonly type: "crashed"; readonly detail: string }
+  | { readonly type: "timed-out"; readonly afterMs: number }
+  | { readonly type: "rate-limited"; readonly retryAt: number }
+  | { readonly type: "refused"; readonly detail: string }
+  /** The agent cannot be used at all until a person does something: no login, no credit. */
+  | { readonly type: "unusable"; readonly detail: string; readonly fix: string }
+  /** No such agent here: not installed, renamed, out of service. */
+  | { readonly type: "missing"; readonly detail: string }
+  | { readonly type: "stopped"; readonly by: string };
+
+export const ATTEMPT_OUTCOMES = [
+  "ready",
+  "incomplete",
+  "blocked",
+  "unclear",
+  "crashed",
+  "timed-out",
+  "rate-limited",
+  "refused",
+  "unusable",
+  "missing",
+  "stopped",
+] as const satisfies readonly AttemptOutcome["type"][];

@@ -1,0 +1,35 @@
+/** Which change caused a failure, with confidence and the evidence for it; or why no change did. */
+export const BLAME_VERDICTS = [
+  "culprit",
+  "multi",
+  "unmet",
+  "pre-existing",
+  "environment",
+  "flaky",
+  "too-broad",
+  "unknown",
+] as const;
+export type BlameVerdict = (typeof BLAME_VERDICTS)[number];
+
+export interface Suspect {
+  readonly file: string;
+  readonly line: number;
+  readonly endLine?: number;
+  readonly symbol?: string;
+  /** What the change did there, in a few words. */
+  readonly change: string;
+  readonly commit?: string;
+  readonly attempt?: number;
+  readonly confidence: number;
+  readonly reasons: readonly string[];
+}
+
+export interface Blame {
+  readonly verdict: BlameVerdict;
+  /** `proven`: shown by running, both ways. `ranked`: the likeliest, by reading alone. */
+  readonly basis: "proven" | "ranked";
+  readonly confidence: number;
+  readonly suspects: readonly Suspect[];
+  readonly explanation: string;
+  readonly testRuns: number;
+}

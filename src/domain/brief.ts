@@ -1,0 +1,89 @@
+import type { Blame } from "./blame.ts";
+import type { TriedAndFailed } from "./escalation.ts";
+import type { Finding } from "./finding.ts";
+import type { CheckRun, CiClass, CriterionResult, GateName, StageResult } from "./gate.ts";
+import type { Route } from "./route.ts";
+import type { Scope } from "./scope.ts";
+
+/** What goes back to the agent: everything the next attempt needs, and nothing that could mislead it. */
+export interface Brief {
+  readonly story: { readonly id: string; readonly title: string; readonly goal: string };
+  readonly gate: GateName;
+  readonly variant: BriefVariant;
+  readonly attempt: number;
+  readonly failure: number;
+  readonly failureLimit: number;
+  readonly route: Route;
+  /** The role file's own text, put in front of the assignment (S0). */
+  readonly rolePrompt: string;
+  readonly summary: string;
+  readonly evidence: readonly BriefEvidence[];
+  readonly blame: Blame | null;
+  readonly required: readonly Finding[];
+  readonly information: readonly Finding[];
+  readonly requiredFixes: readonly string[];
+  readonly priority: "HIGH" | "MEDIUM" | "LOW";
+  readonly stages: readonly StageResult[];
+  readonly runs: readonly CheckRun[];
+  readonly criteria: readonly CriterionResult[];
+  readonly survivors: readonly Survivor[];
+  readonly mutationScore: string;
+  readonly ci: { readonly class: CiClass; readonly step: string; readonly runId: string } | null;
+  readonly conflicts: readonly ReviewConflict[];
+  readonly filesModified: readonly string[];
+  readonly earlier: readonly TriedAndFailed[];
+  /** What reviewers learned, and what a person said. */
+  readonly context: readonly string[];
+  readonly guidance: readonly string[];
+  readonly scope: Scope;
+  readonly judgedBy: readonly string[];
+  readonly report: "signal" | "tool";
+  /** The agent said nothing readable before: spell the format out. */
+  readonly spellOutFormat: boolean;
+}
+
+/**
+ * Whose words the brief is written in: S0's review, audit and environment forms, S1's per gate, S3's rework
+ * brief, S4's phase rework, and our own for the integrity gate.
+ */
+export const BRIEF_VARIANTS = [
+  "review",
+  "audit",
+  "environment",
+  "tdd",
+  "staged-review",
+  "mutation",
+  "ci",
+  "goal",
+  "phase",
+  "integrity",
+  "merge",
+] as const;
+export type BriefVariant = (typeof BRIEF_VARIANTS)[number];
+
+/** Untrusted text: it is fenced and capped by whoever writes the brief. */
+export interface BriefEvidence {
+  readonly title: string;
+  readonly text: string;
+  /** Where the whole of it is kept. */
+  readonly fullAt?: string;
+}
+
+/** S1: one mutant that no test noticed. */
+export interface Survivor {
+  readonly file: string;
+  readonly line: number;
+  readonly mutation: string;
+  readonly description: string;
+  readonly recommendedTest: string;
+}
+
+/** Two reviewers who ask for opposite things in one place. */
+export interface ReviewConflict {
+  readonly file: string;
+  readonly line: number;
+  readonly between: readonly [string, string];
+  readonly says: readonly [string, string];
+  /** Whose word counts; `null` is a tie, which a person breaks. */
+  readonly winner: string | null;
+}

@@ -1,0 +1,45 @@
+import type { GateName } from "./gate.ts";
+
+/** A limit with a counter. The word in front of the colon says what is counted. */
+export type BudgetName =
+  | `failures:${GateName}`
+  | "iterations"
+  | "location"
+  | "cost"
+  | "tokens"
+  | "time"
+  | "run-cost"
+  | "run-tokens"
+  | "run-time";
+
+/** No setting may allow more failed judgements of one gate than this. */
+export const FAILURE_CEILING = 10;
+export const WARN_AT = 0.8;
+
+export interface Spent {
+  readonly costUsd: number;
+  readonly tokens: number;
+  readonly timeMs: number;
+  /** Some agent did not say what it cost: the sum is a floor, and is shown as one. */
+  readonly costUnknown: boolean;
+}
+
+export const NOTHING_SPENT: Spent = { costUsd: 0, tokens: 0, timeMs: 0, costUnknown: false };
+
+export function spend(
+  spent: Spent,
+  more: { readonly costUsd?: number | undefined; readonly tokens?: number | undefined; readonly durationMs: number },
+  paid: boolean,
+): Spent {
+  return {
+    costUsd: spent.costUsd + (more.costUsd ?? 0),
+    tokens: spent.tokens + (more.tokens ?? 0),
+    timeMs: spent.timeMs + more.durationMs,
+    costUnknown: spent.costUnknown || (paid && more.costUsd === undefined),
+  };
+}
+
+/** The two ways people count the same thing, said together so that nobody is one off. */
+export function countedBothWays(failures: number, limit: number): string {
+  return `failure ${failures} of ${limit}, rework ${Math.min(failures, limit - 1)} of ${limit - 1}`;
+}

@@ -1,0 +1,72 @@
+import type { BudgetName } from "./budget.ts";
+import type { GateName } from "./gate.ts";
+import type { EscalationId } from "./ids.ts";
+import type { Stall } from "./stall.ts";
+
+/** A question that only a person can answer. */
+export interface Escalation {
+  readonly id: EscalationId;
+  readonly kind: EscalationKind;
+  readonly reason: EscalationReason;
+  readonly gate: GateName | null;
+  readonly title: string;
+  /** The root cause as far as it is known. */
+  readonly assessment: string;
+  readonly recommendation: string;
+  /** One question. */
+  readonly question: string;
+  readonly options: readonly EscalationOption[];
+  readonly attempts: readonly TriedAndFailed[];
+  readonly branch: string;
+  readonly commit: string;
+}
+
+/** S1's line: what was tried, why it failed. */
+export interface TriedAndFailed {
+  readonly attempt: number;
+  readonly tried: string;
+  readonly failed: string;
+}
+
+export interface EscalationOption {
+  readonly verb: AnswerVerb;
+  readonly does: string;
+  readonly cost: string;
+}
+
+export const ESCALATION_KINDS = ["decision", "authorisation", "manual"] as const;
+export type EscalationKind = (typeof ESCALATION_KINDS)[number];
+
+export type EscalationReason =
+  | { readonly type: "budget"; readonly budget: BudgetName; readonly used: number; readonly limit: number }
+  | { readonly type: "stall"; readonly stall: Stall; readonly detail: string }
+  | { readonly type: "scope-too-broad"; readonly files: readonly string[] }
+  | { readonly type: "non-deterministic"; readonly detail: string }
+  | { readonly type: "gate-error"; readonly errors: number; readonly detail: string }
+  | { readonly type: "gate-inconclusive"; readonly times: number; readonly detail: string }
+  | { readonly type: "gate-blocked"; readonly times: number; readonly detail: string }
+  | { readonly type: "agent-failure"; readonly outcome: string; readonly times: number; readonly detail: string }
+  | { readonly type: "agent-missing"; readonly role: string }
+  | { readonly type: "incomplete"; readonly category: string; readonly blocker: string; readonly needed: string }
+  | { readonly type: "conflict"; readonly detail: string }
+  | { readonly type: "dispute"; readonly finding: string; readonly detail: string }
+  | { readonly type: "approval"; readonly of: "rework" | "retry" | "merge" }
+  | { readonly type: "infrastructure"; readonly issue: string; readonly tries: number };
+
+/**
+ * `resolve`: a person fixed it, the gates judge again. `send-back`: once more, with guidance. `retry`,
+ * `declare-healthy` and `halt` answer an infrastructure escalation; the others mean what they say.
+ */
+export const ANSWER_VERBS = [
+  "resolve",
+  "send-back",
+  "waive",
+  "dispute",
+  "raise-budget",
+  "force-complete",
+  "abandon",
+  "retry",
+  "declare-healthy",
+  "halt",
+] as const;
+export type AnswerVerb = (typeof ANSWER_VERBS)[number];

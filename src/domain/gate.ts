@@ -1,0 +1,68 @@
+import type { EvidenceId, Fingerprint, RoleName, TreeId } from "./ids.ts";
+import type { Finding } from "./finding.ts";
+import type { TddPhase } from "./phase.ts";
+import type { Result } from "./result.ts";
+
+/** A check of the work that gives a result and evidence. */
+export const GATES = ["integrity", "checks", "tdd", "review", "audit", "mutation", "ci", "merge"] as const;
+export type GateName = (typeof GATES)[number];
+
+/** Why an outside CI run failed; decided before anything is done about it. */
+export const CI_CLASSES = ["test", "lint", "build", "configuration", "infrastructure", "flaky"] as const;
+export type CiClass = (typeof CI_CLASSES)[number];
+
+/** An ordered part of a gate, or one of several perspectives looked at side by side. */
+export interface StageResult {
+  readonly stage: string;
+  readonly result: Result;
+  readonly reviewer: RoleName;
+  readonly summary?: string;
+}
+
+export interface TestCounts {
+  readonly total: number;
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped: number;
+}
+
+/** One cell of S0's matrix: one check in one environment. */
+export interface CheckRun {
+  readonly check: string;
+  readonly command: string;
+  readonly environment: string;
+  readonly result: Result;
+  readonly exitCode: number | null;
+  readonly details: string;
+}
+
+export interface CriterionResult {
+  readonly criterion: string;
+  readonly status: "verified" | "failed" | "unknown";
+  readonly evidence: string;
+}
+
+/** One judgement of one gate over one tree: what the gate's adapter hands back, after `policy/judge`. */
+export interface Judgement {
+  readonly gate: GateName;
+  readonly result: Result;
+  readonly tree: TreeId;
+  readonly findings: readonly Finding[];
+  /** The findings, by identity, that stand between this tree and a pass. */
+  readonly blocking: readonly Fingerprint[];
+  /** What failed, normalised; equal fingerprints are the same failure. */
+  readonly failure?: Fingerprint;
+  readonly stages?: readonly StageResult[];
+  readonly runs?: readonly CheckRun[];
+  readonly criteria?: readonly CriterionResult[];
+  readonly tests?: TestCounts;
+  readonly ciClass?: CiClass;
+  readonly tddPhase?: TddPhase;
+  readonly summary: string;
+  /** What the reviewer learned that the author needs. */
+  readonly context?: readonly string[];
+  readonly evidence: readonly EvidenceId[];
+  readonly costUsd?: number;
+  readonly tokens?: number;
+  readonly durationMs: number;
+}

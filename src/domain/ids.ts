@@ -1,0 +1,21 @@
+/** A string that only one maker may make: an id of one thing cannot be passed where another's is wanted. */
+export type Branded<Name extends string> = string & { readonly __brand: Name };
+
+export type StoryId = Branded<"StoryId">;
+export type EscalationId = Branded<"EscalationId">;
+export type Fingerprint = Branded<"Fingerprint">;
+/** A git tree (or, for a phase whose product is text, the hash of that text): what exactly was judged. */
+export type TreeId = Branded<"TreeId">;
+export type EvidenceId = Branded<"EvidenceId">;
+/** The name of an agent's part: `developer`, `critic`, a specialist. Roles are files, so the set is open. */
+export type RoleName = Branded<"RoleName">;
+
+export const storyId = (text: string): StoryId => text as StoryId;
+export const escalationId = (text: string): EscalationId => text as EscalationId;
+export const fingerprint = (text: string): Fingerprint => text as Fingerprint;
+export const treeId = (text: string): TreeId => text as TreeId;
+export const evidenceId = (text: string): EvidenceId => text as EvidenceId;
+export const roleName = (text: string): RoleName => text as RoleName;
+
+/** What an id may look like: it becomes a file name and a branch name, and stands on a signal's line. */
+export const STORY_ID_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;

@@ -1,0 +1,19 @@
+/** What a rework may touch. The engine compares the diff with it afterwards; the agent's word does not count. */
+export interface Scope {
+  /** Path patterns; empty means every path of the worktree. */
+  readonly allow: readonly string[];
+  readonly deny: readonly string[];
+  readonly tests: TestPolicy;
+  /** May the agent go beyond `allow` when it gives a reason? */
+  readonly exceptions: "with-rationale" | "never";
+  readonly reason: string;
+}
+
+/**
+ * - `add-only`: new tests may be added; existing ones may not be changed, deleted, skipped or loosened.
+ * - `required`: tests are what the rework is about, and nothing else may change.
+ * - `open`: the tests themselves are at fault, or this is new work.
+ * - `frozen`: no test file may change at all.
+ */
+export const TEST_POLICIES = ["add-only", "required", "open", "frozen"] as const;
+export type TestPolicy = (typeof TEST_POLICIES)[number];

@@ -1,0 +1,39 @@
+import type { RoleName, StoryId } from "./ids.ts";
+import type { Phase } from "./phase.ts";
+
+/** A unit of work, as its file defines it. What happens to it is not here: that is folded from the journal. */
+export interface Story {
+  readonly id: StoryId;
+  readonly title: string;
+  /** Lower is more urgent. */
+  readonly priority: number;
+  readonly kind: string;
+  readonly labels: readonly string[];
+  readonly dependsOn: readonly StoryId[];
+  readonly criteria: readonly Criterion[];
+  /** A story in the backlog is known, and is not worked on until a person makes it ready. */
+  readonly shelf: Shelf;
+  /** The whole text below the front matter: what the agent is asked to do. */
+  readonly body: string;
+  /** Phases whose product is already there (S4's `research_complete` and its like). */
+  readonly completed: readonly Phase[];
+  /** S4's per-story override; it counts reworks, so the limit on failures is one more. */
+  readonly maxReworks?: number;
+  readonly role?: RoleName;
+}
+
+export interface Criterion {
+  readonly id: string;
+  readonly text: string;
+}
+
+/** S4's four words for where a story's card stands. */
+export const SHELVES = ["backlog", "ready", "in-progress", "done"] as const;
+export type Shelf = (typeof SHELVES)[number];
+
+export const STATUSES = ["backlog", "ready", "working", "in-gate", "waiting", "escalated", "failed", "accepted"] as const;
+export type Status = (typeof STATUSES)[number];
+
+/** Who must act before anything moves. */
+export const ACTORS = ["agent", "gate", "engine", "person", "time", "story", "infrastructure", "nobody"] as const;
+export type Actor = (typeof ACTORS)[number];

@@ -1,0 +1,9 @@
+/** A broken assumption of our own: a programmer error. It crashes, because going on would hide it. */
+export function assert(condition: unknown, message: string): asserts condition {
+  if (!condition) throw new Error(`assertion failed: ${message}`);
+}
+
+/** Ends a switch over a closed union: a new member that nobody handles does not compile. */
+export function unreachable(value: never): never {
+  throw new Error(`unreachable: ${JSON.stringify(value)}`);
+}

@@ -1,0 +1,22 @@
+/**
+ * Text as a person would see it: no colours, no terminal commands, no invisible or direction-changing
+ * characters, LF line ends. One pass, linear in the size of the input, whatever the input is.
+ */
+export function plainText(text: string): string {
+  if (!SUSPICIOUS.test(text)) return text;
+  return text.replace(ESCAPES, "").replace(/\r\n?/g, "\n").replace(INVISIBLE, "");
+}
+
+/*
+ * Escape sequences in their 7-bit and 8-bit forms: CSI; OSC, DCS, SOS, PM and APC up to their terminator (or to
+ * the end of the line, since an unterminated one must not swallow the message); and the short ones.
+ */
+const ESCAPES =
+  // oxlint-disable-next-line no-control-regex -- control characters are what this removes
+  /(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]?|(?:\u001b[\]PX^_]|[\u009d\u0090\u0098\u009e\u009f])[^\u0007\u001b\u009c\n]*(?:\u0007|\u001b\\|\u009c)?|\u001b[ -/]*[0-~]?/g;
+
+// oxlint-disable-next-line no-control-regex -- control characters are what this removes
+const INVISIBLE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\ufff9-\ufffb]/g;
+
+// oxlint-disable-next-line no-control-regex -- the cheap test that lets clean text through untouched
+const SUSPICIOUS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\ufff9-\ufffb]/;

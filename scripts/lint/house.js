@@ -1,0 +1,23 @@
+/**
+ * The rules of the house that no ready-made rule can express. oxlint loads this file as a plugin; it is plain
+ * JavaScript because the oldest supported Node cannot load TypeScript. `test/tidy.test.ts` plants a violation of
+ * each rule and sees the lint fail.
+ *
+ * `no-restricted-imports` was tried for the borders and is not enough: it compares the text of a specifier instead
+ * of the file it leads to, and it does not look into `import()`.
+ */
+import { borders } from "./borders.js";
+import { names } from "./names.js";
+import { purity } from "./purity.js";
+
+export default {
+  meta: { name: "house" },
+  rules: {
+    borders: borders.imports,
+    "types-only": borders.typesOnly,
+    "no-barrel": borders.noBarrel,
+    names,
+    "no-clock": purity.noClock,
+    "no-top-level-effect": purity.noTopLevelEffect,
+  },
+};

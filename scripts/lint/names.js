@@ -1,0 +1,34 @@
+import { partsFromRoot, roomOf } from "./place.js";
+
+/** Names that say nothing about what is inside, so that everything ends up there. */
+const EMPTY_NAMES = new Set([
+  "util",
+  "utils",
+  "helper",
+  "helpers",
+  "common",
+  "lib",
+  "libs",
+  "manager",
+  "managers",
+  "misc",
+  "shared",
+]);
+
+export const names = {
+  /** @param {any} context */
+  create(context) {
+    return {
+      /** @param {any} node */
+      Program(node) {
+        const parts = partsFromRoot(context.filename).map((part) => part.replace(/\..*$/, ""));
+        const empty = parts.find((part) => EMPTY_NAMES.has(part.toLowerCase()));
+        if (empty !== undefined) context.report({ node, message: `"${empty}" does not say what is inside` });
+        // An index in a folder is a barrel by another name: the folder's files are imported by theirs.
+        if (parts.at(-1) === "index" && roomOf(context.filename) !== "index.ts" && parts[0] === "src") {
+          context.report({ node, message: "only the package entry may be called index" });
+        }
+      },
+    };
+  },
+};

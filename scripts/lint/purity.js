@@ -1,0 +1,49 @@
+/** The current time reaches the core as an argument, or replaying a journal would not give the same state. */
+const noClock = {
+  /** @param {any} context */
+  create(context) {
+    /** @param {any} node */
+    const check = (node) => {
+      const readsTheClock = node.type === "CallExpression" || node.arguments.length === 0;
+      if (node.callee.type === "Identifier" && node.callee.name === "Date" && readsTheClock) {
+        context.report({ node, message: "the core does not read the clock: take the time as an argument" });
+      }
+    };
+    return { NewExpression: check, CallExpression: check };
+  },
+};
+
+const DECLARATIONS = new Set([
+  "ImportDeclaration",
+  "ExportAllDeclaration",
+  "FunctionDeclaration",
+  "ClassDeclaration",
+  "TSInterfaceDeclaration",
+  "TSTypeAliasDeclaration",
+]);
+
+/** Importing a file of the core does nothing and remembers nothing: it holds declarations and constants. */
+const noTopLevelEffect = {
+  /** @param {any} context */
+  create(context) {
+    return {
+      /** @param {any} program */
+      Program(program) {
+        for (const node of program.body) {
+          if (!isDeclaration(node)) {
+            context.report({ node, message: "importing a file of the core may do nothing and keep no state" });
+          }
+        }
+      },
+    };
+  },
+};
+
+/** @param {any} node @returns {boolean} */
+function isDeclaration(node) {
+  if (node.type === "ExportNamedDeclaration") return node.declaration == null || isDeclaration(node.declaration);
+  if (node.type === "VariableDeclaration") return node.kind === "const";
+  return DECLARATIONS.has(node.type);
+}
+
+export const purity = { noClock, noTopLevelEffect };

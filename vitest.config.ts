@@ -1,0 +1,39 @@
+import { defineConfig } from "vitest/config";
+
+/** Tests that run the built program. They need `dist`, which their set-up builds once. */
+const BUILT = ["test/cli/built*.test.ts", "test/docs.test.ts", "test/e2e/**/*.test.ts"];
+/** Tests that start the lint many times, explore every state, or read tens of megabytes. */
+const SLOW = ["test/tidy.test.ts", "test/exhaustive/**/*.test.ts", "test/hostile/**/*.test.ts"];
+
+const CORE_THRESHOLDS = { lines: 95, statements: 95, functions: 95, branches: 90 };
+
+export default defineConfig({
+  test: {
+    maxWorkers: 2,
+    projects: [
+      { test: { name: "quick", include: ["test/**/*.test.ts"], exclude: [...BUILT, ...SLOW] } },
+      { test: { name: "slow", include: SLOW, testTimeout: 120_000, hookTimeout: 120_000 } },
+      {
+        test: {
+          name: "built",
+          include: BUILT,
+          globalSetup: "scripts/build.js",
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+        },
+      },
+    ],
+    coverage: {
+      provider: "v8",
+      include: ["src/**/*.ts"],
+      reporter: ["text-summary", "html", "json-summary"],
+      reportsDirectory: "coverage",
+      thresholds: {
+        "src/domain/**": CORE_THRESHOLDS,
+        "src/policy/**": CORE_THRESHOLDS,
+        "src/readers/**": CORE_THRESHOLDS,
+        "src/writers/**": CORE_THRESHOLDS,
+      },
+    },
+  },
+});

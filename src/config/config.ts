@@ -1,0 +1,142 @@
+import type { GateName } from "../domain/gate.ts";
+import type { Phase } from "../domain/phase.ts";
+import type { Autonomy, Policy, PresetName } from "../domain/policy.ts";
+import type { FailOn } from "../domain/severity.ts";
+
+/**
+ * `remand.yaml` with every value filled in, under the names people write. It is what `remand config` prints;
+ * the rules in it become a Policy (`policy-of.ts`), the rest is read by whoever sets up agents and gates.
+ */
+export interface Config {
+  readonly version: 1;
+  readonly preset: PresetName;
+  readonly autonomy: Autonomy;
+  /** Folder of the story files. */
+  readonly stories: string;
+  /** Folder of the trail. */
+  readonly trail: string;
+  readonly agents: Readonly<Record<string, AgentConfig>>;
+  readonly roles: RolesConfig;
+  readonly environments: Readonly<Record<string, EnvironmentConfig>>;
+  /** The gates that judge each phase, in order; `false` leaves the phase out. */
+  readonly phases: { readonly [P in Phase]: readonly GateName[] | false };
+  readonly gates: { readonly [G in GateName]: GateConfig };
+  readonly workspace: WorkspaceConfig;
+  readonly limits: LimitsConfig;
+  readonly concurrency: Policy["concurrency"];
+  readonly stall: Policy["stall"];
+  readonly specialists: readonly SpecialistConfig[];
+  readonly scope: Policy["scope"];
+  readonly onExhausted: Policy["onExhausted"];
+  readonly enableCircuitBreaker: boolean;
+  readonly deliver: Policy["deliver"];
+  readonly merge: Policy["merge"];
+  /** Commands that are told when a person is needed. */
+  readonly notify: readonly string[];
+  /** Names of environment variables that agents may see. */
+  readonly env: readonly string[];
+  /** Patterns of secrets, taken out before anything is stored. */
+  readonly redact: readonly string[];
+}
+
+export const AGENT_KINDS = ["claude", "codex", "acp", "model", "command", "scripted"] as const;
+
+/** Length of time as people write it: `90s`, `5m`, `2h`. */
+export type Duration = string;
+
+export interface AgentConfig {
+  readonly use?: (typeof AGENT_KINDS)[number];
+  readonly model?: string;
+  readonly command?: string;
+  /** The role file, where it is not `.claude/agents/<role>.md`. */
+  readonly file?: string;
+  /** The role that takes over when this one cannot be used. */
+  readonly fallback?: string;
+  readonly env?: readonly string[];
+}
+
+export interface RolesConfig {
+  readonly phase: { readonly [P in Phase]: string };
+  readonly stage: Readonly<Record<string, string>>;
+  readonly critic: string;
+  readonly auditor: string;
+  readonly remediation: string;
+  readonly healthCheck: string;
+  readonly adjudicator: string;
+  readonly ciIntegration: string;
+}
+
+export interface EnvironmentConfig {
+  /** Put in front of a check's command. */
+  readonly run?: string;
+  /** Shows that the environment is there. */
+  readonly probe?: string;
+}
+
+export interface CommandConfig {
+  readonly name?: string;
+  readonly run: string;
+  readonly environments?: readonly string[];
+  readonly timeout?: Duration;
+}
+
+export interface GateConfig {
+  /** This gate's own limit; without it `limits.failures` holds. */
+  readonly failures?: number;
+  readonly failOn: FailOn;
+  readonly everyFinding: boolean;
+  readonly affectedBy: readonly string[];
+  readonly unaffectedBy: readonly string[];
+  /** Looked at one after the other. */
+  readonly stages: readonly string[];
+  /** Looked at side by side. A gate has stages or perspectives, not both. */
+  readonly perspectives: readonly string[];
+  readonly blame: boolean;
+  readonly onUnexplained: "escalate" | "send-back";
+  readonly commands: readonly (string | CommandConfig)[];
+  /** A project's own rules for reviewers: text, or files that hold it. */
+  readonly practices: readonly (string | { readonly file: string })[];
+  /** Where the commands leave their report. */
+  readonly report?: string;
+  /** Mutation: the kill rate that passes, in per cent. */
+  readonly threshold?: number;
+}
+
+export interface WorkspaceConfig {
+  /** `null`: found by the lockfile. */
+  readonly setup: string | null;
+  readonly share: readonly string[] | null;
+}
+
+type Counts = Omit<Policy["limits"], "failures" | "backoffMs" | "timeoutMs" | "story" | "run">;
+
+export interface SpendConfig {
+  readonly costUsd: number | null;
+  readonly tokens: number | null;
+  readonly time: Duration | null;
+}
+
+export interface LimitsConfig extends Counts, SpendConfig {
+  /** `null`, in preset `goal` alone: `iterations` is the only bound. */
+  readonly failures: number | null;
+  readonly backoff: Duration;
+  readonly timeout: {
+    readonly developer: Duration;
+    readonly critic: Duration;
+    readonly auditor: Duration;
+    readonly remediation: Duration;
+  };
+  readonly run: SpendConfig;
+}
+
+export interface SpecialistConfig {
+  readonly role: string;
+  readonly languages?: readonly string[];
+  readonly paths?: readonly string[];
+  readonly categories?: readonly string[];
+}
+
+/** A config with any part left out: a preset, a file, the flags of one run. */
+export type ConfigPart = Part<Config>;
+
+type Part<T> = T extends readonly unknown[] ? T : T extends object ? { readonly [K in keyof T]?: Part<T[K]> } : T;

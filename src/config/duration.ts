@@ -1,0 +1,26 @@
+import { assert } from "../stdx/assert.ts";
+
+const UNITS_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+const PART = /^(\d{1,12}(?:\.\d{1,6})?)(ms|s|m|h|d)/;
+
+/** `90s`, `5m`, `1h30m` in milliseconds; `null` for anything else. A bare number is refused: nobody knows its unit. */
+export function durationMs(text: string): number | null {
+  let rest = text.trim();
+  let total = 0;
+  if (rest === "") return null;
+  while (rest !== "") {
+    const part = PART.exec(rest);
+    if (part === null) return null;
+    total += Number(part[1]) * UNITS_MS[part[2]!]!;
+    rest = rest.slice(part[0].length).trimStart();
+  }
+  return Number.isSafeInteger(Math.round(total)) ? Math.round(total) : null;
+}
+
+/** The same for a text that was checked before. */
+export function knownDurationMs(text: string): number {
+  const ms = durationMs(text);
+  assert(ms !== null, `a checked duration: ${text}`);
+  return ms;
+}

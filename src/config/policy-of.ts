@@ -1,0 +1,99 @@
+import { GATES, type GateName } from "../domain/gate.ts";
+import { roleName, type RoleName } from "../domain/ids.ts";
+import { PHASES } from "../domain/phase.ts";
+import type { GateRules, Limits, PhasePlan, Policy, Roles, Specialist, SpendLimits } from "../domain/policy.ts";
+import type { Config, GateConfig, SpecialistConfig, SpendConfig } from "./config.ts";
+import { knownDurationMs } from "./duration.ts";
+
+/** The rules in a config, as the engine reads them. */
+export function policyOf(config: Config): Policy {
+  return {
+    preset: config.preset,
+    autonomy: config.autonomy,
+    phases: phasePlans(config),
+    limits: limitsOf(config),
+    stall: config.stall,
+    gates: byGate((gate) => gateRules(config.gates[gate])),
+    roles: rolesOf(config),
+    specialists: config.specialists.map(specialistOf),
+    concurrency: config.concurrency,
+    onExhausted: config.onExhausted,
+    circuitBreaker: config.enableCircuitBreaker,
+    deliver: config.deliver,
+    merge: config.merge,
+    scope: config.scope,
+  };
+}
+
+function phasePlans(config: Config): PhasePlan[] {
+  return PHASES.flatMap((phase) => {
+    const gates = config.phases[phase];
+    return gates === false ? [] : [{ phase, gates }];
+  });
+}
+
+function limitsOf(config: Config): Limits {
+  const { failures, backoff, timeout, costUsd, tokens, time, run, ...counts } = config.limits;
+  return {
+    ...counts,
+    failures: byGate((gate) => config.gates[gate].failures ?? failures ?? counts.iterations),
+    backoffMs: knownDurationMs(backoff),
+    timeoutMs: {
+      developer: knownDurationMs(timeout.developer),
+      critic: knownDurationMs(timeout.critic),
+      auditor: knownDurationMs(timeout.auditor),
+      remediation: knownDurationMs(timeout.remediation),
+    },
+    story: spendLimits({ costUsd, tokens, time }),
+    run: spendLimits(run),
+  };
+}
+
+function spendLimits({ costUsd, tokens, time }: SpendConfig): SpendLimits {
+  return { costUsd, tokens, timeMs: time === null ? null : knownDurationMs(time) };
+}
+
+function gateRules(gate: GateConfig): GateRules {
+  const sideBySide = gate.perspectives.length > 0;
+  return {
+    failOn: gate.failOn,
+    everyFinding: gate.everyFinding,
+    affectedBy: gate.affectedBy,
+    unaffectedBy: gate.unaffectedBy,
+    stages: sideBySide ? gate.perspectives : gate.stages,
+    stageOrder: sideBySide ? "side-by-side" : "in-order",
+    blame: gate.blame,
+    onUnexplained: gate.onUnexplained,
+  };
+}
+
+function rolesOf(config: Config): Roles {
+  const { phase, stage, ...rest } = config.roles;
+  const fallback = Object.entries(config.agents).flatMap(([role, agent]): [string, RoleName][] =>
+    agent.fallback === undefined ? [] : [[role, roleName(agent.fallback)]],
+  );
+  return {
+    phase: {
+      refine: roleName(phase.refine),
+      research: roleName(phase.research),
+      plan: roleName(phase.plan),
+      implement: roleName(phase.implement),
+    },
+    stage: Object.fromEntries(Object.entries(stage).map(([name, role]) => [name, roleName(role)])),
+    critic: roleName(rest.critic),
+    auditor: roleName(rest.auditor),
+    remediation: roleName(rest.remediation),
+    healthCheck: roleName(rest.healthCheck),
+    adjudicator: roleName(rest.adjudicator),
+    ciIntegration: roleName(rest.ciIntegration),
+    fallback: Object.fromEntries(fallback),
+  };
+}
+
+function specialistOf(specialist: SpecialistConfig): Specialist {
+  return { ...specialist, role: roleName(specialist.role) };
+}
+
+function byGate<T>(make: (gate: GateName) => T): { readonly [G in GateName]: T } {
+  return Object.fromEntries(GATES.map((gate) => [gate, make(gate)])) as { [G in GateName]: T };
+}

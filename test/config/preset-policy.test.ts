@@ -1,0 +1,96 @@
+import { describe, expect, it } from "vitest";
+import { presetPolicy } from "../../src/config/preset-policy.ts";
+import { GATES } from "../../src/domain/gate.ts";
+import { PRESETS } from "../../src/domain/policy.ts";
+
+const MINUTE = 60_000;
+
+describe("presetPolicy", () => {
+  it.each([
+    ["critic-audit", [["implement", ["integrity", "checks", "review", "audit"]]], 3],
+    ["factory", [["implement", ["integrity", "tdd", "review", "mutation", "ci", "merge"]]], 3],
+    ["goal", [["implement", ["integrity", "checks"]]], 15],
+    [
+      "story",
+      [
+        ["refine", ["integrity", "review"]],
+        ["research", ["integrity", "review"]],
+        ["plan", ["integrity", "review"]],
+        ["implement", ["integrity", "checks", "review"]],
+      ],
+      4,
+    ],
+  ] as const)("gives %s its phases, gates and limit", (name, phases, failures) => {
+    const policy = presetPolicy(name);
+    expect(policy.preset).toBe(name);
+    expect(policy.phases.map((plan) => [plan.phase, plan.gates])).toEqual(phases);
+    for (const gate of GATES) expect(policy.limits.failures[gate]).toBe(failures);
+  });
+
+  it("has every issue fixed that a critic or an auditor lists (critic-audit)", () => {
+    const { gates } = presetPolicy("critic-audit");
+    expect([gates.review.everyFinding, gates.audit.everyFinding, gates.checks.everyFinding]).toEqual([true, true, false]);
+  });
+
+  it("reviews in three stages, one after the other, and lets IMPORTANT findings fail them (factory)", () => {
+    const policy = presetPolicy("factory");
+    expect(policy.gates.review).toMatchObject({
+      stages: ["spec-compliance", "code-quality", "domain-integrity"],
+      stageOrder: "in-order",
+      failOn: { blocker: 1, critical: 1, major: 1 },
+    });
+    expect(policy.deliver).toBe("merge");
+    expect(policy.merge).toBe("manual");
+    expect(policy.roles.fallback[policy.roles.phase.implement]).toBe("developer");
+  });
+
+  it("is bounded by the whole loop and by each place (goal)", () => {
+    const policy = presetPolicy("goal");
+    expect(policy.limits).toMatchObject({ iterations: 15, perLocation: 3, story: { costUsd: 10, timeMs: 120 * MINUTE } });
+    expect(policy.gates.checks).toMatchObject({ blame: true, onUnexplained: "escalate" });
+    expect(policy.stall.grace).toBe(1);
+  });
+
+  it("looks from three sides at once and ends in a pull request (story)", () => {
+    const policy = presetPolicy("story");
+    expect(policy.gates.review).toMatchObject({
+      stages: ["security", "product-owner", "code"],
+      stageOrder: "side-by-side",
+    });
+    expect(policy.deliver).toBe("pull-request");
+    for (const stage of policy.gates.review.stages) expect(policy.roles.stage[stage]).toBeDefined();
+  });
+
+  it.each(PRESETS)("keeps the common limits (%s)", (name) => {
+    const policy = presetPolicy(name);
+    expect(policy.limits).toMatchObject({
+      errors: 3,
+      inconclusives: 2,
+      blocked: 3,
+      agentFailures: 3,
+      timeouts: 3,
+      rateLimits: 20,
+      refusals: 2,
+      dependencyWaits: 3,
+      clarifications: 2,
+      ciRetries: 2,
+      remediations: 3,
+      transientRetries: 3,
+      backoffMs: 1000,
+      timeoutMs: { developer: 15 * MINUTE, critic: 10 * MINUTE, auditor: 10 * MINUTE, remediation: 5 * MINUTE },
+      run: { costUsd: null, tokens: null, timeMs: null },
+    });
+    if (name !== "goal") {
+      expect(policy.limits.iterations).toBe(30);
+      expect(policy.limits.story).toEqual({ costUsd: null, tokens: null, timeMs: null });
+      expect(policy.stall.grace).toBe(0);
+      expect(policy.gates.checks.onUnexplained).toBe("send-back");
+    }
+    expect(policy.stall).toMatchObject({ sameFailure: 3, unchanged: 1, plateau: 2, oscillation: true, cascade: true });
+    expect(policy.concurrency).toEqual({ developers: 5, critics: 5, auditors: 5, checks: 2, stories: null });
+    expect(policy).toMatchObject({ autonomy: "standard", onExhausted: "manual", circuitBreaker: true, merge: "manual" });
+    for (const gate of ["checks", "tdd", "ci"] as const) expect(policy.gates[gate].blame).toBe(true);
+    for (const gate of ["checks", "tdd", "mutation"] as const) expect(policy.gates[gate].unaffectedBy).toContain("**/*.md");
+    expect(policy.gates.review.unaffectedBy).toEqual([]);
+  });
+});

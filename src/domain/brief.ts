@@ -2,13 +2,15 @@ import type { Blame } from "./blame.ts";
 import type { TriedAndFailed } from "./escalation.ts";
 import type { Finding } from "./finding.ts";
 import type { CheckRun, CiClass, CriterionResult, GateName, StageResult } from "./gate.ts";
+import type { ReviewConflict } from "./review-conflict.ts";
 import type { Route } from "./route.ts";
 import type { Scope } from "./scope.ts";
 
 /** What goes back to the agent: everything the next attempt needs, and nothing that could mislead it. */
 export interface Brief {
   readonly story: { readonly id: string; readonly title: string; readonly goal: string };
-  readonly gate: GateName;
+  /** The gate that failed; a person may send work back without one. */
+  readonly gate: GateName | "person";
   readonly variant: BriefVariant;
   readonly attempt: number;
   readonly failure: number;
@@ -76,14 +78,4 @@ export interface Survivor {
   readonly mutation: string;
   readonly description: string;
   readonly recommendedTest: string;
-}
-
-/** Two reviewers who ask for opposite things in one place. */
-export interface ReviewConflict {
-  readonly file: string;
-  readonly line: number;
-  readonly between: readonly [string, string];
-  readonly says: readonly [string, string];
-  /** Whose word counts; `null` is a tie, which a person breaks. */
-  readonly winner: string | null;
 }

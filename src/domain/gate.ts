@@ -2,6 +2,7 @@ import type { EvidenceId, Fingerprint, RoleName, TreeId } from "./ids.ts";
 import type { Finding } from "./finding.ts";
 import type { TddPhase } from "./phase.ts";
 import type { Result } from "./result.ts";
+import type { ReviewConflict } from "./review-conflict.ts";
 
 /** A check of the work that gives a result and evidence. */
 export const GATES = ["integrity", "checks", "tdd", "review", "audit", "mutation", "ci", "merge"] as const;
@@ -58,6 +59,9 @@ export interface Judgement {
   readonly tests?: TestCounts;
   readonly ciClass?: CiClass;
   readonly tddPhase?: TddPhase;
+  readonly conflicts?: readonly ReviewConflict[];
+  /** What must be done, in the reviewer's words. */
+  readonly requiredFixes?: readonly string[];
   readonly summary: string;
   /** What the reviewer learned that the author needs. */
   readonly context?: readonly string[];

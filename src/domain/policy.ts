@@ -39,8 +39,8 @@ export interface PhasePlan {
 
 /** Every loop has its own bound; only `failures` (and `iterations`, `perLocation`) count rework. */
 export interface Limits {
-  /** The N-th failed judgement of a gate escalates instead of sending back. */
-  readonly failures: { readonly [G in GateName]: number };
+  /** The N-th failed judgement of a gate escalates instead of sending back. `null`: `iterations` is the bound. */
+  readonly failures: { readonly [G in GateName]: number | null };
   /** Attempts of a whole story. */
   readonly iterations: number;
   /** Failures blamed on one place without a pass between them. */
@@ -65,7 +65,7 @@ export interface Limits {
   readonly transientRetries: number;
   /** First wait before a retry; each further one doubles it. */
   readonly backoffMs: number;
-  readonly timeoutMs: { readonly developer: number; readonly critic: number; readonly auditor: number; readonly remediation: number };
+  readonly timeoutMs: Readonly<Record<"developer" | "critic" | "auditor" | "remediation", number>>;
   readonly story: SpendLimits;
   readonly run: SpendLimits;
 }

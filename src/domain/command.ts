@@ -1,0 +1,79 @@
+import type { BriefVariant } from "./brief.ts";
+import type { BudgetName } from "./budget.ts";
+import type { Escalation } from "./escalation.ts";
+import type { FailedHow } from "./event.ts";
+import type { GateName } from "./gate.ts";
+import type { Fingerprint, RoleName, StoryId, TreeId } from "./ids.ts";
+import type { Phase, TddPhase } from "./phase.ts";
+import type { Policy } from "./policy.ts";
+import type { Route } from "./route.ts";
+import type { Scope } from "./scope.ts";
+
+/**
+ * What to do next. `key` is the story and the number of its events when this was decided: doing the same
+ * command twice is noticed by it, and a worker that lost its place is refused.
+ */
+export type Command = { readonly key: string } & (StoryCommand | ProjectCommand);
+
+export type StoryCommand = { readonly story: StoryId } & StoryAction;
+
+export type StoryAction =
+  | { readonly type: "start-story" }
+  | StartAttempt
+  | { readonly type: "ask-again"; readonly attempt: number; readonly times: number }
+  | StartGate
+  | { readonly type: "find-blame"; readonly gate: GateName; readonly tree: TreeId }
+  | { readonly type: "fix-lint" }
+  | SendBack
+  | { readonly type: "restore-tree"; readonly tree: TreeId }
+  | { readonly type: "grant-grace"; readonly gate: GateName; readonly failures: number }
+  | { readonly type: "adjudicate"; readonly finding: Fingerprint; readonly gate: GateName; readonly role: RoleName }
+  | { readonly type: "deliver"; readonly how: Policy["deliver"] }
+  | { readonly type: "accept" }
+  | { readonly type: "fail"; readonly how: FailedHow; readonly reason: string }
+  | { readonly type: "raise-escalation"; readonly escalation: Escalation }
+  | { readonly type: "warn-budget"; readonly budget: BudgetName; readonly used: number; readonly limit: number }
+  | { readonly type: "flag-story"; readonly usualMs: number; readonly takenMs: number };
+
+export type ProjectCommand = { readonly story: null } & (
+  | { readonly type: "start-remediation"; readonly attempt: number; readonly issue: string; readonly guidance: readonly string[] }
+  | { readonly type: "check-health"; readonly attempt: number }
+  | { readonly type: "raise-escalation"; readonly escalation: Escalation }
+  | { readonly type: "warn-budget"; readonly budget: BudgetName; readonly used: number; readonly limit: number }
+);
+
+export interface StartAttempt {
+  readonly type: "start-attempt";
+  readonly attempt: number;
+  readonly phase: Phase;
+  readonly role: RoleName;
+  readonly tddPhase?: TddPhase;
+  readonly reworkOf: GateName | "person" | null;
+  /** Did the last dispatch end in something nobody could read? Then the format is spelled out. */
+  readonly spellOutFormat: boolean;
+  readonly timeoutMs: number;
+  readonly forecastUsd: number | null;
+}
+
+export interface StartGate {
+  readonly type: "start-gate";
+  readonly gate: GateName;
+  readonly tree: TreeId;
+  /** The stages to judge; those before them keep their pass. Empty for a gate without stages. */
+  readonly stages: readonly string[];
+  /** For a re-review: the tree of the last judgement, so that the reviewer sees the fix and not everything. */
+  readonly since: TreeId | null;
+  /** Earlier findings, each to be answered ADDRESSED or NOT. */
+  readonly answer: readonly Fingerprint[];
+  readonly timeoutMs: number;
+}
+
+export interface SendBack {
+  readonly type: "send-back";
+  readonly gate: GateName | "person";
+  readonly variant: BriefVariant;
+  readonly failure: number;
+  readonly failureLimit: number | null;
+  readonly route: Route;
+  readonly scope: Scope;
+}

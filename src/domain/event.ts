@@ -1,0 +1,130 @@
+import type { AttemptOutcome } from "./attempt.ts";
+import type { Blame } from "./blame.ts";
+import type { BriefVariant } from "./brief.ts";
+import type { BudgetName } from "./budget.ts";
+import type { AnswerVerb, Escalation } from "./escalation.ts";
+import type { GateName, Judgement } from "./gate.ts";
+import type { EscalationId, EvidenceId, Fingerprint, RoleName, StoryId, TreeId } from "./ids.ts";
+import type { Phase, TddPhase } from "./phase.ts";
+import type { Policy } from "./policy.ts";
+import type { Route } from "./route.ts";
+import type { Scope } from "./scope.ts";
+import type { Story } from "./story.ts";
+
+/** One line of the journal. `story` is the stream; `null` is the project's own. */
+export interface Recorded {
+  readonly v: 1;
+  readonly at: number;
+  readonly story: StoryId | null;
+  readonly event: Event;
+}
+
+/** What happened. The past tense is meant: an event is never refused by the fold. */
+export type Event = ProjectEvent | StoryEvent | EscalationEvent;
+
+export type ProjectEvent =
+  | { readonly type: "policy.set"; readonly policy: Policy; readonly by: string }
+  | { readonly type: "infrastructure.blocked"; readonly issue: string }
+  | { readonly type: "remediation.started"; readonly attempt: number }
+  | ({ readonly type: "remediation.finished"; readonly attempt: number; readonly fixes: readonly string[] } & Cost)
+  | ({ readonly type: "health.checked"; readonly healthy: boolean; readonly remaining: readonly string[] } & Cost)
+  | { readonly type: "run.resumed"; readonly by: string }
+  | { readonly type: "base.moved"; readonly commit: string };
+
+export type EscalationEvent =
+  | { readonly type: "escalation.raised"; readonly escalation: Escalation }
+  | { readonly type: "person.answered"; readonly answer: Answer }
+  | { readonly type: "budget.warned"; readonly budget: BudgetName; readonly used: number; readonly limit: number };
+
+export type StoryEvent =
+  | { readonly type: "story.added"; readonly story: Story }
+  | { readonly type: "story.changed"; readonly story: Story; readonly what: readonly string[] }
+  | { readonly type: "story.started"; readonly by: string }
+  | { readonly type: "story.prepared"; readonly tree: TreeId; readonly commit: string; readonly preExisting: readonly string[] }
+  | AttemptStarted
+  | { readonly type: "attempt.unclear"; readonly attempt: number; readonly detail: string }
+  | AttemptFinished
+  | { readonly type: "gate.started"; readonly gate: GateName; readonly tree: TreeId; readonly stages: readonly string[] }
+  | { readonly type: "gate.judged"; readonly judgement: Judgement }
+  | { readonly type: "step.started"; readonly step: Step }
+  | { readonly type: "step.failed"; readonly step: Step; readonly detail: string; readonly infrastructure: boolean }
+  | ({ readonly type: "blame.found"; readonly gate: GateName; readonly blame: Blame } & Cost)
+  | { readonly type: "lint.fixed"; readonly tree: TreeId; readonly commit: string; readonly changed: readonly string[] }
+  | SentBack
+  | { readonly type: "tree.restored"; readonly tree: TreeId; readonly commit: string }
+  | { readonly type: "grace.granted"; readonly gate: GateName; readonly failures: number }
+  | { readonly type: "finding.disputed"; readonly gate: GateName; readonly finding: Fingerprint; readonly by: string; readonly rationale: string }
+  | ({ readonly type: "finding.adjudicated"; readonly finding: Fingerprint; readonly upheld: boolean; readonly by: string; readonly reason: string } & Cost)
+  | { readonly type: "work.delivered"; readonly how: Policy["deliver"]; readonly where: string }
+  | { readonly type: "story.accepted" }
+  | { readonly type: "story.failed"; readonly how: FailedHow; readonly reason: string }
+  | { readonly type: "story.flagged"; readonly usualMs: number; readonly takenMs: number }
+  | { readonly type: "story.held"; readonly by: string }
+  | { readonly type: "story.released"; readonly by: string }
+  | { readonly type: "policy.applied"; readonly policy: Policy; readonly by: string };
+
+/** Written before the agent is dispatched, so that a crash never grants a free attempt. */
+export interface AttemptStarted {
+  readonly type: "attempt.started";
+  readonly attempt: number;
+  readonly phase: Phase;
+  readonly role: RoleName;
+  readonly tddPhase?: TddPhase;
+  readonly reworkOf: GateName | "person" | null;
+  readonly brief: EvidenceId | null;
+  readonly forecastUsd: number | null;
+}
+
+export interface AttemptFinished extends Cost {
+  readonly type: "attempt.finished";
+  readonly attempt: number;
+  readonly outcome: AttemptOutcome;
+  readonly tree: TreeId;
+  readonly commit: string;
+  /** Paths that differ from the tree the attempt began with. Taken from git, never from the agent. */
+  readonly changed: readonly string[];
+  /** Did the phase's product change? For text phases that is a section of the story file. */
+  readonly productChanged: boolean;
+  readonly summary: string;
+}
+
+export interface SentBack {
+  readonly type: "work.sent-back";
+  readonly gate: GateName | "person";
+  readonly variant: BriefVariant;
+  readonly failure: number;
+  readonly failureLimit: number | null;
+  readonly route: Route;
+  readonly scope: Scope;
+  readonly brief: EvidenceId;
+}
+
+export interface Cost {
+  readonly costUsd?: number;
+  readonly tokens?: number;
+  readonly durationMs: number;
+}
+
+/** What the engine does that is neither an attempt nor a gate. */
+export const STEPS = ["prepare", "blame", "lint-fix", "brief", "restore", "adjudication", "delivery"] as const;
+export type Step = (typeof STEPS)[number];
+
+/** `exhausted` and `set-aside` follow from `onExhausted`; `abandoned` is a person's word. */
+export const FAILED_HOW = ["exhausted", "set-aside", "abandoned"] as const;
+export type FailedHow = (typeof FAILED_HOW)[number];
+
+/** What a person said, who they are, and what it is about. */
+export interface Answer {
+  readonly verb: AnswerVerb;
+  readonly by: string;
+  /** The reason, or the guidance for the next attempt. */
+  readonly message: string;
+  /** The escalation it answers; a person may also speak unasked. */
+  readonly escalation: EscalationId | null;
+  readonly gate?: GateName;
+  readonly findings?: readonly Fingerprint[];
+  readonly phase?: Phase;
+  readonly budget?: BudgetName;
+  /** For `raise-budget`: the new limit. */
+  readonly limit?: number;
+}

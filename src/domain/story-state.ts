@@ -1,0 +1,159 @@
+import type { AttemptOutcome, AttemptSummary } from "./attempt.ts";
+import type { Blame } from "./blame.ts";
+import type { BudgetName, Spent } from "./budget.ts";
+import type { Escalation } from "./escalation.ts";
+import type { FailedHow, Step } from "./event.ts";
+import type { GateName, Judgement } from "./gate.ts";
+import type { Fingerprint, RoleName, StoryId, TreeId } from "./ids.ts";
+import type { Phase } from "./phase.ts";
+import type { Policy } from "./policy.ts";
+import type { Route } from "./route.ts";
+import type { Story } from "./story.ts";
+import type { Waiver } from "./waiver.ts";
+
+/**
+ * Everything that is known of one story, folded from its events.
+ *
+ * A story is **queued** until its turn comes and is **settled** at the end (`ending`). In between either something
+ * is `running` for it (an attempt, a gate, a step of the engine), or an `escalation` waits for a person, or a
+ * `wait` for a time or another story, or none of these: then `policy/next-step` says what comes next, from
+ * the fields below and nothing else. `failing` is set from a failed judgement until the work has gone back, and
+ * `rework` from then until the attempt that carries the brief has ended.
+ */
+export interface StoryState {
+  readonly story: Story;
+  /** Events of this story so far. */
+  readonly seq: number;
+  /** Its place in the order of arrival. */
+  readonly arrival: number;
+  /** The rules it started with; `null` while it is queued. */
+  readonly policy: Policy | null;
+  readonly startedAt: number | null;
+  readonly phase: Phase;
+  readonly completed: readonly Phase[];
+  readonly running: Running | null;
+  readonly tree: TreeId | null;
+  readonly commit: string;
+  readonly gates: { readonly [G in GateName]?: GateState };
+  readonly attempts: readonly AttemptSummary[];
+  readonly failing: Failing | null;
+  readonly rework: Rework | null;
+  /** A person asked for rework while something else was under way. */
+  readonly requested: { readonly phase: Phase; readonly message: string } | null;
+  readonly wait: Wait | null;
+  readonly escalation: Escalation | null;
+  readonly escalations: number;
+  readonly disputes: readonly Dispute[];
+  readonly waivers: readonly Waiver[];
+  /** What people said, for the next brief. */
+  readonly guidance: readonly string[];
+  readonly counters: Counters;
+  readonly locations: Readonly<Record<string, LocationRecord>>;
+  /** Trees that attempts ended with, oldest first. */
+  readonly trees: readonly TreeId[];
+  readonly raised: { readonly [B in BudgetName]?: number };
+  readonly warned: readonly BudgetName[];
+  readonly grace: { readonly [G in GateName]?: number };
+  readonly spent: Spent;
+  readonly preExisting: readonly string[];
+  readonly held: boolean;
+  readonly flagged: boolean;
+  readonly delivered: string | null;
+  readonly ending: Ending | null;
+}
+
+export type Running =
+  | { readonly type: "attempt"; readonly attempt: number; readonly role: RoleName; readonly since: number; readonly unclear: number; readonly asked: number }
+  | { readonly type: "gate"; readonly gate: GateName; readonly since: number }
+  | { readonly type: "step"; readonly step: Step; readonly since: number };
+
+/** How one gate stands. The counts of failures outlive the phases; the rest is about the present phase. */
+export interface GateState {
+  /** The newest judgement, and whether what it judged is still what is there. */
+  readonly last: Judgement | null;
+  readonly fresh: boolean;
+  /** Charged failures since a person last reset them. */
+  readonly failures: number;
+  /** All charged failures ever: never reset, for the trail. */
+  readonly failuresEver: number;
+  /** In a row, each with its own bound. */
+  readonly errors: number;
+  readonly inconclusives: number;
+  readonly ciRetries: number;
+  readonly lintFixed: boolean;
+  /** Failed rounds since a person last reset them, oldest first. */
+  readonly rounds: readonly Round[];
+  /** Identities of findings of all rounds, and of the newest. */
+  readonly seen: readonly Fingerprint[];
+  readonly overturned: readonly Fingerprint[];
+  /** The base it was judged against; only the merge gate looks at it. */
+  readonly base: string;
+}
+
+export interface Round {
+  readonly attempt: number;
+  readonly tree: TreeId;
+  readonly commit: string;
+  readonly failure: Fingerprint | null;
+  readonly blocking: number;
+  readonly failingTests: number | null;
+}
+
+export interface Failing {
+  readonly gate: GateName;
+  readonly blame: Blame | null;
+  /** A person said yes (autonomy `conservative`). */
+  readonly approved: boolean;
+  /** The best tree was brought back after a regression cascade. */
+  readonly restored: boolean;
+}
+
+export interface Rework {
+  readonly gate: GateName | "person";
+  readonly route: Route;
+  readonly brief: string;
+}
+
+export type Wait =
+  | { readonly type: "time"; readonly until: number; readonly why: string }
+  | { readonly type: "story"; readonly story: StoryId | null; readonly why: string };
+
+export interface Dispute {
+  readonly finding: Fingerprint;
+  readonly gate: GateName;
+  readonly by: string;
+  readonly rationale: string;
+  /** `refused`: the independent reviewer upheld the finding, so a person decides. */
+  readonly standing: "open" | "refused";
+}
+
+/** Bounds of loops that never charge rework. */
+export interface Counters {
+  readonly attempts: number;
+  readonly agentFailures: number;
+  readonly timeouts: number;
+  readonly rateLimits: number;
+  readonly refusals: number;
+  readonly dependencyWaits: number;
+  readonly blocked: number;
+  readonly unchanged: number;
+  readonly stepFailures: number;
+  /** How the last dispatch ended, when that was nothing usable. */
+  readonly lastFailure: AttemptOutcome | null;
+  readonly approvedRetry: boolean;
+  readonly missing: readonly RoleName[];
+}
+
+/** S3's record of one place: every rework of it, and what came of each. */
+export interface LocationRecord {
+  readonly attempts: number;
+  readonly lastAttemptAt: number;
+  readonly outcomes: readonly ("pass" | "fail")[];
+  readonly totalCostUsd: number;
+  /** Failures blamed on it since the last pass. */
+  readonly sincePass: number;
+}
+
+export type Ending =
+  | { readonly how: "accepted"; readonly at: number; readonly forced: { readonly by: string; readonly reason: string } | null }
+  | { readonly how: FailedHow; readonly at: number; readonly reason: string };

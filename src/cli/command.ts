@@ -1,14 +1,17 @@
 import type { Command } from "commander";
 import type { Files } from "../ports/files.ts";
 
-/** What a command may touch of the world. `main` makes the real one, tests make their own. */
+/**
+ * What a command may touch of the world. `main` makes the real one, tests make their own. `cwd` and `color` depend on
+ * options, so a command reads them inside its action, never while it registers.
+ */
 export interface World {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly files: Files;
   readonly color: boolean;
   stdin(): Promise<string>;
-  /** For what was asked for. */
+  /** For what was asked for. Text is written as it is: whoever prints ends the line. */
   out(text: string): void;
   /** For messages about it. */
   err(text: string): void;
@@ -16,7 +19,9 @@ export interface World {
 
 /**
  * One command of the program. `register` gets the commander command, adds arguments, options and help
- * examples, and sets an action, which calls `done` with the exit code.
+ * examples, and sets an action, which calls `done` with the exit code. The options every command has (`-C`,
+ * `--config`, `--json`, `--quiet`, `--verbose`, `--color`) are added by the program unless the command declares them
+ * itself; either way the action finds them among its options (`json`, `config`, …).
  */
 export interface CliCommand {
   readonly name: string;

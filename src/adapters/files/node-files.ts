@@ -1,0 +1,139 @@
+import { mkdir, open, readdir, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { RemandError } from "../../domain/error.ts";
+import type { Files } from "../../ports/files.ts";
+
+/** A JavaScript string holds no more than this, and nothing a person writes comes near it. */
+const MAX_BYTES = 512 * 1024 * 1024 - 1024;
+
+/** The files of the machine Remand runs on. `maxBytes` is there for tests, which would rather not make half a gigabyte. */
+export function createNodeFiles(maxBytes = MAX_BYTES): Files {
+  return {
+    read: (path) => read(path, maxBytes),
+    list,
+    write,
+  };
+}
+
+async function read(path: string, maxBytes: number): Promise<string | null> {
+  try {
+    const file = await open(path, "r");
+    try {
+      const { size } = await file.stat();
+      if (size > maxBytes) throw tooLarge(path, maxBytes);
+      // A pipe or a device has no size, so what is read is counted too.
+      return await readAll(file.createReadStream({ autoClose: false }), path, maxBytes);
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    if (codeOf(error) === "ENOENT" || codeOf(error) === "ENOTDIR") return null;
+    throw asRemandError(error, "read", path);
+  }
+}
+
+async function list(folder: string, ending: string): Promise<readonly string[]> {
+  try {
+    const entries = await readdir(folder, { withFileTypes: true });
+    const paths: string[] = [];
+    for (const entry of entries) {
+      if (!entry.name.endsWith(ending)) continue;
+      const path = join(folder, entry.name);
+      // A link counts as what it leads to; one that leads nowhere is not a file.
+      const leadsToFile = entry.isSymbolicLink() && (await unlessMissing(stat(path)))?.isFile();
+      if (entry.isFile() || leadsToFile === true) paths.push(path);
+    }
+    return paths.sort();
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return [];
+    throw asRemandError(error, "list", folder);
+  }
+}
+
+/**
+ * Written beside its place and moved there, so that a reader sees the old text or the new one, never half of it.
+ * A link stays a link: the file it leads to is the one that is replaced, and keeps its permissions.
+ */
+async function write(path: string, text: string): Promise<void> {
+  let beside: string | null = null;
+  try {
+    await mkdir(dirname(path), { recursive: true });
+    const place = (await unlessMissing(realpath(path))) ?? path;
+    const old = await unlessMissing(stat(place));
+    if (old?.isDirectory()) throw Object.assign(new Error("is a folder"), { code: "EISDIR" });
+    beside = `${place}.${process.pid}.new`;
+    await writeFile(beside, text, old === null ? {} : { mode: old.mode });
+    await rename(beside, place);
+  } catch (error) {
+    if (beside !== null) await rm(beside, { force: true });
+    throw asRemandError(error, "write", path);
+  }
+}
+
+/** All the text of a stream. Bytes that are not UTF-8 become the replacement character instead of an error. */
+export async function readAll(
+  stream: AsyncIterable<Buffer | string>,
+  name: string,
+  maxBytes = MAX_BYTES,
+): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of stream) {
+    const buffer = typeof chunk === "string" ? Buffer.from(chunk) : chunk;
+    bytes += buffer.length;
+    if (bytes > maxBytes) throw tooLarge(name, maxBytes);
+    chunks.push(buffer);
+  }
+  return Buffer.concat(chunks, bytes).toString("utf8");
+}
+
+export async function isFolder(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isDirectory();
+  } catch {
+    // Whatever the reason is, it cannot be worked in.
+    return false;
+  }
+}
+
+async function unlessMissing<T>(asked: Promise<T>): Promise<T | null> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return null;
+    throw error;
+  }
+}
+
+function tooLarge(name: string, maxBytes: number): RemandError {
+  const limit = maxBytes >= 1024 * 1024 ? `${Math.ceil(maxBytes / 1024 / 1024)} MB` : `${maxBytes} bytes`;
+  return new RemandError("file-too-large", `${name} is larger than ${limit}`, "Cut it down to the part that matters.");
+}
+
+const REASONS: Readonly<Record<string, readonly [reason: string, hint: string]>> = {
+  EACCES: ["permission denied", "Change its permissions, or run as someone who may."],
+  EPERM: ["permission denied", "Change its permissions, or run as someone who may."],
+  EISDIR: ["it is a folder", "Give the path of a file."],
+  ENOTDIR: ["a part of its path is a file", "Give a path that leads through folders."],
+  ELOOP: ["its links lead in a circle", "Mend the links, or give the real path."],
+  ENAMETOOLONG: ["its path is too long", "Give a shorter path."],
+  ERR_INVALID_ARG_VALUE: ["its path holds a null character", "Give a path without it."],
+  ENOSPC: ["the disk is full", "Make room on the disk."],
+  EROFS: ["the disk is read-only", "Choose a place that can be written to."],
+};
+
+function asRemandError(error: unknown, verb: string, path: string): RemandError {
+  if (error instanceof RemandError) return error;
+  const code = codeOf(error);
+  const [reason, hint] = REASONS[code] ?? [
+    error instanceof Error ? error.message : String(error),
+    "See what the system says above.",
+  ];
+  return new RemandError("file-unreadable", `cannot ${verb} ${JSON.stringify(path).slice(1, -1)}: ${reason}`, hint, {
+    cause: error,
+  });
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
+}

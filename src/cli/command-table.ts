@@ -1,0 +1,31 @@
+import type { CliCommand } from "./command.ts";
+
+/** One line of the help, and where the command is. Its file, and the libraries it needs, are loaded when it is called. */
+export interface CommandEntry {
+  readonly name: string;
+  readonly summary: string;
+  load(): Promise<{ readonly command: CliCommand }>;
+}
+
+export const COMMANDS: readonly CommandEntry[] = [
+  {
+    name: "parse",
+    summary: "read the signal or the verdict out of an agent's text",
+    load: () => import("./commands/parse.ts"),
+  },
+  {
+    name: "stories",
+    summary: "list the stories that were read, with every problem and its place",
+    load: () => import("./commands/stories.ts"),
+  },
+  {
+    name: "brief",
+    summary: "write the brief that goes back to an agent",
+    load: () => import("./commands/brief.ts"),
+  },
+  {
+    name: "config",
+    summary: "show the effective configuration, and where each value came from",
+    load: () => import("./commands/config.ts"),
+  },
+];

@@ -1,0 +1,143 @@
+import { resolve } from "node:path";
+import { Command, CommanderError, Option } from "commander";
+import { RemandError } from "../domain/error.ts";
+import type { Files } from "../ports/files.ts";
+import { assert } from "../stdx/assert.ts";
+import type { CommandEntry } from "./command-table.ts";
+import { EXIT, type ExitCode, type World } from "./command.ts";
+import { wantsColor } from "./color.ts";
+import { reportError } from "./errors.ts";
+
+/** What the program is given by whoever starts it: `main`, or a test. */
+export interface Surroundings {
+  readonly version: string;
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly files: Files;
+  /** Is the output a terminal? */
+  readonly terminal: boolean;
+  isFolder(path: string): Promise<boolean>;
+  stdin(): Promise<string>;
+  out(text: string): void;
+  err(text: string): void;
+}
+
+/** Runs one command line, and answers with the exit code. It never throws: every error becomes a message. */
+export async function runProgram(
+  argv: readonly string[],
+  around: Surroundings,
+  commands: readonly CommandEntry[],
+): Promise<ExitCode> {
+  const outcome: { exit: ExitCode | null } = { exit: null };
+  const program = createProgram(around, commands, (exit) => (outcome.exit = exit));
+  try {
+    await program.parseAsync(helpAsOption(argv), { from: "user" });
+    assert(outcome.exit !== null, "a command ended without an exit code");
+    return outcome.exit;
+  } catch (error) {
+    // Commander has already printed the help, the version, or what is wrong with the command line.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+    const report = reportError(error, argv.includes("--verbose") || Boolean(around.env["REMAND_DEBUG"]));
+    around.err(report.text);
+    return report.exit;
+  }
+}
+
+function createProgram(
+  around: Surroundings,
+  commands: readonly CommandEntry[],
+  done: (exit: ExitCode) => void,
+): Command {
+  const program = new Command("remand")
+    .description("Sends the failed work of coding agents back to the agent that can mend it, with the reasons.")
+    .usage("[options] <command>")
+    .version(around.version, "-V, --version", "print the version")
+    .helpOption("-h, --help", "show this, or the help of a command")
+    .helpCommand(false)
+    .enablePositionalOptions()
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => around.out(text),
+      writeErr: (text) => around.err(text),
+      outputError: (text, write) => write(text.replace(/^error: /, "remand: ")),
+    })
+    .showHelpAfterError("  Run remand --help, or remand <command> --help, to see what there is.")
+    .addHelpText("before", EXAMPLES);
+  addEverywhereOptions(program);
+  for (const entry of commands) program.command(entry.name).description(entry.summary).usage("[options]");
+  program.hook("preSubcommand", async (_program, command) => {
+    const entry = commands.find(({ name }) => name === command.name());
+    assert(entry !== undefined, `no entry for the command ${command.name()}`);
+    const { command: loaded } = await entry.load();
+    loaded.register(command, worldOf(around, command), done);
+    addEverywhereOptions(command);
+  });
+  program.hook("preAction", async (_program, command) => {
+    handDown(program, command);
+    await checkFolder(around, command);
+  });
+  return program;
+}
+
+const EXAMPLES = `Examples:
+  remand parse answer.txt --role critic --id checkout-retry    what does this agent's answer say?
+  remand stories                                               which stories are there, and what is wrong with them?
+  remand brief --from context.json                             what would be sent back to the agent?
+  remand config --origin                                       which settings hold here, and who set them?
+`;
+
+/** Options that mean the same before the command and after it. A command that declares one itself keeps its own. */
+function addEverywhereOptions(command: Command): void {
+  const everywhere = [
+    new Option("-C, --directory <folder>", "work as if started in this folder"),
+    new Option("--config <file>", "the configuration to use instead of remand.yaml"),
+    new Option("--json", "print a document for programs instead of text for people"),
+    new Option("--quiet", "print what was asked for and errors, no other messages"),
+    new Option("--verbose", "show where an error came from"),
+    new Option("--color", "colour the output, wherever it goes"),
+    new Option("--no-color", "do not colour the output"),
+  ];
+  for (const option of everywhere) {
+    if (!command.options.some(({ long }) => long === option.long)) command.addOption(option);
+  }
+}
+
+/** What was typed before the command holds for the command, unless it was typed again after it. */
+function handDown(program: Command, command: Command): void {
+  for (const [name, value] of Object.entries(program.opts())) {
+    const typedAgain = command.getOptionValueSource(name) === "cli";
+    if (!typedAgain && name !== "version") command.setOptionValueWithSource(name, value, "cli");
+  }
+}
+
+async function checkFolder(around: Surroundings, command: Command): Promise<void> {
+  const folder = command.getOptionValue("directory") as string | undefined;
+  if (folder === undefined || (await around.isFolder(resolve(around.cwd, folder)))) return;
+  throw new RemandError("usage", `there is no folder ${folder}`, "Give -C a folder that exists.");
+}
+
+/** Options are known only when the command's action runs, so what depends on them is looked up at that moment. */
+function worldOf(around: Surroundings, command: Command): World {
+  const options = (): { directory?: string; color?: boolean; quiet?: boolean } => command.opts();
+  return {
+    get cwd() {
+      return resolve(around.cwd, options().directory ?? ".");
+    },
+    get color() {
+      return wantsColor(options().color, around.env, around.terminal);
+    },
+    env: around.env,
+    files: around.files,
+    stdin: () => around.stdin(),
+    out: (text) => around.out(text),
+    err: (text) => {
+      if (options().quiet !== true) around.err(text);
+    },
+  };
+}
+
+/** `remand help parse` is `remand parse --help`; nothing typed at all is a question too. */
+function helpAsOption(argv: readonly string[]): readonly string[] {
+  if (argv.length === 0) return ["--help"];
+  return argv[0] === "help" ? [...argv.slice(1), "--help"] : argv;
+}

@@ -1,0 +1,72 @@
+import type { StoryId } from "../domain/ids.ts";
+import type { Problem } from "../domain/problem.ts";
+import type { Story } from "../domain/story.ts";
+import { nearMiss } from "../stdx/near-miss.ts";
+import { readPlacedStory, type PlacedStory } from "./story-file.ts";
+import { cycleText, findCycles } from "./story-graph.ts";
+
+export interface StoriesReading {
+  readonly stories: readonly Story[];
+  readonly problems: readonly Problem[];
+}
+
+type Known = PlacedStory & { readonly story: Story };
+
+/** Reads all story files, and what can only be seen with all of them at hand. A broken file hides no other. */
+export function readStoryFiles(files: readonly { readonly path: string; readonly text: string }[]): StoriesReading {
+  const read = files.map(({ path, text }) => readPlacedStory(path, text));
+  const known = new Map<StoryId, Known>();
+  for (const one of read) {
+    if (one.story === null) continue;
+    const earlier = known.get(one.story.id);
+    if (earlier === undefined) known.set(one.story.id, one as Known);
+    else one.problems.push(usedTwice(one, one.story.id, earlier));
+  }
+  const broken = new Set(read.filter((one) => one.story === null).map((one) => one.name));
+  const suggest = suggestions(known);
+  for (const one of known.values()) missingDependencies(one, known, broken, suggest);
+  nameCycles(known);
+  return { stories: [...known.values()].map((one) => one.story), problems: read.flatMap((one) => one.problems) };
+}
+
+function usedTwice(one: PlacedStory, id: StoryId, earlier: Known): Problem {
+  const hint = "Give one of the two another id. Only the other one is read until then.";
+  const message = `the id "${id}" is already used by ${earlier.idPlace().file}`;
+  return { ...one.idPlace(), severity: "error", message, hint };
+}
+
+function missingDependencies(
+  one: Known,
+  known: ReadonlyMap<string, Known>,
+  broken: ReadonlySet<string>,
+  suggest: (id: string) => string | undefined,
+): void {
+  for (const id of one.story.dependsOn) {
+    if (known.has(id)) continue;
+    const meant = broken.has(id) ? undefined : suggest(id);
+    const message = broken.has(id)
+      ? `story "${one.story.id}" depends on "${id}", whose file could not be read`
+      : `story "${one.story.id}" depends on "${id}", and there is no such story`;
+    const remedy = broken.has(id) ? "Mend that file first." : "Write that story, or take the dependency out.";
+    const hint = meant === undefined ? remedy : `did you mean "${meant}"?`;
+    one.problems.push({ ...one.dependencyPlace(id), severity: "error", message, hint });
+  }
+}
+
+/** Comparing a name with every story costs, so only the first few missing ones get a suggestion. */
+const MOST_SUGGESTIONS = 20;
+
+function suggestions(known: ReadonlyMap<string, Known>): (id: string) => string | undefined {
+  let asked = 0;
+  return (id) => (++asked > MOST_SUGGESTIONS ? undefined : nearMiss(id, known.keys()));
+}
+
+function nameCycles(known: ReadonlyMap<string, Known>): void {
+  const graph = new Map([...known].map(([id, one]) => [id, one.story.dependsOn]));
+  for (const cycle of findCycles(graph)) {
+    const last = known.get(cycle.at(-1)!)!;
+    const message = `these stories wait for each other: ${cycleText(cycle)}`;
+    const hint = "Take one of these dependencies out.";
+    last.problems.push({ ...last.dependencyPlace(cycle[0]!), severity: "error", message, hint });
+  }
+}

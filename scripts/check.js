@@ -1,0 +1,54 @@
+/**
+ * Everything that must hold before a change is taken, the quick checks first. All of them run, even after one has
+ * failed, so that one round shows everything. The last line says how many tests passed, and how many tests and
+ * checks failed, in a form that programs can read.
+ */
+import { spawnSync } from "node:child_process";
+import { mkdirSync, readFileSync, rmSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { summaryOf } from "./check-summary.js";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const report = `${root}.build/test-report.json`;
+
+/** @type {readonly (readonly [name: string, ...command: string[]])[]} */
+const CHECKS = [
+  ["types", "tsc", "-p", "."],
+  ["lint", "oxlint", "--type-aware"],
+  ["format", "oxfmt", "--check"],
+  ["unused", "knip"],
+  ["build", "npm", "run", "--silent", "build"],
+  ["package", "publint", "--strict"],
+  ["tests", "vitest", "run", "--coverage", "--reporter=dot", "--reporter=json", `--outputFile.json=${report}`],
+];
+
+mkdirSync(`${root}.build`, { recursive: true });
+// A report of an earlier run must not be taken for this one's.
+rmSync(report, { force: true });
+const failedChecks = CHECKS.filter(([name, ...command]) => !passes(name, command)).map(([name]) => name);
+const { lines, failed } = summaryOf(failedChecks, readReport());
+console.log(`\n${lines.join("\n")}`);
+process.exitCode = failed === 0 ? 0 : 1;
+
+/** @param {string} name @param {readonly string[]} command */
+function passes(name, [program = "", ...args]) {
+  const start = performance.now();
+  console.log(`\n── ${name}: ${[program, ...args].join(" ")}`);
+  const { status, error } = spawnSync(program, args, {
+    cwd: root,
+    stdio: "inherit",
+    env: { ...process.env, PATH: `${root}node_modules/.bin:${process.env["PATH"]}` },
+  });
+  if (error !== undefined) console.log(error.message);
+  console.log(`── ${name}: ${status === 0 ? "ok" : "FAILED"} (${((performance.now() - start) / 1000).toFixed(1)} s)`);
+  return status === 0;
+}
+
+function readReport() {
+  try {
+    return readFileSync(report, "utf8");
+  } catch {
+    // The tests never got as far as a report: their check has failed, and there is nothing to count.
+    return null;
+  }
+}

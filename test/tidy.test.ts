@@ -1,0 +1,320 @@
+/**
+ * A border that cannot be seen to fail is no border. Here violations are planted in a house outside the repository,
+ * one per room and per ban; the real lint runs over it, and must report each of them and nothing else.
+ *
+ * The table of rooms is written down again, in the words of the design, so that a change of `scripts/lint/table.js`
+ * alone changes nothing unnoticed.
+ */
+import { readFileSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { buildHouse, ROOMS, type Lint, type PlantedHouse } from "./tidy/planted-house.ts";
+
+const CORE = ["stdx", "domain", "schemas", "policy", "readers", "writers", "views", "engine", "config"];
+const FRONT = ["engine", "views", "writers", "readers", "schemas", "config", "ports", "domain", "stdx"];
+const ADAPTER = ["ports", "readers", "writers", "schemas", "domain", "stdx", "adapters/process"];
+
+const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  stdx: [],
+  domain: ["stdx"],
+  schemas: ["domain", "stdx"],
+  policy: ["domain", "stdx"],
+  writers: ["domain", "stdx"],
+  views: ["domain", "stdx"],
+  readers: ["domain", "schemas", "stdx"],
+  ports: ["domain"],
+  engine: ["ports", "policy", "readers", "writers", "domain", "stdx"],
+  config: ["schemas", "domain", "stdx"],
+  cli: FRONT,
+  server: FRONT,
+  "adapters/process": ADAPTER,
+  "adapters/git": ADAPTER,
+  "adapters/files": ADAPTER,
+};
+const LIBRARIES = ["zod", "yaml", "jsonrepair", "commander", "left-pad", "@scope/thing"];
+const MAY_USE: Readonly<Record<string, readonly string[]>> = {
+  schemas: ["zod"],
+  readers: ["yaml", "jsonrepair"],
+  config: ["yaml", "zod"],
+  cli: ["commander"],
+};
+const MAY_USE_NODE = ["config", "cli", "server", "adapters/process", "adapters/git", "adapters/files"];
+
+interface Plant {
+  readonly title: string;
+  readonly path: string;
+  readonly text: string;
+  /** The rule that must fire on it, or `null` where the plant is allowed. */
+  readonly rule: string | null;
+}
+
+const slug = (text: string): string => text.replaceAll(/[^a-z0-9]+/gi, "-");
+const up = (path: string): string => "../".repeat(path.split("/").length - 1);
+
+function borderPlant(room: string, to: string, specifier: string, allowed: boolean): Plant {
+  return {
+    title: `${room} ${allowed ? "may" : "may not"} import ${to}`,
+    path: `src/${room}/to-${slug(to)}.ts`,
+    text: `import type { Thing } from "${specifier}";\n\nexport type Planted = Thing;\n`,
+    rule: allowed ? null : "house(borders)",
+  };
+}
+
+function plantsOf(room: string): readonly Plant[] {
+  const toSrc = up(`src/${room}/x.ts`).slice("../".length);
+  const rooms = ROOMS.filter((to) => to !== room);
+  return [
+    borderPlant(room, "itself", "./thing.ts", true),
+    ...rooms.map((to) => borderPlant(room, to, `${toSrc}${to}/thing.ts`, MAY_IMPORT[room]!.includes(to))),
+    borderPlant(room, "a room nobody listed", `${toSrc}attic/thing.ts`, false),
+    borderPlant(room, "main", `${toSrc}main.ts`, false),
+    borderPlant(room, "the package entry", `${toSrc}index.ts`, false),
+    borderPlant(room, "a test", `${toSrc}../test/thing.ts`, false),
+    ...LIBRARIES.map((library) => borderPlant(room, library, library, MAY_USE[room]?.includes(library) ?? false)),
+    borderPlant(room, "node:path", "node:path", MAY_USE_NODE.includes(room)),
+    borderPlant(room, "fs without its prefix", "fs", MAY_USE_NODE.includes(room)),
+    borderPlant(room, "node:child_process", "node:child_process", room === "adapters/process"),
+  ];
+}
+
+const otherBorders: readonly Plant[] = [
+  { ...borderPlant("attic", "stdx", "../stdx/thing.ts", false), title: "a room nobody listed may import nothing" },
+  borderPlant("domain", "policy, by a detour", "../domain/../policy/thing.ts", false),
+  borderPlant("readers/signals", "the room above", "../thing.ts", true),
+  borderPlant("readers/signals", "domain", "../../domain/thing.ts", true),
+  borderPlant("readers/signals", "policy", "../../policy/thing.ts", false),
+  {
+    title: "main may import an adapter and a library",
+    path: "src/main.ts",
+    text: 'import type { Thing } from "./adapters/git/thing.ts";\nimport type { Other } from "left-pad";\n\nexport type Planted = [Thing, Other];\n',
+    rule: null,
+  },
+  {
+    title: "the package entry may not hand out an adapter",
+    path: "src/index.ts",
+    text: 'export type { Thing } from "./adapters/git/thing.ts";\n',
+    rule: "house(borders)",
+  },
+  {
+    title: "web may import domain",
+    path: "web/src/to-domain.ts",
+    text: 'import type { Thing } from "../../src/domain/thing.ts";\n\nexport type Planted = Thing;\n',
+    rule: null,
+  },
+  {
+    title: "web may not import schemas",
+    path: "web/src/to-schemas.ts",
+    text: 'import type { Thing } from "../../src/schemas/thing.ts";\n\nexport type Planted = Thing;\n',
+    rule: "house(borders)",
+  },
+  {
+    title: "a border holds for import()",
+    path: "src/domain/dynamic.ts",
+    text: 'export const planted = (): Promise<unknown> => import("../policy/thing.ts");\n',
+    rule: "house(borders)",
+  },
+  {
+    title: "a border holds for import types",
+    path: "src/domain/import-type.ts",
+    text: '// oxlint-disable-next-line typescript/consistent-type-imports\nexport type Planted = import("../policy/thing.ts").Thing;\n',
+    rule: "house(borders)",
+  },
+  {
+    title: "an import whose target cannot be read is refused",
+    path: "src/cli/unreadable.ts",
+    text: "export const planted = (name: string): Promise<unknown> => import(name);\n",
+    rule: "house(borders)",
+  },
+];
+
+const CORE_BANS: readonly (readonly [name: string, text: string, rule: string])[] = [
+  ["the current time", "export const planted = (): number => Date.now();", "eslint(no-restricted-properties)"],
+  ["the current date", "export const planted = (): Date => new Date();", "house(no-clock)"],
+  ["the current date as text", "export const planted = (): string => Date();", "house(no-clock)"],
+  ["chance", "export const planted = (): number => Math.random();", "eslint(no-restricted-properties)"],
+  ["the environment", 'export const planted = (): unknown => process.env["HOME"];', "eslint(no-restricted-globals)"],
+  ["a timer", "export const planted = (): unknown => setTimeout(() => 0, 1);", "eslint(no-restricted-globals)"],
+  ["work on import", 'export const planted: string[] = [];\nplanted.push("x");', "house(no-top-level-effect)"],
+  [
+    "state on import",
+    "export let planted = 0;\nexport const count = (): number => planted++;",
+    "house(no-top-level-effect)",
+  ],
+];
+
+function bansOf(room: string): readonly Plant[] {
+  return CORE_BANS.map(([name, text, rule]) => ({
+    title: `${room} knows nothing of ${name}`,
+    path: `src/${room}/ban-${slug(name)}.ts`,
+    text: `${text}\n`,
+    rule,
+  }));
+}
+
+const long = (lines: number): string => Array.from({ length: lines }, (_, i) => `  out.push(${i});`).join("\n");
+
+const everywhereBans: readonly Plant[] = [
+  {
+    title: "a port holds types only",
+    path: "src/ports/code.ts",
+    text: "export const planted = 1;\n",
+    rule: "house(types-only)",
+  },
+  {
+    title: "no barrels",
+    path: "src/policy/gathered.ts",
+    text: 'export type { Thing } from "./thing.ts";\n',
+    rule: "house(no-barrel)",
+  },
+  {
+    title: "no barrels by star",
+    path: "src/policy/all.ts",
+    text: 'export * from "./thing.ts";\n',
+    rule: "house(no-barrel)",
+  },
+  {
+    title: "no index but the entry",
+    path: "src/policy/index.ts",
+    text: "export const planted = 1;\n",
+    rule: "house(names)",
+  },
+  ...["utils", "helpers", "common", "lib", "managers"].flatMap((name) => [
+    {
+      title: `no file called ${name}`,
+      path: `src/cli/${name}.ts`,
+      text: "export const planted = 1;\n",
+      rule: "house(names)",
+    },
+    {
+      title: `no folder called ${name}`,
+      path: `src/cli/${name}/x.ts`,
+      text: "export const planted = 1;\n",
+      rule: "house(names)",
+    },
+  ]),
+  {
+    title: "no circle, not even of types",
+    path: "src/policy/circle-a.ts",
+    text: 'import type { B } from "./circle-b.ts";\n\nexport type A = B[];\n',
+    rule: "import(no-cycle)",
+  },
+  {
+    title: "no circle, seen from the other side",
+    path: "src/policy/circle-b.ts",
+    text: 'import type { A } from "./circle-a.ts";\n\nexport type B = A[];\n',
+    rule: "import(no-cycle)",
+  },
+  {
+    title: "no default export",
+    path: "src/cli/default.ts",
+    text: "export default function planted(): void {}\n",
+    rule: "import(no-default-export)",
+  },
+  {
+    title: "no any",
+    path: "src/cli/any.ts",
+    text: "export const planted = (x: any): unknown => x;\n",
+    rule: "typescript(no-explicit-any)",
+  },
+  {
+    title: "no promise left alone",
+    path: "src/cli/floating.ts",
+    text: "export function planted(work: () => Promise<void>): void {\n  work();\n}\n",
+    rule: "typescript(no-floating-promises)",
+  },
+  {
+    title: "no member of a union forgotten",
+    path: "src/cli/forgotten.ts",
+    text: 'export function planted(x: "a" | "b"): void {\n  switch (x) {\n    case "a":\n      return;\n  }\n}\n',
+    rule: "typescript(switch-exhaustiveness-check)",
+  },
+  {
+    title: "no note to do it later",
+    path: "src/cli/later.ts",
+    text: "// TODO: later\nexport const planted = 1;\n",
+    rule: "eslint(no-warning-comments)",
+  },
+  {
+    title: "no printing past the world",
+    path: "src/cli/print.ts",
+    text: 'console.log("x");\n',
+    rule: "eslint(no-console)",
+  },
+  {
+    title: "no function over 60 lines",
+    path: "src/cli/long-function.ts",
+    text: `export function planted(out: number[]): void {\n${long(59)}\n}\n`,
+    rule: "eslint(max-lines-per-function)",
+  },
+  {
+    title: "60 lines are not too many",
+    path: "src/cli/just-long-enough.ts",
+    text: `export function planted(out: number[]): void {\n${long(58)}\n}\n`,
+    rule: null,
+  },
+  {
+    title: "no file over 300 lines",
+    path: "src/cli/long-file.ts",
+    text: Array.from({ length: 301 }, (_, i) => `export const planted${i} = ${i};\n`).join(""),
+    rule: "eslint(max-lines)",
+  },
+  {
+    title: "no silenced rule that would not fire",
+    path: "src/cli/silenced.ts",
+    text: "// oxlint-disable-next-line no-console\nexport const planted = 1;\n",
+    rule: "Unused oxlint-disable directive (no problems were reported).",
+  },
+];
+
+const GROUPS: readonly { readonly name: string; readonly plants: readonly Plant[] }[] = [
+  ...ROOMS.map((room) => ({ name: `the borders of ${room}`, plants: plantsOf(room) })),
+  ...CORE.map((room) => ({ name: `what ${room} knows nothing of`, plants: bansOf(room) })),
+  ...[...otherBorders, ...everywhereBans].map((plant) => ({ name: plant.title, plants: [plant] })),
+];
+const PLANTS = GROUPS.flatMap(({ plants }) => plants);
+
+describe("the house's lint", () => {
+  let house: PlantedHouse;
+  let before: Lint;
+  let after: Lint;
+
+  beforeAll(() => {
+    house = buildHouse();
+    before = house.lint();
+    for (const { path, text } of PLANTS) house.plant(path, text);
+    after = house.lint();
+  });
+  afterAll(() => house.tearDown());
+
+  test("passes over a tidy house", () => {
+    expect(before.output).not.toContain('"severity"');
+    expect(before.exit).toBe(0);
+  });
+
+  test("fails over a house with violations", () => {
+    expect(after.exit).not.toBe(0);
+  });
+
+  test("plants each violation in a file of its own", () => {
+    expect(new Set(PLANTS.map(({ path }) => path)).size).toBe(PLANTS.length);
+  });
+
+  test.each(GROUPS)("$name", ({ plants }) => {
+    const expected = plants.map(({ title, rule }) => `${title}: ${rule ?? "silent"}`);
+    const seen = plants.map(({ title, path }) => `${title}: ${after.fired.get(path)?.join(", ") ?? "silent"}`);
+    expect(seen).toEqual(expected);
+  });
+});
+
+describe("the repository", () => {
+  test("names no registry in its lock file", () => {
+    const lock = readFileSync(new URL("../package-lock.json", import.meta.url), "utf8");
+    expect(lock).toContain('"integrity"');
+    expect(lock).not.toContain('"resolved"');
+    expect(lock).not.toContain("://registry");
+  });
+
+  test("has a row in the lint's table for every room the design names", async () => {
+    const { rowOf } = (await import("../scripts/lint/table.js")) as { rowOf(room: string): unknown };
+    for (const room of ROOMS) expect(rowOf(room), room).toBeDefined();
+  });
+});

@@ -1,0 +1,63 @@
+/**
+ * Runs the benchmarks (`npm run bench`), or those named (`npm run bench -- start-up`), and prints each figure beside
+ * what it is compared with. `--strict` ends with 1 where a limit is passed; `--json` prints the figures for programs.
+ */
+import { readdirSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { isOver, type BenchModule, type BenchResult } from "./bench-result.ts";
+
+const RUNNER = ["main", "bench-result"];
+
+async function main(argv: readonly string[]): Promise<number> {
+  const wanted = argv.filter((arg) => !arg.startsWith("--"));
+  const names = benchNames();
+  const unknown = wanted.filter((name) => !names.includes(name));
+  if (unknown.length > 0) {
+    console.error(`no benchmark called ${unknown.join(", ")}; there are: ${names.join(", ")}`);
+    return 2;
+  }
+  const results: BenchResult[] = [];
+  for (const name of wanted.length > 0 ? wanted : names) {
+    const bench = (await import(`./${name}.js`)) as BenchModule;
+    if (typeof bench.run !== "function") throw new Error(`bench/${name}.ts exports no run()`);
+    results.push(...(await bench.run()));
+  }
+  console.log(argv.includes("--json") ? JSON.stringify(results, null, 2) : table(results).join("\n"));
+  return argv.includes("--strict") && results.some(isOver) ? 1 : 0;
+}
+
+/** The sources are listed, not what was compiled: a benchmark that was removed must not run from an old build. */
+function benchNames(): readonly string[] {
+  return readdirSync(fileURLToPath(new URL("../../bench/", import.meta.url)))
+    .filter((file) => file.endsWith(".ts"))
+    .map((file) => file.slice(0, -".ts".length))
+    .filter((name) => !RUNNER.includes(name))
+    .sort();
+}
+
+function table(results: readonly BenchResult[]): readonly string[] {
+  const rows = [
+    ["what", "value", "ratio", "against", "limit", ""],
+    ...results.map((result) => [
+      result.name,
+      `${figure(result.value)} ${result.unit}`,
+      `${result.ratio.toFixed(2)} ×`,
+      result.against,
+      result.limit === null ? "-" : `${result.limit} ×`,
+      result.limit === null ? "" : isOver(result) ? "OVER" : "OK",
+    ]),
+  ];
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
+  return rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column]!))
+      .join("  ")
+      .trimEnd(),
+  );
+}
+
+function figure(value: number): string {
+  return value >= 100 ? value.toFixed(0) : value.toPrecision(3);
+}
+
+process.exitCode = await main(process.argv.slice(2));

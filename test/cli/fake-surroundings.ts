@@ -1,0 +1,63 @@
+import type { CommandEntry } from "../../src/cli/command-table.ts";
+import type { CliCommand, World } from "../../src/cli/command.ts";
+import { runProgram, type Surroundings } from "../../src/cli/program.ts";
+
+export interface Ran {
+  readonly exit: number;
+  readonly out: string;
+  readonly err: string;
+  /** The commands whose files were loaded. */
+  readonly loaded: readonly string[];
+}
+
+/** A command line run in a world of its own. */
+export async function run(
+  argv: readonly string[],
+  commands: readonly CliCommand[],
+  changes: Partial<Surroundings> = {},
+): Promise<Ran> {
+  const out: string[] = [];
+  const err: string[] = [];
+  const loaded: string[] = [];
+  const entries: CommandEntry[] = commands.map((command) => ({
+    name: command.name,
+    summary: command.summary,
+    load: () => {
+      loaded.push(command.name);
+      return Promise.resolve({ command });
+    },
+  }));
+  const around: Surroundings = {
+    version: "9.8.7",
+    cwd: "/work",
+    env: {},
+    files: { read: () => Promise.resolve(null), list: () => Promise.resolve([]), write: () => Promise.resolve() },
+    terminal: false,
+    isFolder: (path) => Promise.resolve(path === "/work/there"),
+    stdin: () => Promise.resolve(""),
+    out: (text) => void out.push(text),
+    err: (text) => void err.push(text),
+    ...changes,
+  };
+  const exit = await runProgram(argv, around, entries);
+  return { exit, out: out.join(""), err: err.join(""), loaded };
+}
+
+/** A command that does what it is told: its action is the test's. */
+export function fakeCommand(
+  name: string,
+  action: (world: World, options: Record<string, unknown>) => void | Promise<void>,
+  prepare: (command: Parameters<CliCommand["register"]>[0]) => unknown = () => undefined,
+): CliCommand {
+  return {
+    name,
+    summary: `what ${name} does`,
+    register(command, world, done) {
+      prepare(command);
+      command.action(async (...args: unknown[]) => {
+        await action(world, args.at(-2) as Record<string, unknown>);
+        done(0);
+      });
+    },
+  };
+}

@@ -1,0 +1,211 @@
+import { describe, expect, test } from "vitest";
+import type { CliCommand } from "../../src/cli/command.ts";
+import { RemandError } from "../../src/domain/error.ts";
+import { fakeCommand, run } from "./fake-surroundings.ts";
+
+const parse = fakeCommand("parse", (world) => world.out("parsed\n"));
+const stories = fakeCommand("stories", (world) => world.out("told\n"));
+
+describe("help", () => {
+  test.each([[["--help"]], [["help"]], [[]]])(
+    "%j shows the examples first, then every command, and loads none",
+    async (argv) => {
+      const ran = await run(argv, [parse, stories]);
+      expect(ran.exit).toBe(0);
+      expect(ran.err).toBe("");
+      expect(ran.loaded).toEqual([]);
+      expect(ran.out).toMatch(/^Examples:\n {2}remand /);
+      expect(ran.out.indexOf("Examples:")).toBeLessThan(ran.out.indexOf("Usage:"));
+      expect(ran.out).toContain("what parse does");
+      expect(ran.out).toContain("what stories does");
+    },
+  );
+
+  test.each([[["parse", "--help"]], [["help", "parse"]]])("%j shows the command's own options", async (argv) => {
+    const withOption = fakeCommand(
+      "parse",
+      () => undefined,
+      (command) => command.option("--role <role>", "whose text"),
+    );
+    const ran = await run(argv, [withOption, stories]);
+    expect(ran.exit).toBe(0);
+    expect(ran.out).toContain("whose text");
+    expect(ran.out).toContain("--directory");
+    expect(ran.loaded).toEqual(["parse"]);
+  });
+});
+
+describe("a command", () => {
+  test("is loaded alone", async () => {
+    const ran = await run(["stories"], [parse, stories]);
+    expect(ran).toEqual({ exit: 0, out: "told\n", err: "", loaded: ["stories"] });
+  });
+
+  test("decides the exit code", async () => {
+    const rejecting: CliCommand = {
+      name: "gate",
+      summary: "",
+      register: (command, _world, done) => void command.action(() => done(3)),
+    };
+    expect((await run(["gate"], [rejecting])).exit).toBe(3);
+  });
+
+  test("that forgets its exit code is our fault", async () => {
+    const forgetful: CliCommand = {
+      name: "x",
+      summary: "",
+      register: (command) => void command.action(() => undefined),
+    };
+    const ran = await run(["x"], [forgetful]);
+    expect(ran.exit).toBe(1);
+    expect(ran.err).toContain("a fault of Remand's own");
+    expect(ran.err).toContain("without an exit code");
+  });
+});
+
+describe("a wrong command line", () => {
+  test("names the command that was meant", async () => {
+    const ran = await run(["prase"], [parse, stories]);
+    expect(ran.exit).toBe(2);
+    expect(ran.out).toBe("");
+    expect(ran.err).toContain("remand: unknown command 'prase'\n(Did you mean parse?)");
+    expect(ran.err).toContain("remand --help");
+    expect(ran.loaded).toEqual([]);
+  });
+
+  test("names the option that was meant, before the command and after it", async () => {
+    for (const argv of [
+      ["--jsno", "parse"],
+      ["parse", "--jsno"],
+    ]) {
+      const ran = await run(argv, [parse]);
+      expect(ran.exit).toBe(2);
+      expect(ran.err).toContain("remand: unknown option '--jsno'\n(Did you mean --json?)");
+      expect(ran.out).toBe("");
+    }
+  });
+
+  test("with an argument too many is refused", async () => {
+    const ran = await run(["stories", "extra"], [stories]);
+    expect(ran.exit).toBe(2);
+    expect(ran.err).toContain("too many arguments");
+  });
+
+  test("with options and no command is refused", async () => {
+    expect((await run(["--quiet"], [parse])).exit).toBe(2);
+  });
+});
+
+describe("options that hold everywhere", () => {
+  const seen: { cwd: string; color: boolean; options: Record<string, unknown> }[] = [];
+  const look = fakeCommand("look", (world, options) => {
+    seen.push({ cwd: world.cwd, color: world.color, options: { ...options } });
+    world.out("asked for\n");
+    world.err("by the way\n");
+  });
+  const lookAt = async (argv: readonly string[], env: Record<string, string> = {}, terminal = false) => {
+    const ran = await run(argv, [look], { env, terminal });
+    expect(ran.err.replace("by the way\n", "")).toBe("");
+    expect(ran.exit).toBe(0);
+    return { ...ran, ...seen.at(-1)! };
+  };
+
+  test("-C changes the folder, on either side of the command", async () => {
+    expect((await lookAt(["look"])).cwd).toBe("/work");
+    expect((await lookAt(["-C", "there", "look"])).cwd).toBe("/work/there");
+    expect((await lookAt(["look", "-C", "/work/there"])).cwd).toBe("/work/there");
+  });
+
+  test("-C refuses a folder that is not there", async () => {
+    const ran = await run(["look", "-C", "nowhere"], [look]);
+    expect(ran.exit).toBe(2);
+    expect(ran.err).toBe("remand: there is no folder nowhere\n  Give -C a folder that exists.\n");
+    expect(ran.out).toBe("");
+  });
+
+  test("--json and --config reach the command from either side, also where it declares them itself", async () => {
+    const own = fakeCommand(
+      "look",
+      (_world, options) => void seen.push({ cwd: "", color: false, options: { ...options } }),
+      (command) => command.option("--json", "its own words").option("--config <file>"),
+    );
+    for (const command of [look, own]) {
+      for (const argv of [
+        ["--json", "--config", "c.yaml", "look"],
+        ["look", "--json", "--config", "c.yaml"],
+      ]) {
+        expect((await run(argv, [command])).exit).toBe(0);
+        expect(seen.at(-1)!.options).toMatchObject({ json: true, config: "c.yaml" });
+      }
+      expect((await run(["--config", "a", "look", "--config", "b"], [command])).exit).toBe(0);
+      expect(seen.at(-1)!.options).toEqual({ config: "b" });
+    }
+  });
+
+  test("--quiet keeps what was asked for and drops the messages", async () => {
+    expect(await lookAt(["look"])).toMatchObject({ out: "asked for\n", err: "by the way\n" });
+    expect(await lookAt(["look", "--quiet"])).toMatchObject({ out: "asked for\n", err: "" });
+  });
+
+  test.each<[string[], Record<string, string>, boolean, boolean]>([
+    [[], {}, true, true],
+    [[], {}, false, false],
+    [[], { NO_COLOR: "1" }, true, false],
+    [[], { NO_COLOR: "" }, true, true],
+    [[], { TERM: "dumb" }, true, false],
+    [[], { FORCE_COLOR: "1" }, false, true],
+    [[], { FORCE_COLOR: "1", NO_COLOR: "1" }, false, true],
+    [[], { FORCE_COLOR: "0" }, true, false],
+    [["--color"], { NO_COLOR: "1" }, false, true],
+    [["--no-color"], { FORCE_COLOR: "1" }, true, false],
+  ])("%j with %j on a terminal (%s) is coloured: %s", async (flags, env, terminal, colored) => {
+    expect((await lookAt(["look", ...flags], env, terminal)).color).toBe(colored);
+    expect((await lookAt([...flags, "look"], env, terminal)).color).toBe(colored);
+  });
+});
+
+describe("an error", () => {
+  const failing = (error: unknown) =>
+    fakeCommand("fail", () => {
+      throw error;
+    });
+
+  test.each([
+    ["usage", 2],
+    ["config-invalid", 2],
+    ["story-invalid", 2],
+    ["input-invalid", 2],
+    ["file-missing", 1],
+    ["file-unreadable", 1],
+    ["file-too-large", 1],
+  ] as const)("of the surroundings (%s) says what happened and what to do, and ends with %i", async (code, exit) => {
+    const ran = await run(["fail", "--quiet"], [failing(new RemandError(code, "it broke", "Mend it."))]);
+    expect(ran).toMatchObject({ exit, out: "", err: "remand: it broke\n  Mend it.\n" });
+  });
+
+  test("of the surroundings shows its cause when asked", async () => {
+    const error = new RemandError("usage", "it broke", "Mend it.", { cause: new Error("deeper") });
+    expect((await run(["fail", "--verbose"], [failing(error)])).err).toMatch(/Mend it\.\n {2}Error: deeper\n {6}at /);
+  });
+
+  test("of our own is called ours, without a stack", async () => {
+    const ran = await run(["fail"], [failing(new TypeError("x is not a function"))]);
+    expect(ran.exit).toBe(1);
+    expect(ran.err).toContain("remand: this is a fault of Remand's own: TypeError: x is not a function\n");
+    expect(ran.err).toContain("--verbose");
+    expect(ran.err).not.toContain("    at ");
+  });
+
+  test.each([
+    [["fail", "--verbose"], {}],
+    [["fail"], { REMAND_DEBUG: "1" }],
+  ])("of our own shows its stack with %j %j", async (argv, env) => {
+    const ran = await run(argv, [failing(new TypeError("x is not a function"))], { env });
+    expect(ran.exit).toBe(1);
+    expect(ran.err).toMatch(/\n {6}at /);
+  });
+
+  test("that is no error at all is still reported", async () => {
+    expect((await run(["fail"], [failing("just text")])).err).toContain("a fault of Remand's own: just text\n");
+  });
+});

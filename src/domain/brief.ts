@@ -15,6 +15,8 @@ export interface Brief {
   readonly attempt: number;
   readonly failure: number;
   readonly failureLimit: number;
+  /** How often work went back for the place that is blamed (S3); where it is not counted, `failure` stands in. */
+  readonly locationAttempt?: number;
   readonly route: Route;
   /** The role file's own text, put in front of the assignment (S0). */
   readonly rolePrompt: string;

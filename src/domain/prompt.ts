@@ -1,0 +1,138 @@
+import type { BriefEvidence } from "./brief.ts";
+import type { Finding } from "./finding.ts";
+import type { Phase, TddPhase } from "./phase.ts";
+import type { RemediationTry } from "./remediation.ts";
+import type { Scope } from "./scope.ts";
+import type { SignalRole } from "./signal.ts";
+import type { Criterion } from "./story.ts";
+
+/*
+ * What the writers of prompts are given: one shape per thing an agent can be asked. A brief is not here; it has its
+ * own file, since it is what the whole loop is about.
+ */
+
+export interface PromptStory {
+  readonly id: string;
+  readonly title: string;
+  readonly goal: string;
+}
+
+export interface VerificationCommand {
+  readonly command: string;
+  readonly environment: string;
+}
+
+/** S2, step 5: one critic, or the reviewer of one stage. */
+export interface CriticRequest {
+  readonly rolePrompt: string;
+  readonly story: PromptStory;
+  readonly stage?: string;
+  readonly filesModified: readonly string[];
+  /** The developer's own message, as it came. */
+  readonly readySignal: string;
+  /** The project's rules for reviewers. */
+  readonly practices: readonly string[];
+}
+
+/** S2, step 7. */
+export interface AuditorRequest {
+  readonly rolePrompt: string;
+  readonly story: PromptStory;
+  readonly criteria: readonly Criterion[];
+  readonly filesModified: readonly string[];
+  /** The critic's assessment, by aspect. */
+  readonly quality: Readonly<Record<string, string>>;
+  readonly criticSummary: string;
+  readonly commands: readonly VerificationCommand[];
+}
+
+/** S1: the reviewer who raised the findings looks at the fix, and at nothing else. */
+export interface ReReviewRequest {
+  readonly rolePrompt: string;
+  readonly story: PromptStory;
+  readonly stage?: string;
+  readonly findings: readonly Finding[];
+  readonly fixDiff: string;
+  readonly filesModified: readonly string[];
+  readonly practices: readonly string[];
+}
+
+/** S4: one of several views of the same work, answered in JSON. */
+export interface PerspectiveRequest {
+  readonly rolePrompt: string;
+  readonly story: PromptStory;
+  /** `code`, `security`, `product_owner`, or whatever is configured. */
+  readonly perspective: string;
+  readonly phase: Phase;
+  readonly criteria: readonly Criterion[];
+  readonly filesModified: readonly string[];
+  /** The diff, or the section of the story file that the phase wrote. */
+  readonly product: string;
+  readonly practices: readonly string[];
+}
+
+/** The first attempt of a phase. */
+export interface AssignmentRequest {
+  readonly rolePrompt: string;
+  readonly story: PromptStory;
+  readonly phase: Phase;
+  readonly tddPhase?: TddPhase;
+  readonly criteria: readonly Criterion[];
+  readonly scope: Scope;
+  readonly judgedBy: readonly string[];
+  readonly context: readonly string[];
+  readonly guidance: readonly string[];
+  readonly report: "signal" | "tool";
+  readonly spellOutFormat: boolean;
+}
+
+/** "Say it again": the message could not be read, or it fails the work without saying for what. */
+export interface ClarificationRequest {
+  readonly storyId: string;
+  readonly role: SignalRole;
+  readonly why: "unreadable" | "no-particulars";
+  /** What was odd about the message, as the reader put it. */
+  readonly problems: readonly string[];
+  readonly ask: number;
+  readonly asks: number;
+}
+
+export interface RemediationRequest {
+  readonly rolePrompt: string;
+  readonly issue: string;
+  readonly evidence: readonly BriefEvidence[];
+  readonly commands: readonly VerificationCommand[];
+  readonly guidance: readonly string[];
+  readonly history: readonly RemediationTry[];
+  readonly attempt: number;
+  readonly attempts: number;
+}
+
+/** Asked of somebody other than the one who repaired. */
+export interface HealthCheckRequest {
+  readonly rolePrompt: string;
+  readonly issue: string;
+  readonly fixes: readonly string[];
+  readonly commands: readonly VerificationCommand[];
+}
+
+/** A finding that its receiver holds to be wrong. */
+export interface AdjudicationRequest {
+  readonly rolePrompt: string;
+  readonly story: PromptStory;
+  readonly finding: Finding;
+  readonly disputedBy: string;
+  readonly rebuttal: string;
+  readonly evidence: readonly BriefEvidence[];
+}
+
+/** S3: is the goal reached? Asked of a model that did not do the work and cannot write. */
+export interface OracleRequest {
+  readonly rolePrompt: string;
+  readonly goal: string;
+  readonly conditions: readonly { readonly type: string; readonly command: string; readonly threshold?: number }[];
+  readonly iteration: number;
+  readonly iterations: number;
+  readonly makerSummary: string;
+  readonly evidence: readonly BriefEvidence[];
+}

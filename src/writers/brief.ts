@@ -1,0 +1,61 @@
+import type { Brief, BriefVariant } from "../domain/brief.ts";
+import { assert } from "../stdx/assert.ts";
+import { auditBrief } from "./briefs/audit.ts";
+import { ciBrief } from "./briefs/ci.ts";
+import { environmentBrief } from "./briefs/environment.ts";
+import { goalBrief } from "./briefs/goal.ts";
+import { integrityBrief } from "./briefs/integrity.ts";
+import { mergeBrief } from "./briefs/merge.ts";
+import { mutationBrief } from "./briefs/mutation.ts";
+import type { Pen } from "./briefs/pen.ts";
+import { phaseBrief } from "./briefs/phase.ts";
+import { reviewBrief } from "./briefs/review.ts";
+import { ROOMS } from "./briefs/room.ts";
+import { stagedReviewBrief } from "./briefs/staged-review.ts";
+import { tddBrief } from "./briefs/tdd.ts";
+
+/** What goes back to the agent, as text. The same brief and nonce give the same bytes. */
+export function writeBrief(brief: Brief, options: BriefOptions): string {
+  return writeBriefWithCuts(brief, options).text;
+}
+
+export interface BriefOptions {
+  /** Made anew for each brief, so that no text that goes into it can know it. */
+  readonly nonce: string;
+  readonly maxChars?: number;
+}
+
+/** The text, and what had to be left out of it for want of room. */
+export interface WrittenBrief {
+  readonly text: string;
+  readonly cuts: readonly string[];
+}
+
+export const DEFAULT_BRIEF_CHARS = 60_000;
+/** Below this not even the headings, the scope and the way to report would fit. */
+export const SMALLEST_BRIEF_CHARS = 10_000;
+
+export function writeBriefWithCuts(brief: Brief, options: BriefOptions): WrittenBrief {
+  const maxChars = options.maxChars ?? DEFAULT_BRIEF_CHARS;
+  assert(maxChars >= SMALLEST_BRIEF_CHARS, `a brief needs at least ${SMALLEST_BRIEF_CHARS} characters`);
+  for (const room of ROOMS) {
+    const pen: Pen = { nonce: options.nonce, room, cuts: [] };
+    const text = `${VARIANTS[brief.variant](brief, pen)}\n`;
+    if (text.length <= maxChars) return { text, cuts: [...new Set(pen.cuts)] };
+  }
+  throw new Error("assertion failed: the smallest room of a brief is too large");
+}
+
+const VARIANTS: Readonly<Record<BriefVariant, (brief: Brief, pen: Pen) => string>> = {
+  review: reviewBrief,
+  audit: auditBrief,
+  environment: environmentBrief,
+  tdd: tddBrief,
+  "staged-review": stagedReviewBrief,
+  mutation: mutationBrief,
+  ci: ciBrief,
+  goal: goalBrief,
+  phase: phaseBrief,
+  integrity: integrityBrief,
+  merge: mergeBrief,
+};

@@ -1,0 +1,122 @@
+import type { Blame } from "../../domain/blame.ts";
+import type { Brief } from "../../domain/brief.ts";
+import { countedBothWays } from "../../domain/budget.ts";
+import { dataNotice } from "../untrusted-text.ts";
+import { basis, blameSentence, commitOf, percent, place } from "./blame.ts";
+import { issueLine, placeOf } from "./findings.ts";
+import {
+  closing,
+  conflicts,
+  evidence,
+  filesModified,
+  fixesOf,
+  information,
+  passingCriteria,
+  TEST_POLICY_WORDS,
+  worstFirst,
+} from "./parts.ts";
+import { bullets, instruction, line, name, section, together, type Pen, type Piece } from "./pen.ts";
+
+/** S3's rework brief. Where nothing was broken because nothing was there yet, it says what is missing. */
+export function goalBrief(brief: Brief, pen: Pen): string {
+  const role = instruction(pen, brief.rolePrompt, pen.room.roleChars, "the role's prompt");
+  return together([
+    role,
+    role === "" ? "" : "---",
+    "## REWORK BRIEF",
+    head(brief, pen),
+    dataNotice(pen.nonce),
+    `**Failing evidence:**\n${failing(brief, pen)}`,
+    evidence(brief, pen),
+    `**Root cause (blame):**\n${rootCause(brief.blame, pen)}`,
+    `**Constraint:**\n${constraint(brief, pen)}`,
+    `**Suggested fix:**\n${suggestedFix(brief, pen)}`,
+    conflicts(brief, pen),
+    information(brief, pen, (finding) => issueLine(finding, pen)),
+    passingCriteria(brief, pen, "These hold already, and must still hold afterwards:"),
+    section("### Files Changed so Far", filesModified(brief, pen)),
+    closing(brief, pen, [
+      "Understand the failure before you change anything. Trying the same once more is no fix.",
+      isUnmet(brief) ? "Build what is missing." : "Fix the cause named above, not its symptom.",
+      "Stay inside the constraint, and break nothing that passes.",
+      "Run the commands that judge it, then report.",
+    ]),
+  ]);
+}
+
+function head(brief: Brief, pen: Pen): Piece {
+  const goal = instruction(
+    pen,
+    brief.story.goal === "" ? brief.story.title : brief.story.goal,
+    pen.room.goalChars,
+    "the goal",
+  );
+  const times = brief.locationAttempt ?? brief.failure;
+  return [
+    `**Goal:** ${goal}`,
+    `**Iteration:** ${brief.attempt} (rework attempt ${times} for this location)`,
+    `**Task ID:** ${name(pen, brief.story.id)}`,
+    `**Gate:** ${brief.gate} (${countedBothWays(brief.failure, brief.failureLimit)})`,
+    `**Route:** ${brief.route.phase}, ${name(pen, brief.route.role)}${brief.route.reason === "" ? "" : ` - ${line(pen, brief.route.reason)}`}`,
+    ...(brief.summary === "" ? [] : [`**Result:** ${line(pen, brief.summary)}`]),
+  ].join("\n");
+}
+
+function failing(brief: Brief, pen: Pen): Piece {
+  const list = bullets(
+    pen,
+    worstFirst(brief.required),
+    (finding) => `${testOrError(finding.category)}: ${placeOf(finding, pen)}${line(pen, finding.message)}`,
+    {
+      what: "failures",
+    },
+  );
+  return list === "" ? "- no single failure could be read out of the output; it follows" : list;
+}
+
+const testOrError = (category: string): string => (/test/i.test(category) ? "Test" : "Error");
+
+function rootCause(blame: Blame | null, pen: Pen): Piece {
+  if (blame === null) return "- Not looked for.";
+  const sure = `- Confidence: ${percent(blame.confidence)}, ${basis(blame)}`;
+  const explanation =
+    blame.explanation === ""
+      ? []
+      : [`- ${blame.verdict === "unmet" ? "What is missing" : "Why"}: ${line(pen, blame.explanation)}`];
+  if (blame.verdict === "unmet") return [`- ${blameSentence(blame)}`, ...explanation, sure].join("\n");
+  const shown = blame.suspects.slice(0, pen.room.suspects);
+  const suspects = shown.map((suspect) =>
+    [
+      `- File: ${place(suspect, pen)}${suspect.symbol === undefined ? "" : ` (\`${name(pen, suspect.symbol)}\`)`}`,
+      `- Change: ${line(pen, suspect.change)}`,
+      `- Commit: ${commitOf(suspect, pen)}`,
+      ...suspect.reasons.slice(0, 3).map((reason) => `- Reason: ${line(pen, reason)}`),
+      ...(shown.length > 1 ? [`- Share: ${percent(suspect.confidence)}`] : []),
+    ].join("\n"),
+  );
+  const rest = bullets(pen, blame.suspects.slice(shown.length), () => "", { what: "suspects", most: 0 });
+  return [`- ${blameSentence(blame)}`, ...explanation, sure, ...suspects, ...(rest === "" ? [] : [rest])].join("\n");
+}
+
+function constraint(brief: Brief, pen: Pen): Piece {
+  const { allow, deny, tests } = brief.scope;
+  const only =
+    allow.length === 0
+      ? ["- Change no more than the fix needs"]
+      : [bullets(pen, allow, (path) => `ONLY modify ${name(pen, path)}`, { what: "paths" })];
+  const never =
+    deny.length === 0 ? [] : [bullets(pen, deny, (path) => `DO NOT touch ${name(pen, path)}`, { what: "paths" })];
+  const testFiles =
+    tests === "add-only" || tests === "frozen"
+      ? ["- DO NOT touch existing test files (they define correct behavior)"]
+      : [];
+  return [...only, ...never, ...testFiles, `- ${TEST_POLICY_WORDS[tests]}`].join("\n");
+}
+
+function suggestedFix(brief: Brief, pen: Pen): Piece {
+  const fixes = bullets(pen, fixesOf(brief), (fix) => line(pen, fix), { what: "fixes" });
+  if (fixes !== "") return fixes;
+  return isUnmet(brief) ? "- Build what is missing." : "- None was suggested; start from the evidence.";
+}
+
+const isUnmet = (brief: Brief): boolean => brief.blame?.verdict === "unmet";

@@ -1,0 +1,25 @@
+import type { Brief } from "../../domain/brief.ts";
+import { issueLine } from "./findings.ts";
+import { closing, evidenceAndBlame, filesModified, information, opening, passingCriteria } from "./parts.ts";
+import { section, together, type Pen } from "./pen.ts";
+import { issuesFound, requiredFixes } from "./review.ts";
+
+/** The diff itself was refused: out of scope, tests weakened, nothing changed, something left behind. */
+export function integrityBrief(brief: Brief, pen: Pen): string {
+  return together([
+    opening(brief, pen, "## Rework Assignment"),
+    section("### INTEGRITY CHECK FAILED", "The diff of your attempt was read before anything else, and refused."),
+    issuesFound(brief, pen),
+    requiredFixes(brief, pen),
+    evidenceAndBlame(brief, pen),
+    information(brief, pen, (finding) => issueLine(finding, pen)),
+    passingCriteria(brief, pen, "These hold already, and must still hold afterwards:"),
+    section("### Files Changed in This Attempt", filesModified(brief, pen)),
+    closing(brief, pen, [
+      "Take back every change that is refused above, and only those.",
+      "If you believe that nothing has to change, do not say so in words alone: show it with the commands that judge it.",
+      "Restore tests that were deleted, skipped or loosened.",
+      "Signal READY_FOR_REVIEW when the diff holds only what the scope allows.",
+    ]),
+  ]);
+}

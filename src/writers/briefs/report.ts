@@ -1,0 +1,86 @@
+/*
+ * How an agent says that it is done. The signals stand in the middle of a line, never at column 0: an agent that
+ * repeats its instructions must not be taken at those words.
+ */
+
+export function howToReport(options: {
+  readonly report: "signal" | "tool";
+  readonly spellOutFormat: boolean;
+  readonly storyId: string;
+}): string {
+  const { report, spellOutFormat, storyId } = options;
+  const way = report === "tool" ? toolWay(storyId) : signalWay(storyId);
+  return ["### How to Report", "", way, ...(spellOutFormat ? ["", developerForms(storyId)] : [])].join("\n");
+}
+
+function signalWay(storyId: string): string {
+  return [
+    "End your last message with exactly one of these signals, at the very start of a line, outside quotes and code:",
+    "",
+    `- \`READY_FOR_REVIEW: ${storyId}\` - when everything required here is done and the checks pass`,
+    `- \`TASK_INCOMPLETE: ${storyId}\` - when you cannot finish; say what blocks you, what you tried, what you need`,
+    `- \`INFRA_BLOCKED: ${storyId}\` - when the surroundings are broken and not the work`,
+  ].join("\n");
+}
+
+function toolWay(storyId: string): string {
+  return [
+    `Call the tool \`report_ready\` once, as the last thing you do, with the story id \`${storyId}\` and one outcome:`,
+    "",
+    "- `ready` - when everything required here is done and the checks pass",
+    "- `incomplete` - when you cannot finish; say what blocks you, what you tried, what you need",
+    "- `blocked` - when the surroundings are broken and not the work",
+    "",
+    `Only if there is no such tool: end your last message with \`READY_FOR_REVIEW: ${storyId}\` at the start of a line.`,
+  ].join("\n");
+}
+
+/** The whole format, for an agent whose earlier message could not be read. Indented, so that it is no signal itself. */
+function developerForms(storyId: string): string {
+  return [
+    "Your earlier message could not be read. These are the forms in full; leave out the indentation, replace what",
+    "stands in angle brackets, and write nothing after them:",
+    "",
+    ...indented([
+      `READY_FOR_REVIEW: ${storyId}`,
+      "",
+      "Files Modified:",
+      "- <file>",
+      "",
+      "Commands Executed:",
+      "- <command> (<environment>): PASS",
+      "",
+      "Environments Tested: <environment>, <environment>",
+      "All Required Environments: VERIFIED",
+      "",
+      "Summary: <what you changed, and why it fixes what is listed>",
+    ]),
+    "",
+    "or",
+    "",
+    ...indented([
+      `TASK_INCOMPLETE: ${storyId}`,
+      "",
+      "Category: <missing_info|out_of_scope|blocked_by_dependency|infrastructure>",
+      "Blocker: <what stops you>",
+      "Attempted:",
+      "- <what you tried>",
+      "Needed: <what would let you go on>",
+    ]),
+    "",
+    "or",
+    "",
+    ...indented([
+      `INFRA_BLOCKED: ${storyId}`,
+      "",
+      "Issue: <what is broken>",
+      "Command: <the command that shows it>",
+      "Output: <what it printed>",
+      "Environment: <where>",
+    ]),
+  ].join("\n");
+}
+
+export function indented(lines: readonly string[]): string[] {
+  return lines.map((text) => (text === "" ? "" : `    ${text}`));
+}

@@ -1,0 +1,58 @@
+/** How much each part of a brief may take. Lists are counted in items, texts in characters. */
+export interface Room {
+  readonly information: number;
+  readonly earlier: number;
+  readonly earlierChars: number;
+  readonly evidence: number;
+  readonly evidenceChars: number;
+  readonly suspects: number;
+  readonly items: number;
+  readonly itemChars: number;
+  readonly goalChars: number;
+  readonly roleChars: number;
+}
+
+/** Where every brief starts. A field of this size is more than anybody reads; nothing useful is lost here. */
+export const ALL_THE_ROOM: Room = {
+  information: 50,
+  earlier: 10,
+  earlierChars: 800,
+  evidence: 8,
+  evidenceChars: 12_000,
+  suspects: 8,
+  items: 100,
+  itemChars: 1200,
+  goalChars: 20_000,
+  roleChars: 30_000,
+};
+
+/**
+ * What is given up, in this order, while a brief is too long: first what the agent could do without, last what
+ * says why it failed. Suspects and the head and tail of the failing output stay to the end.
+ */
+const GIVEN_UP: readonly Partial<Room>[] = [
+  { information: 10 },
+  { information: 0 },
+  { earlierChars: 300 },
+  { earlier: 4, earlierChars: 150 },
+  { evidenceChars: 6000 },
+  { evidenceChars: 3000 },
+  { goalChars: 6000 },
+  { roleChars: 10_000 },
+  { items: 40, itemChars: 500 },
+  { goalChars: 2000 },
+  { roleChars: 3000 },
+  { evidence: 4, evidenceChars: 1500 },
+  { items: 15, itemChars: 240 },
+  { earlier: 2, earlierChars: 80, suspects: 4 },
+  { roleChars: 1000, goalChars: 600 },
+  { items: 6, itemChars: 120 },
+  { evidence: 1, evidenceChars: 600, suspects: 2 },
+  { items: 2, itemChars: 80, roleChars: 200, goalChars: 200, evidenceChars: 300, suspects: 1, earlier: 1 },
+];
+
+/** The rooms to try, each smaller than the one before. */
+export const ROOMS: readonly Room[] = GIVEN_UP.reduce<Room[]>(
+  (rooms, less) => [...rooms, { ...rooms.at(-1)!, ...less }],
+  [ALL_THE_ROOM],
+);

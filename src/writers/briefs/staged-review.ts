@@ -1,0 +1,69 @@
+import type { Brief } from "../../domain/brief.ts";
+import type { Result } from "../../domain/result.ts";
+import { toReviewScale } from "../../domain/severity.ts";
+import { reviewScaleLine } from "./findings.ts";
+import {
+  closing,
+  conflicts,
+  evidenceAndBlame,
+  filesModified,
+  information,
+  opening,
+  passingCriteria,
+  worstFirst,
+} from "./parts.ts";
+import { bullets, line, name, section, together, type Pen } from "./pen.ts";
+
+/** S1: verdict by stage, findings in S1's scale; CRITICAL and IMPORTANT need action, SUGGESTION does not. */
+export function stagedReviewBrief(brief: Brief, pen: Pen): string {
+  return together([
+    opening(brief, pen, "## Rework Assignment"),
+    section("### REVIEW GATE FAILED", "At least one stage of the review asks for changes."),
+    section("### Stage Verdicts", stageVerdicts(brief, pen)),
+    section("### Required Changes", requiredChanges(brief, pen)),
+    conflicts(brief, pen),
+    information(brief, pen, (finding) => reviewScaleLine(finding, pen)),
+    evidenceAndBlame(brief, pen),
+    passingCriteria(brief, pen, "These hold already, and must still hold afterwards:"),
+    section("### Files Changed in This Slice", filesModified(brief, pen)),
+    closing(brief, pen, [
+      "Address every CRITICAL and IMPORTANT finding, test first where behaviour changes.",
+      "SUGGESTION findings are for information; they need no action.",
+      "Re-run the verification commands.",
+      "Signal READY_FOR_REVIEW. The failed stage and those after it are reviewed again, by the reviewers who raised the findings.",
+    ]),
+  ]);
+}
+
+function stageVerdicts(brief: Brief, pen: Pen): string {
+  return bullets(
+    pen,
+    brief.stages,
+    ({ stage, result, reviewer, summary }) =>
+      `${name(pen, stage)}: ${STAGE_VERDICT[result]} (${name(pen, reviewer)})${summary === undefined ? "" : ` - ${line(pen, summary)}`}`,
+    { what: "stages" },
+  );
+}
+
+const STAGE_VERDICT: Readonly<Record<Result, string>> = {
+  pass: "PASS",
+  fail: "CHANGES REQUIRED",
+  blocked: "BLOCKED",
+  error: "NOT JUDGED (the reviewer broke)",
+  inconclusive: "INCONCLUSIVE",
+};
+
+/** What policy requires is required, even if a reviewer called it a suggestion: then the line says so. */
+function requiredChanges(brief: Brief, pen: Pen): string {
+  const list = bullets(
+    pen,
+    worstFirst(brief.required),
+    (finding) => {
+      const asked = toReviewScale(finding.severity) === "SUGGESTION" ? " (required here)" : "";
+      return `${reviewScaleLine(finding, pen)}${asked}`;
+    },
+    { what: "findings" },
+  );
+  const fixes = bullets(pen, brief.requiredFixes, (fix) => line(pen, fix), { what: "fixes" });
+  return together([list, fixes === "" ? "" : `Asked for by the reviewers:\n${fixes}`]);
+}

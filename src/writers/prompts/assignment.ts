@@ -1,0 +1,57 @@
+import type { AssignmentRequest } from "../../domain/prompt.ts";
+import type { Phase, TddPhase } from "../../domain/phase.ts";
+import { scopePart } from "../briefs/parts.ts";
+import { bullets, instruction, line, name, note, section, together } from "../briefs/pen.ts";
+import { howToReport } from "../briefs/report.ts";
+import { criteriaList, promptPen, start } from "./sheet.ts";
+
+/** The first attempt: there is nothing to mend yet, so it says what is wanted and how it will be judged. */
+export function writeAssignmentPrompt(request: AssignmentRequest, options: { readonly nonce: string }): string {
+  const pen = promptPen(options.nonce);
+  const id = name(pen, request.story.id);
+  const task = request.tddPhase === undefined ? PHASE_TASK[request.phase] : TDD_TASK[request.tddPhase];
+  return `${together([
+    start(
+      pen,
+      request.rolePrompt,
+      "## Assignment",
+      `Task ID: ${id}`,
+      `Title: ${line(pen, request.story.title)}`,
+      `Phase: ${request.phase}`,
+    ),
+    section("### Goal", instruction(pen, request.story.goal, pen.room.goalChars, "the goal")),
+    section("### Acceptance Criteria", criteriaList(pen, request.criteria)),
+    section("### Your Part", task),
+    section(
+      "### What Is Known",
+      bullets(pen, request.context, (text) => line(pen, text), { what: "notes" }),
+    ),
+    section(
+      "### Guidance From a Person",
+      bullets(pen, request.guidance, (text) => note(pen, text), { what: "notes" }),
+    ),
+    scopePart(request.scope, pen),
+    section(
+      "### What Will Judge It",
+      bullets(pen, request.judgedBy, (command) => `\`${line(pen, command)}\``, { what: "commands" }),
+    ),
+    howToReport({ report: request.report, spellOutFormat: request.spellOutFormat, storyId: id }),
+    "Begin.",
+  ])}\n`;
+}
+
+const PHASE_TASK: Readonly<Record<Phase, string>> = {
+  refine:
+    "Make the story clear enough to be worked on: user, purpose, testable criteria, edge cases. Write its section of the story file.",
+  research:
+    "Find out what the work needs to know: existing code, constraints, risks, options. Write the research section of the story file.",
+  plan: "Plan the work in steps that can each be checked. Write the plan section of the story file.",
+  implement: "Do the work, with tests that would fail without it, and run the commands that judge it.",
+};
+
+const TDD_TASK: Readonly<Record<TddPhase, string>> = {
+  red: "RED: write the next failing test, and see it fail for the right reason. Change tests only.",
+  domain: "DOMAIN: give the concepts their types, and raise concerns about the model. Change types only.",
+  green: "GREEN: write the least production code that makes the test pass. Change production code only.",
+  commit: "COMMIT: record the work as it stands, with all tests passing. Change nothing.",
+};

@@ -1,0 +1,43 @@
+import type { AuditorRequest } from "../../domain/prompt.ts";
+import { byText } from "../../stdx/sorted-map.ts";
+import { bullets, line, name, section, together, type Pen, type Piece } from "../briefs/pen.ts";
+import { commandList, criteriaList, fileList, promptPen, start } from "./sheet.ts";
+import { auditForms } from "./signal-forms.ts";
+
+/** S2, step 7: the auditor verifies each criterion with runs of his own. */
+export function writeAuditorPrompt(request: AuditorRequest, options: { readonly nonce: string }): string {
+  const pen = promptPen(options.nonce);
+  const id = name(pen, request.story.id);
+  return `${together([
+    start(pen, request.rolePrompt, "## Audit Assignment", `Task ID: ${id}`, `Title: ${line(pen, request.story.title)}`),
+    section("### Acceptance Criteria", criteriaList(pen, request.criteria)),
+    section("### Files to Verify", fileList(pen, request.filesModified)),
+    section("### Critic Assessment (PASSED)", assessment(request, pen)),
+    section(
+      "### Verification Commands",
+      commandList(pen, request.commands),
+      "Run each of them yourself, in every environment it is listed for. What the developer says he ran is no evidence.",
+    ),
+    section(
+      "### Required Output Signal",
+      [
+        "You MUST end your audit with one of these, at the very start of a line, outside quotes and code:",
+        `- \`AUDIT_PASSED: ${id}\` - if all acceptance criteria are verified`,
+        `- \`AUDIT_FAILED: ${id}\` - if criteria are not met`,
+        `- \`AUDIT_BLOCKED: ${id}\` - if infrastructure was broken before this work and keeps you from judging it`,
+      ].join("\n"),
+      auditForms(id),
+    ),
+    "Begin audit.",
+  ])}\n`;
+}
+
+/** In the order of the alphabet: the order in which an object was filled must not show. */
+function assessment(request: AuditorRequest, pen: Pen): Piece {
+  const aspects = Object.entries(request.quality).sort(([a], [b]) => byText(a, b));
+  const list = bullets(pen, aspects, ([aspect, verdict]) => `${name(pen, aspect)}: ${line(pen, verdict)}`, {
+    what: "aspects",
+  });
+  const summary = request.criticSummary === "" ? "" : `Summary: ${line(pen, request.criticSummary)}`;
+  return together([list, summary]) || "- the critic passed it without particulars";
+}

@@ -1,0 +1,39 @@
+import type { ClarificationRequest } from "../../domain/prompt.ts";
+import type { SignalRole } from "../../domain/signal.ts";
+import { bullets, line, name, section, together } from "../briefs/pen.ts";
+import { howToReport } from "../briefs/report.ts";
+import { promptPen } from "./sheet.ts";
+import { auditForms, reviewForms } from "./signal-forms.ts";
+
+/** Asked of the same agent in the same conversation, so it needs no role and no assignment again. */
+export function writeClarificationPrompt(request: ClarificationRequest, options: { readonly nonce: string }): string {
+  const pen = promptPen(options.nonce);
+  const id = name(pen, request.storyId);
+  const problems = bullets(pen, request.problems, (problem) => line(pen, problem), { what: "problems" });
+  return `${together([
+    "## Please Say It Again",
+    request.why === "unreadable"
+      ? `Your last message could not be read as a report on ${id} (asked ${request.ask} of ${request.asks} times).`
+      : `Your last message rejects the work on ${id} without one issue that can be acted on.`,
+    section("### What Was Odd About It", problems),
+    section("### What to Do", request.why === "unreadable" ? SAY_IT_AGAIN : NAME_PARTICULARS[request.role]),
+    request.role === "developer"
+      ? howToReport({ report: "signal", spellOutFormat: true, storyId: id })
+      : formsOf(request.role, id),
+  ])}\n`;
+}
+
+const SAY_IT_AGAIN =
+  "Do no further work. Give the same report once more, in the form below, as the last thing in your message.";
+
+const NAME_PARTICULARS: Readonly<Record<SignalRole, string>> = {
+  developer: "Say what blocks you, what you tried, and what you need.",
+  critic:
+    "Name each issue with its file and line, and what to do about it. If there is none, the review has passed: say so.",
+  auditor:
+    "Name each criterion that is not met, what shows it, and what to do about it. If there is none, the audit has passed: say so.",
+};
+
+function formsOf(role: "critic" | "auditor", id: string): string {
+  return section("### Required Output Signal", role === "critic" ? reviewForms(id) : auditForms(id));
+}

@@ -1,0 +1,93 @@
+import type { CriticRequest, ReReviewRequest } from "../../domain/prompt.ts";
+import { issueLine } from "../briefs/findings.ts";
+import { worstFirst } from "../briefs/parts.ts";
+import {
+  bullets,
+  evidenceFence,
+  instruction,
+  line,
+  name,
+  section,
+  together,
+  type Pen,
+  type Piece,
+} from "../briefs/pen.ts";
+import { diffFence, fileList, practicesPart, promptPen, start } from "./sheet.ts";
+import { reviewForms } from "./signal-forms.ts";
+
+/** S2, step 5: the critic reads the code before anybody audits it. */
+export function writeCriticPrompt(request: CriticRequest, options: { readonly nonce: string }): string {
+  const pen = promptPen(options.nonce);
+  return `${together([
+    start(pen, request.rolePrompt, "## Review Assignment", ...factsOf(request, pen)),
+    section("### Goal", instruction(pen, request.story.goal, pen.room.goalChars, "the goal")),
+    section("### Files to Review", fileList(pen, request.filesModified)),
+    section(
+      "### Developer READY_FOR_REVIEW Signal",
+      evidenceFence(pen, request.readySignal, "the developer's message"),
+    ),
+    section("### Review Focus", REVIEW_FOCUS.map((focus) => `- ${focus}`).join("\n")),
+    section("### Project Practices", practicesPart(pen, request.practices)),
+    requiredOutput(pen, request.story.id),
+    "Begin review.",
+  ])}\n`;
+}
+
+/** S1: the reviewer who raised them says of each finding whether the fix addresses it. */
+export function writeReReviewPrompt(request: ReReviewRequest, options: { readonly nonce: string }): string {
+  const pen = promptPen(options.nonce);
+  return `${together([
+    start(pen, request.rolePrompt, "## Re-Review Assignment", ...factsOf(request, pen)),
+    "You asked for changes. The author has made some. Judge the fix, not the whole of the work again.",
+    section(
+      "### Your Earlier Findings",
+      bullets(pen, worstFirst(request.findings), (finding) => issueLine(finding, pen), { what: "findings" }),
+    ),
+    section("### The Fix", diffFence(pen, request.fixDiff, "diff of the fix")),
+    section("### Files Changed by the Fix", fileList(pen, request.filesModified)),
+    section("### Project Practices", practicesPart(pen, request.practices)),
+    section(
+      "### Answer Each Finding",
+      [
+        "Answer every finding above, by its id, in a section of your report:",
+        "",
+        "    Earlier Findings:",
+        "    - <id>: ADDRESSED - <what shows it>",
+        "    - <id>: NOT ADDRESSED - <what is still wrong>",
+        "",
+        "Report a new issue only if the fix itself brought it in.",
+      ].join("\n"),
+    ),
+    requiredOutput(pen, request.story.id),
+    "Begin review.",
+  ])}\n`;
+}
+
+const REVIEW_FOCUS = [
+  "Code quality and best practices",
+  "Error handling patterns",
+  "Naming conventions",
+  "Architectural consistency",
+  "Project standards compliance",
+];
+
+function factsOf(request: CriticRequest | ReReviewRequest, pen: Pen): string[] {
+  return [
+    `Task ID: ${name(pen, request.story.id)}`,
+    `Title: ${line(pen, request.story.title)}`,
+    ...(request.stage === undefined ? [] : [`Stage: ${name(pen, request.stage)} (judge this and nothing else)`]),
+  ];
+}
+
+function requiredOutput(pen: Pen, storyId: string): Piece {
+  const id = name(pen, storyId);
+  return section(
+    "### Required Output Signal",
+    [
+      "You MUST end your review with one of these, at the very start of a line, outside quotes and code:",
+      `- \`REVIEW_PASSED: ${id}\` - if the code quality is acceptable`,
+      `- \`REVIEW_FAILED: ${id}\` - if issues need fixing`,
+    ].join("\n"),
+    reviewForms(id),
+  );
+}

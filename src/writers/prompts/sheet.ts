@@ -1,0 +1,72 @@
+import type { BriefEvidence } from "../../domain/brief.ts";
+import type { VerificationCommand } from "../../domain/prompt.ts";
+import type { Criterion } from "../../domain/story.ts";
+import {
+  bullets,
+  cutOf,
+  evidenceFence,
+  instruction,
+  line,
+  name,
+  together,
+  type Pen,
+  type Piece,
+} from "../briefs/pen.ts";
+import { ALL_THE_ROOM } from "../briefs/room.ts";
+import { dataNotice } from "../untrusted-text.ts";
+
+/*
+ * What prompts have in common. A prompt has no ladder of rooms as a brief has: it is read once by somebody who can
+ * open the files himself, so each field has a cap of its own and that is enough.
+ */
+
+/** A diff gets more room than a log: it is what the reviewer is asked about. */
+const DIFF_CHARS = 60_000;
+
+export function promptPen(nonce: string): Pen {
+  return { nonce, room: ALL_THE_ROOM, cuts: [] };
+}
+
+/** The role's own words, a rule, the heading, and what untrusted text is. */
+export function start(pen: Pen, rolePrompt: string, heading: string, ...facts: readonly string[]): Piece {
+  const role = instruction(pen, rolePrompt, pen.room.roleChars, "the role's prompt");
+  return together([role, role === "" ? "" : "---", heading, facts.join("\n"), dataNotice(pen.nonce)]);
+}
+
+export function fileList(pen: Pen, files: readonly string[]): Piece {
+  return files.length === 0 ? "- none recorded" : bullets(pen, files, (file) => name(pen, file), { what: "files" });
+}
+
+export function criteriaList(pen: Pen, criteria: readonly Criterion[]): Piece {
+  if (criteria.length === 0) return "- none is written down: the goal is what counts";
+  return bullets(pen, criteria, ({ id, text }) => `${name(pen, id)}: ${line(pen, text)}`, { what: "criteria" });
+}
+
+export function commandList(pen: Pen, commands: readonly VerificationCommand[]): Piece {
+  if (commands.length === 0) return "- none is configured";
+  return bullets(pen, commands, ({ command, environment }) => `\`${line(pen, command)}\` (${name(pen, environment)})`, {
+    what: "commands",
+  });
+}
+
+export function diffFence(pen: Pen, diff: string, label: string): Piece {
+  return evidenceFence({ ...pen, room: { ...pen.room, evidenceChars: DIFF_CHARS } }, diff, label);
+}
+
+export function evidenceList(pen: Pen, evidence: readonly BriefEvidence[]): Piece {
+  const shown = evidence.slice(0, pen.room.evidence);
+  const pieces = shown.map(({ title, text, fullAt }) => {
+    const fence = evidenceFence(pen, text, title);
+    return fullAt === undefined ? fence : `${fence}\nThe whole of it: ${name(pen, fullAt)}`;
+  });
+  if (shown.length < evidence.length) {
+    pieces.push(`- … ${cutOf(pen, evidence.length - shown.length, "pieces of evidence")} …`);
+  }
+  return together(pieces);
+}
+
+export function practicesPart(pen: Pen, practices: readonly string[]): Piece {
+  return practices
+    .map((practice) => instruction(pen, practice, pen.room.roleChars, "the project's practices"))
+    .join("\n\n");
+}

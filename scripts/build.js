@@ -1,31 +1,26 @@
 /**
- * Builds `dist` from `src`. Run as a program it is `npm run build`; the tests of the built program call it once
+ * Builds `dist` from `src`. Run as a program it is `npm run build`; the tests of the built program call `setup` once
  * before they start.
  */
 import { spawnSync } from "node:child_process";
-import { chmodSync, rmSync } from "node:fs";
+import { chmodSync, existsSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
+const main = `${root}dist/main.js`;
 
-export function setup() {
+/** @returns {number} tsc's exit code */
+function build() {
   rmSync(`${root}dist`, { recursive: true, force: true });
-  const tsc = spawnSync(
-    process.execPath,
-    [`${root}node_modules/typescript/bin/tsc`, "-p", `${root}tsconfig.build.json`],
-    {
-      stdio: ["ignore", "inherit", "inherit"],
-    },
-  );
-  if (tsc.status !== 0) throw new Error(`the build failed: tsc ended with ${tsc.status ?? tsc.signal}`);
-  chmodSync(`${root}dist/main.js`, 0o755);
+  const tsc = [`${root}node_modules/typescript/bin/tsc`, "-p", `${root}tsconfig.build.json`];
+  const { status } = spawnSync(process.execPath, tsc, { stdio: ["ignore", "inherit", "inherit"] });
+  if (existsSync(main)) chmodSync(main, 0o755);
+  return status ?? 1;
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  try {
-    setup();
-  } catch (error) {
-    console.error(error instanceof Error ? error.message : error);
-    process.exitCode = 1;
-  }
+/** Code with a type error is still emitted, and testing it says more than not testing at all: the build has its own check. */
+export function setup() {
+  if (build() !== 0 && !existsSync(main)) throw new Error("nothing was built, so the built program cannot be tested");
 }
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) process.exitCode = build();

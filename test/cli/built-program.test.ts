@@ -1,0 +1,109 @@
+import { spawn, spawnSync, type SpawnSyncReturns } from "node:child_process";
+import { readFileSync, statSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+import { COMMANDS } from "../../src/cli/command-table.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const main = `${root}dist/main.js`;
+const { version } = JSON.parse(readFileSync(`${root}package.json`, "utf8")) as { version: string };
+
+function remand(
+  args: readonly string[],
+  input: string | Buffer = "",
+  env: Record<string, string> = {},
+): SpawnSyncReturns<string> {
+  return spawnSync(process.execPath, [main, ...args], {
+    encoding: "utf8",
+    input,
+    env: { PATH: process.env["PATH"] ?? "", ...env },
+    maxBuffer: 256 * 1024 * 1024,
+  });
+}
+
+describe("the built program", () => {
+  test("can be started by its name", () => {
+    expect(statSync(main).mode & 0o111).toBe(0o111);
+    expect(readFileSync(main, "utf8")).toMatch(/^#!\/usr\/bin\/env node\n/);
+  });
+
+  test.each(["--version", "-V"])("%s prints the version and loads no library", (flag) => {
+    // Node prints every file it loads when asked so; the version must come from main.js alone.
+    const ran = remand([flag], "", { NODE_DEBUG: "esm" });
+    expect(ran.stdout).toBe(`${version}\n`);
+    expect(ran.status).toBe(0);
+    expect(ran.stderr).toContain("dist/main.js");
+    expect(ran.stderr).not.toContain("dist/cli/");
+    expect(ran.stderr).not.toContain("node_modules");
+  });
+
+  test("--version also works among other options", () => {
+    expect(remand(["--quiet", "--version"])).toMatchObject({ status: 0, stdout: `${version}\n`, stderr: "" });
+  });
+
+  test("--help names every command and loads none", () => {
+    const ran = remand(["--help"], "", { NODE_DEBUG: "esm" });
+    expect(ran.status).toBe(0);
+    for (const { name } of COMMANDS) expect(ran.stdout).toMatch(new RegExp(`^  ${name} `, "m"));
+    expect(ran.stderr).not.toContain("dist/cli/commands/");
+    expect(ran.stderr).not.toContain("zod");
+  });
+
+  test("an unknown command ends with 2, on stderr, with what was meant", () => {
+    const ran = remand(["storys"]);
+    expect(ran).toMatchObject({ status: 2, stdout: "" });
+    expect(ran.stderr).toContain("remand: unknown command 'storys'\n(Did you mean stories?)");
+  });
+
+  test("a reader that stops reading ends it quietly", async () => {
+    const child = spawn(process.execPath, [main, "--help"], { stdio: ["ignore", "pipe", "pipe"] });
+    child.stdout.destroy();
+    let stderr = "";
+    child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
+    const status = await new Promise((resolve) => child.on("close", resolve));
+    expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+  });
+
+  test("an output that cannot be written is reported", () => {
+    const ran = spawnSync("bash", ["-c", `"${process.execPath}" "${main}" --help > /dev/full`], { encoding: "utf8" });
+    expect(ran.status).toBe(1);
+    expect(ran.stderr).toContain("remand: cannot write the output: ENOSPC");
+  });
+});
+
+describe("each command of the table", () => {
+  test.each(COMMANDS)("$name has the name and the summary the table says", async (entry) => {
+    const { command } = await entry.load();
+    expect({ name: command.name, summary: command.summary }).toEqual({ name: entry.name, summary: entry.summary });
+  });
+
+  test.each(COMMANDS)("$name --help leads with an example and has the options that hold everywhere", ({ name }) => {
+    const ran = remand([name, "--help"]);
+    expect(ran).toMatchObject({ status: 0, stderr: "" });
+    expect(ran.stdout).toMatch(new RegExp(`^ +(\\$ )?remand ${name}\\b`, "m"));
+    for (const option of ["--directory", "--config", "--json", "--quiet"]) expect(ran.stdout).toContain(option);
+  });
+});
+
+describe("remand parse", () => {
+  test("reads the standard input and answers in JSON", () => {
+    const text = "All good.\n\nREVIEW_PASSED: checkout-retry\n";
+    const ran = remand(["parse", "-", "--id", "checkout-retry", "--role", "critic", "--json"], text);
+    expect(ran.stderr).toBe("");
+    expect(JSON.parse(ran.stdout)).toMatchObject({
+      schema: "remand.reading/1",
+      signal: "REVIEW_PASSED",
+      result: "pass",
+    });
+    expect(ran.status).toBe(0);
+  });
+
+  test("reads 100 MB of standard input that is no text", () => {
+    const ran = remand(
+      ["parse", "-", "--json"],
+      Buffer.alloc(100_000_000, Buffer.from([0x00, 0xff, 0xc3, 0x61, 0x80])),
+    );
+    expect(ran.status).toBe(3);
+    expect(JSON.parse(ran.stdout)).toMatchObject({ kind: "unknown", result: "unknown" });
+  });
+});

@@ -1,0 +1,29 @@
+import { expect, test } from "vitest";
+import { summaryOf } from "../../scripts/check-summary.js";
+
+const report = (passed: number, failed: number, more: { skipped?: number; brokenFiles?: number } = {}): string =>
+  JSON.stringify({
+    numPassedTests: passed,
+    numFailedTests: failed,
+    numPendingTests: more.skipped ?? 0,
+    numTodoTests: 0,
+    testResults: [
+      { status: "passed", assertionResults: [{ status: "passed" }] },
+      ...Array.from({ length: failed }, () => ({ status: "failed", assertionResults: [{ status: "failed" }] })),
+      ...Array.from({ length: more.brokenFiles ?? 0 }, () => ({ status: "failed", assertionResults: [] })),
+    ],
+  });
+
+test.each([
+  ["everything passes", [], report(7, 0), ["7 passed, 0 failed"]],
+  ["a test fails", ["tests"], report(6, 1), ["failed checks: tests", "6 passed, 1 failed"]],
+  ["a file cannot run", ["tests"], report(6, 0, { brokenFiles: 1 }), ["failed checks: tests", "6 passed, 1 failed"]],
+  ["coverage is too low", ["tests"], report(7, 0), ["failed checks: tests", "7 passed, 1 failed"]],
+  ["another check fails", ["lint"], report(7, 0), ["failed checks: lint", "7 passed, 1 failed"]],
+  ["much fails", ["types", "tests"], report(5, 2), ["failed checks: types, tests", "5 passed, 3 failed"]],
+  ["tests were skipped", [], report(7, 0, { skipped: 2 }), ["2 tests were skipped", "7 passed, 0 failed"]],
+  ["the tests gave no report", ["tests"], null, ["failed checks: tests", "0 passed, 1 failed"]],
+])("%s", (_name, failedChecks, text, lines) => {
+  expect(summaryOf(failedChecks, text).lines).toEqual(lines);
+  expect(summaryOf(failedChecks, text).failed === 0).toBe(failedChecks.length === 0);
+});

@@ -3,7 +3,13 @@ import { defineConfig } from "vitest/config";
 /** Tests that run the built program. They need `dist`, which their set-up builds once. */
 const BUILT = ["test/cli/built*.test.ts", "test/docs.test.ts", "test/e2e/**/*.test.ts"];
 /** Tests that start the lint many times, explore every state, or read tens of megabytes. */
-const SLOW = ["test/tidy.test.ts", "test/exhaustive/**/*.test.ts", "test/hostile/**/*.test.ts"];
+const SLOW = [
+  "test/tidy.test.ts",
+  "test/**/*.slow.test.ts",
+  "test/exhaustive/**/*.test.ts",
+  "test/hostile/**/*.test.ts",
+  "test/simulation/**/*.test.ts",
+];
 
 const CORE_THRESHOLDS = { lines: 95, statements: 95, functions: 95, branches: 90 };
 
@@ -11,7 +17,7 @@ export default defineConfig({
   test: {
     maxWorkers: 2,
     projects: [
-      { test: { name: "quick", include: ["test/**/*.test.ts"], exclude: [...BUILT, ...SLOW] } },
+      { test: { name: "quick", include: ["test/**/*.test.ts"], exclude: [...BUILT, ...SLOW], testTimeout: 20_000 } },
       { test: { name: "slow", include: SLOW, testTimeout: 120_000, hookTimeout: 120_000 } },
       {
         test: {

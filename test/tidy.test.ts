@@ -161,6 +161,12 @@ const everywhereBans: readonly Plant[] = [
     rule: "house(types-only)",
   },
   {
+    title: "the core may declare a function in several forms",
+    path: "src/policy/overloaded.ts",
+    text: "export function planted(x: string): string;\nexport function planted(x: number): number;\nexport function planted(x: string | number): string | number {\n  return x;\n}\n",
+    rule: null,
+  },
+  {
     title: "no barrels",
     path: "src/policy/gathered.ts",
     text: 'export type { Thing } from "./thing.ts";\n',

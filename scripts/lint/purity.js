@@ -17,6 +17,7 @@ const DECLARATIONS = new Set([
   "ImportDeclaration",
   "ExportAllDeclaration",
   "FunctionDeclaration",
+  "TSDeclareFunction",
   "ClassDeclaration",
   "TSInterfaceDeclaration",
   "TSTypeAliasDeclaration",

@@ -77,7 +77,7 @@ describe("each command of the table", () => {
     expect({ name: command.name, summary: command.summary }).toEqual({ name: entry.name, summary: entry.summary });
   });
 
-  test.each(COMMANDS)("$name --help leads with an example and has the options that hold everywhere", ({ name }) => {
+  test.each(COMMANDS)("$name --help shows an example and the options that hold everywhere", ({ name }) => {
     const ran = remand([name, "--help"]);
     expect(ran).toMatchObject({ status: 0, stderr: "" });
     expect(ran.stdout).toMatch(new RegExp(`^ +(\\$ )?remand ${name}\\b`, "m"));

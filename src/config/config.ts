@@ -39,13 +39,14 @@ export interface Config {
   readonly redact: readonly string[];
 }
 
-export const AGENT_KINDS = ["claude", "codex", "acp", "model", "command", "scripted"] as const;
-
 /** Length of time as people write it: `90s`, `5m`, `2h`. */
 export type Duration = string;
 
+/** `200000`, `200k`, `2M`. */
+export type Size = number | string;
+
 export interface AgentConfig {
-  readonly use?: (typeof AGENT_KINDS)[number];
+  readonly use?: "claude" | "codex" | "acp" | "model" | "command" | "scripted";
   readonly model?: string;
   readonly command?: string;
   /** The role file, where it is not `.claude/agents/<role>.md`. */
@@ -112,7 +113,7 @@ type Counts = Omit<Policy["limits"], "failures" | "backoffMs" | "timeoutMs" | "s
 
 export interface SpendConfig {
   readonly costUsd: number | null;
-  readonly tokens: number | null;
+  readonly tokens: Size | null;
   readonly time: Duration | null;
 }
 
@@ -139,4 +140,11 @@ export interface SpecialistConfig {
 /** A config with any part left out: a preset, a file, the flags of one run. */
 export type ConfigPart = Part<Config>;
 
-type Part<T> = T extends readonly unknown[] ? T : T extends object ? { readonly [K in keyof T]?: Part<T[K]> } : T;
+type Part<T> = T extends readonly (infer Item)[]
+  ? readonly Loose<Item>[]
+  : T extends object
+    ? { readonly [K in keyof T]?: Part<T[K]> | undefined }
+    : T;
+
+/** What may be left out may also be `undefined`: schemas say it so. */
+type Loose<T> = T extends object ? { readonly [K in keyof T]: T[K] | (undefined extends T[K] ? undefined : never) } : T;

@@ -24,3 +24,10 @@ export function knownDurationMs(text: string): number {
   assert(ms !== null, `a checked duration: ${text}`);
   return ms;
 }
+
+/** `200k` and `2M` as numbers, for a text that was checked before. */
+export function sizeOf(size: number | string): number {
+  if (typeof size === "number") return size;
+  const unit = /m$/i.test(size) ? 1_000_000 : 1000;
+  return Math.round(Number.parseFloat(size) * unit);
+}

@@ -7,12 +7,14 @@ export interface TreeMap {
 /** Maps whose value is one thing: half of a threshold from here and half from there would be nobody's threshold. */
 const WHOLE = new Set(["failOn"]);
 
+export const isWhole = (key: string | undefined): boolean => key !== undefined && WHOLE.has(key);
+
 /** `over` laid upon `base`: maps key by key, anything else as a whole. */
 export function overlay(base: TreeMap, over: TreeMap): TreeMap {
   const merged = new Map(Object.entries(base));
   for (const [key, value] of Object.entries(over)) {
     const before = merged.get(key);
-    merged.set(key, isMap(before) && isMap(value) && !WHOLE.has(key) ? overlay(before, value) : value);
+    merged.set(key, isMap(before) && isMap(value) && !isWhole(key) ? overlay(before, value) : value);
   }
   // `fromEntries` defines its keys, so one called `__proto__` is just a key.
   return Object.fromEntries(merged);

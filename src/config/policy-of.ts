@@ -3,7 +3,7 @@ import { roleName, type RoleName } from "../domain/ids.ts";
 import { PHASES } from "../domain/phase.ts";
 import type { GateRules, Limits, PhasePlan, Policy, Roles, Specialist, SpendLimits } from "../domain/policy.ts";
 import type { Config, GateConfig, SpecialistConfig, SpendConfig } from "./config.ts";
-import { knownDurationMs } from "./duration.ts";
+import { knownDurationMs, sizeOf } from "./duration.ts";
 
 /** The rules in a config, as the engine reads them. */
 export function policyOf(config: Config): Policy {
@@ -50,7 +50,7 @@ function limitsOf(config: Config): Limits {
 }
 
 function spendLimits({ costUsd, tokens, time }: SpendConfig): SpendLimits {
-  return { costUsd, tokens, timeMs: time === null ? null : knownDurationMs(time) };
+  return { costUsd, tokens: tokens === null ? null : sizeOf(tokens), timeMs: time === null ? null : knownDurationMs(time) };
 }
 
 function gateRules(gate: GateConfig): GateRules {

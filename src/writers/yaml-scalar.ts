@@ -20,10 +20,14 @@ function yamlNumber(value: number): string {
 /** Words only: it is better to quote once too often than to guess at the rest of YAML's rules. */
 const PLAIN = /^[\p{L}_/][\p{L}\p{N}_/ .()@+=-]*$/u;
 
+/** `15m` begins with a digit, and is no number to anybody. */
+const LENGTH_OF_TIME = /^\d+(?:ms|[smhd])$/;
+
 /** Some reader of YAML takes these for something other than text. */
 const RESERVED = new Set(["true", "false", "null", "yes", "no", "on", "off", "y", "n"]);
 
 function isPlain(text: string): boolean {
+  if (LENGTH_OF_TIME.test(text)) return true;
   return PLAIN.test(text) && !text.endsWith(" ") && !RESERVED.has(text.toLowerCase());
 }
 

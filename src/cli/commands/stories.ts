@@ -1,0 +1,79 @@
+import { resolve } from "node:path";
+import type { Problem } from "../../domain/problem.ts";
+import type { Story } from "../../domain/story.ts";
+import { readStoryFiles, type StoriesReading } from "../../readers/story-files.ts";
+import { plainText } from "../../stdx/plain-text.ts";
+import { problemText } from "../../writers/problem-text.ts";
+import { EXIT, type CliCommand, type ExitCode, type World } from "../command.ts";
+import { loadConfig, shownPath } from "../load-config.ts";
+
+interface Options {
+  readonly json?: boolean;
+  readonly config?: string;
+}
+
+const EXAMPLES = `
+Examples:
+  remand stories                 the stories in the stories folder, and what is wrong with any of them
+  remand stories --json          as a document for programs
+
+Exit code: 0 every story can be worked on, 2 there is an error in one of them or in the config.
+`;
+
+export const command: CliCommand = {
+  name: "stories",
+  summary: "list the stories that were read, with every problem and its place",
+  register(command, world, done) {
+    command
+      .description("Lists the stories that were read, with every problem and its place.")
+      .option("--config <file>", "the project's file, where it is not remand.yaml")
+      .option("--json", "print a document of the schema remand.stories/1")
+      .addHelpText("after", EXAMPLES)
+      .action(async (options: Options) => done(await showStories(world, options)));
+  },
+};
+
+async function showStories(world: World, options: Options): Promise<ExitCode> {
+  const { config, problems: configProblems } = await loadConfig(world, { config: options.config });
+  const folder = resolve(world.cwd, config?.stories ?? "stories");
+  // A broken config hides the stories' folder, if that was changed; everything that can be seen is shown all the same.
+  const { stories, problems } = await readFolder(world, folder);
+  const all = [...configProblems, ...problems];
+  if (options.json === true) {
+    world.out(`${JSON.stringify({ schema: "remand.stories/1", stories, problems: all }, null, 2)}\n`);
+  } else {
+    // The problems are what was asked for as much as the stories are, so they are output and not messages.
+    for (const problem of all) world.out(`${problemText(problem, world)}\n\n`);
+    world.out(listing(stories, all, shownPath(world, folder)));
+  }
+  return all.some((problem) => problem.severity === "error") ? EXIT.usage : EXIT.ok;
+}
+
+async function readFolder(world: World, folder: string): Promise<StoriesReading> {
+  const files: { path: string; text: string }[] = [];
+  for (const path of await world.files.list(folder, ".md")) {
+    const text = await world.files.read(path);
+    // A file that went away since the folder was listed is no story any more.
+    if (text !== null) files.push({ path: shownPath(world, path), text });
+  }
+  return readStoryFiles(files);
+}
+
+function listing(stories: readonly Story[], problems: readonly Problem[], folder: string): string {
+  const rows = stories.toSorted((a, b) => a.priority - b.priority).map(row);
+  const widths = [0, 1, 2, 3].map((column) => Math.max(0, ...rows.map((cells) => cells[column]!.length)));
+  const lines = rows.map((cells) => cells.map((cell, i) => (i < 4 ? cell.padEnd(widths[i]!) : cell)).join("  "));
+  const errors = problems.filter((problem) => problem.severity === "error").length;
+  const counts = [counted(stories.length, "story", "stories"), ...(errors > 0 ? [counted(errors, "error", "errors")] : [])];
+  const warnings = problems.length - errors;
+  if (warnings > 0) counts.push(counted(warnings, "warning", "warnings"));
+  return `${[...lines, `${counts.join(" · ")} in ${folder}`].join("\n")}\n`;
+}
+
+function row(story: Story): string[] {
+  const after = story.dependsOn.length === 0 ? "" : `  (after ${story.dependsOn.join(", ")})`;
+  const title = plainText(story.title).replaceAll("\n", " ");
+  return [story.id, story.shelf, `p${story.priority}`, counted(story.criteria.length, "criterion", "criteria"), title + after];
+}
+
+const counted = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`;

@@ -1,0 +1,70 @@
+import { isAbsolute, join, relative, resolve } from "node:path";
+import type { ConfigLayer } from "../config/layer.ts";
+import { resolveConfig, type ResolvedConfig } from "../config/resolve.ts";
+import { setLayer } from "../config/set-layer.ts";
+import { RemandError } from "../domain/error.ts";
+import type { Problem } from "../domain/problem.ts";
+import { readYaml } from "../readers/yaml-text.ts";
+import type { World } from "./command.ts";
+
+export interface ConfigOptions {
+  /** The project's file, where it is not `remand.yaml`. */
+  readonly config?: string | undefined;
+  /** `path=value`, as typed. */
+  readonly set?: readonly string[] | undefined;
+}
+
+/** The config that holds in the world's folder: flags, the project's file, the user's own file. */
+export async function loadConfig(world: World, options: ConfigOptions): Promise<ResolvedConfig> {
+  const layers: ConfigLayer[] = [];
+  const problems: Problem[] = [];
+  const take = (read: { readonly layer: ConfigLayer; readonly problems: readonly Problem[] } | null): void => {
+    if (read === null) return;
+    layers.push(read.layer);
+    problems.push(...read.problems);
+  };
+  if (options.set !== undefined && options.set.length > 0) take(setLayer(options.set));
+  take(await projectLayer(world, options.config));
+  const own = userFile(world.env);
+  if (own !== null) take(await fileLayer(world, own, "user"));
+  const resolved = resolveConfig({ layers });
+  const all = [...problems, ...resolved.problems];
+  if (!all.some((problem) => problem.severity === "error")) return { ...resolved, problems: all };
+  return { config: null, policy: null, origins: new Map(), problems: all };
+}
+
+async function projectLayer(world: World, file: string | undefined) {
+  if (file === undefined) return fileLayer(world, join(world.cwd, "remand.yaml"), "project");
+  const layer = await fileLayer(world, resolve(world.cwd, file), "project");
+  if (layer !== null) return layer;
+  throw new RemandError("usage", `there is no file ${file}`, "Give --config a file that exists.");
+}
+
+async function fileLayer(world: World, path: string, name: ConfigLayer["name"]) {
+  const bytes = await world.files.read(path);
+  if (bytes === null) return null;
+  const text = bytes.startsWith("\uFEFF") ? bytes.slice(1) : bytes;
+  const yaml = readYaml(shownPath(world, path), text);
+  const layer: ConfigLayer = {
+    name,
+    file: shownPath(world, path),
+    value: yaml.value,
+    keyPlace: yaml.keyPlace,
+    valuePlace: yaml.valuePlace,
+  };
+  return { layer, problems: yaml.problems };
+}
+
+function userFile(env: World["env"]): string | null {
+  const base = env["XDG_CONFIG_HOME"];
+  // The standard says that a relative path there is to be ignored.
+  if (base !== undefined && isAbsolute(base)) return join(base, "remand", "config.yaml");
+  const home = env["HOME"] ?? env["USERPROFILE"];
+  return home === undefined || home === "" ? null : join(home, ".config", "remand", "config.yaml");
+}
+
+/** A path as people know it: from where they are, if it is below. */
+export function shownPath(world: World, path: string): string {
+  const below = relative(world.cwd, path);
+  return below === "" || below.startsWith("..") || isAbsolute(below) ? path : below.replaceAll("\\", "/");
+}

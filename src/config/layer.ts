@@ -1,0 +1,102 @@
+import type { Place, Problem } from "../domain/problem.ts";
+import { isMap, type Tree, type TreeMap } from "./merge.ts";
+
+export type Path = readonly (string | number)[];
+
+/** What one person or place says about the config. Whoever read it says where each key and value stands. */
+export interface ConfigLayer {
+  readonly name: "set" | "project" | "user";
+  /** As people know it: `remand.yaml`. */
+  readonly file: string;
+  readonly value: Tree;
+  keyPlace(path: Path): Place;
+  valuePlace(path: Path): Place;
+}
+
+/** A layer under the names the rest of the program uses. */
+export interface PlainLayer extends ConfigLayer {
+  readonly value: TreeMap;
+}
+
+interface Alias {
+  readonly from: Path;
+  readonly to: Path;
+  readonly convert?: (value: Tree) => Tree;
+  readonly note?: string;
+}
+
+const reworksAsFailures = (value: Tree): Tree => (typeof value === "number" ? value + 1 : value);
+
+/** Names that S1 and S4 use for the same things. */
+const ALIASES: readonly Alias[] = [
+  { from: ["autonomy_level"], to: ["autonomy"] },
+  { from: ["rework_budget"], to: ["limits", "failures"] },
+  {
+    from: ["refinement", "maxIterations"],
+    to: ["limits", "failures"],
+    convert: reworksAsFailures,
+    note: ", which counts failures and so is one more than the reworks",
+  },
+  { from: ["refinement", "escalateOnMaxAttempts"], to: ["onExhausted"] },
+  { from: ["refinement", "enableCircuitBreaker"], to: ["enableCircuitBreaker"] },
+];
+
+/** The layer with other tools' names turned into ours, a note for each, and the places still the person's. */
+export function withoutAliases(layer: ConfigLayer & { readonly value: TreeMap }, problems: Problem[]): PlainLayer {
+  let value = layer.value;
+  const renamed: Alias[] = [];
+  for (const alias of ALIASES) {
+    const given = valueAt(value, alias.from);
+    if (given === undefined) continue;
+    const [from, to] = [alias.from.join("."), alias.to.join(".")];
+    const both = valueAt(value, alias.to) !== undefined;
+    value = without(value, alias.from);
+    if (both) {
+      const message = `"${from}" and "${to}" are the same setting`;
+      problems.push({ ...layer.keyPlace(alias.from), severity: "error", message, hint: `Keep "${to}".` });
+      continue;
+    }
+    value = withValue(value, alias.to, alias.convert?.(given) ?? given);
+    renamed.push(alias);
+    const message = `"${from}" is read as "${to}"${alias.note ?? ""}`;
+    problems.push({ ...layer.keyPlace(alias.from), severity: "warning", message, hint: `Write "${to}" here.` });
+  }
+  const original = (path: Path): Path => renamed.find((alias) => samePath(alias.to, path))?.from ?? path;
+  return {
+    ...layer,
+    value,
+    keyPlace: (path) => layer.keyPlace(original(path)),
+    valuePlace: (path) => layer.valuePlace(original(path)),
+  };
+}
+
+export function valueAt(tree: Tree | undefined, path: Path): Tree | undefined {
+  let at: Tree | undefined = tree;
+  for (const key of path) {
+    if (Array.isArray(at)) at = (at as readonly Tree[])[Number(key)];
+    else at = isMap(at) && Object.hasOwn(at, key) ? at[key] : undefined;
+  }
+  return at;
+}
+
+/** A copy of the tree with one value set, and maps made on the way where there are none. */
+export function withValue(tree: TreeMap, path: Path, value: Tree): TreeMap {
+  const [key, ...rest] = path as readonly [string, ...string[]];
+  const inner = Object.hasOwn(tree, key) ? tree[key] : undefined;
+  const next = rest.length === 0 ? value : withValue(isMap(inner) ? inner : {}, rest, value);
+  return Object.fromEntries([...Object.entries(tree).filter(([name]) => name !== key), [key, next]]);
+}
+
+/** A copy without one value, and without the maps that are empty for the lack of it. */
+function without(tree: TreeMap, path: Path): TreeMap {
+  const [key, ...rest] = path;
+  const entries = Object.entries(tree).flatMap(([name, value]): [string, Tree][] => {
+    if (name !== key) return [[name, value]];
+    if (rest.length === 0 || !isMap(value)) return [];
+    const inner = without(value, rest);
+    return Object.keys(inner).length === 0 ? [] : [[name, inner]];
+  });
+  return Object.fromEntries(entries);
+}
+
+export const samePath = (a: Path, b: Path): boolean => a.length === b.length && a.every((key, i) => key === b[i]);

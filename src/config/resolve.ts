@@ -1,0 +1,96 @@
+import type { Policy } from "../domain/policy.ts";
+import type { Place, Problem } from "../domain/problem.ts";
+import { checkLayer } from "./check-layer.ts";
+import type { Config, ConfigPart } from "./config.ts";
+import { DEFAULTS } from "./defaults.ts";
+import { valueAt, type ConfigLayer, type Path, type PlainLayer } from "./layer.ts";
+import { isMap, isWhole, overlay, type Tree, type TreeMap } from "./merge.ts";
+import { policyOf } from "./policy-of.ts";
+import { AUTONOMY_PARTS } from "./preset-policy.ts";
+import { PRESET_PARTS } from "./presets/presets.ts";
+import { brokenRules } from "./rules.ts";
+
+/** Where a value came from. */
+export interface Origin {
+  readonly layer: ConfigLayer["name"] | "preset" | "autonomy" | "default";
+  /** A file for people's layers; the preset's or the autonomy's name for theirs. */
+  readonly file?: string;
+  readonly line?: number;
+}
+
+export interface ResolvedConfig {
+  /** `null` where there is any error. */
+  readonly config: Config | null;
+  readonly policy: Policy | null;
+  /** By path, `limits.failures`, of every value that is not a map itself. */
+  readonly origins: ReadonlyMap<string, Origin>;
+  readonly problems: readonly Problem[];
+}
+
+/** One config from what everybody says, the strongest first: flags, project, user; then the preset and the defaults. */
+export function resolveConfig({ layers }: { readonly layers: readonly ConfigLayer[] }): ResolvedConfig {
+  const problems: Problem[] = [];
+  const people = layers.map((layer) => checkLayer(layer, problems));
+  if (hasError(problems)) return { config: null, policy: null, origins: new Map(), problems };
+  const stack = [...people.map(fromPerson), ...ownLayers(people)];
+  let merged: TreeMap = {};
+  for (const layer of stack.toReversed()) merged = overlay(merged, layer.value);
+  const config = merged as unknown as Config;
+  for (const { path, ...rule } of brokenRules(config)) {
+    problems.push({ ...placeOf(path, people), ...rule });
+  }
+  if (hasError(problems)) return { config: null, policy: null, origins: new Map(), problems };
+  return { config, policy: policyOf(config), origins: originsOf(merged, stack), problems };
+}
+
+const hasError = (problems: readonly Problem[]): boolean => problems.some((problem) => problem.severity === "error");
+
+interface StackLayer {
+  readonly value: TreeMap;
+  origin(path: Path): Origin;
+}
+
+function fromPerson(layer: PlainLayer): StackLayer {
+  const origin = (path: Path): Origin => {
+    const { file, line } = layer.keyPlace(path);
+    return { layer: layer.name, file, line };
+  };
+  return { value: layer.value, origin };
+}
+
+/** The preset that was chosen, what the autonomy changes of the defaults, and the defaults. */
+function ownLayers(people: readonly PlainLayer[]): StackLayer[] {
+  const chosen = <K extends "preset" | "autonomy">(key: K): Config[K] =>
+    (people.map((layer) => layer.value[key]).find((value) => value !== undefined) ?? DEFAULTS[key]) as Config[K];
+  const own = (part: ConfigPart, origin: Origin): StackLayer => ({ value: part as unknown as TreeMap, origin: () => origin });
+  const [preset, autonomy] = [chosen("preset"), chosen("autonomy")];
+  return [
+    own(PRESET_PARTS[preset], { layer: "preset", file: preset }),
+    own(AUTONOMY_PARTS[autonomy], { layer: "autonomy", file: autonomy }),
+    own(DEFAULTS, { layer: "default" }),
+  ];
+}
+
+/** A rule that is broken is shown where the strongest person said something about it. */
+function placeOf(path: Path, people: readonly PlainLayer[]): Place {
+  for (let length = path.length; length > 0; length--) {
+    const part = path.slice(0, length);
+    const layer = people.find((candidate) => valueAt(candidate.value, part) !== undefined);
+    if (layer !== undefined) return layer.keyPlace(part);
+  }
+  return people[0]?.keyPlace([]) ?? { file: "remand.yaml", line: 1, column: 1 };
+}
+
+function originsOf(tree: TreeMap, stack: readonly StackLayer[]): Map<string, Origin> {
+  const origins = new Map<string, Origin>();
+  const walk = (value: Tree, path: readonly string[]): void => {
+    if (isMap(value) && !isWhole(path.at(-1)) && Object.keys(value).length > 0) {
+      for (const [key, inner] of Object.entries(value)) walk(inner, [...path, key]);
+      return;
+    }
+    const layer = stack.find((candidate) => valueAt(candidate.value, path) !== undefined);
+    if (layer !== undefined) origins.set(path.join("."), layer.origin(path));
+  };
+  walk(tree, []);
+  return origins;
+}

@@ -1,0 +1,76 @@
+import { GATES } from "../domain/gate.ts";
+import { PHASES } from "../domain/phase.ts";
+import type { Problem } from "../domain/problem.ts";
+import { nearMiss } from "../stdx/near-miss.ts";
+import type { Config } from "./config.ts";
+import type { Path } from "./layer.ts";
+
+/** Something two settings say together that cannot be. The path says where it is shown. */
+export interface BrokenRule extends Pick<Problem, "message" | "hint" | "severity"> {
+  readonly path: Path;
+}
+
+const broken = (path: Path, message: string, hint: string): BrokenRule => ({ path, message, hint, severity: "error" });
+
+/** What no single value can be blamed for. */
+export function brokenRules(config: Config): BrokenRule[] {
+  return [...mergeRule(config), ...failuresRule(config), ...gateLists(config), ...unknownEnvironments(config), ...fallbackRings(config)];
+}
+
+function mergeRule(config: Config): BrokenRule[] {
+  if (config.merge !== "auto" || config.autonomy === "full") return [];
+  const message = `"merge: auto" needs "autonomy: full", and the autonomy is "${config.autonomy}"`;
+  return [broken(["merge"], message, "Raise the autonomy, or let a person merge: merge: manual")];
+}
+
+function failuresRule(config: Config): BrokenRule[] {
+  if (config.limits.failures !== null || config.preset === "goal") return [];
+  const message = `"limits.failures" cannot be empty in the preset "${config.preset}"`;
+  return [broken(["limits", "failures"], message, "Write a number from 1 to 10.")];
+}
+
+function gateLists(config: Config): BrokenRule[] {
+  return PHASES.flatMap((phase) => {
+    const gates = config.phases[phase] || [];
+    const twice = gates.find((gate, index) => gates.indexOf(gate) !== index);
+    if (twice === undefined) return [];
+    return [broken(["phases", phase], `"phases.${phase}" has the gate "${twice}" twice`, "Keep one of the two.")];
+  });
+}
+
+function unknownEnvironments(config: Config): BrokenRule[] {
+  const known = Object.keys(config.environments);
+  return GATES.flatMap((gate) =>
+    config.gates[gate].commands.flatMap((command, index) => {
+      if (typeof command === "string") return [];
+      return (command.environments ?? []).flatMap((name, at) => {
+        if (known.includes(name)) return [];
+        const meant = nearMiss(name, known);
+        const hint = meant === undefined ? "Add it to `environments`." : `did you mean "${meant}"?`;
+        return [broken(["gates", gate, "commands", index, "environments", at], `there is no environment "${name}"`, hint)];
+      });
+    }),
+  );
+}
+
+/** Roles that stand in for each other in a ring would be asked for ever. */
+function fallbackRings(config: Config): BrokenRule[] {
+  const next = new Map(Object.entries(config.agents).map(([role, agent]) => [role, agent.fallback]));
+  const settled = new Set<string>();
+  const rings: BrokenRule[] = [];
+  for (const start of next.keys()) {
+    const trail: string[] = [];
+    let role: string | undefined = start;
+    while (role !== undefined && !settled.has(role) && !trail.includes(role)) {
+      trail.push(role);
+      role = next.get(role);
+    }
+    const from = role === undefined || settled.has(role) ? -1 : trail.indexOf(role);
+    for (const passed of trail) settled.add(passed);
+    if (from < 0) continue;
+    const ring = trail.slice(from);
+    const message = `these roles stand in for each other: ${[...ring, ring[0]!].join(" → ")}`;
+    rings.push(broken(["agents", ring.at(-1)!, "fallback"], message, "Take one of these fallbacks out."));
+  }
+  return rings;
+}

@@ -1,0 +1,213 @@
+import { z } from "zod";
+import { FAILURE_CEILING } from "../domain/budget.ts";
+import { GATES, type GateName } from "../domain/gate.ts";
+import { AUTONOMIES, PRESETS } from "../domain/policy.ts";
+import { SEVERITIES, type Severity } from "../domain/severity.ts";
+
+/**
+ * What a config file may hold. Every key may be left out: a file is a preset plus changes. Unknown keys are
+ * errors, because a misspelt limit that is silently ignored is no limit.
+ */
+/*
+ * The message of a format says what is expected, as a noun: whoever reports it puts the key in front and the
+ * value behind.
+ */
+const word = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/, "a name of letters, digits, `.`, `_` and `-`, the first a letter or a digit");
+const line = z.string().min(1).max(2000);
+const globs = z.array(line);
+const count = (least: number, most = 1000) => z.int().min(least).max(most);
+const duration = z
+  .string()
+  .max(50)
+  .regex(/^(?:\d{1,12}(?:\.\d{1,6})?(?:ms|s|m|h|d)\s*)+$/, "a length of time such as `90s`, `5m` or `1h30m`");
+const size = z.union([
+  z.int().min(1),
+  z
+    .string()
+    .max(20)
+    .regex(/^\d{1,9}(?:\.\d{1,3})?\s*[kKmM]$/, "a number such as `200000`, `200k` or `2M`"),
+]);
+const money = z.number().positive().max(1_000_000);
+
+const agent = z.strictObject({
+  use: z.enum(["claude", "codex", "acp", "model", "command", "scripted"]).optional(),
+  model: line.optional(),
+  command: line.optional(),
+  file: line.optional(),
+  fallback: word.optional(),
+  env: z.array(line).optional(),
+});
+
+const roles = z.strictObject({
+  phase: z
+    .strictObject({ refine: word.optional(), research: word.optional(), plan: word.optional(), implement: word.optional() })
+    .optional(),
+  stage: z.record(word, word).optional(),
+  critic: word.optional(),
+  auditor: word.optional(),
+  remediation: word.optional(),
+  healthCheck: word.optional(),
+  adjudicator: word.optional(),
+  ciIntegration: word.optional(),
+});
+
+const command = z.strictObject({
+  name: line.optional(),
+  run: line,
+  environments: z.array(word).optional(),
+  timeout: duration.optional(),
+});
+
+const failOn = z.strictObject(
+  Object.fromEntries(SEVERITIES.map((severity) => [severity, count(1).optional()])) as {
+    [S in Severity]: z.ZodOptional<z.ZodInt>;
+  },
+);
+
+const gate = z.strictObject({
+  failures: count(1, FAILURE_CEILING).optional(),
+  failOn: failOn.optional(),
+  everyFinding: z.boolean().optional(),
+  affectedBy: globs.optional(),
+  unaffectedBy: globs.optional(),
+  stages: z.array(word).optional(),
+  perspectives: z.array(word).optional(),
+  blame: z.boolean().optional(),
+  onUnexplained: z.enum(["escalate", "send-back"]).optional(),
+  commands: z.array(z.union([line, command])).optional(),
+  practices: z.array(z.union([z.string().min(1), z.strictObject({ file: line })])).optional(),
+  report: line.optional(),
+  threshold: z.number().min(0).max(100).optional(),
+});
+
+const gateList = z.array(z.enum(GATES)).min(1);
+const skippable = z.union([gateList, z.literal(false)]).optional();
+const spend = {
+  costUsd: money.nullable().optional(),
+  tokens: size.nullable().optional(),
+  time: duration.nullable().optional(),
+};
+
+const limits = z.strictObject({
+  failures: count(1, FAILURE_CEILING).nullable().optional(),
+  iterations: count(1, 100).optional(),
+  perLocation: count(1, 100).optional(),
+  errors: count(1).optional(),
+  inconclusives: count(1).optional(),
+  blocked: count(1).optional(),
+  agentFailures: count(1).optional(),
+  timeouts: count(1).optional(),
+  rateLimits: count(1).optional(),
+  refusals: count(1).optional(),
+  dependencyWaits: count(1).optional(),
+  clarifications: count(0).optional(),
+  ciRetries: count(0, 10).optional(),
+  remediations: count(1, 10).optional(),
+  transientRetries: count(0).optional(),
+  backoff: duration.optional(),
+  timeout: z
+    .strictObject({
+      developer: duration.optional(),
+      critic: duration.optional(),
+      auditor: duration.optional(),
+      remediation: duration.optional(),
+    })
+    .optional(),
+  ...spend,
+  run: z.strictObject(spend).optional(),
+});
+
+const specialist = z.strictObject({
+  role: word,
+  languages: z.array(word).optional(),
+  paths: globs.optional(),
+  categories: z.array(line).optional(),
+});
+
+export const configFileSchema = z.strictObject({
+  version: z.literal(1).optional(),
+  preset: z.enum(PRESETS).optional(),
+  autonomy: z.enum(AUTONOMIES).optional(),
+  stories: line.optional(),
+  trail: line.optional(),
+  agents: z.record(word, agent).optional(),
+  roles: roles.optional(),
+  environments: z.record(word, z.strictObject({ run: line.optional(), probe: line.optional() })).optional(),
+  phases: z
+    .strictObject({ refine: skippable, research: skippable, plan: skippable, implement: gateList.optional() })
+    .optional(),
+  gates: z
+    .strictObject(
+      Object.fromEntries(GATES.map((name) => [name, gate.optional()])) as { [G in GateName]: z.ZodOptional<typeof gate> },
+    )
+    .optional(),
+  workspace: z.strictObject({ setup: line.nullable().optional(), share: z.array(line).nullable().optional() }).optional(),
+  limits: limits.optional(),
+  concurrency: z
+    .strictObject({
+      developers: count(1).optional(),
+      critics: count(1).optional(),
+      auditors: count(1).optional(),
+      checks: count(1).optional(),
+      stories: count(1).nullable().optional(),
+    })
+    .optional(),
+  stall: z
+    .strictObject({
+      sameFailure: count(0).optional(),
+      unchanged: count(0).optional(),
+      plateau: count(0).optional(),
+      oscillation: z.boolean().optional(),
+      cascade: z.boolean().optional(),
+      grace: count(0, 10).optional(),
+    })
+    .optional(),
+  specialists: z.array(specialist).optional(),
+  scope: z
+    .strictObject({
+      exceptions: z.enum(["with-rationale", "never"]).optional(),
+      testPaths: globs.optional(),
+      typePaths: globs.optional(),
+    })
+    .optional(),
+  onExhausted: z.enum(["manual", "error", "skip"]).optional(),
+  enableCircuitBreaker: z.boolean().optional(),
+  deliver: z.enum(["branch", "merge", "pull-request"]).optional(),
+  merge: z.enum(["manual", "auto"]).optional(),
+  notify: z.array(line).optional(),
+  env: z.array(line).optional(),
+  redact: z.array(line).optional(),
+});
+
+/** The keys that a map at this path of a config may have; `null` where any name goes, or where there is no map. */
+export function knownConfigKeys(path: readonly PropertyKey[]): readonly string[] | null {
+  let at: Shape | undefined = bare(configFileSchema as unknown as Shape);
+  for (const key of path) {
+    const { def }: Shape = at;
+    at = bare(def.shape?.[String(key)] ?? def.valueType ?? def.element);
+    if (at === undefined) return null;
+  }
+  return at.def.shape === undefined ? null : Object.keys(at.def.shape);
+}
+
+/** As much as is asked here of what zod says about its schemas. */
+interface Shape {
+  readonly def: {
+    readonly innerType?: Shape;
+    readonly shape?: Readonly<Record<string, Shape>>;
+    readonly valueType?: Shape;
+    readonly element?: Shape;
+    readonly options?: readonly Shape[];
+  };
+}
+
+/** Without what makes it optional; of alternatives, the one that has keys. */
+function bare(schema: Shape): Shape;
+function bare(schema: Shape | undefined): Shape | undefined;
+function bare(schema: Shape | undefined): Shape | undefined {
+  if (schema?.def.innerType !== undefined) return bare(schema.def.innerType);
+  if (schema?.def.options === undefined) return schema;
+  return schema.def.options.map((option) => bare(option)).find((option) => option.def.shape !== undefined) ?? schema;
+}

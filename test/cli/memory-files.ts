@@ -1,0 +1,22 @@
+import type { Files } from "../../src/ports/files.ts";
+
+/** A checkout in memory: paths to texts. */
+export function memoryFiles(texts: Readonly<Record<string, string>>): Files {
+  const held = new Map(Object.entries(texts));
+  return {
+    read: (path) => Promise.resolve(held.get(path) ?? null),
+    list: (folder, ending) =>
+      Promise.resolve(
+        [...held.keys()]
+          .filter(
+            (path) =>
+              path.startsWith(`${folder}/`) && path.endsWith(ending) && !path.slice(folder.length + 1).includes("/"),
+          )
+          .toSorted(),
+      ),
+    write: (path, text) => {
+      held.set(path, text);
+      return Promise.resolve();
+    },
+  };
+}

@@ -9,8 +9,8 @@ export interface AttemptSummary {
   readonly phase: Phase;
   readonly role: RoleName;
   readonly tddPhase?: TddPhase;
-  /** The gate whose failure sent it back; `null` for new work. */
-  readonly reworkOf: GateName | null;
+  /** The gate, or the person, that sent it back; `null` for new work. */
+  readonly reworkOf: GateName | "person" | null;
   readonly outcome: AttemptOutcome["type"] | "running";
   readonly tree: TreeId | null;
   /** What it did, in the agent's words, shortened. */

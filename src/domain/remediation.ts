@@ -3,7 +3,7 @@ export interface Remediation {
   readonly issue: string;
   readonly since: number;
   readonly tries: number;
-  readonly stage: "waiting" | "repairing" | "repaired" | "checking" | "escalated";
+  readonly stage: "waiting" | "repairing" | "repaired";
   readonly guidance: readonly string[];
   readonly history: readonly RemediationTry[];
 }

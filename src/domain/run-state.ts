@@ -2,6 +2,7 @@ import type { SortedMap } from "../stdx/sorted-map.ts";
 import type { BudgetName, Spent } from "./budget.ts";
 import type { Escalation } from "./escalation.ts";
 import type { StoryId } from "./ids.ts";
+import type { Lane } from "./lane.ts";
 import type { Policy } from "./policy.ts";
 import type { Remediation } from "./remediation.ts";
 import type { StoryState } from "./story-state.ts";
@@ -36,6 +37,4 @@ export interface RunState {
   readonly base: string;
 }
 
-export const LANES = ["engine", "developers", "critics", "auditors", "checks"] as const;
-export type Lane = (typeof LANES)[number];
 export type Lanes = { readonly [L in Lane]: SortedMap<string, StoryId> };

@@ -6,6 +6,7 @@ import type { FailedHow, Step } from "./event.ts";
 import type { GateName, Judgement } from "./gate.ts";
 import type { Fingerprint, RoleName, StoryId, TreeId } from "./ids.ts";
 import type { Phase } from "./phase.ts";
+import type { Lane } from "./lane.ts";
 import type { Policy } from "./policy.ts";
 import type { Route } from "./route.ts";
 import type { Story } from "./story.ts";
@@ -32,6 +33,8 @@ export interface StoryState {
   readonly phase: Phase;
   readonly completed: readonly Phase[];
   readonly running: Running | null;
+  /** Is there a product of this phase to judge? */
+  readonly productReady: boolean;
   readonly tree: TreeId | null;
   readonly commit: string;
   readonly gates: { readonly [G in GateName]?: GateState };
@@ -49,6 +52,8 @@ export interface StoryState {
   readonly guidance: readonly string[];
   readonly counters: Counters;
   readonly locations: Readonly<Record<string, LocationRecord>>;
+  /** Places now under rework, whose outcome the next judgement of that gate tells. */
+  readonly watched: { readonly gate: GateName; readonly places: readonly string[] } | null;
   /** Trees that attempts ended with, oldest first. */
   readonly trees: readonly TreeId[];
   readonly raised: { readonly [B in BudgetName]?: number };
@@ -59,11 +64,13 @@ export interface StoryState {
   readonly held: boolean;
   readonly flagged: boolean;
   readonly delivered: string | null;
+  /** Where the scheduler keeps it: a place in a lane or among the timers; `null` when nothing is to be done. */
+  readonly queued: { readonly lane: Lane | "timers"; readonly key: string } | null;
   readonly ending: Ending | null;
 }
 
 export type Running =
-  | { readonly type: "attempt"; readonly attempt: number; readonly role: RoleName; readonly since: number; readonly unclear: number; readonly asked: number }
+  | { readonly type: "attempt"; readonly attempt: number; readonly role: RoleName; readonly since: number; readonly unclear: number }
   | { readonly type: "gate"; readonly gate: GateName; readonly since: number }
   | { readonly type: "step"; readonly step: Step; readonly since: number };
 
@@ -102,7 +109,7 @@ export interface Round {
 export interface Failing {
   readonly gate: GateName;
   readonly blame: Blame | null;
-  /** A person said yes (autonomy `conservative`). */
+  /** A person said yes to the rework. */
   readonly approved: boolean;
   /** The best tree was brought back after a regression cascade. */
   readonly restored: boolean;

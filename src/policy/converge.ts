@@ -1,0 +1,92 @@
+import type { GateName } from "../domain/gate.ts";
+import type { TreeId } from "../domain/ids.ts";
+import type { Policy } from "../domain/policy.ts";
+import type { Stall } from "../domain/stall.ts";
+import type { Round, StoryState } from "../domain/story-state.ts";
+import { gateState } from "./charge.ts";
+import { troubleSpot } from "./locations.ts";
+
+export interface Stalled {
+  readonly stall: Stall;
+  readonly detail: string;
+}
+
+/** Stalls that show without knowing the cause, so that no test run is spent on finding it. */
+export function stalledAtOnce(state: StoryState, policy: Policy, gate: GateName): Stalled | null {
+  const rules = policy.stall;
+  const { rounds } = gateState(state, gate);
+  const now = rounds[rounds.length - 1];
+  const before = rounds[rounds.length - 2];
+  if (rules.unchanged > 0 && state.counters.unchanged >= rules.unchanged)
+    return { stall: "no-change", detail: `rework ${state.counters.unchanged} in a row left the work as it was` };
+  if (rules.oscillation && wasSeenBefore(state))
+    return { stall: "oscillation", detail: "the work is back at a tree that was judged before" };
+  if (rules.cascade && now && before && isWorse(now, before))
+    return { stall: "regression-cascade", detail: `${now.failingTests} tests fail, ${before.failingTests} before the rework` };
+  return null;
+}
+
+/** Stalls that are told better, or only, with the cause known. */
+export function stalledByCause(state: StoryState, policy: Policy, gate: GateName): Stalled | null {
+  const rules = policy.stall;
+  const { rounds } = gateState(state, gate);
+  const spot = troubleSpot(state, policy.limits.perLocation);
+  if (spot !== null)
+    return { stall: "trouble-spot", detail: `${state.locations[spot]?.sincePass} failures without a pass at ${spot}` };
+  const repeats = sameFailures(rounds);
+  if (rules.sameFailure > 0 && repeats >= rules.sameFailure)
+    return { stall: "same-failure", detail: `the same failure ${repeats} times` };
+  const flat = roundsWithoutGain(rounds);
+  if (rules.plateau > 0 && flat >= rules.plateau)
+    return { stall: "plateau", detail: `${flat} rounds did not get below ${bestCount(rounds)} blocking findings` };
+  return null;
+}
+
+/** Did each round leave strictly fewer blocking findings than the one before? Then one more may be worth it. */
+export function isStrictlyImproving(rounds: readonly Round[]): boolean {
+  return rounds.length >= 2 && rounds.every((round, i) => i === 0 || round.blocking < rounds[i - 1]!.blocking);
+}
+
+/** The failed round that was nearest to a pass: fewest failing tests, then fewest findings, then the earliest. */
+export function bestRound(rounds: readonly Round[]): Round | null {
+  let best: Round | null = null;
+  for (const round of rounds) if (best === null || nearness(round, best) < 0) best = round;
+  return best;
+}
+
+function nearness(a: Round, b: Round): number {
+  if (a.failingTests !== null && b.failingTests !== null && a.failingTests !== b.failingTests)
+    return a.failingTests - b.failingTests;
+  return a.blocking - b.blocking;
+}
+
+function isWorse(now: Round, before: Round): boolean {
+  return now.failingTests !== null && before.failingTests !== null && now.failingTests > before.failingTests;
+}
+
+function wasSeenBefore(state: StoryState): boolean {
+  const now: TreeId | undefined = state.trees[state.trees.length - 1];
+  // The tree right before is no oscillation: that is "no change", which has its own rule.
+  return now !== undefined && state.trees.slice(0, -2).includes(now) && state.trees[state.trees.length - 2] !== now;
+}
+
+/** How often the newest failure has been seen, this time included. */
+function sameFailures(rounds: readonly Round[]): number {
+  const now = rounds[rounds.length - 1];
+  return now === undefined || now.failure === null ? 0 : rounds.filter((round) => round.failure === now.failure).length;
+}
+
+/** How many rounds up to now, in a row, did not get below the best so far. */
+function roundsWithoutGain(rounds: readonly Round[]): number {
+  let best = Infinity;
+  let flat = 0;
+  for (const { blocking } of rounds) {
+    flat = blocking < best ? 0 : flat + 1;
+    best = Math.min(best, blocking);
+  }
+  return flat;
+}
+
+function bestCount(rounds: readonly Round[]): number {
+  return Math.min(...rounds.map((round) => round.blocking));
+}

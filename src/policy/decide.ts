@@ -1,0 +1,93 @@
+import { byText, entries, lookup } from "../stdx/sorted-map.ts";
+import type { Command, ProjectCommand, StoryAction } from "../domain/command.ts";
+import { LANES, type Lane } from "../domain/lane.ts";
+import type { Policy } from "../domain/policy.ts";
+import type { RunState } from "../domain/run-state.ts";
+import type { StoryState } from "../domain/story-state.ts";
+import { escalateRun } from "./escalate.ts";
+import { nextStep, type NextStep } from "./next-step.ts";
+import { factsFor } from "./queue-story.ts";
+import { remediate } from "./remediate.ts";
+import { dueStories, type Candidate } from "./schedule.ts";
+import { runOverspent, runToWarn } from "./spending.ts";
+
+/**
+ * What to do now. It looks only at stories that could move and takes only as many as there are free hands, so it
+ * costs what is done and not what there is. Asked twice of the same state it says the same, with the same keys.
+ */
+export function decide(run: RunState, policy: Policy, now: number): Command[] {
+  const commands: Command[] = [];
+  const project = projectCommand(run);
+  if (project !== null) commands.push({ key: `project:${run.seq}`, ...project });
+  const due = mayDispatch(run) ? dueStories(run, now) : [];
+  for (const [key, id] of entries(run.lanes.engine)) {
+    const state = lookup(run.stories, id, byText)!;
+    const step = bookkeeping(run, state);
+    // A fact of the whole run (the base moved) may have made another step of it since it was put here.
+    if (step.lane === "engine") commands.push(command(state, step.action));
+    else due.push({ key, state, step });
+  }
+  return mayDispatch(run) ? [...commands, ...dispatches(run, policy, due)] : commands;
+}
+
+/** When to decide again if nothing happens before; `null`: only an event can change anything. */
+export function nextWake(run: RunState): number | null {
+  for (const [key] of entries(run.timers)) return Number(key.slice(0, 16));
+  return null;
+}
+
+/** Nothing new starts while the surroundings are broken, the run is halted, or its money is gone. */
+export function mayDispatch(run: RunState): boolean {
+  return run.policy !== null && run.remediation === null && run.halted === null && run.escalation === null && runOverspent(run) === null;
+}
+
+function projectCommand(run: RunState): ProjectCommand | null {
+  if (run.halted !== null) return null;
+  const repair = remediate(run);
+  if (repair !== null || run.escalation !== null) return repair;
+  const warn = runToWarn(run);
+  if (warn !== null) return { story: null, type: "warn-budget", ...warn };
+  const over = runOverspent(run);
+  return over === null ? null : { story: null, type: "raise-escalation", escalation: escalateRun(run, { type: "budget", ...over }) };
+}
+
+function bookkeeping(run: RunState, state: StoryState): NextStep {
+  const { running } = state;
+  if (running?.type !== "attempt") return nextStep(state, factsFor(run, state));
+  return { lane: "engine", urgency: 0, action: { type: "ask-again", attempt: running.attempt, times: running.unclear } };
+}
+
+function dispatches(run: RunState, policy: Policy, due: readonly Candidate[]): Command[] {
+  const commands: Command[] = [];
+  let roomForStories = policy.concurrency.stories === null ? Infinity : policy.concurrency.stories - run.inFlight;
+  for (const lane of LANES) {
+    if (lane === "engine") continue;
+    let free = policy.concurrency[lane] - run.busy[lane];
+    for (const { state, step } of inOrder(run, lane, due)) {
+      if (free <= 0) break;
+      const isNew = state.policy === null;
+      // New stories come last in a lane, so when there is no room for one there is nothing after it either.
+      if (isNew && roomForStories <= 0) break;
+      if (isNew) roomForStories--;
+      free--;
+      commands.push(command(state, step.action));
+    }
+  }
+  return commands;
+}
+
+/** The lane's own stories and those whose time has come, most urgent first, taken lazily. */
+function* inOrder(run: RunState, lane: Lane, due: readonly Candidate[]): Generator<Candidate> {
+  const waiting = due.filter((candidate) => candidate.step.lane === lane);
+  let next = 0;
+  for (const [key, id] of entries(run.lanes[lane])) {
+    while (next < waiting.length && waiting[next]!.key <= key) yield waiting[next++]!;
+    const state = lookup(run.stories, id, byText)!;
+    yield { key, state, step: nextStep(state, factsFor(run, state)) };
+  }
+  while (next < waiting.length) yield waiting[next++]!;
+}
+
+function command(state: StoryState, action: StoryAction): Command {
+  return { key: `${state.story.id}:${state.seq}`, story: state.story.id, ...action };
+}

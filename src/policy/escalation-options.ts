@@ -1,0 +1,63 @@
+import type { AnswerVerb, EscalationOption, EscalationReason } from "../domain/escalation.ts";
+
+/** The answers that make sense for a reason, each with what it will do and cost. */
+export function optionsFor(reason: EscalationReason, forecastUsd: number | null): EscalationOption[] {
+  const attempt = forecastUsd === null ? "one attempt, price unknown" : `about $${forecastUsd.toFixed(2)} for the attempt`;
+  return verbsFor(reason).map((verb) => ({ verb, ...(reason.type === "approval" ? approvalWords(verb, reason.of, attempt) : words(verb, attempt)) }));
+}
+
+function verbsFor(reason: EscalationReason): readonly AnswerVerb[] {
+  switch (reason.type) {
+    case "infrastructure":
+      return ["retry", "declare-healthy", "halt"];
+    case "budget":
+      if (reason.budget.startsWith("run-")) return ["raise-budget", "halt"];
+      return reason.budget.startsWith("failures:")
+        ? ["send-back", "resolve", "waive", "raise-budget", "force-complete", "abandon"]
+        : ["raise-budget", "resolve", "force-complete", "abandon"];
+    case "incomplete":
+    case "agent-failure":
+    case "agent-missing":
+      return ["send-back", "resolve", "abandon"];
+    case "approval":
+      return reason.of === "rework" ? ["send-back", "resolve", "waive", "abandon"] : ["resolve", "send-back", "abandon"];
+    case "gate-error":
+    case "gate-inconclusive":
+    case "gate-blocked":
+      return ["resolve", "send-back", "waive", "abandon"];
+    default:
+      return ["send-back", "resolve", "waive", "dispute", "force-complete", "abandon"];
+  }
+}
+
+function words(verb: AnswerVerb, attempt: string): { does: string; cost: string } {
+  switch (verb) {
+    case "resolve":
+      return { does: "You mended it: every gate judges the tree as it is now", cost: "the gates' run" };
+    case "send-back":
+      return { does: "Your guidance goes into the next brief, and this counter starts anew", cost: attempt };
+    case "waive":
+      return { does: "It goes through in your name, with your reason; it is never shown as a pass", cost: "nothing" };
+    case "dispute":
+      return { does: "An independent reviewer looks at the finding once", cost: "one review" };
+    case "raise-budget":
+      return { does: "The limit becomes what you name, and the work goes on", cost: "up to the new limit" };
+    case "force-complete":
+      return { does: "Accepted on your word; every gate that is not open is waived in your name", cost: "nothing" };
+    case "abandon":
+      return { does: "The story ends as failed; stories that depend on it stay blocked", cost: "nothing" };
+    case "retry":
+      return { does: "Your guidance goes to the remediation agent, which starts anew", cost: "one remediation" };
+    case "declare-healthy":
+      return { does: "Work goes on as if the health check had passed", cost: "nothing" };
+    case "halt":
+      return { does: "Nothing new is dispatched until somebody resumes the run", cost: "nothing" };
+  }
+}
+
+function approvalWords(verb: AnswerVerb, of: "rework" | "retry" | "merge", attempt: string): { does: string; cost: string } {
+  if (verb === "send-back" && of === "rework") return { does: "The work goes back with the brief; the counter stays", cost: attempt };
+  if (verb === "resolve" && of === "merge") return { does: "You merged it: the story is accepted", cost: "nothing" };
+  if (verb === "resolve" && of === "retry") return { does: "The retry goes ahead", cost: "one run" };
+  return words(verb, attempt);
+}

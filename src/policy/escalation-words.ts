@@ -1,0 +1,175 @@
+import type { EscalationKind, EscalationReason } from "../domain/escalation.ts";
+import type { GateName } from "../domain/gate.ts";
+
+/** What sort of act is asked for: to choose, to allow, or to do something by hand. */
+export function kindOf(reason: EscalationReason): EscalationKind {
+  switch (reason.type) {
+    case "approval":
+      return "authorisation";
+    case "budget":
+      return reason.budget.startsWith("failures:") ? "decision" : "authorisation";
+    case "agent-missing":
+    case "agent-failure":
+    case "gate-error":
+    case "gate-blocked":
+    case "infrastructure":
+      return "manual";
+    default:
+      return "decision";
+  }
+}
+
+export function titleOf(reason: EscalationReason, subject: string, gate: GateName | null): string {
+  return `${subject}: ${shortReason(reason, gate)}`;
+}
+
+/** The reason in a few words, as it stands on one line of a list. */
+export function shortReason(reason: EscalationReason, gate: GateName | null): string {
+  switch (reason.type) {
+    case "budget":
+      return reason.budget.startsWith("failures:")
+        ? `the ${reason.budget.slice("failures:".length)} gate failed ${reason.used} times`
+        : `the ${reason.budget} budget is used up`;
+    case "stall":
+      return STALL_WORDS[reason.stall];
+    case "scope-too-broad":
+      return "scope too broad for targeted rework";
+    case "non-deterministic":
+      return "non-deterministic failure";
+    case "gate-error":
+      return `the ${gate} gate broke ${reason.errors} times`;
+    case "gate-inconclusive":
+      return `the ${gate} gate proved nothing ${reason.times} times`;
+    case "gate-blocked":
+      return `the surroundings broke ${reason.times} times under it`;
+    case "agent-failure":
+      return `the agent ${reason.outcome} ${reason.times} ${reason.times === 1 ? "time" : "times"}`;
+    case "agent-missing":
+      return `there is no agent for ${reason.role}`;
+    case "incomplete":
+      return `the agent cannot go on: ${reason.category.replaceAll("_", " ")}`;
+    case "conflict":
+      return "reviewers contradict each other";
+    case "dispute":
+      return "a finding is disputed";
+    case "approval":
+      return `may it ${reason.of === "merge" ? "be merged" : `have a ${reason.of}`}`;
+    case "infrastructure":
+      return `infrastructure is not healthy after ${reason.tries} tries`;
+  }
+}
+
+const STALL_WORDS = {
+  "same-failure": "the same failure again and again",
+  "no-change": "the rework changed nothing",
+  oscillation: "the work goes in circles",
+  plateau: "no progress",
+  "regression-cascade": "regression cascade",
+  "trouble-spot": "persistent trouble spot",
+} as const;
+
+/** Why it stopped, with what is known of the cause. */
+export function assessmentOf(reason: EscalationReason, summary: string, blame: string): string {
+  const parts = [ownAssessment(reason), summary, blame].map((part) => part.trim()).filter((part) => part !== "");
+  return parts.join(" — ");
+}
+
+function ownAssessment(reason: EscalationReason): string {
+  switch (reason.type) {
+    case "budget":
+      return `${reason.used} of ${reason.limit} are used`;
+    case "stall":
+    case "non-deterministic":
+    case "gate-error":
+    case "gate-inconclusive":
+    case "gate-blocked":
+    case "agent-failure":
+    case "conflict":
+    case "dispute":
+      return reason.detail;
+    case "scope-too-broad":
+      return `the suspects cannot be told apart: ${reason.files.join(", ")}`;
+    case "agent-missing":
+      return `no agent answers for the role ${reason.role}, and no fallback is left`;
+    case "incomplete":
+      return reason.blocker;
+    case "approval":
+      return `autonomy asks a person before a ${reason.of}`;
+    case "infrastructure":
+      return reason.issue;
+  }
+}
+
+export function recommendationOf(reason: EscalationReason): string {
+  switch (reason.type) {
+    case "budget":
+      return reason.budget.startsWith("failures:")
+        ? "Read what each attempt tried. If the goal is right, send it back with the missing piece of guidance; if not, change the story."
+        : "Look at what was bought so far. Raise the limit only if the last attempts came nearer.";
+    case "stall":
+      return STALL_ADVICE[reason.stall];
+    case "scope-too-broad":
+      return "Say which of the files is at fault, or split the story so that a failure has one cause.";
+    case "non-deterministic":
+      return "Run the check by hand on the same tree. If it changes its mind, mend or waive the test; more rework cannot.";
+    case "gate-error":
+    case "gate-inconclusive":
+      return "Mend the gate: the work itself was not judged.";
+    case "gate-blocked":
+    case "infrastructure":
+      return "Mend the surroundings, then let the gates judge again.";
+    case "agent-failure":
+      return "Look at the agent's log; mend its set-up, or give the work to another role.";
+    case "agent-missing":
+      return "Install the agent, or name a fallback for its role in the config.";
+    case "incomplete":
+      return `Give what is missing: ${reason.needed}`;
+    case "conflict":
+      return "Decide which reviewer is right and send the work back with that.";
+    case "dispute":
+      return "Read the finding and the rebuttal, then uphold the one or waive the other.";
+    case "approval":
+      return reason.of === "merge" ? "Every gate is open. Merge the branch, or send the work back." : "Read the failure, then let it go on or stop it.";
+  }
+}
+
+const STALL_ADVICE = {
+  "same-failure": "The agent does not see the cause. Name it in the guidance, or give the work to another role.",
+  "no-change": "The agent believes it is done. Check the criterion by hand: waive the finding, or say what is missing.",
+  oscillation: "Two demands exclude each other. Decide which one holds and say so in the guidance.",
+  plateau: "The findings do not get fewer. Split the story, or say which findings matter.",
+  "regression-cascade": "The best tree was brought back. Send it back with a narrower task.",
+  "trouble-spot": "This place resists. Look at it yourself, or have it written anew.",
+} as const;
+
+export function questionOf(reason: EscalationReason, gate: GateName | null): string {
+  switch (reason.type) {
+    case "budget":
+      return reason.budget.startsWith("failures:")
+        ? `What should the next attempt do differently to pass the ${reason.budget.slice("failures:".length)} gate?`
+        : `May it spend more than ${reason.limit} of its ${reason.budget} budget?`;
+    case "stall":
+      return `What should change before it tries again?`;
+    case "scope-too-broad":
+      return `Which of these files is at fault?`;
+    case "non-deterministic":
+      return `Is this failure real?`;
+    case "gate-error":
+    case "gate-inconclusive":
+    case "gate-blocked":
+      return `Is the ${gate ?? "gate"} gate mended, so that it can judge again?`;
+    case "agent-failure":
+    case "agent-missing":
+      return `Can the agent work now, or who else should do it?`;
+    case "incomplete":
+      return `Can you give what the agent needs: ${reason.needed}?`;
+    case "conflict":
+      return `Which reviewer is right?`;
+    case "dispute":
+      return `Does the finding stand?`;
+    case "approval":
+      return reason.of === "merge" ? `Shall this be merged?` : `Shall the ${reason.of} go ahead?`;
+    case "infrastructure":
+      return `Is the infrastructure healthy, or what should be tried?`;
+  }
+}

@@ -1,0 +1,149 @@
+import { FAILURE_CEILING } from "../domain/budget.ts";
+import type { EscalationReason } from "../domain/escalation.ts";
+import type { Answer } from "../domain/event.ts";
+import { GATES, type GateName } from "../domain/gate.ts";
+import type { StoryState } from "../domain/story-state.ts";
+import type { Waiver } from "../domain/waiver.ts";
+import { gateState, withGate } from "./charge.ts";
+import { isOpen } from "./gate-standing.ts";
+import { placesForgiven } from "./locations.ts";
+
+/**
+ * What a person's word does to a story. It closes the open escalation, resets the counters of that issue alone,
+ * and leaves the next step to be decided from the state like any other.
+ */
+export function answered(state: StoryState, answer: Answer, base: string, at: number): StoryState {
+  const reason = state.escalation?.reason ?? null;
+  const gate = answer.gate ?? state.escalation?.gate ?? state.failing?.gate ?? null;
+  const next: StoryState = { ...state, escalation: null };
+  switch (answer.verb) {
+    case "resolve":
+      return resolved(forgiven(next, reason, gate), reason, answer);
+    case "send-back":
+      return sentBackByPerson(next, reason, gate, answer);
+    case "waive":
+      return gate === null ? next : waived(next, gate, answer, base, at);
+    case "dispute":
+      return gate === null ? next : disputed(next, gate, answer);
+    case "raise-budget":
+      return raised(next, answer);
+    case "force-complete":
+      return forced(next, answer, base, at);
+    case "abandon":
+      return { ...next, running: null, ending: { how: "abandoned", at, reason: `${answer.by}: ${answer.message}` } };
+    case "retry":
+    case "declare-healthy":
+    case "halt":
+      // These speak of the project, not of a story: they close nothing here.
+      return state;
+  }
+}
+
+/** The person mended it: whatever was proven before is judged again, because the tree may be another one. */
+function resolved(state: StoryState, reason: EscalationReason | null, answer: Answer): StoryState {
+  if (reason?.type === "approval" && reason.of === "merge") return { ...state, delivered: `merged by ${answer.by}` };
+  if (reason?.type === "approval" && reason.of === "retry") return { ...state, counters: { ...state.counters, approvedRetry: true } };
+  let next: StoryState = { ...state, failing: null, rework: null, requested: null, productReady: true, disputes: [] };
+  for (const gate of GATES) if (gateState(next, gate).fresh) next = withGate(next, gate, { fresh: false });
+  return next;
+}
+
+function sentBackByPerson(
+  state: StoryState,
+  reason: EscalationReason | null,
+  gate: GateName | null,
+  answer: Answer,
+): StoryState {
+  const guided = answer.message === "" ? state : { ...state, guidance: [...state.guidance, `${answer.by}: ${answer.message}`] };
+  const isApproval = reason?.type === "approval";
+  // Saying yes to a rework that was due anyway is no reason to forget how often it failed.
+  const next = isApproval ? guided : forgiven(guided, reason, gate);
+  if (isApproval && reason.of === "retry") return { ...next, counters: { ...next.counters, approvedRetry: true } };
+  if (next.failing !== null && answer.phase === undefined)
+    return { ...next, disputes: [], failing: { ...next.failing, approved: true } };
+  const waitsForAnAgent = reason?.type === "incomplete" || reason?.type === "agent-failure" || reason?.type === "agent-missing";
+  // The agent was asking, or broke: the same work is dispatched once more, now with the guidance.
+  if (waitsForAnAgent && answer.phase === undefined) return next;
+  return { ...next, requested: { phase: answer.phase ?? next.phase, message: answer.message } };
+}
+
+/** Resets what led to this escalation, and nothing else. */
+function forgiven(state: StoryState, reason: EscalationReason | null, gate: GateName | null): StoryState {
+  const counters = { ...state.counters, lastFailure: null, stepFailures: 0 };
+  switch (reason?.type) {
+    case "incomplete":
+      return { ...state, counters: { ...counters, dependencyWaits: 0 }, wait: null };
+    case "agent-failure":
+    case "agent-missing":
+      return { ...state, counters: { ...counters, agentFailures: 0, timeouts: 0, rateLimits: 0, refusals: 0, missing: [] }, wait: null };
+    case "gate-blocked":
+      return resetGate({ ...state, counters: { ...counters, blocked: 0 } }, gate);
+    case "stall":
+      return resetGate(placesForgiven({ ...state, counters: { ...counters, unchanged: 0 }, trees: [] }), gate);
+    case "budget": {
+      const budgetGate = gateOfBudget(reason.budget);
+      return resetGate(resetGate({ ...state, counters }, gate), budgetGate);
+    }
+    default:
+      return resetGate({ ...state, counters }, gate);
+  }
+}
+
+function resetGate(state: StoryState, gate: GateName | null): StoryState {
+  if (gate === null || state.gates[gate] === undefined) return state;
+  return withGate(state, gate, { failures: 0, errors: 0, inconclusives: 0, ciRetries: 0, lintFixed: false, rounds: [] });
+}
+
+export function gateOfBudget(budget: string): GateName | null {
+  const name = budget.startsWith("failures:") ? budget.slice("failures:".length) : "";
+  return GATES.find((gate) => gate === name) ?? null;
+}
+
+function waived(state: StoryState, gate: GateName, answer: Answer, base: string, at: number): StoryState {
+  const last = gateState(state, gate).last;
+  const findings = answer.findings ?? (last?.result === "fail" ? last.blocking : []);
+  const waiver: Waiver = {
+    gate,
+    findings,
+    tree: findings.length === 0 ? state.tree : null,
+    by: answer.by,
+    reason: answer.message,
+    at,
+  };
+  const next: StoryState = {
+    ...state,
+    waivers: [...state.waivers, waiver],
+    disputes: state.disputes.filter((dispute) => !findings.includes(dispute.finding)),
+  };
+  return next.failing?.gate === gate && isOpen(next, gate, base) ? { ...next, failing: null } : next;
+}
+
+function disputed(state: StoryState, gate: GateName, answer: Answer): StoryState {
+  const known = new Set(state.disputes.map((dispute) => dispute.finding));
+  const findings = (answer.findings ?? []).filter((finding) => !known.has(finding));
+  const added = findings.map((finding) => ({ finding, gate, by: answer.by, rationale: answer.message, standing: "open" }) as const);
+  return { ...state, disputes: [...state.disputes, ...added] };
+}
+
+function raised(state: StoryState, answer: Answer): StoryState {
+  if (answer.budget === undefined || answer.limit === undefined) return state;
+  const ceiling = gateOfBudget(answer.budget) === null ? Infinity : FAILURE_CEILING;
+  return { ...state, raised: { ...state.raised, [answer.budget]: Math.min(answer.limit, ceiling) } };
+}
+
+/** Accepted on a person's word. Every gate that is not open gets a waiver in their name: none is shown as a pass. */
+function forced(state: StoryState, answer: Answer, base: string, at: number): StoryState {
+  const closed = (state.policy?.phases ?? []).flatMap((plan) => plan.gates).filter((gate) => !isOpen(state, gate, base));
+  const waivers = [...new Set(closed)].map((gate): Waiver => {
+    const findings = gateState(state, gate).last?.blocking ?? [];
+    return { gate, findings, tree: state.tree, by: answer.by, reason: answer.message, at };
+  });
+  return {
+    ...state,
+    running: null,
+    failing: null,
+    rework: null,
+    waivers: [...state.waivers, ...waivers],
+    ending: { how: "accepted", at, forced: { by: answer.by, reason: answer.message } },
+  };
+}

@@ -1,0 +1,156 @@
+import type { AttemptFinished, AttemptStarted } from "../domain/event.ts";
+import type { AttemptOutcome } from "../domain/attempt.ts";
+import { spend } from "../domain/budget.ts";
+import type { Counters, StoryState, Wait } from "../domain/story-state.ts";
+import { storyId } from "../domain/ids.ts";
+import { withGate } from "./charge.ts";
+import { invalidated } from "./invalidate.ts";
+
+export function attemptStarted(state: StoryState, event: AttemptStarted, at: number): StoryState {
+  return {
+    ...state,
+    running: { type: "attempt", attempt: event.attempt, role: event.role, since: at, unclear: 0 },
+    wait: null,
+    // Counted now and not at the end: a crash in between must not grant a free attempt.
+    counters: { ...state.counters, attempts: state.counters.attempts + 1, lastFailure: null, approvedRetry: false },
+    attempts: [
+      ...state.attempts,
+      {
+        attempt: event.attempt,
+        phase: event.phase,
+        role: event.role,
+        ...(event.tddPhase === undefined ? {} : { tddPhase: event.tddPhase }),
+        reworkOf: event.reworkOf,
+        outcome: "running",
+        tree: null,
+        summary: "",
+        failed: "",
+      },
+    ],
+  };
+}
+
+/** The agent's words could not be read. It is asked again; once too often, and the attempt was for nothing. */
+export function attemptUnclear(state: StoryState, detail: string, at: number): StoryState {
+  const running = state.running;
+  if (running?.type !== "attempt") return state;
+  const unclear = running.unclear + 1;
+  if (unclear <= (state.policy?.limits.clarifications ?? 0)) return { ...state, running: { ...running, unclear } };
+  return ended({ ...state, running: null }, { type: "unclear", detail }, detail, at);
+}
+
+export function attemptFinished(state: StoryState, event: AttemptFinished, at: number): StoryState {
+  const cost = event.costUsd ?? 0;
+  const fresh = event.productChanged ? { ...state, counters: { ...state.counters, unchanged: 0 } } : state;
+  const moved: StoryState = {
+    ...invalidated(fresh, event.changed),
+    running: null,
+    tree: event.tree,
+    commit: event.commit,
+    spent: spend(state.spent, event, true),
+    locations: withCost(state, cost),
+  };
+  return ended(event.productChanged ? moved : unchanged(moved, event), event.outcome, event.summary, at);
+}
+
+/**
+ * A rework that left the product as it was. Nothing proven is touched by that, so the gate that sent it back is
+ * told to look once more; the stall rule says how often.
+ */
+function unchanged(state: StoryState, event: AttemptFinished): StoryState {
+  if (state.rework === null || event.outcome.type !== "ready") return state;
+  const counted = { ...state, counters: { ...state.counters, unchanged: state.counters.unchanged + 1 } };
+  return state.rework.gate === "person" ? counted : withGate(counted, state.rework.gate, { fresh: false });
+}
+
+function ended(state: StoryState, outcome: AttemptOutcome, summary: string, at: number): StoryState {
+  const attempts = state.attempts.map((attempt, index) =>
+    index === state.attempts.length - 1 ? { ...attempt, outcome: outcome.type, tree: state.tree, summary } : attempt,
+  );
+  const next = { ...state, attempts };
+  return outcome.type === "ready" ? worked(next) : notWorked(next, outcome, at);
+}
+
+/** There is a product to judge. Whether it is any good is for the gates. */
+function worked(state: StoryState): StoryState {
+  return {
+    ...state,
+    productReady: true,
+    rework: null,
+    guidance: [],
+    trees: state.tree === null ? state.trees : [...state.trees, state.tree],
+    counters: { ...state.counters, agentFailures: 0, rateLimits: 0, refusals: 0, stepFailures: 0, lastFailure: null },
+  };
+}
+
+/**
+ * Nothing to judge. No rework budget is charged: the iteration that was counted at the start is given back, and
+ * each way of ending has a bound of its own.
+ */
+function notWorked(state: StoryState, outcome: Exclude<AttemptOutcome, { type: "ready" }>, at: number): StoryState {
+  const before = state.counters;
+  const counters: Counters = { ...before, attempts: before.attempts - 1, lastFailure: outcome };
+  const backoff = (times: number): Wait => ({ type: "time", until: at + backoffMs(state, times), why: outcome.type });
+  switch (outcome.type) {
+    case "unclear":
+    case "crashed": {
+      const agentFailures = before.agentFailures + 1;
+      return { ...state, counters: { ...counters, agentFailures }, wait: backoff(agentFailures) };
+    }
+    case "timed-out":
+      return { ...state, counters: { ...counters, timeouts: before.timeouts + 1 } };
+    case "refused":
+      return { ...state, counters: { ...counters, refusals: before.refusals + 1 } };
+    case "rate-limited": {
+      const wait: Wait = { type: "time", until: outcome.retryAt, why: "the agent's provider limits the rate" };
+      return { ...state, counters: { ...counters, rateLimits: before.rateLimits + 1 }, wait };
+    }
+    case "missing":
+      return { ...state, counters: { ...counters, missing: [...before.missing, lastRole(state)] } };
+    case "blocked":
+      return { ...state, counters: { ...counters, blocked: before.blocked + 1, lastFailure: null } };
+    case "incomplete":
+      return incomplete(state, outcome, counters, at);
+    case "unusable":
+      return { ...state, counters };
+    case "stopped":
+      return { ...state, counters: { ...counters, lastFailure: null }, held: true };
+  }
+}
+
+function incomplete(
+  state: StoryState,
+  outcome: Extract<AttemptOutcome, { type: "incomplete" }>,
+  counters: Counters,
+  at: number,
+): StoryState {
+  if (outcome.category === "infrastructure")
+    return { ...state, counters: { ...counters, blocked: counters.blocked + 1, lastFailure: null } };
+  if (outcome.category !== "blocked_by_dependency") return { ...state, counters };
+  const dependencyWaits = counters.dependencyWaits + 1;
+  const wait: Wait =
+    outcome.waitsFor === undefined
+      ? { type: "time", until: at + backoffMs(state, dependencyWaits), why: outcome.blocker }
+      : { type: "story", story: storyId(outcome.waitsFor), why: outcome.blocker };
+  return { ...state, counters: { ...counters, dependencyWaits }, wait };
+}
+
+/** Doubles each time; the exponent is capped, because a wait of years is a stop that nobody sees. */
+export function backoffMs(state: StoryState, times: number): number {
+  return (state.policy?.limits.backoffMs ?? 0) * 2 ** Math.min(times - 1, 10);
+}
+
+function lastRole(state: StoryState): Counters["missing"][number] {
+  return state.attempts[state.attempts.length - 1]!.role;
+}
+
+function withCost(state: StoryState, costUsd: number): StoryState["locations"] {
+  if (state.watched === null || costUsd === 0) return state.locations;
+  const locations = { ...state.locations };
+  const share = costUsd / state.watched.places.length;
+  for (const place of state.watched.places) {
+    const record = locations[place];
+    if (record !== undefined) locations[place] = { ...record, totalCostUsd: record.totalCostUsd + share };
+  }
+  return locations;
+}

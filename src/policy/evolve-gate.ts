@@ -1,0 +1,95 @@
+import type { Blame } from "../domain/blame.ts";
+import { spend } from "../domain/budget.ts";
+import type { Cost } from "../domain/event.ts";
+import type { GateName, Judgement } from "../domain/gate.ts";
+import type { StoryState } from "../domain/story-state.ts";
+import { charged, gateState, refunded, withGate } from "./charge.ts";
+import { backoffMs } from "./evolve-attempt.ts";
+import { blamedPlaces, placesJudged, placesUnderSuspicion } from "./locations.ts";
+
+export function gateJudged(state: StoryState, judgement: Judgement, base: string, at: number): StoryState {
+  const { gate } = judgement;
+  const before = gateState(state, gate);
+  const idle: StoryState = {
+    ...state,
+    running: null,
+    wait: null,
+    spent: spend(state.spent, judgement, gate === "review" || gate === "audit"),
+    counters: { ...state.counters, approvedRetry: false, stepFailures: 0 },
+  };
+  const noted = withGate(idle, gate, {
+    last: judgement,
+    fresh: true,
+    seen: [...new Set([...before.seen, ...judgement.findings.map((finding) => finding.id)])],
+    base,
+  });
+  // A judgement of another tree than the present one proves nothing about it.
+  switch (judgement.tree === state.tree ? judgement.result : "inconclusive") {
+    case "pass":
+      return placesJudged(withGate(noted, gate, { errors: 0, inconclusives: 0 }), gate, "pass");
+    case "fail":
+      return failed(noted, judgement, at);
+    case "error": {
+      const errors = before.errors + 1;
+      const wait = { type: "time", until: at + backoffMs(state, errors), why: `the ${gate} gate broke` } as const;
+      return { ...withGate(noted, gate, { errors, fresh: false }), wait };
+    }
+    case "inconclusive":
+      return withGate(noted, gate, { inconclusives: before.inconclusives + 1, fresh: false });
+    case "blocked": {
+      const counters = { ...noted.counters, blocked: noted.counters.blocked + 1 };
+      return { ...withGate(noted, gate, { fresh: false }), counters };
+    }
+  }
+}
+
+function failed(state: StoryState, judgement: Judgement, at: number): StoryState {
+  const { gate } = judgement;
+  if (gate === "ci" && judgement.ciClass === "infrastructure") return ciRetry(state, at);
+  const before = gateState(state, gate);
+  const round = {
+    attempt: state.attempts.length,
+    tree: judgement.tree,
+    commit: state.commit,
+    failure: judgement.failure ?? null,
+    blocking: judgement.blocking.length,
+    failingTests: judgement.tests?.failed ?? null,
+  };
+  const attempts = state.attempts.map((attempt, index) =>
+    index === state.attempts.length - 1 ? { ...attempt, failed: judgement.summary } : attempt,
+  );
+  const next = withGate({ ...state, attempts }, gate, { errors: 0, inconclusives: 0, rounds: [...before.rounds, round] });
+  const known = placesJudged(charged(next, judgement), gate, "fail");
+  return { ...known, failing: { gate, blame: null, approved: false, restored: false } };
+}
+
+/** The CI service failed, not the work: run it again after a while, within its own bound. */
+function ciRetry(state: StoryState, at: number): StoryState {
+  const ciRetries = gateState(state, "ci").ciRetries + 1;
+  const wait = { type: "time", until: at + backoffMs(state, ciRetries), why: "the CI service failed" } as const;
+  return { ...withGate(state, "ci", { ciRetries, fresh: false }), wait };
+}
+
+export function blameFound(state: StoryState, gate: GateName, blame: Blame, cost: Cost): StoryState {
+  const next: StoryState = { ...state, running: null, spent: spend(state.spent, cost, false) };
+  const judgement = gateState(next, gate).last;
+  if (next.failing === null || judgement === null) return next;
+  const failing = { ...next.failing, blame };
+  switch (blame.verdict) {
+    case "environment": {
+      // Not the work's failure: the charge goes back, and the gate judges again when the surroundings are well.
+      const back = withGate(refunded(next, judgement), gate, { fresh: false, rounds: gateState(next, gate).rounds.slice(0, -1) });
+      return { ...back, failing: null, counters: { ...back.counters, blocked: back.counters.blocked + 1 } };
+    }
+    case "flaky":
+    case "pre-existing":
+      return { ...refunded(next, judgement), failing };
+    case "culprit":
+    case "multi":
+      return { ...placesUnderSuspicion(next, blamedPlaces(blame)), failing };
+    case "unmet":
+    case "too-broad":
+    case "unknown":
+      return { ...next, failing };
+  }
+}

@@ -1,0 +1,193 @@
+import type { Cost, Recorded, SentBack, StoryEvent, EscalationEvent } from "../domain/event.ts";
+import { spend } from "../domain/budget.ts";
+import type { Phase } from "../domain/phase.ts";
+import { PHASES } from "../domain/phase.ts";
+import type { Policy } from "../domain/policy.ts";
+import type { StoryState } from "../domain/story-state.ts";
+import { gateState, withGate } from "./charge.ts";
+import { answered } from "./evolve-answer.ts";
+import { attemptFinished, attemptStarted, attemptUnclear, backoffMs } from "./evolve-attempt.ts";
+import { blameFound, gateJudged } from "./evolve-gate.ts";
+import { nextGate } from "./gate-standing.ts";
+import { invalidated } from "./invalidate.ts";
+import { blamedPlaces, placesUnderRework } from "./locations.ts";
+
+type Told = Exclude<StoryEvent, { type: "story.added" }> | EscalationEvent;
+
+/** What the project knows that a story's fold needs. */
+export interface Surroundings {
+  readonly policy: Policy | null;
+  readonly base: string;
+}
+
+/** One event of one story. Pure: the same story and event give the same next story. */
+export function evolveStory(before: StoryState, recorded: Recorded & { event: Told }, around: Surroundings): StoryState {
+  const { event, at } = recorded;
+  const state: StoryState = { ...before, seq: before.seq + 1 };
+  // A settled story changes no more; what an agent cost that was still running is counted all the same.
+  if (state.ending !== null) return "durationMs" in event ? { ...state, spent: spend(state.spent, event, false) } : state;
+  return advanced(steady(before, applied(state, event, around, at), event), around.base);
+}
+
+/** A step of the engine that worked ends the count of those that did not. */
+function steady(before: StoryState, after: StoryState, event: Told): StoryState {
+  const hasWorked = before.running?.type === "step" && after.running === null && event.type !== "step.failed";
+  if (!hasWorked || after.counters.stepFailures === 0) return after;
+  return { ...after, counters: { ...after.counters, stepFailures: 0 } };
+}
+
+function applied(state: StoryState, event: Told, around: Surroundings, at: number): StoryState {
+  switch (event.type) {
+    case "story.changed":
+      return { ...state, story: event.story };
+    case "story.started":
+      return started(state, around.policy, at);
+    case "story.prepared":
+      return { ...state, running: null, tree: event.tree, commit: event.commit, preExisting: event.preExisting };
+    case "attempt.started":
+      return attemptStarted(state, event, at);
+    case "attempt.unclear":
+      return isRunning(state, event.attempt) ? attemptUnclear(state, event.detail, at) : state;
+    case "attempt.finished":
+      return isRunning(state, event.attempt) ? attemptFinished(state, event, at) : paidOnly(state, event);
+    case "gate.started":
+      return { ...state, running: { type: "gate", gate: event.gate, since: at }, wait: null };
+    case "gate.judged":
+      return gateJudged(state, event.judgement, around.base, at);
+    case "blame.found":
+      return blameFound(state, event.gate, event.blame, event);
+    case "work.sent-back":
+      return sentBack(state, event, at);
+    case "grace.granted":
+      return { ...state, grace: { ...state.grace, [event.gate]: (state.grace[event.gate] ?? 0) + 1 } };
+    case "escalation.raised":
+      return { ...state, escalation: event.escalation, escalations: state.escalations + 1 };
+    case "person.answered":
+      return answered(state, event.answer, around.base, at);
+    case "budget.warned":
+      return { ...state, warned: [...state.warned, event.budget] };
+    default:
+      return appliedStep(state, event, at);
+  }
+}
+
+type StepEvent = Extract<
+  Told,
+  { type: `step.${string}` | `finding.${string}` | "lint.fixed" | "tree.restored" | "work.delivered" | "policy.applied" }
+>;
+type Remaining = StepEvent | Extract<Told, { type: "story.accepted" | "story.failed" | "story.flagged" | "story.held" | "story.released" }>;
+
+function appliedStep(state: StoryState, event: Remaining, at: number): StoryState {
+  switch (event.type) {
+    case "step.started":
+      return { ...state, running: { type: "step", step: event.step, since: at }, wait: null };
+    case "step.failed":
+      return stepFailed(state, event.infrastructure, event.detail, at);
+    case "lint.fixed": {
+      const fixed = withGate(invalidated({ ...state, running: null, tree: event.tree, commit: event.commit }, event.changed), "ci", { lintFixed: true, fresh: false });
+      return { ...fixed, failing: null };
+    }
+    case "tree.restored":
+      return restored(state, event.tree, event.commit);
+    case "finding.disputed":
+      return {
+        ...state,
+        disputes: [...state.disputes, { finding: event.finding, gate: event.gate, by: event.by, rationale: event.rationale, standing: "open" }],
+      };
+    case "finding.adjudicated":
+      return adjudicated(state, event.finding, event.upheld, event);
+    case "work.delivered":
+      return { ...state, running: null, delivered: event.where };
+    case "story.accepted":
+      return { ...state, running: null, ending: { how: "accepted", at, forced: null } };
+    case "story.failed":
+      return { ...state, running: null, ending: { how: event.how, at, reason: event.reason } };
+    case "story.flagged":
+      return { ...state, flagged: true };
+    case "story.held":
+      return { ...state, held: true };
+    case "story.released":
+      return { ...state, held: false };
+    case "policy.applied":
+      return { ...state, policy: event.policy };
+  }
+}
+
+function started(state: StoryState, policy: Policy | null, at: number): StoryState {
+  const running = { type: "step", step: "prepare", since: at } as const;
+  // A second start is a retry of the first: it keeps the rules it began with.
+  if (policy === null || state.policy !== null) return { ...state, running, wait: null };
+  const phases = policy.phases.map((plan) => plan.phase);
+  const phase = phases.find((each) => !state.completed.includes(each)) ?? phases[phases.length - 1]!;
+  return { ...state, running, wait: null, policy, startedAt: at, phase, productReady: state.completed.includes(phase) };
+}
+
+/** The work goes back to a phase: its product, and those of the phases built on it, are to be made again. */
+function sentBack(state: StoryState, event: SentBack, at: number): StoryState {
+  const { gate, route } = event;
+  const places = state.failing?.blame ? blamedPlaces(state.failing.blame) : [];
+  const watching = gate === "person" ? state : placesUnderRework(state, gate, places, at);
+  const moved = route.phase === state.phase ? watching : atPhase(watching, route.phase);
+  return {
+    ...moved,
+    running: null,
+    completed: moved.completed.filter((phase) => PHASES.indexOf(phase) < PHASES.indexOf(route.phase)),
+    productReady: false,
+    failing: null,
+    requested: null,
+    rework: { gate, route, brief: event.brief },
+  };
+}
+
+/** When every gate of a phase is open and another phase follows, the story is in that phase. */
+function advanced(state: StoryState, base: string): StoryState {
+  const phases = state.policy?.phases.map((plan) => plan.phase) ?? [];
+  const following = phases[phases.indexOf(state.phase) + 1];
+  const isDone = state.productReady && state.running === null && state.failing === null && state.disputes.length === 0;
+  if (following === undefined || !isDone || state.requested !== null || nextGate(state, base) !== null) return state;
+  const moved = atPhase({ ...state, completed: [...state.completed, state.phase] }, following);
+  return advanced({ ...moved, productReady: moved.completed.includes(following) }, base);
+}
+
+/** Passes of one phase say nothing of another: they are no longer fresh. The counts of failures stay. */
+function atPhase(state: StoryState, phase: Phase): StoryState {
+  let next: StoryState = { ...state, phase, trees: [], counters: { ...state.counters, unchanged: 0 } };
+  for (const plan of state.policy?.phases ?? [])
+    for (const gate of plan.gates) if (gateState(next, gate).last !== null) next = withGate(next, gate, { last: null, fresh: false });
+  return next;
+}
+
+function restored(state: StoryState, tree: StoryState["tree"], commit: string): StoryState {
+  const failing = state.failing === null ? null : { ...state.failing, restored: true };
+  let next: StoryState = { ...state, running: null, tree, commit, failing };
+  for (const gate of Object.keys(state.gates) as (keyof typeof state.gates)[]) next = withGate(next, gate, { fresh: false });
+  return next;
+}
+
+function stepFailed(state: StoryState, infrastructure: boolean, detail: string, at: number): StoryState {
+  const stepFailures = state.counters.stepFailures + 1;
+  const blocked = state.counters.blocked + (infrastructure ? 1 : 0);
+  const wait = { type: "time", until: at + backoffMs(state, stepFailures), why: detail } as const;
+  return { ...state, running: null, wait, counters: { ...state.counters, stepFailures, blocked } };
+}
+
+function adjudicated(state: StoryState, finding: StoryState["disputes"][number]["finding"], upheld: boolean, cost: Cost): StoryState {
+  const dispute = state.disputes.find((each) => each.finding === finding);
+  const paid: StoryState = { ...state, running: null, spent: spend(state.spent, cost, true) };
+  if (dispute === undefined) return paid;
+  if (upheld)
+    return { ...paid, disputes: paid.disputes.map((each) => (each === dispute ? { ...each, standing: "refused" } : each)) };
+  const { overturned } = gateState(paid, dispute.gate);
+  // The finding does not stand: the gate judges again and leaves it out. An opinion is not a pass.
+  const again = withGate(paid, dispute.gate, { overturned: [...overturned, finding], fresh: false });
+  const failing = again.failing?.gate === dispute.gate ? null : again.failing;
+  return { ...again, failing, disputes: again.disputes.filter((each) => each !== dispute) };
+}
+
+function isRunning(state: StoryState, attempt: number): boolean {
+  return state.running?.type === "attempt" && state.running.attempt === attempt;
+}
+
+function paidOnly(state: StoryState, cost: Cost): StoryState {
+  return { ...state, spent: spend(state.spent, cost, true) };
+}

@@ -1,0 +1,39 @@
+import type { GateName } from "../domain/gate.ts";
+import type { Phase } from "../domain/phase.ts";
+import type { StoryState } from "../domain/story-state.ts";
+import { gateState } from "./charge.ts";
+
+/** Is the gate open: by a pass that still holds, or by a person's waiver? Nothing else opens it. */
+export function isOpen(state: StoryState, gate: GateName, base: string): boolean {
+  return hasPassed(state, gate, base) || isWaived(state, gate);
+}
+
+export function hasPassed(state: StoryState, gate: GateName, base: string): boolean {
+  const { last, fresh, base: judgedBase } = gateState(state, gate);
+  if (last === null || !fresh || last.result !== "pass") return false;
+  // A merge check speaks of one base; when the base has moved it speaks of nothing.
+  return gate !== "merge" || judgedBase === base;
+}
+
+/**
+ * A waiver covers the findings it names, whatever tree they are found in again, and no other: one more blocking
+ * finding closes the gate. A waiver that names none covers one tree, whatever the gate said of it.
+ */
+export function isWaived(state: StoryState, gate: GateName): boolean {
+  const own = state.waivers.filter((waiver) => waiver.gate === gate);
+  if (own.length === 0) return false;
+  if (own.some((waiver) => waiver.tree !== null && waiver.tree === state.tree)) return true;
+  const { last, fresh } = gateState(state, gate);
+  if (last === null || !fresh || last.result !== "fail" || last.blocking.length === 0) return false;
+  const covered = new Set(own.flatMap((waiver) => waiver.findings));
+  return last.blocking.every((finding) => covered.has(finding));
+}
+
+export function gatesOfPhase(state: StoryState, phase: Phase): readonly GateName[] {
+  return state.policy?.phases.find((plan) => plan.phase === phase)?.gates ?? [];
+}
+
+/** The first gate of the present phase that is not open. */
+export function nextGate(state: StoryState, base: string): GateName | null {
+  return gatesOfPhase(state, state.phase).find((gate) => !isOpen(state, gate, base)) ?? null;
+}

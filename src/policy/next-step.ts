@@ -1,0 +1,183 @@
+import type { StartAttempt, StartGate, StoryAction } from "../domain/command.ts";
+import type { GateName } from "../domain/gate.ts";
+import type { Policy } from "../domain/policy.ts";
+import type { Lane } from "../domain/lane.ts";
+import type { StoryState } from "../domain/story-state.ts";
+import { afterAgentFailure } from "./after-agent.ts";
+import { afterFailure, giveUp } from "./after-failure.ts";
+import { gateState } from "./charge.ts";
+import { escalateStory } from "./escalate.ts";
+import { gatesOfPhase, nextGate } from "./gate-standing.ts";
+import { routeForPerson, standIn } from "./route.ts";
+import { scopeForPerson } from "./scope-for.ts";
+import { forecastUsd, overspent, toWarn } from "./spending.ts";
+
+/** What comes next for a story, who does it, and how urgent its kind is: gates, then reworks, then new work. */
+export interface NextStep {
+  readonly lane: Lane;
+  readonly urgency: 0 | 1 | 2;
+  readonly action: StoryAction;
+}
+
+export interface Facts {
+  readonly base: string;
+  /** The usual time of accepted stories of this kind, where enough of them are known. */
+  readonly usualMs: number | null;
+}
+
+/**
+ * The next step of a story that is free to move: nothing runs for it, no person is asked, nothing is waited for.
+ * The caller sees to that. There always is one: a story that could neither move nor ask would be lost.
+ */
+export function nextStep(state: StoryState, facts: Facts): NextStep {
+  const policy = state.policy;
+  if (policy === null) return { lane: "developers", urgency: 2, action: { type: "start-story" } };
+  const action = stepsThatBroke(state, policy) ?? told(state, facts) ?? work(state, policy, facts);
+  // What is in flight comes before what is new: judging first, then mending, then going on.
+  const isDispatch = action.type === "start-attempt" || action.type === "start-story";
+  return { lane: laneOf(action), urgency: isDispatch ? 1 : 0, action };
+}
+
+/** Things people are told, each once. */
+function told(state: StoryState, { usualMs }: Facts): StoryAction | null {
+  const use = toWarn(state);
+  if (use !== null) return { type: "warn-budget", ...use };
+  const takenMs = state.spent.timeMs;
+  if (usualMs === null || state.flagged || takenMs <= usualMs * FAR_BEYOND_USUAL) return null;
+  return { type: "flag-story", usualMs, takenMs };
+}
+
+const FAR_BEYOND_USUAL = 3;
+
+/** The engine's own steps fail too (a full disk, a git error); they are tried again within a bound. */
+function stepsThatBroke(state: StoryState, policy: Policy): StoryAction | null {
+  const { stepFailures, blocked } = state.counters;
+  if (blocked >= policy.limits.blocked)
+    return ask(state, { type: "gate-blocked", times: blocked, detail: CALLED_HEALTHY }, nowAt(state));
+  if (stepFailures < policy.limits.errors) return null;
+  return ask(state, { type: "gate-error", errors: stepFailures, detail: state.wait?.why ?? "a step of the engine failed" }, nowAt(state));
+}
+
+const CALLED_HEALTHY = "infrastructure was called healthy each time, and was not";
+
+function work(state: StoryState, policy: Policy, facts: Facts): StoryAction {
+  if (state.tree === null) return { type: "start-story" };
+  const dispute = state.disputes[0];
+  if (dispute?.standing === "open")
+    return { type: "adjudicate", finding: dispute.finding, gate: dispute.gate, role: policy.roles.adjudicator };
+  if (dispute !== undefined)
+    return ask(state, { type: "dispute", finding: dispute.finding, detail: dispute.rationale }, dispute.gate);
+  if (state.requested !== null) return sendBackForPerson(state, policy, state.requested.phase);
+  const gate = nextGate(state, facts.base);
+  const isOver = state.failing === null && state.productReady && gate === null;
+  if (isOver) return delivered(state, policy);
+  const broke = overBudget(state) ?? afterAgentFailure(state, policy);
+  if (broke !== null) return broke;
+  const judgement = state.failing === null ? null : gateState(state, state.failing.gate).last;
+  if (state.failing !== null && judgement !== null) return afterFailure(state, policy, state.failing, judgement);
+  return gate !== null && state.productReady ? judge(state, policy, gate) : startAttempt(state, policy);
+}
+
+/** Money and time always ask: failing a story because it was dear would throw away what was bought. */
+function overBudget(state: StoryState): StoryAction | null {
+  const use = overspent(state);
+  return use === null ? null : ask(state, { type: "budget", ...use }, nowAt(state));
+}
+
+function startAttempt(state: StoryState, policy: Policy): StoryAction {
+  const { rework, counters } = state;
+  const limit = state.raised.iterations ?? policy.limits.iterations;
+  if (counters.attempts >= limit)
+    return giveUp(state, policy, { type: "budget", budget: "iterations", used: counters.attempts, limit }, nowAt(state));
+  const phase = rework?.route.phase ?? state.phase;
+  const wanted = rework?.route.role ?? state.story.role ?? policy.roles.phase[phase];
+  const role = standIn(policy, wanted, counters.missing);
+  if (role === null) return ask(state, { type: "agent-missing", role: wanted }, null);
+  const attempt: StartAttempt = {
+    type: "start-attempt",
+    attempt: state.attempts.length + 1,
+    phase,
+    role,
+    ...(rework?.route.tddPhase === undefined ? {} : { tddPhase: rework.route.tddPhase }),
+    reworkOf: rework?.gate ?? null,
+    spellOutFormat: counters.lastFailure?.type === "unclear",
+    timeoutMs: policy.limits.timeoutMs.developer,
+    forecastUsd: forecastUsd(state),
+  };
+  return attempt;
+}
+
+function judge(state: StoryState, policy: Policy, gate: GateName): StoryAction {
+  const { errors, inconclusives, ciRetries, last } = gateState(state, gate);
+  const { limits, autonomy } = policy;
+  const detail = last?.summary ?? "";
+  if (errors >= limits.errors) return ask(state, { type: "gate-error", errors, detail }, gate);
+  if (inconclusives >= limits.inconclusives) return ask(state, { type: "gate-inconclusive", times: inconclusives, detail }, gate);
+  if (ciRetries > limits.ciRetries) return ask(state, { type: "gate-blocked", times: ciRetries, detail }, gate);
+  const isRetry = errors > 0 || ciRetries > 0;
+  if (isRetry && autonomy === "conservative" && !state.counters.approvedRetry) return ask(state, { type: "approval", of: "retry" }, gate);
+  return startGate(state, policy, gate);
+}
+
+function startGate(state: StoryState, policy: Policy, gate: GateName): StartGate {
+  const { last, overturned } = gateState(state, gate);
+  const { stages, stageOrder } = policy.gates[gate];
+  const failedAt = last?.stages?.find((stage) => stage.result !== "pass")?.stage;
+  const from = stageOrder === "in-order" && failedAt !== undefined ? Math.max(0, stages.indexOf(failedAt)) : 0;
+  const role = gate === "audit" ? "auditor" : "critic";
+  return {
+    type: "start-gate",
+    gate,
+    tree: state.tree!,
+    stages: stages.slice(from),
+    since: last === null || last.tree === state.tree ? null : last.tree,
+    answer: (last?.blocking ?? []).filter((finding) => !overturned.includes(finding)),
+    timeoutMs: policy.limits.timeoutMs[role],
+  };
+}
+
+/** Every gate is open. Nobody merges without the right to: below `full` autonomy a person does. */
+function delivered(state: StoryState, policy: Policy): StoryAction {
+  if (state.delivered !== null || policy.deliver === "branch") return { type: "accept" };
+  if (policy.deliver === "merge" && (policy.merge !== "auto" || policy.autonomy !== "full"))
+    return ask(state, { type: "approval", of: "merge" }, null);
+  return { type: "deliver", how: policy.deliver };
+}
+
+function sendBackForPerson(state: StoryState, policy: Policy, phase: StoryState["phase"]): StoryAction {
+  const route = routeForPerson(state, policy, phase);
+  const scope = scopeForPerson(policy, route);
+  return { type: "send-back", gate: "person", variant: "phase", failure: 0, failureLimit: null, route, scope };
+}
+
+function ask(state: StoryState, reason: Parameters<typeof escalateStory>[1], gate: GateName | null): StoryAction {
+  return { type: "raise-escalation", escalation: escalateStory(state, reason, gate) };
+}
+
+/** The gate the story is about, for an escalation that is not a gate's own. */
+function nowAt(state: StoryState): GateName | null {
+  if (state.failing !== null || !state.productReady) return state.failing?.gate ?? null;
+  return gatesOfPhase(state, state.phase).find((gate) => !gateState(state, gate).fresh) ?? null;
+}
+
+export function laneOf(action: StoryAction): Lane {
+  switch (action.type) {
+    case "start-story":
+    case "start-attempt":
+      return "developers";
+    case "start-gate":
+      return laneOfGate(action.gate);
+    case "adjudicate":
+      return "critics";
+    case "find-blame":
+    case "fix-lint":
+    case "deliver":
+      return "checks";
+    default:
+      return "engine";
+  }
+}
+
+export function laneOfGate(gate: GateName): Lane {
+  return gate === "review" ? "critics" : gate === "audit" ? "auditors" : "checks";
+}

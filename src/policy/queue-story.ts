@@ -1,0 +1,108 @@
+import { byText, insert, lookup, remove } from "../stdx/sorted-map.ts";
+import type { Lane } from "../domain/lane.ts";
+import type { RunState } from "../domain/run-state.ts";
+import type { Running, StoryState } from "../domain/story-state.ts";
+import { laneOfGate, nextStep, type Facts } from "./next-step.ts";
+
+/** Stores a story's state and puts it in the place from which the scheduler takes it. */
+export function filed(run: RunState, before: StoryState | null, after: StoryState): RunState {
+  const queued = placeFor(run, after);
+  const was = before?.queued ?? null;
+  const isSame = was !== null && queued !== null && was.lane === queued.lane && was.key === queued.key;
+  let { lanes, timers } = run;
+  if (!isSame && was !== null) {
+    if (was.lane === "timers") timers = remove(timers, was.key, byText);
+    else lanes = { ...lanes, [was.lane]: remove(lanes[was.lane], was.key, byText) };
+  }
+  if (!isSame && queued !== null) {
+    if (queued.lane === "timers") timers = insert(timers, queued.key, after.story.id, byText);
+    else lanes = { ...lanes, [queued.lane]: insert(lanes[queued.lane], queued.key, after.story.id, byText) };
+  }
+  const stored = isSame && after.queued === was ? after : { ...after, queued };
+  return {
+    ...run,
+    lanes,
+    timers,
+    busy: moved(run.busy, before?.running ?? null, after.running),
+    inFlight: run.inFlight + (isInFlight(after) ? 1 : 0) - (before !== null && isInFlight(before) ? 1 : 0),
+    stories: insert(run.stories, after.story.id, stored, byText),
+  };
+}
+
+export function factsFor(run: RunState, state: StoryState): Facts {
+  const known = Object.hasOwn(run.usual, state.story.kind) ? run.usual[state.story.kind]! : null;
+  return { base: run.base, usualMs: known === null || known.count < ENOUGH_TO_COMPARE ? null : known.totalMs / known.count };
+}
+
+const ENOUGH_TO_COMPARE = 3;
+
+/** Why a story that nobody works on does not move; `null` if it can. */
+export function obstacle(run: RunState, state: StoryState): "settled" | "busy" | "person" | "story" | null {
+  if (state.ending !== null) return "settled";
+  if (state.running !== null) return "busy";
+  if (state.escalation !== null || state.held) return "person";
+  if (state.policy === null && state.story.shelf === "backlog") return "person";
+  if (state.policy === null && unmetDependencies(run, state).length > 0) return "story";
+  if (state.wait?.type === "story" && state.wait.story !== null && !isAccepted(run, state.wait.story)) return "story";
+  return null;
+}
+
+export function unmetDependencies(run: RunState, state: StoryState): readonly StoryState["story"]["id"][] {
+  return state.story.dependsOn.filter((id) => !isAccepted(run, id));
+}
+
+function isAccepted(run: RunState, id: StoryState["story"]["id"]): boolean {
+  return lookup(run.stories, id, byText)?.ending?.how === "accepted";
+}
+
+function placeFor(run: RunState, state: StoryState): StoryState["queued"] {
+  if (state.ending === null && state.running?.type === "attempt" && state.running.unclear > 0)
+    return { lane: "engine", key: orderKey(state, 0) };
+  const stops = obstacle(run, state);
+  if (stops !== null && stops !== "story") return null;
+  const step = nextStep(state, factsFor(run, state));
+  // Bookkeeping waits for nobody: a question to a person is asked now, not when a pause is over.
+  if (step.lane === "engine") return { lane: "engine", key: orderKey(state, 0) };
+  if (stops === "story") return null;
+  if (state.wait?.type === "time") return { lane: "timers", key: `${String(state.wait.until).padStart(16, "0")} ${state.story.id}` };
+  return { lane: step.lane, key: orderKey(state, step.urgency) };
+}
+
+/** Kind of work, then priority, then age: as text that sorts that way. */
+export function orderKey(state: StoryState, urgency: 0 | 1 | 2): string {
+  const priority = Math.max(0, Math.min(999_999, Math.round(state.story.priority) + 500_000));
+  return `${urgency}${String(priority).padStart(6, "0")}${String(state.arrival).padStart(9, "0")}`;
+}
+
+function isInFlight(state: StoryState): boolean {
+  return state.policy !== null && state.ending === null && state.escalation === null && !state.held;
+}
+
+function moved(busy: RunState["busy"], before: Running | null, after: Running | null): RunState["busy"] {
+  const from = before === null ? null : laneOfRunning(before);
+  const to = after === null ? null : laneOfRunning(after);
+  if (from === to) return busy;
+  return {
+    ...busy,
+    ...(from === null ? {} : { [from]: busy[from] - 1 }),
+    ...(to === null ? {} : { [to]: busy[to] + 1 }),
+  };
+}
+
+export function laneOfRunning(running: Running): Lane {
+  if (running.type === "attempt") return "developers";
+  if (running.type === "gate") return laneOfGate(running.gate);
+  switch (running.step) {
+    case "prepare":
+      return "developers";
+    case "adjudication":
+      return "critics";
+    case "blame":
+    case "lint-fix":
+    case "delivery":
+      return "checks";
+    case "brief":
+    case "restore":
+      return "engine";
+  }
+}

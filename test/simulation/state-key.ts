@@ -1,0 +1,74 @@
+import { entries } from "../../src/stdx/sorted-map.ts";
+import { GATES } from "../../src/domain/gate.ts";
+import type { RunState } from "../../src/domain/run-state.ts";
+import type { GateState, StoryState } from "../../src/domain/story-state.ts";
+
+/**
+ * A state without what cannot change the future: times, texts, numbers of events, the names of trees. Two states
+ * with the same key behave alike from then on, so one of them is enough to walk.
+ */
+export function keyOf(run: RunState): string {
+  const stories: unknown[] = [];
+  for (const [id, state] of entries(run.stories)) stories.push([id, storyKey(state)]);
+  const { remediation } = run;
+  return JSON.stringify([
+    stories,
+    remediation === null ? null : [remediation.stage, remediation.tries],
+    run.escalation?.reason.type ?? null,
+    run.halted !== null,
+  ]);
+}
+
+function storyKey(state: StoryState): unknown {
+  const { running, counters, failing, rework, escalation } = state;
+  return [
+    state.ending?.how ?? null,
+    state.policy !== null,
+    state.tree !== null,
+    state.phase,
+    state.completed,
+    running === null ? null : [running.type, running.type === "attempt" ? running.unclear : running.type === "gate" ? running.gate : running.step],
+    state.productReady,
+    GATES.map((name) => (state.gates[name] === undefined ? 0 : gateKey(state.gates[name], state, name))),
+    failing === null ? null : [failing.gate, failing.blame?.verdict ?? null, failing.approved, failing.restored],
+    rework === null ? null : [rework.gate, rework.route],
+    state.requested?.phase ?? null,
+    state.wait?.type ?? null,
+    escalation === null ? null : [escalation.reason, escalation.gate],
+    state.disputes.map((dispute) => [dispute.finding, dispute.standing]),
+    state.waivers.map((waiver) => [waiver.gate, waiver.findings, waiver.tree === null ? null : waiver.tree === state.tree]),
+    [counters.attempts, counters.agentFailures, counters.timeouts, counters.rateLimits, counters.refusals, counters.dependencyWaits],
+    [counters.blocked, counters.unchanged, counters.stepFailures, counters.approvedRetry, counters.missing, counters.lastFailure?.type ?? null],
+    counters.lastFailure?.type === "incomplete" ? counters.lastFailure.category : null,
+    Object.entries(state.locations).map(([place, record]) => [place, record.sincePass]),
+    state.watched,
+    treesKey(state),
+    state.raised,
+    state.grace,
+    state.held,
+    state.delivered !== null,
+  ];
+}
+
+/** Trees have no names, only sameness. Where all are different, how many there are (up to three) says everything. */
+function treesKey(state: StoryState): unknown {
+  const names = [...new Set(state.trees)];
+  return names.length === state.trees.length ? Math.min(names.length, 3) : state.trees.map((tree) => names.indexOf(tree));
+}
+
+function gateKey(gate: GateState, state: StoryState, name: string): unknown {
+  const { last } = gate;
+  // What was said of a tree that is gone decides nothing; only the counts do.
+  const matters = gate.fresh || state.failing?.gate === name;
+  return [
+    last === null || !matters ? null : [last.result, last.ciClass ?? null, last.tddPhase ?? null, last.blocking],
+    gate.fresh,
+    gate.failures,
+    gate.errors,
+    gate.inconclusives,
+    gate.ciRetries,
+    gate.lintFixed,
+    gate.rounds.map((round) => [round.tree === state.tree, round.failure, round.blocking, round.failingTests]),
+    gate.overturned,
+  ];
+}

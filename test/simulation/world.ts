@@ -1,0 +1,259 @@
+import { identified } from "../../src/domain/finding.ts";
+import { fingerprint, storyId, treeId, evidenceId } from "../../src/domain/ids.ts";
+import type { AttemptOutcome } from "../../src/domain/attempt.ts";
+import type { BlameVerdict } from "../../src/domain/blame.ts";
+import type { Command, StartGate } from "../../src/domain/command.ts";
+import type { Answer, Event, Recorded } from "../../src/domain/event.ts";
+import type { CiClass, GateName, Judgement } from "../../src/domain/gate.ts";
+import type { Result } from "../../src/domain/result.ts";
+import type { Story } from "../../src/domain/story.ts";
+import type { StoryState } from "../../src/domain/story-state.ts";
+
+/** A made-up world: it performs any command with any outcome, and keeps nothing but the next tree's number. */
+export interface Outcome {
+  readonly name: string;
+  readonly events: readonly Event[];
+}
+
+export function story(id: string, more: Partial<Story> = {}): Story {
+  return {
+    id: storyId(id),
+    title: `Story ${id}`,
+    priority: 1,
+    kind: "feature",
+    labels: [],
+    dependsOn: [],
+    criteria: [{ id: "AC1", text: "it works" }],
+    shelf: "ready",
+    body: "Make it work.",
+    completed: [],
+    ...more,
+  };
+}
+
+export function recorded(at: number, of: string | null, event: Event): Recorded {
+  return { v: 1, at, story: of === null ? null : storyId(of), event };
+}
+
+const COST = { costUsd: 0, durationMs: 0 } as const;
+
+export interface JudgementParts {
+  readonly blocking?: number;
+  readonly failure?: string;
+  readonly failingTests?: number;
+  readonly ciClass?: CiClass;
+  readonly category?: string;
+  readonly more?: Partial<Judgement>;
+}
+
+export function judgement(gate: GateName, tree: string, result: Result, parts: JudgementParts = {}): Judgement {
+  const count = result === "fail" ? (parts.blocking ?? 1) : 0;
+  const findings = Array.from({ length: count }, (_, i) =>
+    identified({ severity: "critical", category: parts.category ?? "logic", message: `${parts.failure ?? "broken"} ${i}x`, source: gate, file: `src/f${i}.ts`, line: 1 }),
+  );
+  return {
+    gate,
+    result,
+    tree: treeId(tree),
+    findings,
+    blocking: findings.map((finding) => finding.id),
+    ...(result === "fail" ? { failure: fingerprint(parts.failure ?? "same") } : {}),
+    ...(parts.failingTests === undefined ? {} : { tests: { total: 9, passed: 9 - parts.failingTests, failed: parts.failingTests, skipped: 0 } }),
+    ...(parts.ciClass === undefined ? {} : { ciClass: parts.ciClass }),
+    summary: `${gate} says ${result}`,
+    evidence: [evidenceId("e1")],
+    ...COST,
+    ...parts.more,
+  };
+}
+
+export function attemptEnd(
+  attempt: number,
+  outcome: AttemptOutcome,
+  tree: string,
+  more: { changed?: readonly string[]; productChanged?: boolean; costUsd?: number; durationMs?: number; summary?: string } = {},
+): Event {
+  return {
+    type: "attempt.finished",
+    attempt,
+    outcome,
+    tree: treeId(tree),
+    commit: `c-${tree}`,
+    changed: more.changed ?? ["src/a.ts"],
+    productChanged: more.productChanged ?? true,
+    summary: more.summary ?? `attempt ${attempt}`,
+    costUsd: more.costUsd ?? 0,
+    durationMs: more.durationMs ?? 0,
+  };
+}
+
+export function attemptStart(command: Extract<Command, { type: "start-attempt" }>): Event {
+  const { attempt, phase, role, tddPhase, reworkOf, forecastUsd } = command;
+  return {
+    type: "attempt.started",
+    attempt,
+    phase,
+    role,
+    ...(tddPhase === undefined ? {} : { tddPhase }),
+    reworkOf,
+    brief: reworkOf === null ? null : evidenceId("brief"),
+    forecastUsd,
+  };
+}
+
+export function blameEvent(gate: GateName, verdict: BlameVerdict, file = "src/a.ts"): Event {
+  const suspects = verdict === "culprit" || verdict === "multi" ? [suspect(file)] : verdict === "too-broad" ? [suspect("src/a.ts"), suspect("lib/z.ts")] : [];
+  return { type: "blame.found", gate, blame: { verdict, basis: "ranked", confidence: 0.8, suspects, explanation: `it is ${verdict}`, testRuns: 0 }, ...COST };
+}
+
+function suspect(file: string) {
+  return { file, line: 3, change: "changed a condition", confidence: 0.8, reasons: ["a frame lies in the hunk"] };
+}
+
+export function sentBack(command: Extract<Command, { type: "send-back" }>): Event {
+  const { gate, variant, failure, failureLimit, route, scope } = command;
+  return { type: "work.sent-back", gate, variant, failure, failureLimit, route, scope, brief: evidenceId("brief") };
+}
+
+export function answer(verb: Answer["verb"], more: Partial<Answer> = {}): Event {
+  return { type: "person.answered", answer: { verb, by: "Ada", message: "because", escalation: null, ...more } };
+}
+
+/** Every way a command can go. What an exploration leaves out, it leaves out by name. */
+export function outcomesOf(command: Command, state: StoryState | null): Outcome[] {
+  const one = (name: string, ...events: Event[]): Outcome => ({ name, events });
+  switch (command.type) {
+    case "start-story": {
+      const start: Event = { type: "story.started", by: "engine" };
+      return [
+        one("prepared", start, { type: "story.prepared", tree: treeId("t0"), commit: "c0", preExisting: [] }),
+        ...brokenSteps("prepare", [start]),
+      ];
+    }
+    case "start-attempt":
+      return attemptOutcomes(command, state!);
+    case "ask-again": {
+      const next = freshTree(state!);
+      return [
+        one("ready", attemptEnd(command.attempt, { type: "ready" }, next)),
+        one("unclear", { type: "attempt.unclear", attempt: command.attempt, detail: "nothing readable" }),
+      ];
+    }
+    case "start-gate":
+      return gateOutcomes(command, state!);
+    case "find-blame": {
+      const start: Event = { type: "step.started", step: "blame" };
+      const verdicts: BlameVerdict[] = ["culprit", "multi", "unmet", "pre-existing", "environment", "flaky", "too-broad", "unknown"];
+      return [...verdicts.map((verdict) => one(`blame ${verdict}`, start, blameEvent(command.gate, verdict))), ...brokenSteps("blame", [start])];
+    }
+    case "fix-lint": {
+      const tree = freshTree(state!);
+      return [one("fixed", { type: "step.started", step: "lint-fix" }, { type: "lint.fixed", tree: treeId(tree), commit: `c-${tree}`, changed: ["src/a.ts"] })];
+    }
+    case "send-back":
+      return [one("sent back", sentBack(command)), ...brokenSteps("brief", [{ type: "step.started", step: "brief" }])];
+    case "restore-tree":
+      return [one("restored", { type: "tree.restored", tree: command.tree, commit: `c-${command.tree}` })];
+    case "grant-grace":
+      return [one("granted", { type: "grace.granted", gate: command.gate, failures: command.failures })];
+    case "adjudicate":
+      return [true, false].map((upheld) =>
+        one(upheld ? "upheld" : "overturned", { type: "finding.adjudicated", finding: command.finding, upheld, by: command.role, reason: "read both", ...COST }),
+      );
+    case "deliver":
+      return [one("delivered", { type: "work.delivered", how: command.how, where: "there" }), ...brokenSteps("delivery", [{ type: "step.started", step: "delivery" }])];
+    case "accept":
+      return [one("accepted", { type: "story.accepted" })];
+    case "fail":
+      return [one("failed", { type: "story.failed", how: command.how, reason: command.reason })];
+    case "raise-escalation":
+      return [one("raised", { type: "escalation.raised", escalation: command.escalation })];
+    case "warn-budget":
+      return [one("warned", { type: "budget.warned", budget: command.budget, used: command.used, limit: command.limit })];
+    case "flag-story":
+      return [one("flagged", { type: "story.flagged", usualMs: command.usualMs, takenMs: command.takenMs })];
+    case "start-remediation":
+      return [one("remediated", { type: "remediation.started", attempt: command.attempt }, { type: "remediation.finished", attempt: command.attempt, fixes: ["restarted it"], ...COST })];
+    case "check-health":
+      return [true, false].map((healthy) => one(healthy ? "healthy" : "unhealthy", { type: "health.checked", healthy, remaining: healthy ? [] : ["still down"], ...COST }));
+  }
+}
+
+function brokenSteps(step: Extract<Event, { type: "step.failed" }>["step"], start: readonly Event[]): Outcome[] {
+  return [false, true].map((infrastructure) => ({
+    name: infrastructure ? `${step} blocked` : `${step} broke`,
+    events: [...start, { type: "step.failed", step, detail: "it broke", infrastructure }],
+  }));
+}
+
+function attemptOutcomes(command: Extract<Command, { type: "start-attempt" }>, state: StoryState): Outcome[] {
+  const start = attemptStart(command);
+  const { attempt } = command;
+  const now = state.tree!;
+  const end = (name: string, outcome: AttemptOutcome, tree: string = now, more: Parameters<typeof attemptEnd>[3] = { changed: [], productChanged: false }): Outcome => ({
+    name,
+    events: [start, attemptEnd(attempt, outcome, tree, more)],
+  });
+  const incomplete = (category: Extract<AttemptOutcome, { type: "incomplete" }>["category"]): AttemptOutcome => ({
+    type: "incomplete",
+    category,
+    blocker: "something is in the way",
+    attempted: ["this"],
+    needed: "that",
+  });
+  const next = freshTree(state);
+  const older = state.trees.find((tree) => tree !== now);
+  return [
+    end("ready", { type: "ready" }, next, {}),
+    end("ready docs", { type: "ready" }, next, { changed: ["README.md"] }),
+    end("ready unchanged", { type: "ready" }),
+    ...(older === undefined ? [] : [end("ready back", { type: "ready" }, older, {})]),
+    end("missing info", incomplete("missing_info")),
+    end("out of scope", incomplete("out_of_scope")),
+    end("waits for a story", incomplete("blocked_by_dependency")),
+    end("no infrastructure", incomplete("infrastructure")),
+    end("blocked", { type: "blocked", issue: "the database is down" }),
+    end("crashed", { type: "crashed", detail: "exit 1" }),
+    end("timed out", { type: "timed-out", afterMs: 1 }),
+    end("rate limited", { type: "rate-limited", retryAt: 0 }),
+    end("refused", { type: "refused", detail: "no" }),
+    end("unusable", { type: "unusable", detail: "no login", fix: "log in" }),
+    end("missing", { type: "missing", detail: "not installed" }),
+    end("stopped", { type: "stopped", by: "Ada" }),
+    { name: "unclear", events: [start, { type: "attempt.unclear", attempt, detail: "nothing readable" }] },
+  ];
+}
+
+function gateOutcomes(command: StartGate & { readonly key: string }, state: StoryState): Outcome[] {
+  const { gate, tree, stages } = command;
+  const start: Event = { type: "gate.started", gate, tree, stages };
+  const judged = (name: string, result: Result, parts: JudgementParts = {}): Outcome => ({
+    name: `${gate} ${name}`,
+    events: [start, { type: "gate.judged", judgement: judgement(gate, tree, result, parts) }],
+  });
+  const results = [
+    judged("pass", "pass"),
+    judged("blocked", "blocked"),
+    judged("error", "error"),
+    judged("inconclusive", "inconclusive"),
+  ];
+  if (gate === "ci") {
+    const classes: CiClass[] = ["test", "lint", "build", "configuration", "infrastructure", "flaky"];
+    return [...results, ...classes.map((ciClass) => judged(`fail ${ciClass}`, ciClass === "flaky" ? "inconclusive" : "fail", { ciClass, failure: `ci${roundsOf(state, gate)}` }))];
+  }
+  return [
+    ...results,
+    judged("fail", "fail", { failure: `new${roundsOf(state, gate)}`, failingTests: 2, blocking: Math.max(1, 4 - roundsOf(state, gate)) }),
+    judged("fail the same", "fail", { failure: "same", failingTests: 2, blocking: 4 }),
+    judged("fail worse", "fail", { failure: `worse${roundsOf(state, gate)}`, failingTests: 3 + roundsOf(state, gate), blocking: 4 }),
+  ];
+}
+
+function roundsOf(state: StoryState, gate: GateName): number {
+  return state.gates[gate]?.rounds.length ?? 0;
+}
+
+/** A tree that was never there before: the number of the story's events has not been there either. */
+function freshTree(state: StoryState): string {
+  return `t${state.seq}`;
+}

@@ -70,7 +70,11 @@ function readAssignment(text: string, number: number): Read {
   return { message: `"${text.slice(0, 60)}" is not path=value`, hint: "Write it so: --set limits.failures=4" };
 }
 
+/** More than this in one value on a command line is a mistake, and would nest deeper than the parser can go. */
+const MOST_BRACKETS = 200;
+
 function yamlValue(text: string): Tree | undefined {
+  if ((text.match(/[[{]|[-?:]\s/g)?.length ?? 0) > MOST_BRACKETS) return undefined;
   const document = parseDocument(text, { prettyErrors: false });
   if (document.errors.length > 0) return undefined;
   try {

@@ -1,6 +1,7 @@
-import { isAlias, isMap, isScalar, isSeq, parseDocument, type Document, type ParsedNode, type YAMLError } from "yaml";
+import { isAlias, isMap, isScalar, isSeq, type Document, type ParsedNode, type YAMLError } from "yaml";
 import type { Place, Problem } from "../domain/problem.ts";
 import { lineIndex } from "../stdx/line-index.ts";
+import { parseYaml } from "./yaml-document.ts";
 
 export type YamlValue = string | number | boolean | null | readonly YamlValue[] | YamlMap;
 export interface YamlMap {
@@ -20,6 +21,9 @@ export interface YamlText {
 
 /** Far beyond any file a person writes, and far below what would hurt. */
 const LIMITS = { characters: 1_000_000, depth: 50, aliases: 100, values: 100_000, problems: 20 };
+
+const TOO_DEEP = `more than ${LIMITS.depth} levels of nesting are not read`;
+const SIMPLER = "Make it simpler.";
 
 type Span = readonly [start: number, end: number];
 
@@ -78,8 +82,9 @@ interface Walk {
 }
 
 function readDocument(yaml: string, spans: Walk["spans"]): { value: YamlValue; faults: readonly Fault[] } {
-  const document = parseDocument(yaml, { prettyErrors: false, version: "1.2" });
-  const faults = document.errors.map((error) => fault(error.pos, sentence(error), hintFor(error)));
+  const document = parseYaml(yaml);
+  if ("tooDeepAt" in document) return { value: null, faults: [fault(shownSpan([document.tooDeepAt, 0], yaml), TOO_DEEP, SIMPLER)] };
+  const faults = document.errors.map((error) => fault(shownSpan(error.pos, yaml), sentence(error), hintFor(error)));
   const walk: Walk = { document, spans, faults, aliases: 0, values: 0 };
   // Behind a broken place the rest is a guess; a key given twice is the one fault that leaves no doubt about it.
   const guess = document.errors.some((error) => error.code !== "DUPLICATE_KEY");
@@ -90,17 +95,25 @@ function readDocument(yaml: string, spans: Walk["spans"]): { value: YamlValue; f
   return { value: value ?? null, faults };
 }
 
+/** What is missing at the end of the text is shown at its last character: behind it, there may be another line. */
+function shownSpan([start, end]: Span, yaml: string): Span {
+  const last = Math.max(0, yaml.trimEnd().length - 1);
+  return start > last ? [last, last + 1] : [start, Math.max(end, start + 1)];
+}
+
 /** The plain value of a node; `undefined` once a limit is reached, which is then the last fault. */
 function plain(node: ParsedNode | null, path: YamlPath, key: Span | null, walk: Walk): YamlValue | undefined {
   const span: Span = node === null ? (key ?? [0, 1]) : [node.range[0], node.range[1]];
   walk.spans.set(spanKey(path), { key: key ?? span, value: span });
-  if (path.length > LIMITS.depth) return stopped(walk, span, `more than ${LIMITS.depth} levels of nesting are not read`);
+  if (path.length > LIMITS.depth) return stopped(walk, span, TOO_DEEP);
   if (++walk.values > LIMITS.values) return stopped(walk, span, `more than ${LIMITS.values} values are not read`);
   if (node === null) return null;
   if (isAlias(node)) {
     if (++walk.aliases > LIMITS.aliases) return stopped(walk, span, `more than ${LIMITS.aliases} aliases are not read`);
     const meant = node.resolve(walk.document) as ParsedNode | undefined;
-    return meant === undefined ? null : plain(meant, path, key ?? span, walk);
+    if (meant !== undefined) return plain(meant, path, key ?? span, walk);
+    walk.faults.push(fault(span, `there is no anchor for the alias "*${node.source}"`, "Quote the text, if it is no alias."));
+    return null;
   }
   if (isScalar(node)) return scalar(node.value);
   if (isSeq(node)) return list(node.items as (ParsedNode | null)[], path, walk);
@@ -146,7 +159,7 @@ function scalar(value: unknown): YamlValue {
 }
 
 function stopped(walk: Walk, span: Span, message: string): undefined {
-  walk.faults.push(fault(span, message, "Make it simpler."));
+  walk.faults.push(fault(span, message, SIMPLER));
   return undefined;
 }
 

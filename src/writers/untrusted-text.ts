@@ -70,11 +70,11 @@ export const grouped = (count: number): string => String(count).replace(/\B(?=(?
 
 const LABEL_CHARS = 120;
 
-/** Text beyond this size is cut before it is cleaned, so that a huge log costs no more than a large one. */
-const WINDOW_CHARS = 256 * 1024;
+/** Text much longer than what is shown of it is cut before it is cleaned: a huge log costs no more than a large one. */
+const windowFor = (maxChars: number): number => Math.max(16_384, maxChars * 4);
 
 function headAndTail(text: string, maxChars: number): { head: string; tail: string; leftOut: number } {
-  const window = Math.max(WINDOW_CHARS, maxChars);
+  const window = windowFor(maxChars);
   if (text.length <= window * 2) return cut(clean(text), "", maxChars, 0);
   const head = wholeCharacters(text, 0, window);
   const tail = wholeCharacters(text, text.length - window, text.length);
@@ -131,4 +131,4 @@ function isLowSurrogate(text: string, at: number): boolean {
 }
 
 /** Every signal's name has an underscore; by the shape also names that only a later version knows are caught. */
-const LIKE_A_SIGNAL = /^[A-Z]+_[A-Z_]+:/gm;
+const LIKE_A_SIGNAL = /^[A-Z]+_[A-Z_]+(?::|[ \t]*$)/gm;

@@ -1,7 +1,8 @@
 import type { Brief } from "../../domain/brief.ts";
 import type { CiClass } from "../../domain/gate.ts";
+import { fileList } from "./evidence.ts";
 import { issueLine } from "./findings.ts";
-import { closing, evidenceAndBlame, filesModified, information, opening, passingCriteria } from "./parts.ts";
+import { closing, evidenceAndBlame, information, opening, passingCriteria } from "./parts.ts";
 import { name, section, together, type Pen } from "./pen.ts";
 import { issuesFound, requiredFixes } from "./review.ts";
 
@@ -15,7 +16,7 @@ export function ciBrief(brief: Brief, pen: Pen): string {
     requiredFixes(brief, pen),
     information(brief, pen, (finding) => issueLine(finding, pen)),
     passingCriteria(brief, pen, "These hold already, and must still hold afterwards:"),
-    section("### Files Changed in This Slice", filesModified(brief, pen)),
+    section("### Files Changed in This Slice", fileList(pen, brief.filesModified)),
     closing(brief, pen, [
       "Read the output of the failing step before you change anything.",
       brief.ci === null ? "Find out what kind of failure it is." : WHAT_TO_DO[brief.ci.class],

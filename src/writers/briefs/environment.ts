@@ -2,7 +2,7 @@ import type { Brief } from "../../domain/brief.ts";
 import type { CheckRun } from "../../domain/gate.ts";
 import { issueLine } from "./findings.ts";
 import { closing, evidenceAndBlame, information, opening, passingCriteria, previousWork } from "./parts.ts";
-import { bullets, cutOf, line, name, section, together, type Pen } from "./pen.ts";
+import { cutOf, line, name, restOf, section, together, type Pen } from "./pen.ts";
 import { issuesFound } from "./review.ts";
 
 /** S0: it passes here and fails there; the table shows where. */
@@ -66,12 +66,13 @@ function failedEnvironments(runs: readonly CheckRun[], pen: Pen): string {
       const exit = run.exitCode === null ? "" : ` (exit code ${run.exitCode})`;
       return `Check: ${name(pen, run.check)} (\`${line(pen, run.command)}\`)\nError: ${line(pen, run.details)}${exit}`;
     });
-    if (checks.length < group.length) checks.push(`- … ${cutOf(pen, group.length - checks.length, "failed checks")} …`);
-    return `## ${name(pen, environment)}\n\n${checks.join("\n\n")}`;
+    return together([
+      `## ${name(pen, environment)}`,
+      ...checks,
+      ...restOf(pen, group.length - checks.length, "failed checks"),
+    ]);
   });
-  if (shown.length < failed.length)
-    shown.push(bullets(pen, failed.slice(shown.length), () => "", { what: "environments", most: 0 }));
-  return together(shown);
+  return together([...shown, ...restOf(pen, failed.length - shown.length, "environments")]);
 }
 
 function byEnvironment(runs: readonly CheckRun[]): Map<string, CheckRun[]> {

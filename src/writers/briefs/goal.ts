@@ -3,19 +3,10 @@ import type { Brief } from "../../domain/brief.ts";
 import { countedBothWays } from "../../domain/budget.ts";
 import { dataNotice } from "../untrusted-text.ts";
 import { basis, blameSentence, commitOf, percent, place } from "./blame.ts";
+import { evidenceList, fileList } from "./evidence.ts";
 import { issueLine, placeOf } from "./findings.ts";
-import {
-  closing,
-  conflicts,
-  evidence,
-  filesModified,
-  fixesOf,
-  information,
-  passingCriteria,
-  TEST_POLICY_WORDS,
-  worstFirst,
-} from "./parts.ts";
-import { bullets, instruction, line, name, section, together, type Pen, type Piece } from "./pen.ts";
+import { closing, conflicts, fixesOf, information, passingCriteria, TEST_POLICY_WORDS, worstFirst } from "./parts.ts";
+import { bullets, instruction, line, name, restOf, section, together, type Pen, type Piece } from "./pen.ts";
 
 /** S3's rework brief. Where nothing was broken because nothing was there yet, it says what is missing. */
 export function goalBrief(brief: Brief, pen: Pen): string {
@@ -27,14 +18,14 @@ export function goalBrief(brief: Brief, pen: Pen): string {
     head(brief, pen),
     dataNotice(pen.nonce),
     `**Failing evidence:**\n${failing(brief, pen)}`,
-    evidence(brief, pen),
+    evidenceList(pen, brief.evidence),
     `**Root cause (blame):**\n${rootCause(brief.blame, pen)}`,
     `**Constraint:**\n${constraint(brief, pen)}`,
     `**Suggested fix:**\n${suggestedFix(brief, pen)}`,
     conflicts(brief, pen),
     information(brief, pen, (finding) => issueLine(finding, pen)),
     passingCriteria(brief, pen, "These hold already, and must still hold afterwards:"),
-    section("### Files Changed so Far", filesModified(brief, pen)),
+    section("### Files Changed so Far", fileList(pen, brief.filesModified)),
     closing(brief, pen, [
       "Understand the failure before you change anything. Trying the same once more is no fix.",
       isUnmet(brief) ? "Build what is missing." : "Fix the cause named above, not its symptom.",
@@ -94,8 +85,8 @@ function rootCause(blame: Blame | null, pen: Pen): Piece {
       ...(shown.length > 1 ? [`- Share: ${percent(suspect.confidence)}`] : []),
     ].join("\n"),
   );
-  const rest = bullets(pen, blame.suspects.slice(shown.length), () => "", { what: "suspects", most: 0 });
-  return [`- ${blameSentence(blame)}`, ...explanation, sure, ...suspects, ...(rest === "" ? [] : [rest])].join("\n");
+  const rest = restOf(pen, blame.suspects.length - shown.length, "suspects");
+  return [`- ${blameSentence(blame)}`, ...explanation, sure, ...suspects, ...rest].join("\n");
 }
 
 function constraint(brief: Brief, pen: Pen): Piece {

@@ -1,6 +1,7 @@
 import type { Brief } from "../../domain/brief.ts";
+import { fileList } from "./evidence.ts";
 import { issueLine } from "./findings.ts";
-import { closing, evidenceAndBlame, filesModified, information, opening, passingCriteria } from "./parts.ts";
+import { closing, evidenceAndBlame, information, opening, passingCriteria } from "./parts.ts";
 import { section, together, type Pen } from "./pen.ts";
 import { issuesFound, requiredFixes } from "./review.ts";
 
@@ -14,7 +15,7 @@ export function integrityBrief(brief: Brief, pen: Pen): string {
     evidenceAndBlame(brief, pen),
     information(brief, pen, (finding) => issueLine(finding, pen)),
     passingCriteria(brief, pen, "These hold already, and must still hold afterwards:"),
-    section("### Files Changed in This Attempt", filesModified(brief, pen)),
+    section("### Files Changed in This Attempt", fileList(pen, brief.filesModified)),
     closing(brief, pen, [
       "Take back every change that is refused above, and only those.",
       "If you believe that nothing has to change, do not say so in words alone: show it with the commands that judge it.",

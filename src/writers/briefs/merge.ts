@@ -1,6 +1,7 @@
 import type { Brief } from "../../domain/brief.ts";
+import { fileList } from "./evidence.ts";
 import { issueLine } from "./findings.ts";
-import { closing, evidenceAndBlame, filesModified, information, opening, passingCriteria } from "./parts.ts";
+import { closing, evidenceAndBlame, information, opening, passingCriteria } from "./parts.ts";
 import { section, together, type Pen } from "./pen.ts";
 import { issuesFound, requiredFixes } from "./review.ts";
 
@@ -17,7 +18,7 @@ export function mergeBrief(brief: Brief, pen: Pen): string {
     evidenceAndBlame(brief, pen),
     information(brief, pen, (finding) => issueLine(finding, pen)),
     passingCriteria(brief, pen, "These hold already, and must still hold afterwards:"),
-    section("### Files Changed on This Branch", filesModified(brief, pen)),
+    section("### Files Changed on This Branch", fileList(pen, brief.filesModified)),
     closing(brief, pen, [
       "Bring the branch up to its base, and resolve each conflict so that both sides' purpose is kept.",
       "Change nothing that the conflict does not need.",

@@ -1,6 +1,7 @@
 import type { Brief } from "../../domain/brief.ts";
+import { fileList } from "./evidence.ts";
 import { issueLine } from "./findings.ts";
-import { closing, evidenceAndBlame, filesModified, information, opening, passingCriteria } from "./parts.ts";
+import { closing, evidenceAndBlame, information, opening, passingCriteria } from "./parts.ts";
 import { bullets, line, name, section, together, type Pen } from "./pen.ts";
 import { issuesFound } from "./review.ts";
 
@@ -14,7 +15,7 @@ export function mutationBrief(brief: Brief, pen: Pen): string {
     evidenceAndBlame(brief, pen),
     information(brief, pen, (finding) => issueLine(finding, pen)),
     passingCriteria(brief, pen, "These hold already, and must still hold afterwards:"),
-    section("### Files Changed in This Slice", filesModified(brief, pen)),
+    section("### Files Changed in This Slice", fileList(pen, brief.filesModified)),
     closing(brief, pen, [
       "Write the missing test for each survivor. See it fail on the mutant (RED), then pass on the code as it is (GREEN).",
       "Change tests only. Production code stays as it is.",

@@ -6,19 +6,8 @@ import { worse } from "../../domain/severity.ts";
 import { byText } from "../../stdx/sorted-map.ts";
 import { dataNotice } from "../untrusted-text.ts";
 import { blamePart } from "./blame.ts";
-import {
-  bullets,
-  cutOf,
-  evidenceFence,
-  instruction,
-  line,
-  name,
-  note,
-  section,
-  together,
-  type Pen,
-  type Piece,
-} from "./pen.ts";
+import { evidenceList, fileList } from "./evidence.ts";
+import { bullets, instruction, line, name, note, restOf, section, together, type Pen, type Piece } from "./pen.ts";
 import { howToReport } from "./report.ts";
 
 /*
@@ -65,33 +54,17 @@ export function closing(brief: Brief, pen: Pen, steps: readonly string[], last =
 /** Evidence and blame belong together: what was seen, and which change is held to have caused it. */
 export function evidenceAndBlame(brief: Brief, pen: Pen): Piece {
   return together([
-    section("### Failing Evidence", evidence(brief, pen)),
+    section("### Failing Evidence", evidenceList(pen, brief.evidence)),
     brief.blame === null ? "" : section("### Blame", blamePart(brief.blame, pen)),
   ]);
-}
-
-export function evidence(brief: Brief, pen: Pen): Piece {
-  const shown = brief.evidence.slice(0, pen.room.evidence);
-  const pieces = shown.map((item) => {
-    const fence = evidenceFence(pen, item.text, item.title);
-    return item.fullAt === undefined ? fence : `${fence}\nThe whole of it: ${name(pen, item.fullAt)}`;
-  });
-  const leftOut = brief.evidence.length - shown.length;
-  if (leftOut > 0) pieces.push(`- … ${cutOf(pen, leftOut, "pieces of evidence")} …`);
-  return together(pieces);
 }
 
 export function previousWork(brief: Brief, pen: Pen, submittedFor: string): Piece {
   return section(
     "### Your Previous Work",
     `This is what you handed in for ${submittedFor}.`,
-    `Files Modified:\n${filesModified(brief, pen)}`,
+    `Files Modified:\n${fileList(pen, brief.filesModified)}`,
   );
-}
-
-export function filesModified(brief: Brief, pen: Pen): Piece {
-  if (brief.filesModified.length === 0) return "- none recorded";
-  return bullets(pen, brief.filesModified, (file) => name(pen, file), { what: "files" });
 }
 
 export function information(brief: Brief, pen: Pen, write: (finding: Finding) => string): Piece {
@@ -133,7 +106,6 @@ export function worstFirst(findings: readonly Finding[]): Finding[] {
       worse(a.severity, b.severity) ||
       byText(a.file ?? "", b.file ?? "") ||
       (a.line ?? 0) - (b.line ?? 0) ||
-      byText(a.message, b.message) ||
       byText(a.id, b.id),
   );
 }
@@ -165,17 +137,12 @@ function goal(brief: Brief, pen: Pen): Piece {
 function earlierAttempts(brief: Brief, pen: Pen): Piece {
   const shown = brief.earlier.slice(-pen.room.earlier);
   const short = { ...pen, room: { ...pen.room, itemChars: pen.room.earlierChars } };
-  const leftOut = brief.earlier.length - shown.length;
   const lines = shown.map(
     ({ attempt, tried, failed }) => `- Attempt ${attempt}: ${line(short, tried)} -> ${line(short, failed)}`,
   );
-  if (leftOut > 0) lines.unshift(`- … ${cutOf(pen, leftOut, "earlier attempts")} …`);
-  if (lines.length === 0) return "";
-  return section(
-    "### Earlier Attempts",
-    "Tried before, and why it was not enough. Do not do the same again.",
-    lines.join("\n"),
-  );
+  const list = [...restOf(pen, brief.earlier.length - shown.length, "earlier attempts"), ...lines].join("\n");
+  if (list === "") return "";
+  return section("### Earlier Attempts", "Tried before, and why it was not enough. Do not do the same again.", list);
 }
 
 export function scopePart(scope: Scope, pen: Pen): Piece {

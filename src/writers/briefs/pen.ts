@@ -50,17 +50,13 @@ export function bullets<T>(
 ): Piece {
   const shown = items.slice(0, options.most ?? pen.room.items);
   const lines = shown.map((item, index) => `- ${write(item, index)}`);
-  const leftOut = items.length - shown.length;
-  if (leftOut > 0) lines.push(`- … ${cutOf(pen, leftOut, options.what)} …`);
-  return lines.join("\n");
+  return [...lines, ...restOf(pen, items.length - shown.length, options.what)].join("\n");
 }
 
 export function numbered(pen: ListPen, items: readonly string[], what: string): Piece {
   const shown = items.slice(0, pen.room.items);
   const lines = shown.map((item, index) => `${index + 1}. ${line(pen, item)}`);
-  const leftOut = items.length - shown.length;
-  if (leftOut > 0) lines.push(`- … ${cutOf(pen, leftOut, what)} …`);
-  return lines.join("\n");
+  return [...lines, ...restOf(pen, items.length - shown.length, what)].join("\n");
 }
 
 export function evidenceFence(pen: Pen, text: string, label: string): Piece {
@@ -71,6 +67,11 @@ export function evidenceFence(pen: Pen, text: string, label: string): Piece {
 export function instruction(pen: ListPen, text: string, maxChars: number, what: string): Piece {
   noteCut(pen, charactersLeftOut(text, maxChars), what);
   return trustedText(text, pen.nonce, maxChars);
+}
+
+/** The last item of a list that was cut: how many more there are. None where there are no more. */
+export function restOf(pen: ListPen, count: number, what: string): string[] {
+  return count > 0 ? [`- … ${cutOf(pen, count, what)} …`] : [];
 }
 
 /** Says that something is left out, and remembers it. */

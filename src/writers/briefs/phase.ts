@@ -15,7 +15,7 @@ import {
   previousWork,
   worstFirst,
 } from "./parts.ts";
-import { bullets, line, name, numbered, section, together, type Pen, type Piece } from "./pen.ts";
+import { bullets, line, name, numbered, restOf, section, together, type Pen, type Piece } from "./pen.ts";
 
 /** S4: a phase is done again with the review's feedback, what the review brought to light, and the history. */
 export function phaseBrief(brief: Brief, pen: Pen): string {
@@ -78,8 +78,7 @@ function feedback(brief: Brief, pen: Pen): Piece {
     );
     left -= findings.length;
   }
-  const unseen = ordered.slice(pieces.length);
-  if (unseen.length > 0) pieces.push(bullets(pen, unseen, () => "", { what: "categories of findings", most: 0 }));
+  pieces.push(...restOf(pen, ordered.length - pieces.length, "categories of findings"));
   return pieces.length === 0 ? "- none was listed; the result above is all there is" : together(pieces);
 }
 

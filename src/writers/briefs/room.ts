@@ -49,6 +49,7 @@ const GIVEN_UP: readonly Partial<Room>[] = [
   { items: 6, itemChars: 120 },
   { evidence: 1, evidenceChars: 600, suspects: 2 },
   { items: 2, itemChars: 80, roleChars: 200, goalChars: 200, evidenceChars: 300, suspects: 1, earlier: 1 },
+  { items: 1, itemChars: 50 },
 ];
 
 /** The rooms to try, each smaller than the one before. */

@@ -1,17 +1,9 @@
 import type { Brief } from "../../domain/brief.ts";
 import type { Result } from "../../domain/result.ts";
 import { toReviewScale } from "../../domain/severity.ts";
+import { fileList } from "./evidence.ts";
 import { reviewScaleLine } from "./findings.ts";
-import {
-  closing,
-  conflicts,
-  evidenceAndBlame,
-  filesModified,
-  information,
-  opening,
-  passingCriteria,
-  worstFirst,
-} from "./parts.ts";
+import { closing, conflicts, evidenceAndBlame, information, opening, passingCriteria, worstFirst } from "./parts.ts";
 import { bullets, line, name, section, together, type Pen } from "./pen.ts";
 
 /** S1: verdict by stage, findings in S1's scale; CRITICAL and IMPORTANT need action, SUGGESTION does not. */
@@ -25,7 +17,7 @@ export function stagedReviewBrief(brief: Brief, pen: Pen): string {
     information(brief, pen, (finding) => reviewScaleLine(finding, pen)),
     evidenceAndBlame(brief, pen),
     passingCriteria(brief, pen, "These hold already, and must still hold afterwards:"),
-    section("### Files Changed in This Slice", filesModified(brief, pen)),
+    section("### Files Changed in This Slice", fileList(pen, brief.filesModified)),
     closing(brief, pen, [
       "Address every CRITICAL and IMPORTANT finding, test first where behaviour changes.",
       "SUGGESTION findings are for information; they need no action.",

@@ -1,15 +1,8 @@
 import type { Brief } from "../../domain/brief.ts";
 import type { TddPhase } from "../../domain/phase.ts";
+import { fileList } from "./evidence.ts";
 import { issueLine } from "./findings.ts";
-import {
-  closing,
-  evidenceAndBlame,
-  filesModified,
-  information,
-  opening,
-  passingCriteria,
-  worstFirst,
-} from "./parts.ts";
+import { closing, evidenceAndBlame, information, opening, passingCriteria, worstFirst } from "./parts.ts";
 import { bullets, section, together, type Pen } from "./pen.ts";
 import { requiredFixes } from "./review.ts";
 
@@ -28,7 +21,7 @@ export function tddBrief(brief: Brief, pen: Pen): string {
     requiredFixes(brief, pen),
     information(brief, pen, (finding) => issueLine(finding, pen)),
     passingCriteria(brief, pen, "These hold already, and must still hold afterwards:"),
-    section("### Files Changed in This Slice", filesModified(brief, pen)),
+    section("### Files Changed in This Slice", fileList(pen, brief.filesModified)),
     closing(brief, pen, [
       `Resume at ${phase === undefined ? "the phase that failed" : phase.toUpperCase()}; the phases before it stand.`,
       "Read the failing output and find out why it fails before you change anything.",

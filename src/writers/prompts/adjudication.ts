@@ -1,7 +1,8 @@
 import type { AdjudicationRequest } from "../../domain/prompt.ts";
+import { evidenceList } from "../briefs/evidence.ts";
 import { issueLine } from "../briefs/findings.ts";
 import { evidenceFence, line, name, section, together } from "../briefs/pen.ts";
-import { evidenceList, promptPen, start } from "./sheet.ts";
+import { promptPen, start } from "./sheet.ts";
 import { reviewForms } from "./signal-forms.ts";
 
 /** Somebody who neither raised the finding nor wrote the code says whether it stands. */

@@ -1,7 +1,8 @@
 import type { AuditorRequest } from "../../domain/prompt.ts";
+import { fileList } from "../briefs/evidence.ts";
 import { byText } from "../../stdx/sorted-map.ts";
 import { bullets, line, name, section, together, type Pen, type Piece } from "../briefs/pen.ts";
-import { commandList, criteriaList, fileList, promptPen, start } from "./sheet.ts";
+import { commandList, criteriaList, promptPen, start } from "./sheet.ts";
 import { auditForms } from "./signal-forms.ts";
 
 /** S2, step 7: the auditor verifies each criterion with runs of his own. */

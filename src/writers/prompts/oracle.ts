@@ -1,7 +1,8 @@
 import type { OracleRequest } from "../../domain/prompt.ts";
+import { evidenceList } from "../briefs/evidence.ts";
 import { bullets, evidenceFence, instruction, line, name, section, together } from "../briefs/pen.ts";
 import { indented } from "../briefs/report.ts";
-import { evidenceList, promptPen, start } from "./sheet.ts";
+import { promptPen, start } from "./sheet.ts";
 
 /** S3: has the goal been reached? The oracle reads and runs; it writes nothing. */
 export function writeOraclePrompt(request: OracleRequest, options: { readonly nonce: string }): string {

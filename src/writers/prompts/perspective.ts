@@ -1,7 +1,8 @@
 import type { PerspectiveRequest } from "../../domain/prompt.ts";
+import { fileList } from "../briefs/evidence.ts";
 import { instruction, line, name, section, together } from "../briefs/pen.ts";
 import { indented } from "../briefs/report.ts";
-import { criteriaList, diffFence, fileList, practicesPart, promptPen, start } from "./sheet.ts";
+import { criteriaList, diffFence, practicesPart, promptPen, start } from "./sheet.ts";
 
 /** S4: one view of the work (code, security, product owner), answered as JSON. */
 export function writePerspectivePrompt(request: PerspectiveRequest, options: { readonly nonce: string }): string {

@@ -1,7 +1,8 @@
 import type { HealthCheckRequest, RemediationRequest } from "../../domain/prompt.ts";
+import { evidenceList } from "../briefs/evidence.ts";
 import { bullets, line, note, section, together, type Pen, type Piece } from "../briefs/pen.ts";
 import { indented } from "../briefs/report.ts";
-import { commandList, evidenceList, promptPen, start } from "./sheet.ts";
+import { commandList, promptPen, start } from "./sheet.ts";
 
 /** Infrastructure is broken and all new work waits: somebody repairs it. */
 export function writeRemediationPrompt(request: RemediationRequest, options: { readonly nonce: string }): string {

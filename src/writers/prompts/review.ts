@@ -1,4 +1,5 @@
 import type { CriticRequest, ReReviewRequest } from "../../domain/prompt.ts";
+import { fileList } from "../briefs/evidence.ts";
 import { issueLine } from "../briefs/findings.ts";
 import { worstFirst } from "../briefs/parts.ts";
 import {
@@ -12,7 +13,7 @@ import {
   type Pen,
   type Piece,
 } from "../briefs/pen.ts";
-import { diffFence, fileList, practicesPart, promptPen, start } from "./sheet.ts";
+import { diffFence, practicesPart, promptPen, start } from "./sheet.ts";
 import { reviewForms } from "./signal-forms.ts";
 
 /** S2, step 5: the critic reads the code before anybody audits it. */

@@ -1,17 +1,6 @@
-import type { BriefEvidence } from "../../domain/brief.ts";
 import type { VerificationCommand } from "../../domain/prompt.ts";
 import type { Criterion } from "../../domain/story.ts";
-import {
-  bullets,
-  cutOf,
-  evidenceFence,
-  instruction,
-  line,
-  name,
-  together,
-  type Pen,
-  type Piece,
-} from "../briefs/pen.ts";
+import { bullets, evidenceFence, instruction, line, name, together, type Pen, type Piece } from "../briefs/pen.ts";
 import { ALL_THE_ROOM } from "../briefs/room.ts";
 import { dataNotice } from "../untrusted-text.ts";
 
@@ -33,10 +22,6 @@ export function start(pen: Pen, rolePrompt: string, heading: string, ...facts: r
   return together([role, role === "" ? "" : "---", heading, facts.join("\n"), dataNotice(pen.nonce)]);
 }
 
-export function fileList(pen: Pen, files: readonly string[]): Piece {
-  return files.length === 0 ? "- none recorded" : bullets(pen, files, (file) => name(pen, file), { what: "files" });
-}
-
 export function criteriaList(pen: Pen, criteria: readonly Criterion[]): Piece {
   if (criteria.length === 0) return "- none is written down: the goal is what counts";
   return bullets(pen, criteria, ({ id, text }) => `${name(pen, id)}: ${line(pen, text)}`, { what: "criteria" });
@@ -51,18 +36,6 @@ export function commandList(pen: Pen, commands: readonly VerificationCommand[]):
 
 export function diffFence(pen: Pen, diff: string, label: string): Piece {
   return evidenceFence({ ...pen, room: { ...pen.room, evidenceChars: DIFF_CHARS } }, diff, label);
-}
-
-export function evidenceList(pen: Pen, evidence: readonly BriefEvidence[]): Piece {
-  const shown = evidence.slice(0, pen.room.evidence);
-  const pieces = shown.map(({ title, text, fullAt }) => {
-    const fence = evidenceFence(pen, text, title);
-    return fullAt === undefined ? fence : `${fence}\nThe whole of it: ${name(pen, fullAt)}`;
-  });
-  if (shown.length < evidence.length) {
-    pieces.push(`- … ${cutOf(pen, evidence.length - shown.length, "pieces of evidence")} …`);
-  }
-  return together(pieces);
 }
 
 export function practicesPart(pen: Pen, practices: readonly string[]): Piece {

@@ -49,5 +49,3 @@ export const reworkLogSchema = z.strictObject({
     }),
   ),
 });
-
-export type ReworkLog = z.output<typeof reworkLogSchema>;

@@ -30,7 +30,7 @@ export function writeEscalation(
 }
 
 /** S1's first line for a gate that failed too often; for every other reason a line of the same shape. */
-export function headline(escalation: Escalation, storyId: string): string {
+function headline(escalation: Escalation, storyId: string): string {
   const { reason, gate } = escalation;
   const slice = `ESCALATION: Slice ${said(storyId)}`;
   if (reason.type === "budget" && gate !== null && reason.budget === `failures:${gate}`) {
@@ -99,7 +99,7 @@ function ourPart(escalation: Escalation): string[] {
 }
 
 /** The line to type. A verb that needs a person's words has a place for them. */
-export function answerCommand(id: string, verb: AnswerVerb): string {
+function answerCommand(id: string, verb: AnswerVerb): string {
   const message = NEEDS_MESSAGE.has(verb) ? ' --message "…"' : "";
   return `remand answer ${said(id)} ${verb}${message}`;
 }

@@ -1,5 +1,5 @@
 import type { Problem } from "../domain/problem.ts";
-import { configFileSchema } from "../schemas/config.ts";
+import { configFileSchema, knownConfigKeys } from "../schemas/config.ts";
 import type { ConfigPart } from "./config.ts";
 import { durationMs, sizeOf } from "./duration.ts";
 import { issueProblems, unknownKey } from "./issue-problem.ts";
@@ -15,8 +15,10 @@ export function checkLayer(layer: ConfigLayer, problems: Problem[]): PlainLayer 
     return { ...layer, value: {} };
   }
   const plain = withoutAliases({ ...layer, value }, problems);
-  // The schema's library drops keys of this name without a word, so they are looked for here.
-  for (const path of protoKeys(plain.value)) problems.push(unknownKey(plain, path, "__proto__"));
+  // In maps where any name goes the schema's library drops this one without a word, so it is looked for here.
+  for (const path of protoKeys(plain.value)) {
+    if (knownConfigKeys(path) === null) problems.push(unknownKey(plain, path, "__proto__"));
+  }
   const checked = configFileSchema.safeParse(plain.value);
   if (!checked.success) problems.push(...checked.error.issues.flatMap((issue) => issueProblems(issue, plain)));
   else checkDetails(plain, checked.data, problems);
@@ -47,7 +49,8 @@ function checkDetails(layer: PlainLayer, part: ConfigPart, problems: Problem[]):
     const isTime = path.includes("time") || path.includes("timeout") || path.includes("backoff");
     const isLimit = path[0] === "limits" || path[0] === "gates";
     if (isLimit && isTime && durationMs(text) === 0) wrong(path, `"${path.join(".")}" must be longer than nothing`, "");
-    if (isLimit && path.at(-1) === "tokens" && sizeOf(text) === 0) wrong(path, `"${path.join(".")}" must be more than nothing`, "");
+    if (isLimit && path.at(-1) === "tokens" && sizeOf(text) === 0)
+      wrong(path, `"${path.join(".")}" must be more than nothing`, "");
   });
 }
 
@@ -74,7 +77,12 @@ function withOneKindOfParts(layer: PlainLayer, problems: Problem[]): TreeMap {
     const [staged, sided] = [isFilled(gate["stages"]), isFilled(gate["perspectives"])];
     if (staged && sided) {
       const message = `"gates.${name}" has stages, one after the other, and perspectives, side by side`;
-      problems.push({ ...layer.keyPlace(["gates", name, "perspectives"]), severity: "error", message, hint: "Keep one of the two." });
+      problems.push({
+        ...layer.keyPlace(["gates", name, "perspectives"]),
+        severity: "error",
+        message,
+        hint: "Keep one of the two.",
+      });
     }
     if (staged === sided) return [name, gate];
     return [name, { ...gate, [staged ? "perspectives" : "stages"]: [] }];

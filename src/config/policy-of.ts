@@ -50,7 +50,11 @@ function limitsOf(config: Config): Limits {
 }
 
 function spendLimits({ costUsd, tokens, time }: SpendConfig): SpendLimits {
-  return { costUsd, tokens: tokens === null ? null : sizeOf(tokens), timeMs: time === null ? null : knownDurationMs(time) };
+  return {
+    costUsd,
+    tokens: tokens === null ? null : sizeOf(tokens),
+    timeMs: time === null ? null : knownDurationMs(time),
+  };
 }
 
 function gateRules(gate: GateConfig): GateRules {

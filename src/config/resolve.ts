@@ -62,7 +62,10 @@ function fromPerson(layer: PlainLayer): StackLayer {
 function ownLayers(people: readonly PlainLayer[]): StackLayer[] {
   const chosen = <K extends "preset" | "autonomy">(key: K): Config[K] =>
     (people.map((layer) => layer.value[key]).find((value) => value !== undefined) ?? DEFAULTS[key]) as Config[K];
-  const own = (part: ConfigPart, origin: Origin): StackLayer => ({ value: part as unknown as TreeMap, origin: () => origin });
+  const own = (part: ConfigPart, origin: Origin): StackLayer => ({
+    value: part as unknown as TreeMap,
+    origin: () => origin,
+  });
   const [preset, autonomy] = [chosen("preset"), chosen("autonomy")];
   return [
     own(PRESET_PARTS[preset], { layer: "preset", file: preset }),

@@ -14,7 +14,13 @@ const broken = (path: Path, message: string, hint: string): BrokenRule => ({ pat
 
 /** What no single value can be blamed for. */
 export function brokenRules(config: Config): BrokenRule[] {
-  return [...mergeRule(config), ...failuresRule(config), ...gateLists(config), ...unknownEnvironments(config), ...fallbackRings(config)];
+  return [
+    ...mergeRule(config),
+    ...failuresRule(config),
+    ...gateLists(config),
+    ...unknownEnvironments(config),
+    ...fallbackRings(config),
+  ];
 }
 
 function mergeRule(config: Config): BrokenRule[] {
@@ -47,7 +53,9 @@ function unknownEnvironments(config: Config): BrokenRule[] {
         if (known.includes(name)) return [];
         const meant = nearMiss(name, known);
         const hint = meant === undefined ? "Add it to `environments`." : `did you mean "${meant}"?`;
-        return [broken(["gates", gate, "commands", index, "environments", at], `there is no environment "${name}"`, hint)];
+        return [
+          broken(["gates", gate, "commands", index, "environments", at], `there is no environment "${name}"`, hint),
+        ];
       });
     }),
   );

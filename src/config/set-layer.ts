@@ -29,7 +29,9 @@ export function setLayer(texts: readonly string[]): { layer: ConfigLayer; proble
   }
   const find = (path: Path, part: "key" | "value"): Place => {
     // The last one that set it, or a part of it, is the one that counts.
-    const said = assignments.findLast((one) => samePath(one.path.slice(0, path.length), path) || samePath(one.path, path.slice(0, one.path.length)));
+    const said = assignments.findLast(
+      (one) => samePath(one.path.slice(0, path.length), path) || samePath(one.path, path.slice(0, one.path.length)),
+    );
     if (said === undefined) return { file: "--set", line: 1, column: 1 };
     return part === "key"
       ? place(said.text, said.number, 0, said.valueStart - 1)

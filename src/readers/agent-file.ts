@@ -26,7 +26,12 @@ export function readAgentFile(path: string, text: string): { agent: AgentFile | 
   }
   if (prompt === "") {
     const hint = "Write below the front matter what this role does and how.";
-    problems.push({ ...file.yaml.keyPlace([]), severity: "warning", message: `the role "${name}" has no prompt`, hint });
+    problems.push({
+      ...file.yaml.keyPlace([]),
+      severity: "warning",
+      message: `the role "${name}" has no prompt`,
+      hint,
+    });
   }
   const agent: AgentFile = {
     role: roleName(name),

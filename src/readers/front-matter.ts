@@ -50,7 +50,12 @@ function fieldsOf(yaml: YamlText, problems: Problem[]): YamlMap | null {
   if (yaml.value === null) return {};
   if (isYamlMap(yaml.value)) return yaml.value;
   const hint = "Write one `key: value` on each line.";
-  problems.push({ ...yaml.valuePlace([]), severity: "error", message: "the front matter must be a list of keys", hint });
+  problems.push({
+    ...yaml.valuePlace([]),
+    severity: "error",
+    message: "the front matter must be a list of keys",
+    hint,
+  });
   return null;
 }
 
@@ -91,7 +96,11 @@ export function fieldReader(fields: YamlMap, yaml: YamlText, problems: Problem[]
     flag(key) {
       const value = given(key);
       if (value === undefined || typeof value === "boolean") return value;
-      complain(key, `\`${key}\` must be true or false, and is ${kindOf(value)}`, "Write true or false, without quotes.");
+      complain(
+        key,
+        `\`${key}\` must be true or false, and is ${kindOf(value)}`,
+        "Write true or false, without quotes.",
+      );
       return undefined;
     },
     integer(key, least, most) {
@@ -100,7 +109,11 @@ export function fieldReader(fields: YamlMap, yaml: YamlText, problems: Problem[]
       const whole = typeof value === "number" && Number.isInteger(value);
       if (whole && value >= least && value <= most) return value;
       const said = typeof value === "number" ? String(value) : kindOf(value);
-      complain(key, `\`${key}\` must be a whole number from ${least} to ${most}, and is ${said}`, "Write such a number.");
+      complain(
+        key,
+        `\`${key}\` must be a whole number from ${least} to ${most}, and is ${said}`,
+        "Write such a number.",
+      );
       return whole ? Math.min(most, Math.max(least, value)) : undefined;
     },
     texts(key) {
@@ -126,7 +139,12 @@ function textItems(key: string, items: readonly YamlValue[], complain: FieldRead
   return items.flatMap((item, index) => {
     if (typeof item === "string") return [item];
     if (item !== null && typeof item !== "object") return [String(item)];
-    complain(key, `each item of \`${key}\` must be text, and this is ${kindOf(item)}`, "Write a word or a quoted text.", index);
+    complain(
+      key,
+      `each item of \`${key}\` must be text, and this is ${kindOf(item)}`,
+      "Write a word or a quoted text.",
+      index,
+    );
     return [];
   });
 }

@@ -74,7 +74,8 @@ function itemList() {
 
   return {
     size: () => found.length,
-    criteria: (): Criterion[] => found.map(({ id, parts }) => ({ id, text: parts.join(" ").trim() })).filter((c) => c.text !== ""),
+    criteria: (): Criterion[] =>
+      found.map(({ id, parts }) => ({ id, text: parts.join(" ").trim() })).filter((c) => c.text !== ""),
     /** Something that is no part of the list: what comes next does not go on with the last item. */
     interrupt(): void {
       mayContinue = false;

@@ -32,8 +32,11 @@ export interface PlacedStory extends StoryReading {
 export function readPlacedStory(path: string, text: string): PlacedStory {
   const file = readMarkdownFile(path, text);
   const problems = [...file.problems];
-  const name = path.slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1).replace(/\.(?:md|markdown)$/i, "");
-  const story = file.fields === null ? null : storyOf(file, fieldReader(file.fields, file.yaml, problems), name, problems);
+  const name = path
+    .slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1)
+    .replace(/\.(?:md|markdown)$/i, "");
+  const story =
+    file.fields === null ? null : storyOf(file, fieldReader(file.fields, file.yaml, problems), name, problems);
   return {
     story,
     problems,
@@ -80,8 +83,17 @@ const FLAGS = {
 } as const satisfies Readonly<Record<string, Phase>>;
 
 const KNOWN_KEYS: readonly string[] = [
-  ...["id", "title", "priority", "status", "type", "labels", "role", "max_refinement_attempts"],
-  ...["refinement_iterations", "refinement_count", "reviews_complete"],
+  "id",
+  "title",
+  "priority",
+  "status",
+  "type",
+  "labels",
+  "role",
+  "max_refinement_attempts",
+  "refinement_iterations",
+  "refinement_count",
+  "reviews_complete",
   ...RECORD_TEXTS,
   ...Object.keys(FLAGS),
   ...DEPENDENCY_KEYS,
@@ -95,7 +107,14 @@ function idOf(file: MarkdownFile, fields: FieldReader, name: string, problems: P
   if (given !== undefined) fields.complain("id", `"${shortened(id)}" cannot be a story's id`, hint);
   else {
     const message = `the file's name "${shortened(id)}" cannot be a story's id`;
-    problems.push({ file: file.file, line: 1, column: 1, severity: "error", message, hint: `Give it an \`id\`. ${hint}` });
+    problems.push({
+      file: file.file,
+      line: 1,
+      column: 1,
+      severity: "error",
+      message,
+      hint: `Give it an \`id\`. ${hint}`,
+    });
   }
   return null;
 }
@@ -139,7 +158,7 @@ function dependencyPlace(file: MarkdownFile, id: string): Place {
 function completedPhases(fields: FieldReader): Phase[] {
   const flags = Object.entries(FLAGS).map(([key, phase]) => [phase, fields.flag(key)] as const);
   const researched = flags.some(([phase, flag]) => phase === "research" && flag === true);
-  return flags.flatMap(([phase, flag]) => (flag ?? (phase === "refine" && researched) ? [phase] : []));
+  return flags.flatMap(([phase, flag]) => ((flag ?? (phase === "refine" && researched)) ? [phase] : []));
 }
 
 /** What earlier runs wrote here. The journal is the truth about it; it is only looked at for slips of the pen. */
@@ -155,9 +174,20 @@ function criteriaOf(file: MarkdownFile, problems: Problem[]): Story["criteria"] 
   const lines = lineIndex(file.text);
   const line = lines.at(file.bodyStart).line + heading - 1;
   const source = lines.text(line);
-  const message = tooMany ? "only the first 1000 acceptance criteria are read" : "there is no acceptance criterion under this heading";
+  const message = tooMany
+    ? "only the first 1000 acceptance criteria are read"
+    : "there is no acceptance criterion under this heading";
   const hint = tooMany ? "Split the story." : "Write each one as a list item: - [ ] what must hold";
-  problems.push({ file: file.file, line, column: 1, source, length: source.length, severity: "warning", message, hint });
+  problems.push({
+    file: file.file,
+    line,
+    column: 1,
+    source,
+    length: source.length,
+    severity: "warning",
+    message,
+    hint,
+  });
   return criteria;
 }
 

@@ -83,7 +83,8 @@ interface Walk {
 
 function readDocument(yaml: string, spans: Walk["spans"]): { value: YamlValue; faults: readonly Fault[] } {
   const document = parseYaml(yaml);
-  if ("tooDeepAt" in document) return { value: null, faults: [fault(shownSpan([document.tooDeepAt, 0], yaml), TOO_DEEP, SIMPLER)] };
+  if ("tooDeepAt" in document)
+    return { value: null, faults: [fault(shownSpan([document.tooDeepAt, 0], yaml), TOO_DEEP, SIMPLER)] };
   const faults = document.errors.map((error) => fault(shownSpan(error.pos, yaml), sentence(error), hintFor(error)));
   const walk: Walk = { document, spans, faults, aliases: 0, values: 0 };
   // Behind a broken place the rest is a guess; a key given twice is the one fault that leaves no doubt about it.
@@ -103,7 +104,9 @@ function shownSpan([start, end]: Span, yaml: string): Span {
 
 /** The plain value of a node; `undefined` once a limit is reached, which is then the last fault. */
 function plain(node: ParsedNode | null, path: YamlPath, key: Span | null, walk: Walk): YamlValue | undefined {
-  const span: Span = node === null ? (key ?? [0, 1]) : [node.range[0], node.range[1]];
+  // Nothing has no place of its own; what is wrong with it is shown at its key.
+  const isEmpty = node === null || node.range[0] === node.range[1];
+  const span: Span = isEmpty ? (key ?? [0, 1]) : [node.range[0], node.range[1]];
   walk.spans.set(spanKey(path), { key: key ?? span, value: span });
   if (path.length > LIMITS.depth) return stopped(walk, span, TOO_DEEP);
   if (++walk.values > LIMITS.values) return stopped(walk, span, `more than ${LIMITS.values} values are not read`);
@@ -112,7 +115,9 @@ function plain(node: ParsedNode | null, path: YamlPath, key: Span | null, walk: 
     if (++walk.aliases > LIMITS.aliases) return stopped(walk, span, `more than ${LIMITS.aliases} aliases are not read`);
     const meant = node.resolve(walk.document) as ParsedNode | undefined;
     if (meant !== undefined) return plain(meant, path, key ?? span, walk);
-    walk.faults.push(fault(span, `there is no anchor for the alias "*${node.source}"`, "Quote the text, if it is no alias."));
+    walk.faults.push(
+      fault(span, `there is no anchor for the alias "*${node.source}"`, "Quote the text, if it is no alias."),
+    );
     return null;
   }
   if (isScalar(node)) return scalar(node.value);
@@ -154,7 +159,8 @@ function map(items: readonly MapItem[], path: YamlPath, walk: Walk): YamlValue |
 }
 
 function scalar(value: unknown): YamlValue {
-  if (value === null || typeof value === "string" || typeof value === "boolean" || typeof value === "number") return value;
+  if (value === null || typeof value === "string" || typeof value === "boolean" || typeof value === "number")
+    return value;
   return String(value);
 }
 

@@ -14,7 +14,10 @@ import { SEVERITIES, type Severity } from "../domain/severity.ts";
  */
 const word = z
   .string()
-  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/, "a name of letters, digits, `.`, `_` and `-`, the first a letter or a digit");
+  .regex(
+    /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/,
+    "a name of letters, digits, `.`, `_` and `-`, the first a letter or a digit",
+  );
 const line = z.string().min(1).max(2000);
 const globs = z.array(line);
 const count = (least: number, most = 1000) => z.int().min(least).max(most);
@@ -42,7 +45,12 @@ const agent = z.strictObject({
 
 const roles = z.strictObject({
   phase: z
-    .strictObject({ refine: word.optional(), research: word.optional(), plan: word.optional(), implement: word.optional() })
+    .strictObject({
+      refine: word.optional(),
+      research: word.optional(),
+      plan: word.optional(),
+      implement: word.optional(),
+    })
     .optional(),
   stage: z.record(word, word).optional(),
   critic: word.optional(),
@@ -140,10 +148,14 @@ export const configFileSchema = z.strictObject({
     .optional(),
   gates: z
     .strictObject(
-      Object.fromEntries(GATES.map((name) => [name, gate.optional()])) as { [G in GateName]: z.ZodOptional<typeof gate> },
+      Object.fromEntries(GATES.map((name) => [name, gate.optional()])) as {
+        [G in GateName]: z.ZodOptional<typeof gate>;
+      },
     )
     .optional(),
-  workspace: z.strictObject({ setup: line.nullable().optional(), share: z.array(line).nullable().optional() }).optional(),
+  workspace: z
+    .strictObject({ setup: line.nullable().optional(), share: z.array(line).nullable().optional() })
+    .optional(),
   limits: limits.optional(),
   concurrency: z
     .strictObject({

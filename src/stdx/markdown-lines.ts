@@ -13,25 +13,27 @@ export interface MarkdownLine {
   /** Of a heading: 1 to 6. */
   readonly level: number;
   readonly title: string;
+  /** What would close the code or the comment that is open behind this line; empty where none is. */
+  readonly open: string;
 }
 
 export function* markdownLines(text: string, from = 0): Generator<MarkdownLine, void, undefined> {
   let fence = "";
   let inComment = false;
   let number = 0;
-  for (let start = from; start < text.length; ) {
+  for (let start = from; start < text.length;) {
     const newline = text.indexOf("\n", start);
     const next = newline < 0 ? text.length : newline + 1;
     const end = newline > start && text[newline - 1] === "\r" ? newline - 1 : newline < 0 ? text.length : newline;
-    const line = { number: ++number, start, end, text: text.slice(start, end), level: 0, title: "" };
+    const line = { number: ++number, start, end, text: text.slice(start, end), level: 0, title: "", open: "" };
     start = next;
     if (fence !== "") {
       if (closes(line.text, fence)) fence = "";
-      yield { ...line, kind: "code" };
+      yield { ...line, kind: "code", open: fence };
     } else if (inComment || line.text.trimStart().startsWith("<!--")) {
       inComment = !line.text.includes("-->");
-      yield { ...line, kind: "comment" };
-    } else if ((fence = opened(line.text)) !== "") yield { ...line, kind: "code" };
+      yield { ...line, kind: "comment", open: inComment ? "-->" : "" };
+    } else if ((fence = opened(line.text)) !== "") yield { ...line, kind: "code", open: fence };
     else yield heading(line);
   }
 }

@@ -15,10 +15,16 @@ export function editFrontMatter(text: string, edits: FrontMatterEdits): string {
   const parts = findFrontMatter(text);
   const eol = lineEndOf(text);
   if (parts.kind === "unterminated") {
-    throw new RemandError("story-invalid", "the front matter is not closed", "Close it with a line of three hyphens: ---");
+    throw new RemandError(
+      "story-invalid",
+      "the front matter is not closed",
+      "Close it with a line of three hyphens: ---",
+    );
   }
   if (parts.kind === "none") {
-    const lines = Object.entries(edits).flatMap(([key, value]) => (value === undefined ? [] : [newEntry(key, value, 0, eol)]));
+    const lines = Object.entries(edits).flatMap(([key, value]) =>
+      value === undefined ? [] : [newEntry(key, value, 0, eol)],
+    );
     if (lines.length === 0) return text;
     return [text.slice(0, parts.bodyStart), `---${eol}`, ...lines, `---${eol}`, text.slice(parts.bodyStart)].join("");
   }
@@ -31,7 +37,9 @@ export function editFrontMatter(text: string, edits: FrontMatterEdits): string {
     if (entry === undefined) added += value === undefined ? "" : newEntry(key, value, indent, eol);
     else {
       refuseIfShared(text, parts, entry);
-      splices.push(value === undefined ? removal(text, entry, entries[index - 1]) : change(text, entry, value, indent, eol));
+      splices.push(
+        value === undefined ? removal(text, entry, entries[index - 1]) : change(text, entry, value, indent, eol),
+      );
     }
   }
   splices.push({ from: parts.yamlEnd, to: parts.yamlEnd, text: added });
@@ -109,11 +117,14 @@ function inlineValue(value: EditValue, quotes: Quotes): string {
 
 function blockList(items: Exclude<EditValue, Scalar>, indent: number, eol: string): string {
   const margin = eol + " ".repeat(indent);
-  return items.map((item) => `${margin}- ${isObject(item) ? objectText(item, `${margin}  `) : yamlScalar(item)}`).join("");
+  return items
+    .map((item) => `${margin}- ${isObject(item) ? objectText(item, `${margin}  `) : yamlScalar(item)}`)
+    .join("");
 }
 
-const isObject = (item: Scalar | Readonly<Record<string, Scalar | undefined>>): item is Readonly<Record<string, Scalar | undefined>> =>
-  typeof item === "object" && item !== null;
+const isObject = (
+  item: Scalar | Readonly<Record<string, Scalar | undefined>>,
+): item is Readonly<Record<string, Scalar | undefined>> => typeof item === "object" && item !== null;
 
 function objectText(item: Readonly<Record<string, Scalar | undefined>>, separator: string): string {
   const fields = Object.entries(item).flatMap(([key, value]) =>
@@ -123,7 +134,11 @@ function objectText(item: Readonly<Record<string, Scalar | undefined>>, separato
 }
 
 /** A value that others refer to by its anchor cannot be changed for one key alone. */
-function refuseIfShared(text: string, yaml: { readonly yamlStart: number; readonly yamlEnd: number }, entry: FrontMatterEntry): void {
+function refuseIfShared(
+  text: string,
+  yaml: { readonly yamlStart: number; readonly yamlEnd: number },
+  entry: FrontMatterEntry,
+): void {
   const value = text.slice(entry.colonEnd, entry.valueEnd);
   const anchors = [...value.matchAll(/(?:^|[\s[{,])&([^\s,[\]{}]+)/g)].map((match) => `*${match[1]}`);
   if (anchors.length === 0) return;

@@ -28,7 +28,7 @@ export interface ScannedFrontMatter {
 export function scanFrontMatter(text: string, from: number, to: number): ScannedFrontMatter {
   const entries: FrontMatterEntry[] = [];
   let indent: number | null = null;
-  for (let at = from; at < to; ) {
+  for (let at = from; at < to;) {
     const line = lineAt(text, at);
     if (isNothing(line.content)) {
       at = line.next;
@@ -64,7 +64,14 @@ function scanEntry(text: string, start: number, indent: number, to: number): Fro
     const block = scanBlock(text, end, indent, to, true);
     const hasProperty = at > skipBlanks(text, colonEnd);
     const inlineStart = hasProperty ? skipBlanks(text, colonEnd) : null;
-    return { key, start, colonEnd, valueEnd: block.end ?? (hasProperty ? trimmedEnd(text, colonEnd, at) : colonEnd), inlineStart, itemIndent: block.itemIndent };
+    return {
+      key,
+      start,
+      colonEnd,
+      valueEnd: block.end ?? (hasProperty ? trimmedEnd(text, colonEnd, at) : colonEnd),
+      inlineStart,
+      itemIndent: block.itemIndent,
+    };
   }
   const valueEnd = scanInline(text, at, indent, to);
   return { key, start, colonEnd, valueEnd, inlineStart: skipBlanks(text, colonEnd), itemIndent: null };
@@ -83,7 +90,8 @@ function scanKey(text: string, at: number): { key: string; colonEnd: number } {
   if (/[-?[\]{}&*!|>%@`,#:]/.test(text[at] ?? "#") && !/^-[^\s-]/.test(text.slice(at, at + 2))) refuse();
   for (let colon = at; colon < end; colon++) {
     if (text[colon] === "#" && isBlank(text[colon - 1])) break;
-    if (text[colon] === ":" && isBlank(text[colon + 1] ?? "\n")) return { key: text.slice(at, colon).trimEnd(), colonEnd: colon + 1 };
+    if (text[colon] === ":" && isBlank(text[colon + 1] ?? "\n"))
+      return { key: text.slice(at, colon).trimEnd(), colonEnd: colon + 1 };
   }
   return refuse();
 }
@@ -200,5 +208,9 @@ const isBlank = (char: string | undefined): boolean => char === " " || char === 
 
 function refuse(): never {
   const hint = "Write the front matter as one `key: value` on each line, as YAML's block style has it.";
-  throw new RemandError("story-invalid", "this front matter cannot be edited without touching more than the value", hint);
+  throw new RemandError(
+    "story-invalid",
+    "this front matter cannot be edited without touching more than the value",
+    hint,
+  );
 }

@@ -1,3 +1,4 @@
+import { RemandError } from "../domain/error.ts";
 import type { Phase } from "../domain/phase.ts";
 import { findFrontMatter, lineEndOf, nextLine } from "../stdx/front-matter.ts";
 import { markdownLines } from "../stdx/markdown-lines.ts";
@@ -19,7 +20,7 @@ const LEVEL = 2;
  */
 export function replaceSection(text: string, heading: string, body: string): string {
   const eol = lineEndOf(text);
-  const inner = withLineEnd(pushedDown(body.replaceAll(/\r\n?/g, "\n").trim()), eol);
+  const inner = withLineEnd(pushedDown(closed(body.replaceAll(/\r\n?/g, "\n").trim(), 0, "\n")), eol);
   const found = findSection(text, heading);
   if (found === null) return `${ended(text, eol)}## ${heading}${eol}${eol}${inner}${eol}`;
   const rest = text.slice(found.end);
@@ -59,22 +60,41 @@ interface Section {
   readonly titles: readonly string[];
 }
 
+/** A front matter that is not closed would be closed by a line of what is written here. */
+function bodyStart(text: string): number {
+  const parts = findFrontMatter(text);
+  if (parts.kind !== "unterminated") return parts.bodyStart;
+  throw new RemandError(
+    "story-invalid",
+    "the front matter is not closed",
+    "Close it with a line of three hyphens: ---",
+  );
+}
+
 function findSection(text: string, heading: string): Section | null {
-  let bodyStart = -1;
+  let start = -1;
   const titles: string[] = [];
-  for (const line of markdownLines(text, findFrontMatter(text).bodyStart)) {
+  for (const line of markdownLines(text, bodyStart(text))) {
     if (line.kind !== "heading") continue;
-    if (bodyStart < 0) {
+    if (start < 0) {
       const isIt = line.level === LEVEL && line.title.toLowerCase() === heading.toLowerCase();
-      if (isIt) bodyStart = nextLine(text, line.start);
-    } else if (line.level <= LEVEL) return { bodyStart, end: line.start, titles };
+      if (isIt) start = nextLine(text, line.start);
+    } else if (line.level <= LEVEL) return { bodyStart: start, end: line.start, titles };
     else titles.push(line.title);
   }
-  return bodyStart < 0 ? null : { bodyStart, end: text.length, titles };
+  return start < 0 ? null : { bodyStart: start, end: text.length, titles };
+}
+
+/** With nothing left open at its end: what comes behind it would be taken for code, or for a comment. */
+function closed(text: string, from: number, eol: string): string {
+  let open = "";
+  for (const line of markdownLines(text, from)) open = line.open;
+  return open === "" ? text : `${text}${text.endsWith("\n") ? "" : eol}${open}`;
 }
 
 /** With a blank line at its end, ready for the next thing. */
-function ended(text: string, eol: string): string {
+function ended(before: string, eol: string): string {
+  const text = closed(before, bodyStart(before), eol);
   if (text === "" || text === "\uFEFF" || /\n\r?\n$/.test(text)) return text;
   return text.endsWith("\n") ? text + eol : text + eol + eol;
 }

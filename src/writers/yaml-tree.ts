@@ -6,13 +6,20 @@ export type PlainTree = Scalar | readonly PlainTree[] | { readonly [key: string]
  * Plain data as YAML: maps in blocks, everything else on its key's line. `note` may say something about a value
  * by its path, which then stands behind it as a comment.
  */
-export function yamlTree(tree: { readonly [key: string]: PlainTree }, note: (path: readonly string[]) => string = noNote): string {
+export function yamlTree(
+  tree: { readonly [key: string]: PlainTree },
+  note: (path: readonly string[]) => string = noNote,
+): string {
   return block(tree, [], note).join("\n") + "\n";
 }
 
 const noNote = (): string => "";
 
-function block(map: { readonly [key: string]: PlainTree }, path: readonly string[], note: (path: readonly string[]) => string): string[] {
+function block(
+  map: { readonly [key: string]: PlainTree },
+  path: readonly string[],
+  note: (path: readonly string[]) => string,
+): string[] {
   return Object.entries(map).flatMap(([key, value]) => {
     const here = [...path, key];
     const head = `${"  ".repeat(path.length)}${yamlScalar(key)}:`;

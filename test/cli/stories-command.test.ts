@@ -57,7 +57,11 @@ describe("remand stories", () => {
   });
 
   it("looks where the config says, and shows the config's own mistakes", async () => {
-    const files = { "/work/remand.yaml": "stories: work/items\n", "/work/work/items/x.md": GOOD, "/work/bad.yaml": "presett: 1\n" };
+    const files = {
+      "/work/remand.yaml": "stories: work/items\n",
+      "/work/work/items/x.md": GOOD,
+      "/work/bad.yaml": "presett: 1\n",
+    };
     expect((await stories(files)).out).toContain("1 story in work/items\n");
     const bad = await stories(files, ["--config", "bad.yaml"]);
     expect(bad.exit).toBe(2);
@@ -69,7 +73,16 @@ describe("remand stories", () => {
     expect(exit).toBe(2);
     expect(JSON.parse(out)).toMatchObject({
       schema: "remand.stories/1",
-      stories: [{ id: "login", title: "People can log in", criteria: [{ id: "AC1", text: "a" }, { id: "AC2", text: "b" }] }],
+      stories: [
+        {
+          id: "login",
+          title: "People can log in",
+          criteria: [
+            { id: "AC1", text: "a" },
+            { id: "AC2", text: "b" },
+          ],
+        },
+      ],
       problems: [{ file: "stories/b.md", line: 2, column: 5, severity: "error" }],
     });
   });

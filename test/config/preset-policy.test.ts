@@ -29,7 +29,11 @@ describe("presetPolicy", () => {
 
   it("has every issue fixed that a critic or an auditor lists (critic-audit)", () => {
     const { gates } = presetPolicy("critic-audit");
-    expect([gates.review.everyFinding, gates.audit.everyFinding, gates.checks.everyFinding]).toEqual([true, true, false]);
+    expect([gates.review.everyFinding, gates.audit.everyFinding, gates.checks.everyFinding]).toEqual([
+      true,
+      true,
+      false,
+    ]);
   });
 
   it("reviews in three stages, one after the other, and lets IMPORTANT findings fail them (factory)", () => {
@@ -46,7 +50,11 @@ describe("presetPolicy", () => {
 
   it("is bounded by the whole loop and by each place (goal)", () => {
     const policy = presetPolicy("goal");
-    expect(policy.limits).toMatchObject({ iterations: 15, perLocation: 3, story: { costUsd: 10, timeMs: 120 * MINUTE } });
+    expect(policy.limits).toMatchObject({
+      iterations: 15,
+      perLocation: 3,
+      story: { costUsd: 10, timeMs: 120 * MINUTE },
+    });
     expect(policy.gates.checks).toMatchObject({ blame: true, onUnexplained: "escalate" });
     expect(policy.stall.grace).toBe(1);
   });
@@ -88,9 +96,15 @@ describe("presetPolicy", () => {
     }
     expect(policy.stall).toMatchObject({ sameFailure: 3, unchanged: 1, plateau: 2, oscillation: true, cascade: true });
     expect(policy.concurrency).toEqual({ developers: 5, critics: 5, auditors: 5, checks: 2, stories: null });
-    expect(policy).toMatchObject({ autonomy: "standard", onExhausted: "manual", circuitBreaker: true, merge: "manual" });
+    expect(policy).toMatchObject({
+      autonomy: "standard",
+      onExhausted: "manual",
+      circuitBreaker: true,
+      merge: "manual",
+    });
     for (const gate of ["checks", "tdd", "ci"] as const) expect(policy.gates[gate].blame).toBe(true);
-    for (const gate of ["checks", "tdd", "mutation"] as const) expect(policy.gates[gate].unaffectedBy).toContain("**/*.md");
+    for (const gate of ["checks", "tdd", "mutation"] as const)
+      expect(policy.gates[gate].unaffectedBy).toContain("**/*.md");
     expect(policy.gates.review.unaffectedBy).toEqual([]);
   });
 });

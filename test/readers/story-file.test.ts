@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import { readStoryFile } from "../../src/readers/story-file.ts";
 
 const read = (text: string, path = "stories/card-1.md") => readStoryFile(path, text);
-const messages = (text: string): string[] => read(text).problems.map((p) => `${p.line}:${p.column} ${p.severity}: ${p.message} | ${p.hint}`);
+const messages = (text: string): string[] =>
+  read(text).problems.map((p) => `${p.line}:${p.column} ${p.severity}: ${p.message} | ${p.hint}`);
 
 describe("readStoryFile", () => {
   it("makes a story of a file without front matter", () => {
@@ -29,7 +30,10 @@ describe("readStoryFile", () => {
   });
 
   it("takes the number of a person's own id or label for text", () => {
-    expect(read("---\nid: 42\nlabels: [1, true, s]\n---\n").story).toMatchObject({ id: "42", labels: ["1", "true", "s"] });
+    expect(read("---\nid: 42\nlabels: [1, true, s]\n---\n").story).toMatchObject({
+      id: "42",
+      labels: ["1", "true", "s"],
+    });
   });
 
   it("reads role, type and limit", () => {
@@ -39,22 +43,60 @@ describe("readStoryFile", () => {
 
   it("takes refine for done where research was built on it, unless the file says otherwise", () => {
     expect(read("---\nresearch_complete: true\n---\n").story?.completed).toEqual(["refine", "research"]);
-    expect(read("---\nresearch_complete: true\nrefinement_complete: false\n---\n").story?.completed).toEqual(["research"]);
+    expect(read("---\nresearch_complete: true\nrefinement_complete: false\n---\n").story?.completed).toEqual([
+      "research",
+    ]);
     expect(read("---\nplan_complete: true\n---\n").story?.completed).toEqual(["plan"]);
   });
 
   it.each([
-    ["priority: high", '2:11 error: `priority` must be a whole number from 0 to 1000000, and is "high" | Write such a number.', { priority: 100 }],
+    [
+      "priority: high",
+      '2:11 error: `priority` must be a whole number from 0 to 1000000, and is "high" | Write such a number.',
+      { priority: 100 },
+    ],
     ["labels: {a: 1}", "2:9 error: `labels` must be a list, and is a map | Write it as labels: [a, b]", { labels: [] }],
-    ["labels: [[a], b]", "2:10 error: each item of `labels` must be text, and this is a list | Write a word or a quoted text.", { labels: ["b"] }],
-    ["status: in progres", '2:9 error: "in progres" is not a status | did you mean "in-progress"?', { shelf: "backlog" }],
-    ["status: shipped", '2:9 error: "shipped" is not a status | Write one of backlog, ready, in-progress, done.', { shelf: "backlog" }],
-    ["plan_complete: 'true'", '2:16 error: `plan_complete` must be true or false, and is "true" | Write true or false, without quotes.', { completed: [] }],
-    ["max_refinement_attempts: 99", "2:26 error: `max_refinement_attempts` must be a whole number from 0 to 9, and is 99 | Write such a number.", { maxReworks: 9 }],
-    ["title: [a]", "2:8 error: `title` must be text, and is a list | Write it on one line: title: …", { title: "card-1" }],
-    ["depends_on: ['../x']", "2:14 error: \"../x\" cannot be a story's id | Write the id of the other story.", { dependsOn: [] }],
+    [
+      "labels: [[a], b]",
+      "2:10 error: each item of `labels` must be text, and this is a list | Write a word or a quoted text.",
+      { labels: ["b"] },
+    ],
+    [
+      "status: in progres",
+      '2:9 error: "in progres" is not a status | did you mean "in-progress"?',
+      { shelf: "backlog" },
+    ],
+    [
+      "status: shipped",
+      '2:9 error: "shipped" is not a status | Write one of backlog, ready, in-progress, done.',
+      { shelf: "backlog" },
+    ],
+    [
+      "plan_complete: 'true'",
+      '2:16 error: `plan_complete` must be true or false, and is "true" | Write true or false, without quotes.',
+      { completed: [] },
+    ],
+    [
+      "max_refinement_attempts: 99",
+      "2:26 error: `max_refinement_attempts` must be a whole number from 0 to 9, and is 99 | Write such a number.",
+      { maxReworks: 9 },
+    ],
+    [
+      "title: [a]",
+      "2:8 error: `title` must be text, and is a list | Write it on one line: title: …",
+      { title: "card-1" },
+    ],
+    [
+      "depends_on: ['../x']",
+      '2:14 error: "../x" cannot be a story\'s id | Write the id of the other story.',
+      { dependsOn: [] },
+    ],
     ["lables: [s]", '2:1 warning: unknown key "lables" | did you mean "labels"?', { labels: [] }],
-    ["reviews_complete: 3", "2:19 error: `reviews_complete` must be true or false, and is 3 | Write true or false, without quotes.", {}],
+    [
+      "reviews_complete: 3",
+      "2:19 error: `reviews_complete` must be true or false, and is 3 | Write true or false, without quotes.",
+      {},
+    ],
   ])("points at `%s`, and still reads the story", (line, message, rest) => {
     expect(messages(`---\n${line}\n---\n`)).toEqual([message]);
     expect(read(`---\n${line}\n---\n`).story).toMatchObject({ id: "card-1", ...rest });
@@ -77,7 +119,10 @@ describe("readStoryFile", () => {
   });
 
   it("has no story for a file whose name is no id, and says so", () => {
-    expect(readStoryFile("stories/my story.md", "# T\n")).toMatchObject({ story: null, problems: [{ line: 1, column: 1 }] });
+    expect(readStoryFile("stories/my story.md", "# T\n")).toMatchObject({
+      story: null,
+      problems: [{ line: 1, column: 1 }],
+    });
   });
 
   it("shows every problem of a file at once", () => {
@@ -92,13 +137,29 @@ describe("readStoryFile", () => {
   });
 
   it("reads files from any editor: byte order mark, CRLF, no end", () => {
-    const { story, problems } = read("\uFEFF---\r\nid: x\r\ntitle: T\r\n---\r\n## Acceptance criteria:\r\n- one\r\n- two");
+    const { story, problems } = read(
+      "\uFEFF---\r\nid: x\r\ntitle: T\r\n---\r\n## Acceptance criteria:\r\n- one\r\n- two",
+    );
     expect(problems).toEqual([]);
-    expect(story).toMatchObject({ id: "x", title: "T", criteria: [{ id: "AC1", text: "one" }, { id: "AC2", text: "two" }] });
+    expect(story).toMatchObject({
+      id: "x",
+      title: "T",
+      criteria: [
+        { id: "AC1", text: "one" },
+        { id: "AC2", text: "two" },
+      ],
+    });
   });
 
   it("never throws, and soon has an answer", () => {
-    const hostile = ["---\n" + "a: [".repeat(100_000) + "\n---\n", "#".repeat(1_000_000), "- [ ] ".repeat(200_000), "---\n".repeat(200_000), "\ud800".repeat(1000), "---\nid: &a [*a]\n---\n"];
+    const hostile = [
+      "---\n" + "a: [".repeat(100_000) + "\n---\n",
+      "#".repeat(1_000_000),
+      "- [ ] ".repeat(200_000),
+      "---\n".repeat(200_000),
+      "\ud800".repeat(1000),
+      "---\nid: &a [*a]\n---\n",
+    ];
     for (const text of hostile) {
       const started = performance.now();
       expect(Array.isArray(read(text).problems)).toBe(true);
@@ -111,7 +172,18 @@ const criteria = (body: string) => read(body).story!.criteria.map(({ id, text })
 
 describe("acceptance criteria", () => {
   it("reads boxes, bullets and numbers, nested ones with the id of what they belong to", () => {
-    const body = ["## Acceptance Criteria", "", "- [ ] first", "- [x] second:", "  - [ ] inner one", "    - deeper", "  - [X] inner two", "* third", "1. fourth", "2) fifth"];
+    const body = [
+      "## Acceptance Criteria",
+      "",
+      "- [ ] first",
+      "- [x] second:",
+      "  - [ ] inner one",
+      "    - deeper",
+      "  - [X] inner two",
+      "* third",
+      "1. fourth",
+      "2) fifth",
+    ];
     expect(criteria(body.join("\n"))).toEqual([
       "AC1 first",
       "AC2 second:",
@@ -125,7 +197,10 @@ describe("acceptance criteria", () => {
   });
 
   it("joins the lines of one item", () => {
-    expect(criteria("# Acceptance Criteria\n- a\n  b\nc\n\n  d\n\nnot part of it\n- e\n---\nnor this\n")).toEqual(["AC1 a b c d", "AC2 e"]);
+    expect(criteria("# Acceptance Criteria\n- a\n  b\nc\n\n  d\n\nnot part of it\n- e\n---\nnor this\n")).toEqual([
+      "AC1 a b c d",
+      "AC2 e",
+    ]);
   });
 
   it("is not fooled by code, comments, other headings and rules", () => {

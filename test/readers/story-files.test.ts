@@ -28,7 +28,9 @@ describe("readStoryFiles", () => {
     const twin = { path: "stories/z.md", text: "---\ntitle: twin\nid: a\n---\n" };
     const { stories, problems } = readStoryFiles([file("a"), twin]);
     expect(stories).toHaveLength(1);
-    expect(problems).toMatchObject([{ file: "stories/z.md", line: 3, column: 5, message: 'the id "a" is already used by stories/a.md' }]);
+    expect(problems).toMatchObject([
+      { file: "stories/z.md", line: 3, column: 5, message: 'the id "a" is already used by stories/a.md' },
+    ]);
   });
 
   it("suggests what a missing dependency may have been meant to be", () => {
@@ -41,7 +43,13 @@ describe("readStoryFiles", () => {
   });
 
   it("names each cycle once, in order", () => {
-    const { stories, problems } = readStoryFiles([file("a", ["b"]), file("b", ["c"]), file("c", ["a"]), file("d", ["d", "a"]), file("e")]);
+    const { stories, problems } = readStoryFiles([
+      file("a", ["b"]),
+      file("b", ["c"]),
+      file("c", ["a"]),
+      file("d", ["d", "a"]),
+      file("e"),
+    ]);
     expect(stories).toHaveLength(5);
     expect(problems.map((p) => `${p.file} ${p.message}`)).toEqual([
       "stories/c.md these stories wait for each other: a → b → c → a",
@@ -65,7 +73,11 @@ describe("readStoryFiles", () => {
     fc.assert(
       fc.property(edges, (pairs) => {
         const graph = new Map<string, string[]>();
-        for (let i = 0; i < 8; i++) graph.set(String(i), pairs.filter(([from]) => from === i).map(([, to]) => String(to)));
+        for (let i = 0; i < 8; i++)
+          graph.set(
+            String(i),
+            pairs.filter(([from]) => from === i).map(([, to]) => String(to)),
+          );
         const cycles = findCycles(graph);
         for (const cycle of cycles) {
           for (const [i, id] of cycle.entries()) expect(graph.get(id)).toContain(cycle[(i + 1) % cycle.length]);

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { readYaml } from "../../src/readers/yaml-text.ts";
 
-const problems = (text: string) => readYaml("f.yaml", text).problems.map(({ line, column, message, severity }) => ({ line, column, message, severity }));
+const problems = (text: string) =>
+  readYaml("f.yaml", text).problems.map(({ line, column, message, severity }) => ({ line, column, message, severity }));
 
 describe("readYaml", () => {
   it("reads values and knows their places in the whole file", () => {
@@ -10,7 +11,13 @@ describe("readYaml", () => {
     expect(yaml.value).toEqual({ list: ["a", { b: 2 }] });
     expect(yaml.problems).toEqual([]);
     expect(yaml.keyPlace(["list"])).toEqual({ file: "f.md", line: 2, column: 1, source: "list:", length: 4 });
-    expect(yaml.valuePlace(["list", 1, "b"])).toEqual({ file: "f.md", line: 4, column: 10, source: "  - { b: 2 }", length: 1 });
+    expect(yaml.valuePlace(["list", 1, "b"])).toEqual({
+      file: "f.md",
+      line: 4,
+      column: 10,
+      source: "  - { b: 2 }",
+      length: 1,
+    });
     expect(yaml.valuePlace(["list", 0])).toMatchObject({ line: 3, column: 5, length: 1 });
   });
 
@@ -41,7 +48,10 @@ describe("readYaml", () => {
 
   it("follows an alias, and stops at too many", () => {
     expect(readYaml("f", "a: &x [1]\nb: *x\n").value).toEqual({ a: [1], b: [1] });
-    const bomb = ["a0: &a0 [x, x]", ...Array.from({ length: 30 }, (_, i) => `a${i + 1}: &a${i + 1} [*a${i}, *a${i}]`)].join("\n");
+    const bomb = [
+      "a0: &a0 [x, x]",
+      ...Array.from({ length: 30 }, (_, i) => `a${i + 1}: &a${i + 1} [*a${i}, *a${i}]`),
+    ].join("\n");
     const started = performance.now();
     const read = readYaml("f", bomb);
     expect(read.value).toBeNull();

@@ -39,7 +39,11 @@ const VALUES = [
 
 const KEYS = ["id", "status", "labels", "last error", '"quoted"', "'it''s'", "größe", "a.b", "x-y", "-dash"];
 
-const entryText = fc.record({ key: fc.constantFrom(...KEYS), value: fc.constantFrom(...VALUES), before: fc.constantFrom("", "# note\n", "\n", "\n# a\n#b\n") });
+const entryText = fc.record({
+  key: fc.constantFrom(...KEYS),
+  value: fc.constantFrom(...VALUES),
+  before: fc.constantFrom("", "# note\n", "\n", "\n# a\n#b\n"),
+});
 
 const frontMatter = fc
   .record({
@@ -50,7 +54,9 @@ const frontMatter = fc
     crlf: fc.boolean(),
   })
   .map(({ entries, tail, body, bom, crlf }) => {
-    const lines = entries.map(({ key, value, before }) => `${before}${key}:${value}${value.endsWith("\n") ? "" : "\n"}`);
+    const lines = entries.map(
+      ({ key, value, before }) => `${before}${key}:${value}${value.endsWith("\n") ? "" : "\n"}`,
+    );
     const text = `---\n${lines.join("")}${tail}---\n${body}`;
     return (bom ? "\uFEFF" : "") + (crlf ? text.replaceAll("\n", "\r\n") : text);
   });
@@ -58,7 +64,25 @@ const frontMatter = fc
 const scalar = fc.oneof(
   fc.string({ unit: "binary" }),
   fc.string(),
-  fc.constantFrom("true", "no", "null", "~", "1e3", "0x1f", "2026-01-09", "a: b", "a #b", "- a", "", " ", "'", "---", "\u2028", "*x", "a\nb\r\n\tc"),
+  fc.constantFrom(
+    "true",
+    "no",
+    "null",
+    "~",
+    "1e3",
+    "0x1f",
+    "2026-01-09",
+    "a: b",
+    "a #b",
+    "- a",
+    "",
+    " ",
+    "'",
+    "---",
+    "\u2028",
+    "*x",
+    "a\nb\r\n\tc",
+  ),
   fc.double(),
   fc.integer(),
   fc.boolean(),
@@ -83,17 +107,22 @@ function fieldsOf(text: string): Map<string, unknown> {
 describe("editFrontMatter", () => {
   it("sets one key and changes nothing else, byte for byte", () => {
     fc.assert(
-      fc.property(frontMatter, fc.constantFrom("id", "status", "labels", "last error", "quoted", "it's", "new"), newValue, (text, key, value) => {
-        const before = fieldsOf(text);
-        const edited = editFrontMatter(text, { [key]: value });
-        const expected = new Map(before);
-        if (value === undefined) expected.delete(key);
-        else expected.set(key, value);
-        const after = fieldsOf(edited);
-        expect([...after].toSorted(byKey)).toEqual([...expected].toSorted(byKey));
-        expect(othersOf(edited, key)).toEqual(othersOf(text, key));
-        if (text.includes("\r\n")) expect(edited.replaceAll("\r\n", "")).not.toContain("\n");
-      }),
+      fc.property(
+        frontMatter,
+        fc.constantFrom("id", "status", "labels", "last error", "quoted", "it's", "new"),
+        newValue,
+        (text, key, value) => {
+          const before = fieldsOf(text);
+          const edited = editFrontMatter(text, { [key]: value });
+          const expected = new Map(before);
+          if (value === undefined) expected.delete(key);
+          else expected.set(key, value);
+          const after = fieldsOf(edited);
+          expect([...after].toSorted(byKey)).toEqual([...expected].toSorted(byKey));
+          expect(othersOf(edited, key)).toEqual(othersOf(text, key));
+          if (text.includes("\r\n")) expect(edited.replaceAll("\r\n", "")).not.toContain("\n");
+        },
+      ),
       { numRuns: 1000 },
     );
   });
@@ -124,7 +153,13 @@ describe("editFrontMatter", () => {
       "# Body",
       "",
     ].join("\n");
-    const edits = { status: "in-progress", updated: "2026-01-10", branch: "remand/story-1", labels: ["s", "m"], last_error: "no: luck" };
+    const edits = {
+      status: "in-progress",
+      updated: "2026-01-10",
+      branch: "remand/story-1",
+      labels: ["s", "m"],
+      last_error: "no: luck",
+    };
     expect(editFrontMatter(text, edits)).toBe(
       [
         "---",
@@ -152,7 +187,9 @@ describe("editFrontMatter", () => {
   });
 
   it("keeps a flow list a flow list", () => {
-    expect(editFrontMatter("---\nlabels: [a]\n---\n", { labels: ["a", "b, c"] })).toBe("---\nlabels: [a, 'b, c']\n---\n");
+    expect(editFrontMatter("---\nlabels: [a]\n---\n", { labels: ["a", "b, c"] })).toBe(
+      "---\nlabels: [a, 'b, c']\n---\n",
+    );
   });
 
   it("gives a file without front matter one, in the file's own line ends", () => {
@@ -201,7 +238,9 @@ function othersOf(text: string, key: string): string[] {
   if (parts.kind !== "closed") return [text];
   const yaml = text.slice(parts.yamlStart, parts.yamlEnd);
   const document = parseDocument(yaml, { keepSourceTokens: true });
-  const contents = document.contents as unknown as { items: { key: { value: unknown; range: number[] }; value: { range: number[] } | null }[] } | null;
+  const contents = document.contents as unknown as {
+    items: { key: { value: unknown; range: number[] }; value: { range: number[] } | null }[];
+  } | null;
   const item = contents?.items?.find((one) => String(one.key.value) === key);
   const outside = text.slice(0, parts.yamlStart) + text.slice(parts.yamlEnd);
   if (item === undefined) return [outside, ...yaml.split("\n").filter((line) => line.trim() !== "")];

@@ -64,7 +64,10 @@ function listing(stories: readonly Story[], problems: readonly Problem[], folder
   const widths = [0, 1, 2, 3].map((column) => Math.max(0, ...rows.map((cells) => cells[column]!.length)));
   const lines = rows.map((cells) => cells.map((cell, i) => (i < 4 ? cell.padEnd(widths[i]!) : cell)).join("  "));
   const errors = problems.filter((problem) => problem.severity === "error").length;
-  const counts = [counted(stories.length, "story", "stories"), ...(errors > 0 ? [counted(errors, "error", "errors")] : [])];
+  const counts = [
+    counted(stories.length, "story", "stories"),
+    ...(errors > 0 ? [counted(errors, "error", "errors")] : []),
+  ];
   const warnings = problems.length - errors;
   if (warnings > 0) counts.push(counted(warnings, "warning", "warnings"));
   return `${[...lines, `${counts.join(" · ")} in ${folder}`].join("\n")}\n`;
@@ -73,7 +76,13 @@ function listing(stories: readonly Story[], problems: readonly Problem[], folder
 function row(story: Story): string[] {
   const after = story.dependsOn.length === 0 ? "" : `  (after ${story.dependsOn.join(", ")})`;
   const title = plainText(story.title).replaceAll("\n", " ");
-  return [story.id, story.shelf, `p${story.priority}`, counted(story.criteria.length, "criterion", "criteria"), title + after];
+  return [
+    story.id,
+    story.shelf,
+    `p${story.priority}`,
+    counted(story.criteria.length, "criterion", "criteria"),
+    title + after,
+  ];
 }
 
 const counted = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`;

@@ -11,14 +11,19 @@ export interface Stalled {
   readonly detail: string;
 }
 
+/** A rework that changed nothing shows before any gate judges, and judging the same thing again would be a waste. */
+export function stalledUnchanged(state: StoryState, policy: Policy): Stalled | null {
+  const { unchanged } = state.counters;
+  if (policy.stall.unchanged === 0 || unchanged < policy.stall.unchanged) return null;
+  return { stall: "no-change", detail: `${unchanged} rework in a row left the work as it was` };
+}
+
 /** Stalls that show without knowing the cause, so that no test run is spent on finding it. */
 export function stalledAtOnce(state: StoryState, policy: Policy, gate: GateName): Stalled | null {
   const rules = policy.stall;
   const { rounds } = gateState(state, gate);
   const now = rounds[rounds.length - 1];
   const before = rounds[rounds.length - 2];
-  if (rules.unchanged > 0 && state.counters.unchanged >= rules.unchanged)
-    return { stall: "no-change", detail: `rework ${state.counters.unchanged} in a row left the work as it was` };
   if (rules.oscillation && wasSeenBefore(state))
     return { stall: "oscillation", detail: "the work is back at a tree that was judged before" };
   if (rules.cascade && now && before && isWorse(now, before))

@@ -15,7 +15,7 @@ import { placesForgiven } from "./locations.ts";
 export function answered(state: StoryState, answer: Answer, base: string, at: number): StoryState {
   const reason = state.escalation?.reason ?? null;
   const gate = answer.gate ?? state.escalation?.gate ?? state.failing?.gate ?? null;
-  const next: StoryState = { ...state, escalation: null };
+  const next: StoryState = { ...state, escalation: null, counters: { ...state.counters, unchanged: 0 } };
   switch (answer.verb) {
     case "resolve":
       return resolved(forgiven(next, reason, gate), reason, answer);
@@ -79,7 +79,7 @@ function forgiven(state: StoryState, reason: EscalationReason | null, gate: Gate
     case "gate-blocked":
       return resetGate({ ...state, counters: { ...counters, blocked: 0 } }, gate);
     case "stall":
-      return resetGate(placesForgiven({ ...state, counters: { ...counters, unchanged: 0 }, trees: [] }), gate);
+      return resetGate(placesForgiven({ ...state, counters, trees: [] }), gate);
     case "budget": {
       const budgetGate = gateOfBudget(reason.budget);
       return resetGate(resetGate({ ...state, counters }, gate), budgetGate);

@@ -181,7 +181,8 @@ function adjudicated(state: StoryState, finding: StoryState["disputes"][number][
   // The finding does not stand: the gate judges again and leaves it out. An opinion is not a pass.
   const again = withGate(paid, dispute.gate, { overturned: [...overturned, finding], fresh: false });
   const failing = again.failing?.gate === dispute.gate ? null : again.failing;
-  return { ...again, failing, disputes: again.disputes.filter((each) => each !== dispute) };
+  const counters = { ...again.counters, unchanged: 0 };
+  return { ...again, failing, counters, disputes: again.disputes.filter((each) => each !== dispute) };
 }
 
 function isRunning(state: StoryState, attempt: number): boolean {

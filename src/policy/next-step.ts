@@ -6,6 +6,7 @@ import type { StoryState } from "../domain/story-state.ts";
 import { afterAgentFailure } from "./after-agent.ts";
 import { afterFailure, giveUp } from "./after-failure.ts";
 import { gateState } from "./charge.ts";
+import { stalledUnchanged } from "./converge.ts";
 import { escalateStory } from "./escalate.ts";
 import { gatesOfPhase, nextGate } from "./gate-standing.ts";
 import { routeForPerson, standIn } from "./route.ts";
@@ -75,7 +76,9 @@ function work(state: StoryState, policy: Policy, facts: Facts): StoryAction {
   if (broke !== null) return broke;
   const judgement = state.failing === null ? null : gateState(state, state.failing.gate).last;
   if (state.failing !== null && judgement !== null) return afterFailure(state, policy, state.failing, judgement);
-  return gate !== null && state.productReady ? judge(state, policy, gate) : startAttempt(state, policy);
+  if (gate === null || !state.productReady) return startAttempt(state, policy);
+  const same = policy.circuitBreaker ? stalledUnchanged(state, policy) : null;
+  return same === null ? judge(state, policy, gate) : giveUp(state, policy, { type: "stall", ...same }, gate);
 }
 
 /** Money and time always ask: failing a story because it was dear would throw away what was bought. */

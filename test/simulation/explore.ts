@@ -1,25 +1,16 @@
+import { createHash } from "node:crypto";
 import { assert } from "../../src/stdx/assert.ts";
 import { canonicalJson } from "../../src/stdx/canonical-json.ts";
 import { byText, entries, lookup } from "../../src/stdx/sorted-map.ts";
-import { FAILURE_CEILING } from "../../src/domain/budget.ts";
 import type { Command } from "../../src/domain/command.ts";
 import type { Event } from "../../src/domain/event.ts";
-import type { GateName } from "../../src/domain/gate.ts";
 import type { Policy } from "../../src/domain/policy.ts";
 import type { RunState } from "../../src/domain/run-state.ts";
-import type { StoryState } from "../../src/domain/story-state.ts";
 import { decide } from "../../src/policy/decide.ts";
-import { escalationProblems } from "../../src/policy/escalate.ts";
 import { evolve } from "../../src/policy/evolve.ts";
+import { checkBudgets, checkCommands, NOTHING_WITNESSED, waitsForSomebody, witnessed, type Witness } from "./laws.ts";
 import { keyOf } from "./state-key.ts";
 import { outcomesOf, recorded, type Outcome } from "./world.ts";
-
-/** What was proven, kept by the explorer itself and never by the code under test. */
-export interface Witness {
-  readonly proven: { readonly [story: string]: { readonly [G in GateName]?: true } };
-  readonly charged: { readonly [story: string]: { readonly [G in GateName]?: number } };
-  readonly answers: number;
-}
 
 export interface Explored {
   readonly states: number;
@@ -58,7 +49,7 @@ export function explore(start: RunState, policy: Policy, options: Options = {}):
   }
   const open = (node: Node): Frame => {
     const { key } = node;
-    assert(!onPath.has(key), `a path comes back to where it was:\n${key}`);
+    assert(!onPath.has(key), `a path comes back to where it was:\n${keyOf(node.run)}`);
     assert(depth.size + onPath.size < (options.mostStates ?? 5_000_000), "too many states for this configuration");
     onPath.add(key);
     const next = successors(node, policy, options);
@@ -66,7 +57,7 @@ export function explore(start: RunState, policy: Policy, options: Options = {}):
     return { key, next, longest: 0 };
   };
   const stack: Frame[] = [];
-  stack.push(open(nodeOf(start, { proven: {}, charged: {}, answers: 0 })));
+  stack.push(open(nodeOf(start, NOTHING_WITNESSED)));
   let longestPath = 0;
   for (let frame = stack[stack.length - 1]; frame !== undefined; frame = stack[stack.length - 1]) {
     const node = frame.next.pop();
@@ -91,12 +82,10 @@ function successors(node: Node, policy: Policy, options: Options): Node[] {
   const { run, witness } = node;
   // Far in the future, so that every pause is over: waiting is not what is explored.
   const commands = decide(run, policy, Number.MAX_SAFE_INTEGER);
-  checkCommands(run, commands);
+  checkCommands(run, witness, commands);
   const next: Node[] = [];
   for (const command of commands) {
     const state = command.story === null ? null : lookup(run.stories, command.story, byText)!;
-    if (command.type === "accept") checkAccepted(state!, witness);
-    if (command.type === "raise-escalation") assert(escalationProblems(command.escalation).length === 0, escalationProblems(command.escalation).join());
     for (const outcome of outcomesOf(command, state)) {
       if (options.skip?.(outcome.name, command) === true) continue;
       next.push(applied(node, command.story, outcome, policy));
@@ -126,86 +115,8 @@ function applied({ run, witness }: Node, of: string | null, outcome: Outcome, po
 }
 
 function nodeOf(run: RunState, witness: Witness): Node {
-  return { run, witness, key: keyOf(run) + canonicalJson(witness) };
-}
-
-/** The explorer's own idea of what is proven and charged, by the words of the design and not by the code's. */
-function witnessed(witness: Witness, before: StoryState, after: StoryState, event: Event): Witness {
-  const id = before.story.id;
-  const proven = { ...witness.proven[id] };
-  const charged = { ...witness.charged[id] };
-  const forget = (paths: readonly string[]): void => {
-    const docsOnly = paths.every((path) => path.endsWith(".md"));
-    for (const gate of Object.keys(proven) as GateName[])
-      if (paths.length > 0 && !(docsOnly && (gate === "checks" || gate === "tdd" || gate === "mutation"))) delete proven[gate];
-  };
-  if (event.type === "gate.judged") {
-    const { gate, result, ciClass } = event.judgement;
-    if (result === "pass") proven[gate] = true;
-    else delete proven[gate];
-    const tests = before.policy!.phases.some((plan) => plan.gates.includes("tdd")) ? "tdd" : "checks";
-    const free = result !== "fail" || ciClass === "infrastructure" || (ciClass === "lint" && before.gates.ci?.lintFixed !== true);
-    const to = gate === "ci" && (ciClass === "test" || ciClass === "build") ? tests : gate;
-    if (!free) charged[to] = (charged[to] ?? 0) + 1;
-  }
-  if (event.type === "attempt.finished" || event.type === "lint.fixed") forget(event.changed);
-  if (event.type === "tree.restored") forget(["src/a.ts"]);
-  if (event.type === "blame.found" && (event.blame.verdict === "environment" || event.blame.verdict === "flaky" || event.blame.verdict === "pre-existing")) {
-    const last = before.gates[event.gate]!.last!;
-    const tests = before.policy!.phases.some((plan) => plan.gates.includes("tdd")) ? "tdd" : "checks";
-    const to = last.ciClass === "test" || last.ciClass === "build" ? tests : event.gate;
-    charged[to] = charged[to]! - 1;
-  }
-  if (event.type === "person.answered" && (event.answer.verb === "resolve" || event.answer.verb === "dispute")) forget(["src/a.ts"]);
-  if (before.phase !== after.phase) forget(["src/a.ts"]);
-  return { ...witness, proven: { ...witness.proven, [id]: proven }, charged: { ...witness.charged, [id]: charged } };
-}
-
-/** Law 2: nothing is accepted but on a pass of every gate for what is there now, or on a named waiver. */
-function checkAccepted(state: StoryState, witness: Witness): void {
-  for (const gate of state.policy!.phases[state.policy!.phases.length - 1]!.gates) {
-    const waived = state.waivers.some((waiver) => waiver.gate === gate && waiver.by !== "" && waiver.reason !== "");
-    assert(waived || witness.proven[state.story.id]?.[gate] === true, `${gate} was not proven when the story was accepted`);
-  }
-}
-
-/** Law 5, and one hand per command: nothing is dispatched while blocked, and limits hold. */
-function checkCommands(run: RunState, commands: readonly Command[]): void {
-  const keys = new Set(commands.map((command) => command.key));
-  assert(keys.size === commands.length, "two commands share a key");
-  const dispatched = commands.filter((command) => DISPATCHES.has(command.type));
-  const blocked = run.remediation !== null || run.halted !== null || run.escalation !== null;
-  assert(!blocked || dispatched.length === 0, "work was dispatched while blocked");
-  for (const command of dispatched) {
-    const state = lookup(run.stories, command.story!, byText)!;
-    assert(state.running === null && state.escalation === null && state.ending === null, "work was dispatched for a story that cannot take it");
-  }
-}
-
-const DISPATCHES = new Set(["start-story", "start-attempt", "start-gate", "find-blame", "fix-lint", "adjudicate", "deliver"]);
-
-/** Laws 3 and 4: budgets are never exceeded, and are charged for failures of the work alone. */
-function checkBudgets(run: RunState, witness: Witness, policy: Policy): void {
-  for (const [id, state] of entries(run.stories)) {
-    assert(state.counters.attempts <= (state.raised.iterations ?? policy.limits.iterations), "more attempts than iterations");
-    for (const [gate, known] of Object.entries(state.gates) as [GateName, NonNullable<StoryState["gates"][GateName]>][]) {
-      const set = policy.limits.failures[gate];
-      const most = set === null ? policy.limits.iterations : Math.min(FAILURE_CEILING, (state.raised[`failures:${gate}`] ?? set) + policy.stall.grace);
-      assert(known.failures <= most, `${gate} was charged ${known.failures} of ${most}`);
-      assert(known.failuresEver === (witness.charged[id]?.[gate] ?? 0), `${gate} was charged for something that is not its failure`);
-    }
-  }
-}
-
-/** Law 1: who is waited for has a name. */
-function waitsForSomebody(run: RunState): boolean {
-  if (run.escalation !== null || run.halted !== null) return true;
-  for (const [, state] of entries(run.stories)) {
-    const waitsForPerson = state.escalation !== null || state.held;
-    const waitsForStory = state.story.dependsOn.some((id) => lookup(run.stories, id, byText)?.ending?.how !== "accepted");
-    if (state.ending === null && !waitsForPerson && !waitsForStory) return false;
-  }
-  return true;
+  // Hashed, because a million keys of a kilobyte each would not fit.
+  return { run, witness, key: createHash("sha1").update(keyOf(run)).update(canonicalJson(witness)).digest("base64") };
 }
 
 function endingOf(run: RunState): string {

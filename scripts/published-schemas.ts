@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { briefSchema } from "../src/schemas/brief.ts";
+import { configFileSchema } from "../src/schemas/config.ts";
 import { reworkLogSchema } from "../src/schemas/rework-log.ts";
 
 interface Published {
@@ -13,6 +14,12 @@ interface Published {
 
 /** The documents other tools may rely on. */
 const PUBLISHED: readonly Published[] = [
+  {
+    name: "config",
+    description: "remand.yaml: a preset, and what is changed in it.",
+    schema: configFileSchema,
+    io: "input",
+  },
   {
     name: "brief",
     description: "What `remand brief --from` reads: why work goes back, and what to do about it.",

@@ -9,7 +9,8 @@
  * - ```text or ```json         Directly after an sh block: its whole output, both streams. `…` stands for any text;
  *                              alone on its line it stands for any lines, none included.
  * - ```<any> file=path/to.md   The block is written to that file of the folder, before what follows it is run.
- * - ```sh in-repository        The block is run at the root of the repository; a leading `npm ci && ` is left out.
+ * - ```sh in-repository        The block is run at the root of the repository; a leading `npm ci && ` or
+ *                              `npm ci && npm run build && ` is left out.
  * - ```sh no-run="reason"      The block is not run, for that reason.
  *
  * Other fences are left alone, but ```bash, ```shell, ```console and ```zsh are refused: they would hide an example.
@@ -69,7 +70,7 @@ describe("the test of the documents", () => {
     expect(
       complaints(
         "```sh in-repository",
-        "npm ci && cat package.json",
+        "npm ci && npm run build && cat package.json",
         "```",
         "```text",
         "{",

@@ -116,13 +116,19 @@ function writeStep(step: Step & { kind: "file" }, work: string): readonly string
 }
 
 function runStep(step: Step & { kind: "commands" }, work: string, bin: string): readonly string[] {
-  // The packages are already there when tests run, and installing them again would pull them from under the tests.
-  const commands = step.inRepository ? step.commands.replace(/^npm ci && /, "") : step.commands;
+  // Packages and build are there when tests run; doing it again would pull them from under the other tests.
+  const commands = step.inRepository ? step.commands.replace(SET_UP, "") : step.commands;
   const { status, stdout } = spawnSync("bash", ["-e", "-u", "-o", "pipefail", "-c", `exec 2>&1\n${commands}`], {
     cwd: step.inRepository ? repository : work,
     encoding: "utf8",
     timeout: 50_000,
-    env: { PATH: `${bin}:${process.env["PATH"]}`, HOME: work, LANG: "C.UTF-8", NO_COLOR: "1" },
+    env: {
+      PATH: `${bin}:${process.env["PATH"]}`,
+      HOME: work,
+      LANG: "C.UTF-8",
+      NO_COLOR: "1",
+      npm_config_update_notifier: "false",
+    },
   });
   const complaints: string[] = [];
   if (status !== step.exit)
@@ -132,6 +138,8 @@ function runStep(step: Step & { kind: "commands" }, work: string, bin: string): 
   }
   return complaints;
 }
+
+const SET_UP = /^(?:npm ci && )?(?:npm run (?:--silent )?build && )?/;
 
 /** Is the output what the document shows? `…` stands for any text; alone on its line it stands for any lines. */
 export function isShown(output: string, shown: string): boolean {

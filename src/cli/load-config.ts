@@ -47,7 +47,6 @@ async function fileLayer(world: World, path: string, name: ConfigLayer["name"]) 
   const yaml = readYaml(shownPath(world, path), text);
   const layer: ConfigLayer = {
     name,
-    file: shownPath(world, path),
     value: yaml.value,
     keyPlace: yaml.keyPlace,
     valuePlace: yaml.valuePlace,

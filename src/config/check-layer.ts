@@ -46,11 +46,12 @@ function checkDetails(layer: PlainLayer, part: ConfigPart, problems: Problem[]):
     wrong(["redact", index], `"${pattern}" is not a regular expression`, hint);
   }
   visit(layer.value, [], (path, text) => {
+    if (path[0] !== "limits" && path[0] !== "gates") return;
     const isTime = path.includes("time") || path.includes("timeout") || path.includes("backoff");
-    const isLimit = path[0] === "limits" || path[0] === "gates";
-    if (isLimit && isTime && durationMs(text) === 0) wrong(path, `"${path.join(".")}" must be longer than nothing`, "");
-    if (isLimit && path.at(-1) === "tokens" && sizeOf(text) === 0)
-      wrong(path, `"${path.join(".")}" must be more than nothing`, "");
+    const amount = isTime ? durationMs(text) : path.at(-1) === "tokens" ? sizeOf(text) : 1;
+    if (amount === 0) wrong(path, `"${path.join(".")}" must be more than nothing`, "");
+    if (amount === null)
+      wrong(path, `"${path.join(".")}" is longer than anybody can wait`, "Leave it empty for no limit.");
   });
 }
 

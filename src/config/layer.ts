@@ -6,8 +6,6 @@ export type Path = readonly (string | number)[];
 /** What one person or place says about the config. Whoever read it says where each key and value stands. */
 export interface ConfigLayer {
   readonly name: "set" | "project" | "user";
-  /** As people know it: `remand.yaml`. */
-  readonly file: string;
   readonly value: Tree;
   keyPlace(path: Path): Place;
   valuePlace(path: Path): Place;

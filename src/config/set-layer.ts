@@ -39,7 +39,6 @@ export function setLayer(texts: readonly string[]): { layer: ConfigLayer; proble
   };
   const layer: ConfigLayer = {
     name: "set",
-    file: "--set",
     value,
     keyPlace: (path) => find(path, "key"),
     valuePlace: (path) => find(path, "value"),

@@ -1,7 +1,7 @@
 import type { AgentFile } from "../domain/agent-file.ts";
 import { roleName } from "../domain/ids.ts";
 import type { Problem } from "../domain/problem.ts";
-import { fieldReader, readMarkdownFile } from "./front-matter.ts";
+import { fieldReader, fileName, readMarkdownFile } from "./front-matter.ts";
 
 const KNOWN_KEYS = ["name", "description", "model", "tools", "color"];
 
@@ -15,7 +15,7 @@ export function readAgentFile(path: string, text: string): { agent: AgentFile | 
   if (file.fields === null) return { agent: null, problems };
   const fields = fieldReader(file.fields, file.yaml, problems);
   fields.nearMisses(KNOWN_KEYS);
-  const name = fields.text("name")?.trim() ?? path.slice(path.lastIndexOf("/") + 1).replace(/\.md$/i, "");
+  const name = fields.text("name")?.trim() ?? fileName(path);
   const model = fields.text("model")?.trim();
   const tools = toolNames(fields.texts("tools"));
   const description = fields.text("description")?.trim() ?? "";

@@ -27,6 +27,11 @@ export function readMarkdownFile(file: string, bytes: string): MarkdownFile {
   return { file, fields, yaml, text, bodyStart: parts.bodyStart, problems };
 }
 
+/** The name of a markdown file without its folder and its ending. */
+export function fileName(path: string): string {
+  return path.slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1).replace(/\.(?:md|markdown)$/i, "");
+}
+
 /** Front matter that a person meant and that is none. */
 function misplaced(file: string, text: string, parts: FrontMatter): Problem[] {
   if (parts.kind === "unterminated") {
@@ -59,7 +64,7 @@ function fieldsOf(yaml: YamlText, problems: Problem[]): YamlMap | null {
   return null;
 }
 
-export function isYamlMap(value: YamlValue | undefined): value is YamlMap {
+function isYamlMap(value: YamlValue | undefined): value is YamlMap {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 

@@ -41,7 +41,8 @@ const BOLD_LINE = /^(?:\*\*|__)([^*_]+)(?:\*\*|__):?\s*$/;
 
 function headingLevel(line: MarkdownLine): number {
   if (line.kind === "heading") return line.level;
-  return line.kind === "text" && BOLD_LINE.test(line.text) ? BOLD_LEVEL : 0;
+  const mayBeBold = line.kind === "text" && (line.text.startsWith("**") || line.text.startsWith("__"));
+  return mayBeBold && BOLD_LINE.test(line.text) ? BOLD_LEVEL : 0;
 }
 
 function isCriteriaHeading(line: MarkdownLine): boolean {

@@ -5,7 +5,7 @@ import { SHELVES, type Shelf, type Story } from "../domain/story.ts";
 import { lineIndex } from "../stdx/line-index.ts";
 import { markdownLines } from "../stdx/markdown-lines.ts";
 import { nearMiss } from "../stdx/near-miss.ts";
-import { fieldReader, readMarkdownFile, type FieldReader, type MarkdownFile } from "./front-matter.ts";
+import { fieldReader, fileName, readMarkdownFile, type FieldReader, type MarkdownFile } from "./front-matter.ts";
 import { readCriteria } from "./story-criteria.ts";
 
 export interface StoryReading {
@@ -32,9 +32,7 @@ export interface PlacedStory extends StoryReading {
 export function readPlacedStory(path: string, text: string): PlacedStory {
   const file = readMarkdownFile(path, text);
   const problems = [...file.problems];
-  const name = path
-    .slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1)
-    .replace(/\.(?:md|markdown)$/i, "");
+  const name = fileName(path);
   const story =
     file.fields === null ? null : storyOf(file, fieldReader(file.fields, file.yaml, problems), name, problems);
   return {

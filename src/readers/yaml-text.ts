@@ -121,8 +121,8 @@ function plain(node: ParsedNode | null, path: YamlPath, key: Span | null, walk: 
     return null;
   }
   if (isScalar(node)) return scalar(node.value);
-  if (isSeq(node)) return list(node.items as (ParsedNode | null)[], path, walk);
-  if (isMap(node)) return map(node.items as MapItem[], path, walk);
+  if (isSeq(node)) return list(node.items, path, walk);
+  if (isMap(node)) return map(node.items, path, walk);
   return null;
 }
 
@@ -161,7 +161,8 @@ function map(items: readonly MapItem[], path: YamlPath, walk: Walk): YamlValue |
 function scalar(value: unknown): YamlValue {
   if (value === null || typeof value === "string" || typeof value === "boolean" || typeof value === "number")
     return value;
-  return String(value);
+  // A number too large for a number is the only other thing YAML's core has.
+  return typeof value === "bigint" ? String(value) : null;
 }
 
 function stopped(walk: Walk, span: Span, message: string): undefined {

@@ -18,28 +18,45 @@ export interface MarkdownLine {
 }
 
 export function* markdownLines(text: string, from = 0): Generator<MarkdownLine, void, undefined> {
-  let fence = "";
-  let inComment = false;
+  let open = "";
   let number = 0;
   for (let start = from; start < text.length;) {
     const newline = text.indexOf("\n", start);
-    const next = newline < 0 ? text.length : newline + 1;
-    const end = newline > start && text[newline - 1] === "\r" ? newline - 1 : newline < 0 ? text.length : newline;
-    const line = { number: ++number, start, end, text: text.slice(start, end), level: 0, title: "", open: "" };
-    start = next;
-    if (fence !== "") {
-      if (closes(line.text, fence)) fence = "";
-      yield { ...line, kind: "code", open: fence };
-    } else if (inComment || line.text.trimStart().startsWith("<!--")) {
-      inComment = !line.text.includes("-->");
-      yield { ...line, kind: "comment", open: inComment ? "-->" : "" };
-    } else if ((fence = opened(line.text)) !== "") yield { ...line, kind: "code", open: fence };
-    else yield heading(line);
+    const lineEnd = newline < 0 ? text.length : newline;
+    const end = newline > start && text[newline - 1] === "\r" ? newline - 1 : lineEnd;
+    const line = text.slice(start, end);
+    const kind = open === "" ? kindOf(line) : open === "-->" ? "comment" : "code";
+    if (kind === "comment") open = line.includes("-->") ? "" : "-->";
+    else if (kind === "code") open = open === "" ? fenceOf(line) : closes(line, open) ? "" : open;
+    const { level, title } = kind === "heading" ? headingOf(line) : NO_HEADING;
+    yield { number: ++number, start, end, text: line, kind, level, title, open };
+    start = lineEnd + 1;
   }
 }
 
+const NO_HEADING = { level: 0, title: "" };
+
+/** Most lines are plain text, and their first character says so. */
+function kindOf(line: string): MarkdownLine["kind"] {
+  let at = 0;
+  while (line[at] === " " || line[at] === "\t") at++;
+  switch (line[at]) {
+    case "#":
+      return at <= 3 && HEADING.test(line) ? "heading" : "text";
+    case "`":
+    case "~":
+      return fenceOf(line) === "" ? "text" : "code";
+    case "<":
+      return line.startsWith("<!--", at) ? "comment" : "text";
+    default:
+      return "text";
+  }
+}
+
+const HEADING = /^ {0,3}(#{1,6})(?:[ \t]|$)/;
+
 /** The fence a line opens. Any depth counts, because fences stand inside list items too. */
-function opened(line: string): string {
+function fenceOf(line: string): string {
   const fence = /^[ \t]*(`{3,}|~{3,})([^\n]*)$/.exec(line);
   if (fence === null) return "";
   // A backtick behind a backtick fence makes it a piece of inline code.
@@ -51,12 +68,10 @@ function closes(line: string, fence: string): boolean {
   return inner.length >= fence.length && inner === fence[0]!.repeat(inner.length);
 }
 
-function heading(line: Omit<MarkdownLine, "kind">): MarkdownLine {
-  const found = /^ {0,3}(#{1,6})(?:[ \t]|$)/.exec(line.text);
-  if (found === null) return { ...line, kind: "text" };
-  const rest = line.text.slice(found[0].length).trim();
-  const title = rest.endsWith("#") ? withoutClosingMarks(rest) : rest;
-  return { ...line, kind: "heading", level: found[1]!.length, title };
+function headingOf(line: string): { readonly level: number; readonly title: string } {
+  const marks = HEADING.exec(line)!;
+  const rest = line.slice(marks[0].length).trim();
+  return { level: marks[1]!.length, title: rest.endsWith("#") ? withoutClosingMarks(rest) : rest };
 }
 
 function withoutClosingMarks(rest: string): string {

@@ -9,7 +9,7 @@ import { readYaml } from "../../src/readers/yaml-text.ts";
 
 const layer = (text: string, name: ConfigLayer["name"] = "project"): ConfigLayer => {
   const file = name === "project" ? "remand.yaml" : "config.yaml";
-  return { ...readYaml(file, text), name, file };
+  return { ...readYaml(file, text), name };
 };
 const resolve = (...texts: readonly string[]) =>
   resolveConfig({ layers: texts.map((text, i) => layer(text, i === 0 ? "project" : "user")) });
@@ -76,6 +76,11 @@ describe("resolveConfig", () => {
       run: { timeMs: 86_400_000, tokens: 200_000, costUsd: 2.5 },
     });
     expect(resolve("limits: { tokens: 5000 }").policy?.limits.story.tokens).toBe(5000);
+  });
+
+  it("hands specialists on", () => {
+    const { policy } = resolve("specialists:\n  - { role: css-expert, paths: ['**/*.css'], categories: [style] }\n");
+    expect(policy?.specialists).toEqual([{ role: "css-expert", paths: ["**/*.css"], categories: ["style"] }]);
   });
 
   it("follows the autonomy in what nobody set", () => {
@@ -162,10 +167,18 @@ describe("mistakes", () => {
       "limits: { time: 2 hours }",
       '1:17+7 "limits.time" must be a length of time such as `90s`, `5m` or `1h30m`, and is "2 hours"',
     ],
-    ["limits: { time: 0s }", '1:17+2 "limits.time" must be longer than nothing'],
+    ["limits: { time: 0s }", '1:17+2 "limits.time" must be more than nothing'],
     [
       "limits: { tokens: lots }",
       '1:19+4 "limits.tokens" must be a number such as `200000`, `200k` or `2M`, and is "lots"',
+    ],
+    [
+      "limits: { time: 999999999999d }",
+      '1:17+13 "limits.time" is longer than anybody can wait | Leave it empty for no limit.',
+    ],
+    [
+      "gates: { checks: { commands: [{ run: x, timeout: 0m }] } }",
+      '1:50+2 "gates.checks.commands.0.timeout" must be more than nothing',
     ],
     ["limits: { tokens: 0k }", '1:19+2 "limits.tokens" must be more than nothing'],
     ["limits: { costUsd: -1 }", '1:20+2 "limits.costUsd" must be more than 0, and is -1'],

@@ -6,7 +6,7 @@ import { readYaml } from "../../src/readers/yaml-text.ts";
 import { findFrontMatter } from "../../src/stdx/front-matter.ts";
 import { editFrontMatter } from "../../src/writers/front-matter-edit.ts";
 import { storyProgressEdits } from "../../src/writers/story-progress.ts";
-import { appendRefinementNote, replaceSection } from "../../src/writers/story-sections.ts";
+import { appendRefinementNote, replaceSection, SECTION_OF_PHASE } from "../../src/writers/story-sections.ts";
 
 /** A story as S4's tool leaves it: folded title, quoted dates, phases' products with headings of their own. */
 const STORY = `---
@@ -146,7 +146,7 @@ describe("S4: the story file", () => {
     const noted = appendRefinementNote(STORY, { iteration: 1, phase: "implement", feedback: "Use the exact amount." });
     expect(noted.startsWith(STORY)).toBe(true);
     expect(noted).toContain("## Refinement Notes\n\n### Iteration 1: implement\n\n> Use the exact amount.\n");
-    const planned = replaceSection(noted, "Implementation Plan", "# Plan\n\n1. Read amounts as they are.\n");
+    const planned = replaceSection(noted, SECTION_OF_PHASE.plan, "# Plan\n\n1. Read amounts as they are.\n");
     expect(planned).toContain("\n## Implementation Plan\n\n### Plan\n\n1. Read amounts as they are.\n");
     expect(planned.startsWith(noted)).toBe(true);
     expect(readStoryFile("stories/export.md", planned).story?.criteria).toHaveLength(5);
@@ -156,7 +156,7 @@ describe("S4: the story file", () => {
     const text =
       "preset: story\nrefinement: { maxIterations: 3, escalateOnMaxAttempts: manual, enableCircuitBreaker: true }\n";
     const { policy } = resolveConfig({
-      layers: [{ ...readYaml("remand.yaml", text), name: "project", file: "remand.yaml" }],
+      layers: [{ ...readYaml("remand.yaml", text), name: "project" }],
     });
     expect(policy).toMatchObject({ limits: { failures: { review: 4 } }, onExhausted: "manual", circuitBreaker: true });
   });

@@ -101,7 +101,7 @@ function fieldsOf(text: string): Map<string, unknown> {
   const document = parseDocument(text.slice(parts.yamlStart, parts.yamlEnd));
   expect(document.errors).toEqual([]);
   const value: unknown = document.toJS();
-  return new Map(Object.entries((value ?? {}) as object));
+  return new Map(Object.entries(value ?? {}));
 }
 
 describe("editFrontMatter", () => {

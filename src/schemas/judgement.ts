@@ -1,0 +1,60 @@
+import { z } from "zod";
+import { CI_CLASSES, GATES } from "../domain/gate.ts";
+import { TDD_PHASES } from "../domain/phase.ts";
+import { RESULTS } from "../domain/result.ts";
+import { findingSchema } from "./finding.ts";
+import { evidenceIdSchema, fingerprintSchema, roleNameSchema, treeIdSchema } from "./ids.ts";
+import { cost, count, text, texts } from "./scalars.ts";
+
+const stageResultSchema = z.strictObject({
+  stage: text,
+  result: z.enum(RESULTS),
+  reviewer: roleNameSchema,
+  summary: text.exactOptional(),
+});
+
+const checkRunSchema = z.strictObject({
+  check: text,
+  command: text,
+  environment: text,
+  result: z.enum(RESULTS),
+  // Some systems report a crash as a negative number.
+  exitCode: z.int().nullable(),
+  details: text,
+});
+
+const criterionResultSchema = z.strictObject({
+  criterion: text,
+  status: z.enum(["verified", "failed", "unknown"]),
+  evidence: text,
+});
+
+const reviewConflictSchema = z.strictObject({
+  file: text,
+  line: count,
+  between: z.tuple([text, text]),
+  says: z.tuple([text, text]),
+  winner: text.nullable(),
+});
+
+/** One judgement of one gate over one tree. */
+export const judgementSchema = z.strictObject({
+  gate: z.enum(GATES),
+  result: z.enum(RESULTS),
+  tree: treeIdSchema,
+  findings: z.array(findingSchema),
+  blocking: z.array(fingerprintSchema),
+  failure: fingerprintSchema.exactOptional(),
+  stages: z.array(stageResultSchema).exactOptional(),
+  runs: z.array(checkRunSchema).exactOptional(),
+  criteria: z.array(criterionResultSchema).exactOptional(),
+  tests: z.strictObject({ total: count, passed: count, failed: count, skipped: count }).exactOptional(),
+  ciClass: z.enum(CI_CLASSES).exactOptional(),
+  tddPhase: z.enum(TDD_PHASES).exactOptional(),
+  conflicts: z.array(reviewConflictSchema).exactOptional(),
+  requiredFixes: texts.exactOptional(),
+  summary: text,
+  context: texts.exactOptional(),
+  evidence: z.array(evidenceIdSchema),
+  ...cost,
+});

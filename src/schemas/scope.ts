@@ -1,0 +1,14 @@
+import { z } from "zod";
+import { TEST_POLICIES } from "../domain/scope.ts";
+import { text, texts } from "./scalars.ts";
+
+export const scopeExceptionsSchema = z.enum(["with-rationale", "never"]);
+
+/** What a rework may touch. */
+export const scopeSchema = z.strictObject({
+  allow: texts,
+  deny: texts,
+  tests: z.enum(TEST_POLICIES),
+  exceptions: scopeExceptionsSchema,
+  reason: text,
+});

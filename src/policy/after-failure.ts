@@ -5,7 +5,7 @@ import type { GateName, Judgement } from "../domain/gate.ts";
 import type { Policy } from "../domain/policy.ts";
 import type { Failing, StoryState } from "../domain/story-state.ts";
 import { chargedGate, failureLimit, gateState } from "./charge.ts";
-import { bestRound, isStrictlyImproving, stalledAtOnce, stalledByCause } from "./converge.ts";
+import { bestRound, isStrictlyImproving, roundsOf, stalledAtOnce, stalledByCause } from "./converge.ts";
 import { escalateStory } from "./escalate.ts";
 import { routeFailure } from "./route.ts";
 import { scopeFor } from "./scope-for.ts";
@@ -51,19 +51,19 @@ function tie(state: StoryState, gate: GateName, judgement: Judgement): StoryActi
 function exhausted(state: StoryState, policy: Policy, judgement: Judgement): StoryAction | null {
   const gate = chargedGate(state, judgement);
   if (gate === null) return null;
-  const { failures, rounds } = gateState(state, gate);
+  const { failures } = gateState(state, gate);
   const limit = failureLimit(state, gate);
   if (limit === null || failures < limit) return null;
   const graceLeft = policy.stall.grace - (state.grace[gate] ?? 0);
   const wouldRaise = (failureLimit({ ...state, grace: { ...state.grace, [gate]: (state.grace[gate] ?? 0) + 1 } }, gate) ?? 0) > limit;
-  if (graceLeft > 0 && wouldRaise && isStrictlyImproving(rounds)) return { type: "grant-grace", gate, failures };
+  if (graceLeft > 0 && wouldRaise && isStrictlyImproving(roundsOf(state, gate))) return { type: "grant-grace", gate, failures };
   return giveUp(state, policy, { type: "budget", budget: `failures:${gate}`, used: failures, limit }, judgement.gate);
 }
 
 function stalled(state: StoryState, policy: Policy, failing: Failing): StoryAction | null {
   const found = policy.circuitBreaker ? stalledAtOnce(state, policy, failing.gate) : null;
   if (found === null) return null;
-  const best = bestRound(gateState(state, failing.gate).rounds);
+  const best = bestRound(roundsOf(state, failing.gate));
   if (found.stall === "regression-cascade" && !failing.restored && best !== null && best.tree !== state.tree)
     return { type: "restore-tree", tree: best.tree };
   return giveUp(state, policy, { type: "stall", ...found }, failing.gate);

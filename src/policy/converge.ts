@@ -21,7 +21,7 @@ export function stalledUnchanged(state: StoryState, policy: Policy): Stalled | n
 /** Stalls that show without knowing the cause, so that no test run is spent on finding it. */
 export function stalledAtOnce(state: StoryState, policy: Policy, gate: GateName): Stalled | null {
   const rules = policy.stall;
-  const { rounds } = gateState(state, gate);
+  const rounds = roundsOf(state, gate);
   const now = rounds[rounds.length - 1];
   const before = rounds[rounds.length - 2];
   if (rules.oscillation && wasSeenBefore(state))
@@ -34,7 +34,7 @@ export function stalledAtOnce(state: StoryState, policy: Policy, gate: GateName)
 /** Stalls that are told better, or only, with the cause known. */
 export function stalledByCause(state: StoryState, policy: Policy, gate: GateName): Stalled | null {
   const rules = policy.stall;
-  const { rounds } = gateState(state, gate);
+  const rounds = roundsOf(state, gate);
   const spot = troubleSpot(state, policy.limits.perLocation);
   if (spot !== null)
     return { stall: "trouble-spot", detail: `${state.locations[spot]?.sincePass} failures without a pass at ${spot}` };
@@ -45,6 +45,14 @@ export function stalledByCause(state: StoryState, policy: Policy, gate: GateName
   if (rules.plateau > 0 && flat >= rules.plateau)
     return { stall: "plateau", detail: `${flat} rounds did not get below ${bestCount(rounds)} blocking findings` };
   return null;
+}
+
+/**
+ * The failed rounds of a gate in the present phase. A review of the plan says nothing of how the code gets on: they
+ * judge different products, and only their failures are counted together.
+ */
+export function roundsOf(state: StoryState, gate: GateName): readonly Round[] {
+  return gateState(state, gate).rounds.filter(({ attempt }) => (state.attempts[attempt - 1]?.phase ?? state.phase) === state.phase);
 }
 
 /** Did each round leave strictly fewer blocking findings than the one before? Then one more may be worth it. */

@@ -84,6 +84,8 @@ const DISPATCHES = new Set(["start-story", "start-attempt", "start-gate", "find-
 /** Laws 3 and 4: budgets are never exceeded, and are charged for failures of the work alone. */
 export function checkBudgets(run: RunState, witness: Witness, policy: Policy): void {
   for (const [id, state] of entries(run.stories)) {
+    const worked = state.attempts.filter((attempt) => attempt.outcome === "ready" || attempt.outcome === "running").length;
+    assert(state.counters.attempts === worked, `${state.counters.attempts} iterations were counted for ${worked} attempts that worked`);
     assert(state.counters.attempts <= (state.raised.iterations ?? policy.limits.iterations), "more attempts than iterations");
     for (const [gate, known] of Object.entries(state.gates) as [GateName, NonNullable<StoryState["gates"][GateName]>][]) {
       const set = policy.limits.failures[gate];

@@ -1,0 +1,138 @@
+import { presetPolicy } from "../src/config/preset-policy.ts";
+import type { Command } from "../src/domain/command.ts";
+import type { Event, Recorded } from "../src/domain/event.ts";
+import { evidenceId, fingerprint, storyId, treeId } from "../src/domain/ids.ts";
+import type { Policy } from "../src/domain/policy.ts";
+import type { RunState } from "../src/domain/run-state.ts";
+import { decide } from "../src/policy/decide.ts";
+import { evolve, fold } from "../src/policy/evolve.ts";
+import { EMPTY_RUN } from "../src/policy/new-state.ts";
+import type { BenchResult } from "./bench-result.ts";
+
+/**
+ * The fold and the next decision. The figures that matter are growth: what a decision costs with 10,000 settled
+ * stories beside what it costs with 100, and with 10,000 open ones beside 100.
+ */
+export async function run(): Promise<BenchResult[]> {
+  const policy = presetPolicy("critic-audit");
+  const journal = drive(policy, Math.ceil(100_000 / EVENTS_PER_STORY)).slice(0, 100_000);
+  const foldMs = best(5, () => fold(journal, EMPTY_RUN));
+  const floorMs = best(5, () => journal.reduce((sum, line) => sum + JSON.stringify(line).length, 0));
+  const settled = growth((n) => settledBeside(policy, n));
+  const open = growth((n) => openStories(policy, n));
+  return [
+    { name: "fold 100,000 events", value: foldMs, unit: "ms", ratio: foldMs / 1000, against: "1 s", limit: 1 },
+    { name: "fold beside writing the same events as JSON", value: foldMs, unit: "ms", ratio: foldMs / floorMs, against: "JSON.stringify", limit: 10 },
+    { name: "step with 10,000 settled stories", value: settled.many * 1000, unit: "µs", ratio: settled.many / settled.few, against: "100 settled", limit: 2 },
+    { name: "step with 10,000 open stories", value: open.many * 1000, unit: "µs", ratio: open.many / open.few, against: "100 open", limit: 2 },
+  ];
+}
+
+const EVENTS_PER_STORY = 13;
+const FAR = Number.MAX_SAFE_INTEGER;
+
+/** Runs stories from the first to the last event, with one rework each, and returns the journal. */
+function drive(policy: Policy, stories: number): Recorded[] {
+  const lines: Recorded[] = [];
+  let state = EMPTY_RUN;
+  const tell = (story: string | null, event: Event): void => {
+    const line: Recorded = { v: 1, at: lines.length, story: story === null ? null : storyId(story), event };
+    lines.push(line);
+    state = evolve(state, line);
+  };
+  tell(null, { type: "policy.set", policy, by: "bench" });
+  for (let i = 0; i < stories; i++) tell(`story-${i}`, added(i));
+  for (let due = decide(state, policy, FAR); due.length > 0; due = decide(state, policy, FAR))
+    for (const command of due) for (const event of performed(command)) tell(command.story, event);
+  return lines;
+}
+
+function added(i: number): Event {
+  const story = { id: storyId(`story-${i}`), title: `Story ${i}`, priority: i % 7, kind: "feature", labels: [], dependsOn: [], criteria: [], shelf: "ready", body: "", completed: [] } as const;
+  return { type: "story.added", story };
+}
+
+function performed(command: Command): Event[] {
+  const cost = { costUsd: 0.1, durationMs: 100 };
+  switch (command.type) {
+    case "start-story":
+      return [{ type: "story.started", by: "bench" }, { type: "story.prepared", tree: treeId("t0"), commit: "c0", preExisting: [] }];
+    case "start-attempt": {
+      const { attempt, phase, role, reworkOf, forecastUsd } = command;
+      return [
+        { type: "attempt.started", attempt, phase, role, reworkOf, brief: null, forecastUsd },
+        { type: "attempt.finished", attempt, outcome: { type: "ready" }, tree: treeId(`t${attempt}`), commit: `c${attempt}`, changed: ["src/a.ts"], productChanged: true, summary: "did it", ...cost },
+      ];
+    }
+    case "start-gate": {
+      const isRed = command.gate === "review" && command.tree === "t1";
+      const findings = isRed ? [{ id: fingerprint("f1"), severity: "major", category: "style", message: "rename it", source: "critic" } as const] : [];
+      const judgement = { gate: command.gate, tree: command.tree, result: isRed ? "fail" : "pass", findings, blocking: findings.map((f) => f.id), summary: "", evidence: [evidenceId("e")], ...cost } as const;
+      return [{ type: "gate.started", gate: command.gate, tree: command.tree, stages: [] }, { type: "gate.judged", judgement }];
+    }
+    case "send-back": {
+      const { key: _key, story: _story, ...sent } = command;
+      return [{ ...sent, type: "work.sent-back", brief: evidenceId("b") }];
+    }
+    case "accept":
+      return [{ type: "story.accepted" }];
+    default:
+      throw new Error(`the bench does not perform ${command.type}`);
+  }
+}
+
+/** One story goes its whole way beside n others: the cost of a step, decision and fold together. */
+function growth(prepare: (stories: number) => RunState): { few: number; many: number } {
+  const few = prepare(100);
+  const many = prepare(10_000);
+  const cost = { few: Infinity, many: Infinity };
+  // Interleaved, so that whatever else the machine does falls on both.
+  for (let round = 0; round < 15; round++) {
+    cost.few = Math.min(cost.few, stepMs(few, round));
+    cost.many = Math.min(cost.many, stepMs(many, round));
+  }
+  return cost;
+}
+
+const STEPS = 300;
+
+function stepMs(from: RunState, round: number): number {
+  const policy = from.policy!;
+  const begin = performance.now();
+  let state = from;
+  let steps = 0;
+  for (let i = 0; steps < STEPS; i++) {
+    const id = storyId(`probe-${round}-${i}`);
+    const event = added(i);
+    if (event.type === "story.added") state = evolve(state, { v: 1, at: 0, story: id, event: { ...event, story: { ...event.story, id, priority: -1000 } } });
+    for (;;) {
+      const command = decide(state, policy, FAR).find((each) => each.story === id);
+      if (command === undefined) break;
+      for (const told of performed(command)) {
+        state = evolve(state, { v: 1, at: 0, story: id, event: told });
+        steps++;
+      }
+    }
+  }
+  return (performance.now() - begin) / steps;
+}
+
+function settledBeside(policy: Policy, stories: number): RunState {
+  return fold(drive(policy, stories), EMPTY_RUN);
+}
+
+function openStories(policy: Policy, stories: number): RunState {
+  const lines: Recorded[] = [{ v: 1, at: 0, story: null, event: { type: "policy.set", policy, by: "bench" } }];
+  for (let i = 0; i < stories; i++) lines.push({ v: 1, at: 0, story: storyId(`story-${i}`), event: added(i) });
+  return fold(lines, EMPTY_RUN);
+}
+
+function best(times: number, work: () => unknown): number {
+  let least = Infinity;
+  for (let i = 0; i < times; i++) {
+    const begin = performance.now();
+    work();
+    least = Math.min(least, performance.now() - begin);
+  }
+  return least;
+}

@@ -2,6 +2,7 @@ import type { Blame } from "../domain/blame.ts";
 import { spend } from "../domain/budget.ts";
 import type { Cost } from "../domain/event.ts";
 import type { GateName, Judgement } from "../domain/gate.ts";
+import type { Result } from "../domain/result.ts";
 import type { StoryState } from "../domain/story-state.ts";
 import { charged, gateState, refunded, withGate } from "./charge.ts";
 import { backoffMs } from "./evolve-attempt.ts";
@@ -23,8 +24,7 @@ export function gateJudged(state: StoryState, judgement: Judgement, base: string
     seen: [...new Set([...before.seen, ...judgement.findings.map((finding) => finding.id)])],
     base,
   });
-  // A judgement of another tree than the present one proves nothing about it.
-  switch (judgement.tree === state.tree ? judgement.result : "inconclusive") {
+  switch (provenResult(state, judgement)) {
     case "pass":
       return placesJudged(withGate(noted, gate, { errors: 0, inconclusives: 0 }), gate, "pass");
     case "fail":
@@ -41,6 +41,15 @@ export function gateJudged(state: StoryState, judgement: Judgement, base: string
       return { ...withGate(noted, gate, { fresh: false }), counters };
     }
   }
+}
+
+/**
+ * A judgement of another tree than the present one proves nothing about it; and a run that changes its mind about
+ * one tree proves nothing at all, whichever way it ended last.
+ */
+function provenResult(state: StoryState, { tree, result, ciClass }: Judgement): Result {
+  if (tree !== state.tree) return "inconclusive";
+  return ciClass === "flaky" && (result === "pass" || result === "fail") ? "inconclusive" : result;
 }
 
 function failed(state: StoryState, judgement: Judgement, at: number): StoryState {

@@ -1,0 +1,291 @@
+import fc from "fast-check";
+import { BLAME_VERDICTS, type Blame } from "../../src/domain/blame.ts";
+import type { AttemptOutcome } from "../../src/domain/attempt.ts";
+import type { BudgetName } from "../../src/domain/budget.ts";
+import { ANSWER_VERBS, ESCALATION_KINDS, type Escalation, type EscalationReason } from "../../src/domain/escalation.ts";
+import type { Answer } from "../../src/domain/event.ts";
+import type { Finding } from "../../src/domain/finding.ts";
+import { CI_CLASSES, GATES, type Judgement } from "../../src/domain/gate.ts";
+import { escalationId, evidenceId, fingerprint, roleName, storyId, treeId } from "../../src/domain/ids.ts";
+import { PHASES, TDD_PHASES } from "../../src/domain/phase.ts";
+import { AUTONOMIES, PRESETS, type GateRules, type Policy } from "../../src/domain/policy.ts";
+import { RESULTS } from "../../src/domain/result.ts";
+import type { Route } from "../../src/domain/route.ts";
+import { TEST_POLICIES, type Scope } from "../../src/domain/scope.ts";
+import { SEVERITIES } from "../../src/domain/severity.ts";
+import { INCOMPLETE_CATEGORIES } from "../../src/domain/signal.ts";
+import { STALLS } from "../../src/domain/stall.ts";
+import { SHELVES, type Story } from "../../src/domain/story.ts";
+
+/** The nouns that events are made of, made at random: every field that may be missing is there or not. */
+const ODD_TEXTS = ["", " ", "__proto__", "constructor", "\u2028\u0000", "\ud800", '"}{"', "𝒳 é ‮"] as const;
+
+export const text = fc.oneof({ weight: 4, arbitrary: fc.string() }, fc.constantFrom(...ODD_TEXTS));
+export const texts = list(text);
+export const count = fc.oneof(fc.nat(), fc.constantFrom(0, 1, Number.MAX_SAFE_INTEGER));
+/** JSON has no negative zero, so a document never holds one. */
+export const amount = fc.double({ min: 0, noNaN: true, noDefaultInfinity: true }).map(Math.abs);
+const confidence = fc.double({ min: 0, max: 1, noNaN: true }).map(Math.abs);
+const someText = fc.string({ minLength: 1 });
+export const name = text.filter((words) => /\S/.test(words));
+export const storyName = fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/).map(storyId);
+export const role = someText.map(roleName);
+export const tree = someText.map(treeId);
+export const evidence = someText.map(evidenceId);
+export const findingId = someText.map(fingerprint);
+export const gate = fc.constantFrom(...GATES);
+export const phase = fc.constantFrom(...PHASES);
+export const tddPhase = fc.constantFrom(...TDD_PHASES);
+const result = fc.constantFrom(...RESULTS);
+const yesNo = fc.boolean();
+const budgetNames: BudgetName[] = [
+  "iterations",
+  "location",
+  "cost",
+  "tokens",
+  "time",
+  "run-cost",
+  "run-tokens",
+  "run-time",
+];
+export const budgetName = fc.constantFrom<BudgetName>(
+  ...budgetNames,
+  ...GATES.map((each) => `failures:${each}` as const),
+);
+
+export function list<T>(of: fc.Arbitrary<T>): fc.Arbitrary<T[]> {
+  return fc.array(of, { maxLength: 3 });
+}
+
+type Parts<T> = { [K in keyof T]: fc.Arbitrary<T[K]> };
+
+/** An object with all of the first, and any of the second. */
+export function made<const T extends object, O extends object = object>(
+  all: Parts<T>,
+  any?: Parts<O>,
+): fc.Arbitrary<T & Partial<O>> {
+  const requiredKeys = Object.keys(all) as never[];
+  return fc.record({ ...all, ...any }, { requiredKeys, noNullPrototype: true }) as unknown as fc.Arbitrary<
+    T & Partial<O>
+  >;
+}
+
+export function is<const Type extends string>(type: Type): { type: fc.Arbitrary<Type> } {
+  return { type: fc.constant(type) };
+}
+
+function byName<Name extends string, T>(names: readonly Name[], of: fc.Arbitrary<T>): fc.Arbitrary<{ [N in Name]: T }> {
+  return made<{ [N in Name]: T }>(Object.fromEntries(names.map((each) => [each, of])) as never);
+}
+
+const finding: fc.Arbitrary<Finding> = made(
+  { id: findingId, severity: fc.constantFrom(...SEVERITIES), category: text, message: text, source: text },
+  { file: text, line: count, symbol: text, suggestedFix: text, criterion: text, stage: text },
+);
+
+export const blame: fc.Arbitrary<Blame> = made({
+  verdict: fc.constantFrom(...BLAME_VERDICTS),
+  basis: fc.constantFrom("proven", "ranked"),
+  confidence,
+  suspects: list(
+    made(
+      { file: text, line: count, change: text, confidence, reasons: texts },
+      { endLine: count, symbol: text, commit: text, attempt: count },
+    ),
+  ),
+  explanation: text,
+  testRuns: count,
+});
+
+const pair = fc.tuple(text, text);
+
+export const judgement: fc.Arbitrary<Judgement> = made(
+  {
+    gate,
+    result,
+    tree,
+    findings: list(finding),
+    blocking: list(findingId),
+    summary: text,
+    evidence: list(evidence),
+    durationMs: amount,
+  },
+  {
+    failure: findingId,
+    stages: list(made({ stage: text, result, reviewer: role }, { summary: text })),
+    runs: list(
+      made({ check: text, command: text, environment: text, result, exitCode: fc.option(fc.integer()), details: text }),
+    ),
+    criteria: list(made({ criterion: text, status: fc.constantFrom("verified", "failed", "unknown"), evidence: text })),
+    tests: made({ total: count, passed: count, failed: count, skipped: count }),
+    ciClass: fc.constantFrom(...CI_CLASSES),
+    tddPhase,
+    conflicts: list(made({ file: text, line: count, between: pair, says: pair, winner: fc.option(text) })),
+    requiredFixes: texts,
+    context: texts,
+    costUsd: amount,
+    tokens: count,
+  },
+);
+
+export const attemptOutcome: fc.Arbitrary<AttemptOutcome> = fc.oneof(
+  made(is("ready")),
+  made(
+    {
+      ...is("incomplete"),
+      category: fc.constantFrom(...INCOMPLETE_CATEGORIES),
+      blocker: text,
+      attempted: texts,
+      needed: text,
+    },
+    { waitsFor: text },
+  ),
+  made({ ...is("blocked"), issue: text }),
+  made({ ...is("unclear"), detail: text }),
+  made({ ...is("crashed"), detail: text }),
+  made({ ...is("timed-out"), afterMs: amount }),
+  made({ ...is("rate-limited"), retryAt: amount }),
+  made({ ...is("refused"), detail: text }),
+  made({ ...is("unusable"), detail: text, fix: text }),
+  made({ ...is("missing"), detail: text }),
+  made({ ...is("stopped"), by: name }),
+);
+
+const escalationReason: fc.Arbitrary<EscalationReason> = fc.oneof(
+  made({ ...is("budget"), budget: budgetName, used: amount, limit: amount }),
+  made({ ...is("stall"), stall: fc.constantFrom(...STALLS), detail: text }),
+  made({ ...is("scope-too-broad"), files: texts }),
+  made({ ...is("non-deterministic"), detail: text }),
+  made({ ...is("gate-error"), errors: count, detail: text }),
+  made({ ...is("gate-inconclusive"), times: count, detail: text }),
+  made({ ...is("gate-blocked"), times: count, detail: text }),
+  made({ ...is("agent-failure"), outcome: text, times: count, detail: text }),
+  made({ ...is("agent-missing"), role: text }),
+  made({ ...is("incomplete"), category: text, blocker: text, needed: text }),
+  made({ ...is("conflict"), detail: text }),
+  made({ ...is("dispute"), finding: text, detail: text }),
+  made({ ...is("approval"), of: fc.constantFrom("rework", "retry", "merge") }),
+  made({ ...is("infrastructure"), issue: text, tries: count }),
+);
+
+const verb = fc.constantFrom(...ANSWER_VERBS);
+
+export const escalation: fc.Arbitrary<Escalation> = made({
+  id: someText.map(escalationId),
+  kind: fc.constantFrom(...ESCALATION_KINDS),
+  reason: escalationReason,
+  gate: fc.option(gate),
+  title: text,
+  assessment: text,
+  recommendation: text,
+  question: text,
+  options: list(made({ verb, does: text, cost: text })),
+  attempts: list(made({ attempt: count, tried: text, failed: text })),
+  branch: text,
+  commit: text,
+});
+
+export const answer: fc.Arbitrary<Answer> = made(
+  { verb, by: name, message: text, escalation: fc.option(someText.map(escalationId)) },
+  { gate, findings: list(findingId), phase, budget: budgetName, limit: amount },
+).map((said) => (/\S/.test(said.message) ? said : { ...said, message: "because" }));
+
+export const route: fc.Arbitrary<Route> = made({ phase, role, reason: text }, { tddPhase });
+
+export const scope: fc.Arbitrary<Scope> = made({
+  allow: texts,
+  deny: texts,
+  tests: fc.constantFrom(...TEST_POLICIES),
+  exceptions: fc.constantFrom("with-rationale", "never"),
+  reason: text,
+});
+
+export const story: fc.Arbitrary<Story> = made(
+  {
+    id: storyName,
+    title: text,
+    priority: fc.integer(),
+    kind: text,
+    labels: texts,
+    dependsOn: list(storyName),
+    criteria: list(made({ id: text, text })),
+    shelf: fc.constantFrom(...SHELVES),
+    body: text,
+    completed: list(phase),
+  },
+  { maxReworks: count, role },
+);
+
+const spendLimits = made({ costUsd: fc.option(amount), tokens: fc.option(count), timeMs: fc.option(amount) });
+const rolesByName = fc.dictionary(
+  text.filter((key) => key !== "__proto__"),
+  role,
+  { maxKeys: 3, noNullPrototype: true },
+);
+
+const gateRules: fc.Arbitrary<GateRules> = made({
+  failOn: made({}, Object.fromEntries(SEVERITIES.map((severity) => [severity, count]))),
+  everyFinding: yesNo,
+  affectedBy: texts,
+  unaffectedBy: texts,
+  stages: texts,
+  stageOrder: fc.constantFrom("in-order", "side-by-side"),
+  blame: yesNo,
+  onUnexplained: fc.constantFrom("escalate", "send-back"),
+});
+
+const limits: fc.Arbitrary<Policy["limits"]> = made({
+  failures: byName(GATES, fc.option(count)),
+  iterations: count,
+  perLocation: count,
+  errors: count,
+  inconclusives: count,
+  blocked: count,
+  agentFailures: count,
+  timeouts: count,
+  rateLimits: count,
+  refusals: count,
+  dependencyWaits: count,
+  clarifications: count,
+  ciRetries: count,
+  remediations: count,
+  transientRetries: count,
+  backoffMs: amount,
+  timeoutMs: byName(["developer", "critic", "auditor", "remediation"], amount),
+  story: spendLimits,
+  run: spendLimits,
+});
+
+export const policy: fc.Arbitrary<Policy> = made({
+  preset: fc.constantFrom(...PRESETS),
+  autonomy: fc.constantFrom(...AUTONOMIES),
+  phases: list(made({ phase, gates: list(gate) })),
+  limits,
+  stall: made({
+    sameFailure: count,
+    unchanged: count,
+    plateau: count,
+    oscillation: yesNo,
+    cascade: yesNo,
+    grace: count,
+  }),
+  gates: byName(GATES, gateRules),
+  roles: made({
+    phase: byName(PHASES, role),
+    stage: rolesByName,
+    critic: role,
+    auditor: role,
+    remediation: role,
+    healthCheck: role,
+    adjudicator: role,
+    ciIntegration: role,
+    fallback: rolesByName,
+  }),
+  specialists: list(made({ role }, { languages: texts, paths: texts, categories: texts })),
+  concurrency: made({ developers: count, critics: count, auditors: count, checks: count, stories: fc.option(count) }),
+  onExhausted: fc.constantFrom("manual", "error", "skip"),
+  circuitBreaker: yesNo,
+  deliver: fc.constantFrom("branch", "merge", "pull-request"),
+  merge: fc.constantFrom("manual", "auto"),
+  scope: made({ exceptions: fc.constantFrom("with-rationale", "never"), testPaths: texts, typePaths: texts }),
+});

@@ -21,12 +21,11 @@ export interface Surroundings {
 }
 
 /** One event of one story. Pure: the same story and event give the same next story. */
-export function evolveStory(before: StoryState, recorded: Recorded & { event: Told }, around: Surroundings): StoryState {
+export function evolveStory(state: StoryState, recorded: Recorded & { event: Told }, around: Surroundings): StoryState {
   const { event, at } = recorded;
-  const state: StoryState = { ...before, seq: before.seq + 1 };
   // A settled story changes no more; what an agent cost that was still running is counted all the same.
   if (state.ending !== null) return "durationMs" in event ? { ...state, spent: spend(state.spent, event, false) } : state;
-  return advanced(steady(before, applied(state, event, around, at), event), around.base);
+  return advanced(steady(state, applied(state, event, around, at), event), around.base);
 }
 
 /** A step of the engine that worked ends the count of those that did not. */

@@ -7,7 +7,7 @@ import { byText, insert, lookup, size } from "../stdx/sorted-map.ts";
 import { evolveProject } from "./evolve-project.ts";
 import { evolveStory, type Surroundings } from "./evolve-story.ts";
 import { newStory } from "./new-state.ts";
-import { filed } from "./queue-story.ts";
+import { filed, refiled } from "./queue-story.ts";
 import { blockedBy } from "./remediate.ts";
 
 /**
@@ -15,16 +15,22 @@ import { blockedBy } from "./remediate.ts";
  * costs what changed, not what there is: one story, and those that waited for it.
  */
 export function evolve(run: RunState, recorded: Recorded): RunState {
-  const counted: RunState = { ...run, position: run.position + 1 };
   const { story: id, event } = recorded;
-  if (id === null) return evolveProject(counted, recorded);
-  if (event.type === "story.added") return added(counted, recorded, event.story);
-  const before = lookup(counted.stories, id, byText);
-  if (before === undefined || isProjectEvent(event)) return counted;
-  const around: Surroundings = { policy: counted.policy, base: counted.base };
-  const heard = { ...recorded, event: withPossibleWait(counted, id, event) } as Parameters<typeof evolveStory>[1];
+  if (id === null) return evolveProject({ ...run, position: run.position + 1 }, recorded);
+  const before = lookup(run.stories, id, byText);
+  if (event.type === "story.added") return added(run, recorded, event.story, before);
+  if (before === undefined || isProjectEvent(event)) return { ...run, position: run.position + 1 };
+  const around: Surroundings = { policy: run.policy, base: run.base };
+  const heard = { ...recorded, event: withPossibleWait(run, id, event) } as Parameters<typeof evolveStory>[1];
   const after = evolveStory(before, heard, around);
-  return settled(blockedBy(paid(counted, event), recorded), before, after);
+  // One copy for everything this event changes of the run: the fold spends most of its time copying.
+  const next: RunState = {
+    ...run,
+    position: run.position + 1,
+    spent: paid(run, event),
+    remediation: blockedBy(run, recorded),
+  };
+  return settled(next, before, after);
 }
 
 export function fold(events: Iterable<Recorded>, from: RunState): RunState {
@@ -33,10 +39,10 @@ export function fold(events: Iterable<Recorded>, from: RunState): RunState {
   return run;
 }
 
-function added(run: RunState, recorded: Recorded, story: StoryState["story"]): RunState {
-  if (lookup(run.stories, story.id, byText) !== undefined) return run;
-  const fresh = { ...newStory(story, size(run.stories), recorded.at), seq: 1 };
-  return settled(awaiting(run, story.id, story.dependsOn), null, fresh);
+function added(run: RunState, recorded: Recorded, story: StoryState["story"], known: StoryState | undefined): RunState {
+  const counted = { ...run, position: run.position + 1 };
+  if (known !== undefined) return counted;
+  return settled(awaiting(counted, story.id, story.dependsOn), null, newStory(story, size(run.stories), recorded.at));
 }
 
 /** Puts the story's new state in its place, and moves those that waited for it when it is accepted. */
@@ -52,7 +58,7 @@ function settled(run: RunState, before: StoryState | null, after: StoryState): R
   next = withUsual(next, after);
   for (const waiting of lookup(next.dependents, id, byText) ?? []) {
     const state = lookup(next.stories, waiting, byText);
-    if (state !== undefined) next = filed(next, state, state);
+    if (state !== undefined) next = refiled(next, state);
   }
   return next;
 }
@@ -66,9 +72,9 @@ function awaiting(run: RunState, waiting: StoryId, on: readonly StoryId[]): RunS
   return { ...run, dependents };
 }
 
-function paid(run: RunState, event: Event): RunState {
-  if (event.type === "gate.judged") return { ...run, spent: spend(run.spent, event.judgement, false) };
-  return "durationMs" in event ? { ...run, spent: spend(run.spent, event, event.type === "attempt.finished") } : run;
+function paid(run: RunState, event: Event): RunState["spent"] {
+  if (event.type === "gate.judged") return spend(run.spent, event.judgement, false);
+  return "durationMs" in event ? spend(run.spent, event, event.type === "attempt.finished") : run.spent;
 }
 
 /** Work that was forced, or was done before we looked, says nothing of how long work takes. */

@@ -4,8 +4,17 @@ import type { RunState } from "../domain/run-state.ts";
 import type { Running, StoryState } from "../domain/story-state.ts";
 import { laneOfGate, nextStep, type Facts } from "./next-step.ts";
 
-/** Stores a story's state and puts it in the place from which the scheduler takes it. */
+/** Stores a story's state after one more of its events, and puts it where the scheduler takes it from. */
 export function filed(run: RunState, before: StoryState | null, after: StoryState): RunState {
+  return placed(run, before, after, after.seq + 1);
+}
+
+/** Another story's event may have cleared this one's way: same state, perhaps another place. */
+export function refiled(run: RunState, state: StoryState): RunState {
+  return placed(run, state, state, state.seq);
+}
+
+function placed(run: RunState, before: StoryState | null, after: StoryState, seq: number): RunState {
   const queued = placeFor(run, after);
   const was = before?.queued ?? null;
   const isSame = was !== null && queued !== null && was.lane === queued.lane && was.key === queued.key;
@@ -18,7 +27,7 @@ export function filed(run: RunState, before: StoryState | null, after: StoryStat
     if (queued.lane === "timers") timers = insert(timers, queued.key, after.story.id, byText);
     else lanes = { ...lanes, [queued.lane]: insert(lanes[queued.lane], queued.key, after.story.id, byText) };
   }
-  const stored = isSame && after.queued === was ? after : { ...after, queued };
+  const stored = { ...after, seq, queued };
   return {
     ...run,
     lanes,

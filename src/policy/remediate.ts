@@ -28,9 +28,9 @@ export function remediate(run: RunState): ProjectCommand | null {
 }
 
 /** Does this event say that the surroundings are broken? Then nothing new starts until they are well. */
-export function blockedBy(run: RunState, { event, at }: Recorded): RunState {
+export function blockedBy({ remediation }: RunState, { event, at }: Recorded): RunState["remediation"] {
   const issue = issueOf(event);
-  return issue === null || run.remediation !== null ? run : { ...run, remediation: broken(issue, at) };
+  return issue === null || remediation !== null ? remediation : broken(issue, at);
 }
 
 export function broken(issue: string, since: number): Remediation {

@@ -27,6 +27,8 @@ export const answerSchema = z
     error: "a reason is needed: why does this go through without a pass?",
   })
   .meta({
-    if: { properties: { verb: { enum: NEED_A_REASON } } },
-    then: { properties: { message: { pattern: "\\S" } } },
+    anyOf: [
+      { properties: { verb: { not: { enum: NEED_A_REASON } } } },
+      { properties: { message: { pattern: "\\S" } } },
+    ],
   });

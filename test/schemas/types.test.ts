@@ -1,4 +1,4 @@
-import { test } from "vitest";
+import { expectTypeOf, test } from "vitest";
 import type { z } from "zod";
 import type { AttemptOutcome } from "../../src/domain/attempt.ts";
 import type { Blame } from "../../src/domain/blame.ts";
@@ -24,26 +24,32 @@ import type { recordedSchema } from "../../src/schemas/recorded.ts";
 import type { routeSchema } from "../../src/schemas/route.ts";
 import type { scopeSchema } from "../../src/schemas/scope.ts";
 import type { storySchema } from "../../src/schemas/story.ts";
-import { expectSame, type Same } from "./same-type.ts";
+
+/**
+ * A type with its intersections merged and everything readonly. Two of them are compared field by field: to be
+ * assignable to each other is not enough, for then a field that may be missing could be added on one side alone.
+ */
+type Plain<T> = T extends Leaf ? T : { readonly [K in keyof T]: Plain<T[K]> };
+type Leaf = string | number | boolean | null | undefined;
 
 /*
  * These hold or fail when the compiler runs, not when the tests do: a field, a value or an event that was added
  * to the domain alone, or to a schema alone, is a type error here.
  */
 test("the schemas say what the domain's types say, part by part and as a whole", () => {
-  expectSame<Same<z.output<typeof findingSchema>, Finding>>();
-  expectSame<Same<z.output<typeof blameSchema>, Blame>>();
-  expectSame<Same<z.output<typeof judgementSchema>, Judgement>>();
-  expectSame<Same<z.output<typeof attemptOutcomeSchema>, AttemptOutcome>>();
-  expectSame<Same<z.output<typeof budgetNameSchema>, BudgetName>>();
-  expectSame<Same<z.output<typeof escalationSchema>, Escalation>>();
-  expectSame<Same<z.output<typeof answerSchema>, Answer>>();
-  expectSame<Same<z.output<typeof routeSchema>, Route>>();
-  expectSame<Same<z.output<typeof scopeSchema>, Scope>>();
-  expectSame<Same<z.output<typeof storySchema>, Story>>();
-  expectSame<Same<z.output<typeof policySchema>, Policy>>();
-  expectSame<Same<z.output<typeof eventSchema>, Event>>();
-  expectSame<Same<z.output<typeof recordedSchema>, Recorded>>();
+  expectTypeOf<Plain<z.output<typeof findingSchema>>>().toEqualTypeOf<Plain<Finding>>();
+  expectTypeOf<Plain<z.output<typeof blameSchema>>>().toEqualTypeOf<Plain<Blame>>();
+  expectTypeOf<Plain<z.output<typeof judgementSchema>>>().toEqualTypeOf<Plain<Judgement>>();
+  expectTypeOf<Plain<z.output<typeof attemptOutcomeSchema>>>().toEqualTypeOf<Plain<AttemptOutcome>>();
+  expectTypeOf<Plain<z.output<typeof budgetNameSchema>>>().toEqualTypeOf<Plain<BudgetName>>();
+  expectTypeOf<Plain<z.output<typeof escalationSchema>>>().toEqualTypeOf<Plain<Escalation>>();
+  expectTypeOf<Plain<z.output<typeof answerSchema>>>().toEqualTypeOf<Plain<Answer>>();
+  expectTypeOf<Plain<z.output<typeof routeSchema>>>().toEqualTypeOf<Plain<Route>>();
+  expectTypeOf<Plain<z.output<typeof scopeSchema>>>().toEqualTypeOf<Plain<Scope>>();
+  expectTypeOf<Plain<z.output<typeof storySchema>>>().toEqualTypeOf<Plain<Story>>();
+  expectTypeOf<Plain<z.output<typeof policySchema>>>().toEqualTypeOf<Plain<Policy>>();
+  expectTypeOf<Plain<z.output<typeof eventSchema>>>().toEqualTypeOf<Plain<Event>>();
+  expectTypeOf<Plain<z.output<typeof recordedSchema>>>().toEqualTypeOf<Plain<Recorded>>();
 });
 
 test("the comparison sees a difference of any kind", () => {
@@ -53,25 +59,25 @@ test("the comparison sees a difference of any kind", () => {
     readonly kind: "x" | "y";
   }
   type Changed<T> = Omit<One, keyof T> & T;
-  expectSame<Same<One, { a: string } & { list: { b?: number }[] } & { kind: "x" | "y" }>>();
+  expectTypeOf<Plain<One>>().toEqualTypeOf<Plain<{ a: string } & { list: { b?: number }[] } & { kind: "x" | "y" }>>();
   // @ts-expect-error -- a field that must be there
-  expectSame<Same<One, One & { c: string }>>();
+  expectTypeOf<Plain<One>>().toEqualTypeOf<Plain<One & { c: string }>>();
   // @ts-expect-error -- a field that may be missing
-  expectSame<Same<One, One & { c?: string }>>();
+  expectTypeOf<Plain<One>>().toEqualTypeOf<Plain<One & { c?: string }>>();
   // @ts-expect-error -- a field deep inside
-  expectSame<Same<One, Changed<{ list: { b?: number; c?: string }[] }>>>();
+  expectTypeOf<Plain<One>>().toEqualTypeOf<Plain<Changed<{ list: { b?: number; c?: string }[] }>>>();
   // @ts-expect-error -- a field that may be there and undefined
-  expectSame<Same<One, Changed<{ list: { b?: number | undefined }[] }>>>();
+  expectTypeOf<Plain<One>>().toEqualTypeOf<Plain<Changed<{ list: { b?: number | undefined }[] }>>>();
   // @ts-expect-error -- a value more
-  expectSame<Same<One, Changed<{ kind: "x" | "y" | "z" }>>>();
+  expectTypeOf<Plain<One>>().toEqualTypeOf<Plain<Changed<{ kind: "x" | "y" | "z" }>>>();
   // @ts-expect-error -- a value less
-  expectSame<Same<One, Changed<{ kind: "x" }>>>();
+  expectTypeOf<Plain<One>>().toEqualTypeOf<Plain<Changed<{ kind: "x" }>>>();
   // @ts-expect-error -- a wider type
-  expectSame<Same<One, Changed<{ kind: string }>>>();
+  expectTypeOf<Plain<One>>().toEqualTypeOf<Plain<Changed<{ kind: string }>>>();
   // @ts-expect-error -- an event more
-  expectSame<Same<Event, Event | { readonly type: "story.lost" }>>();
+  expectTypeOf<Plain<Event>>().toEqualTypeOf<Plain<Event | { readonly type: "story.lost" }>>();
   // @ts-expect-error -- a plain string is no id
-  expectSame<Same<Route, Omit<Route, "role"> & { role: string }>>();
+  expectTypeOf<Plain<Route>>().toEqualTypeOf<Plain<Omit<Route, "role"> & { role: string }>>();
   // @ts-expect-error -- anything at all
-  expectSame<Same<One, Changed<{ a: any }>>>(); // oxlint-disable-line typescript/no-explicit-any
+  expectTypeOf<Plain<One>>().toEqualTypeOf<Plain<Changed<{ a: any }>>>(); // oxlint-disable-line typescript/no-explicit-any
 });

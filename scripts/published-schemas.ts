@@ -1,7 +1,9 @@
 import { z } from "zod";
 import { briefSchema } from "../src/schemas/brief.ts";
 import { configFileSchema } from "../src/schemas/config.ts";
+import { recordedSchema } from "../src/schemas/recorded.ts";
 import { reworkLogSchema } from "../src/schemas/rework-log.ts";
+import { storySchema } from "../src/schemas/story.ts";
 
 interface Published {
   /** The file is `schema/<name>.json`. */
@@ -27,20 +29,77 @@ const PUBLISHED: readonly Published[] = [
     io: "input",
   },
   {
+    name: "story",
+    description: "One story as `remand stories --json` lists it.",
+    schema: storySchema,
+    io: "output",
+  },
+  {
+    name: "event",
+    description: "One line of the journal: an event, when it happened, and whose it is.",
+    schema: recordedSchema,
+    io: "output",
+  },
+  {
     name: "rework-log",
     description: "The rework log of one story in the audit trail: `slices/<id>/rework-log.json`.",
     schema: reworkLogSchema,
     io: "output",
   },
+  {
+    name: "event",
+    description: "One line of the journal: what happened, when, and to which story (null: to the project as a whole).",
+    schema: recordedSchema,
+    io: "output",
+  },
+  {
+    name: "judgement",
+    description: "What one gate said about one tree: the result, the findings, and the evidence for them.",
+    schema: judgementSchema,
+    io: "output",
+  },
+  {
+    name: "escalation",
+    description: "A question that only a person can answer: what was tried, what may be said, what each answer does.",
+    schema: escalationSchema,
+    io: "output",
+  },
+  {
+    name: "story",
+    description: "A unit of work, as read from its file.",
+    schema: storySchema,
+    io: "output",
+  },
+];
+
+/** What stands in several places of a document, or is long, stands once under its name. */
+const NAMED: readonly (readonly [string, z.ZodType])[] = [
+  ["escalation", escalationSchema],
+  ["finding", findingSchema],
+  ["judgement", judgementSchema],
+  ["policy", policySchema],
+  ["story", storySchema],
 ];
 
 /** Each file of the folder `schema`, with its whole text. */
 export function schemaFiles(): ReadonlyMap<string, string> {
   return new Map(
     PUBLISHED.map(({ name, description, schema, io }) => {
-      const { $schema, ...body } = z.toJSONSchema(schema, { io, target: "draft-2020-12" });
-      const document = { $schema, title: `Remand: ${name}`, description, ...body };
+      const { $schema, ...body } = z.toJSONSchema(schema, {
+        io,
+        target: "draft-2020-12",
+        metadata: namesWithin(schema),
+        // What a schema says of itself beyond its shape, such as a rule between two fields.
+        override: ({ zodSchema, jsonSchema }) => void Object.assign(jsonSchema, z.globalRegistry.get(zodSchema)),
+      });
+      const document = { $schema, $id: `urn:remand:${name}:1`, title: `Remand: ${name}`, description, ...body };
       return [`${name}.json`, `${JSON.stringify(document, null, 2)}\n`];
     }),
   );
+}
+
+function namesWithin(whole: z.ZodType): z.core.$ZodRegistry<{ id: string }> {
+  const names = z.registry<{ id: string }>();
+  for (const [id, schema] of NAMED) if (schema !== whole) names.add(schema, { id });
+  return names;
 }

@@ -13,7 +13,15 @@ import type { StoryState } from "../../src/domain/story-state.ts";
 import { decide, nextWake } from "../../src/policy/decide.ts";
 import { evolve, fold } from "../../src/policy/evolve.ts";
 import { EMPTY_RUN } from "../../src/policy/new-state.ts";
-import { attemptEnd, attemptStart, blameEvent, judgement, outcomesOf, recorded, type JudgementParts } from "../simulation/world.ts";
+import {
+  attemptEnd,
+  attemptStart,
+  blameEvent,
+  judgement,
+  outcomesOf,
+  recorded,
+  type JudgementParts,
+} from "../simulation/world.ts";
 
 /** What the world does with a command. `null`: what a well-meaning world does. */
 export type Script = (command: Command, state: StoryState | null, run: RunState) => readonly Event[] | null;
@@ -95,14 +103,22 @@ export function world(told: World): Script {
     if (told.story !== undefined && command.story !== null && command.story !== told.story) return null;
     switch (command.type) {
       case "start-attempt": {
-        const more = { changed: told.changed?.[command.attempt] ?? ["src/a.ts"], costUsd: told.attemptCostUsd ?? 0, durationMs: told.attemptMs ?? 0 };
+        const more = {
+          changed: told.changed?.[command.attempt] ?? ["src/a.ts"],
+          costUsd: told.attemptCostUsd ?? 0,
+          durationMs: told.attemptMs ?? 0,
+        };
         return [attemptStart(command), attemptEnd(command.attempt, { type: "ready" }, `t${state!.seq}`, more)];
       }
       case "start-gate": {
         const said = next(command.gate, told.gates?.[command.gate]) ?? "pass";
         const round = taken.get(command.gate)!;
         const { result, ...parts } = typeof said === "string" ? { result: said } : said;
-        const judged = judgement(command.gate, command.tree, result, { failure: `${command.gate} ${round}`, blocking: Math.max(1, 20 - round), ...parts });
+        const judged = judgement(command.gate, command.tree, result, {
+          failure: `${command.gate} ${round}`,
+          blocking: Math.max(1, 20 - round),
+          ...parts,
+        });
         return [
           { type: "gate.started", gate: command.gate, tree: command.tree, stages: command.stages },
           { type: "gate.judged", judgement: judged },

@@ -1,0 +1,64 @@
+/** A coding agent. `run` resolves for every outcome: a failure is a value, never a throw. */
+export interface Agent {
+  readonly name: string;
+  run(request: AgentRequest, control: AgentControl): Promise<AgentResult>;
+}
+
+export interface AgentControl {
+  readonly signal: AbortSignal;
+  onEvent(event: AgentEvent): void;
+}
+
+export interface AgentRequest {
+  readonly prompt: string;
+  readonly cwd: string;
+  /** What it may do there: look, change files, or run what it likes. */
+  readonly access: "read" | "edit" | "full";
+  /** A conversation to go on with. */
+  readonly session: AgentSession | null;
+  /** The answer wanted, as JSON Schema; `null` for free text. */
+  readonly outputSchema: object | null;
+  readonly model: string | null;
+  readonly timeoutMs: number;
+  /** Names of environment variables it gets beyond the usual few. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Identifies this dispatch: who finishes unseen can be collected by it after a crash. */
+  readonly key: string;
+}
+
+/** Opaque to everyone but the adapter that made it, and fit to be stored. */
+export interface AgentSession {
+  readonly agent: string;
+  readonly id: string;
+  readonly totals?: { readonly tokens: number; readonly costUsd?: number };
+}
+
+export type AgentEvent =
+  /** A line of output, for the person who watches. */
+  | { readonly type: "output"; readonly line: string }
+  | { readonly type: "session"; readonly session: AgentSession };
+
+export interface AgentResult {
+  readonly status: "completed" | "cancelled" | "timeout" | "failed";
+  readonly session: AgentSession | null;
+  readonly text: string;
+  /** Structured output as the agent gave it; nobody has checked it. */
+  readonly output: unknown;
+  readonly tokens: number | null;
+  /** `null` when the agent did not say: unknown is not zero. */
+  readonly costUsd: number | null;
+  readonly denied: readonly string[];
+  readonly error: AgentError | null;
+  readonly durationMs: number;
+}
+
+export const AGENT_ERRORS = ["auth", "rate-limit", "overloaded", "refused", "credit", "context-length", "bad-request", "launch", "crash"] as const;
+
+export interface AgentError {
+  readonly kind: (typeof AGENT_ERRORS)[number];
+  readonly message: string;
+  /** What a person can do about it, where something can be done. */
+  readonly fix?: string;
+  /** When to try again, where the provider said so. */
+  readonly retryAt?: number;
+}

@@ -1,0 +1,10 @@
+import type { EvidenceId } from "../domain/ids.ts";
+
+/** What gates and agents printed, kept by its content: the same text is kept once, and an id says what is in it. */
+export interface Evidence {
+  /** Secrets are taken out and the size is capped before anything touches the disk; the cut is stated in the text. */
+  keep(text: string): Promise<EvidenceId>;
+  read(id: EvidenceId): Promise<string | null>;
+  /** Where a person finds the whole of it, for a brief or a report. */
+  placeOf(id: EvidenceId): string;
+}

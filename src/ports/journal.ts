@@ -1,0 +1,49 @@
+import type { Event, Recorded } from "../domain/event.ts";
+import type { StoryId } from "../domain/ids.ts";
+
+/** A line of the journal with its place: in the whole, in its stream, and in the chain of hashes. */
+export interface Stored extends Recorded {
+  /** Counts from 1 over the whole journal, without a gap. */
+  readonly position: number;
+  /** Counts from 1 within the stream. */
+  readonly seq: number;
+  /** Over this line and the hash before it: an edit, a loss or a reordering anywhere shows. */
+  readonly hash: string;
+}
+
+export type Appended =
+  | { readonly ok: true; readonly stored: readonly Stored[] }
+  /** Somebody else has written to the stream since: nothing was written, fold again and decide again. */
+  | { readonly ok: false; readonly conflict: { readonly expected: number; readonly actual: number } };
+
+export interface Head {
+  readonly position: number;
+  readonly hash: string;
+}
+
+/** State as text, and the place up to which it was folded. Only ever a short cut: the lines are the truth. */
+export interface Snapshot {
+  readonly position: number;
+  /** Changes when what is folded changes its form; an unknown one is passed over. */
+  readonly format: string;
+  readonly text: string;
+}
+
+/** Append-only events, the only truth. Everything else is folded from it. */
+export interface Journal {
+  /**
+   * Writes all of the events or none. It resolves when they would survive a crash. `expectedSeq` is how many
+   * lines the writer believes the stream has.
+   */
+  append(stream: StoryId | null, expectedSeq: number, events: readonly Event[], at: number): Promise<Appended>;
+  /** Lines after a position, in order. */
+  read(after: number): AsyncIterable<Stored>;
+  head(): Promise<Head>;
+  /** Calls back, with no lines, when there may be new ones, this process's and others'. Returns how to stop it. */
+  watch(notice: () => void): () => void;
+  saveSnapshot(snapshot: Snapshot): Promise<void>;
+  latestSnapshot(format: string): Promise<Snapshot | null>;
+  /** Checks every line's hash against the chain; says the first place where it breaks. */
+  verify(): Promise<{ readonly ok: true; readonly head: Head } | { readonly ok: false; readonly position: number; readonly problem: string }>;
+  close(): Promise<void>;
+}

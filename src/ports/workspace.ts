@@ -1,0 +1,42 @@
+import type { StoryId, TreeId } from "../domain/ids.ts";
+
+/** Where a story's code is, and its history. Remand commits; what changed is asked of git and of nobody else. */
+export interface Workspace {
+  /** Makes the story's place, or finds it again, with its dependencies in it. Safe to repeat after a crash. */
+  prepare(story: StoryId): Promise<Place>;
+  /** Commits everything that is there now as one attempt. Safe to repeat: with nothing new it finds the commit again. */
+  keep(story: StoryId, note: KeepNote): Promise<Kept>;
+  /** The state of the files now, without committing them. */
+  look(story: StoryId): Promise<{ readonly tree: TreeId; readonly commit: string }>;
+  /** Paths that differ between two trees or commits. */
+  changed(story: StoryId, from: string, to: string): Promise<readonly string[]>;
+  /** The difference as text, in git's unified form. */
+  diff(story: StoryId, from: string, to: string): Promise<string>;
+  /** The text of a file in a tree or commit; `null` where there is none. */
+  fileAt(story: StoryId, at: string, path: string): Promise<string | null>;
+  /** Brings an earlier tree back as the newest state. */
+  restore(story: StoryId, tree: TreeId, note: KeepNote): Promise<Kept>;
+  /** Takes the place away. Work that is on no branch of a person's is never deleted: its branch stays. */
+  dispose(story: StoryId): Promise<void>;
+}
+
+export interface Place {
+  readonly path: string;
+  readonly branch: string;
+  readonly tree: TreeId;
+  readonly commit: string;
+  /** The commit the work started from. */
+  readonly base: string;
+}
+
+export interface KeepNote {
+  readonly attempt: number;
+  readonly subject: string;
+  /** The head of the journal at that time, so that the chain can be checked against git. */
+  readonly journalHead: string;
+}
+
+export interface Kept {
+  readonly tree: TreeId;
+  readonly commit: string;
+}

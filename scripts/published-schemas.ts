@@ -1,6 +1,10 @@
 import { z } from "zod";
 import { briefSchema } from "../src/schemas/brief.ts";
 import { configFileSchema } from "../src/schemas/config.ts";
+import { escalationSchema } from "../src/schemas/escalation.ts";
+import { findingSchema } from "../src/schemas/finding.ts";
+import { judgementSchema } from "../src/schemas/judgement.ts";
+import { gateRulesSchema, policySchema } from "../src/schemas/policy.ts";
 import { recordedSchema } from "../src/schemas/recorded.ts";
 import { reworkLogSchema } from "../src/schemas/rework-log.ts";
 import { storySchema } from "../src/schemas/story.ts";
@@ -47,12 +51,6 @@ const PUBLISHED: readonly Published[] = [
     io: "output",
   },
   {
-    name: "event",
-    description: "One line of the journal: what happened, when, and to which story (null: to the project as a whole).",
-    schema: recordedSchema,
-    io: "output",
-  },
-  {
     name: "judgement",
     description: "What one gate said about one tree: the result, the findings, and the evidence for them.",
     schema: judgementSchema,
@@ -64,18 +62,13 @@ const PUBLISHED: readonly Published[] = [
     schema: escalationSchema,
     io: "output",
   },
-  {
-    name: "story",
-    description: "A unit of work, as read from its file.",
-    schema: storySchema,
-    io: "output",
-  },
 ];
 
 /** What stands in several places of a document, or is long, stands once under its name. */
 const NAMED: readonly (readonly [string, z.ZodType])[] = [
   ["escalation", escalationSchema],
   ["finding", findingSchema],
+  ["gate-rules", gateRulesSchema],
   ["judgement", judgementSchema],
   ["policy", policySchema],
   ["story", storySchema],

@@ -37,7 +37,8 @@ const limits = z.strictObject({
   run: spendLimits,
 });
 
-const gateRules = z.strictObject({
+/** How one gate judges. */
+export const gateRulesSchema = z.strictObject({
   failOn: z.strictObject(each(SEVERITIES, count.exactOptional())),
   everyFinding: z.boolean(),
   affectedBy: texts,
@@ -84,7 +85,7 @@ export const policySchema = z.strictObject({
     cascade: z.boolean(),
     grace: count,
   }),
-  gates: z.strictObject(each(GATES, gateRules)),
+  gates: z.strictObject(each(GATES, gateRulesSchema)),
   roles,
   specialists: z.array(
     z.strictObject({

@@ -1,7 +1,7 @@
 import { Composer, Lexer, Parser, YAMLParseError, type CST, type Document } from "yaml";
 
 /**
- * Parses one YAML document, and refuses nesting that would use up the stack: the library's parser goes as deep as
+ * Parses one YAML document, equal keys and all, and refuses nesting that would use up the stack: the library's parser goes as deep as
  * the text does, and where the stack ends inside the engine's own regular expressions the whole process ends,
  * not only the call. Its tokeniser keeps a list instead, so the depth can be seen before anything is composed.
  */
@@ -13,7 +13,8 @@ export function parseYaml(source: string): Document.Parsed | { readonly tooDeepA
     if (parser.stack.length > MOST_OPEN) return { tooDeepAt: parser.offset };
   }
   tokens.push(...parser.end());
-  const composer = new Composer({ prettyErrors: false, version: "1.2" });
+  // The library compares each key with each other one; whoever walks the document finds equal keys in one pass.
+  const composer = new Composer({ prettyErrors: false, version: "1.2", uniqueKeys: false });
   const [first, second] = composer.compose(tokens, true, source.length);
   if (second !== undefined) {
     const [start, end] = second.range;

@@ -20,7 +20,7 @@ export interface YamlText {
 }
 
 /** Far beyond any file a person writes, and far below what would hurt. */
-const LIMITS = { characters: 1_000_000, depth: 50, aliases: 100, values: 100_000, problems: 20 };
+const LIMITS = { characters: 250_000, depth: 50, aliases: 100, values: 20_000, problems: 20 };
 
 const TOO_DEEP = `more than ${LIMITS.depth} levels of nesting are not read`;
 const SIMPLER = "Make it simpler.";
@@ -87,9 +87,9 @@ function readDocument(yaml: string, spans: Walk["spans"]): { value: YamlValue; f
     return { value: null, faults: [fault(shownSpan([document.tooDeepAt, 0], yaml), TOO_DEEP, SIMPLER)] };
   const faults = document.errors.map((error) => fault(shownSpan(error.pos, yaml), sentence(error), hintFor(error)));
   const walk: Walk = { document, spans, faults, aliases: 0, values: 0 };
-  // Behind a broken place the rest is a guess; a key given twice is the one fault that leaves no doubt about it.
-  const guess = document.errors.some((error) => error.code !== "DUPLICATE_KEY");
-  const value = guess || document.contents === null ? null : plain(document.contents, [], null, walk);
+  // Behind a broken place the rest is a guess.
+  const value =
+    document.errors.length > 0 || document.contents === null ? null : plain(document.contents, [], null, walk);
   for (const warning of document.warnings) {
     faults.push(fault(warning.pos, sentence(warning), "Write the value without a tag.", "warning"));
   }
@@ -142,7 +142,7 @@ function list(items: readonly (ParsedNode | null)[], path: YamlPath, walk: Walk)
 }
 
 function map(items: readonly MapItem[], path: YamlPath, walk: Walk): YamlValue | undefined {
-  const entries: [string, YamlValue][] = [];
+  const entries = new Map<string, YamlValue>();
   for (const item of items) {
     const span: Span = item.key === null ? [0, 1] : [item.key.range[0], item.key.range[1]];
     const name = item.key !== null && isScalar(item.key) ? String(item.key.value) : null;
@@ -150,9 +150,10 @@ function map(items: readonly MapItem[], path: YamlPath, walk: Walk): YamlValue |
       walk.faults.push(fault(span, "a key must be plain text", "Write the key as a word."));
       continue;
     }
+    if (entries.has(name)) walk.faults.push(fault(span, `the key "${name}" is given twice`, "Keep one of the two."));
     const value = plain(item.value, [...path, name], span, walk);
     if (value === undefined) return undefined;
-    entries.push([name, value]);
+    entries.set(name, value);
   }
   // `fromEntries` defines its keys, so one called `__proto__` is just a key.
   return Object.fromEntries(entries);
@@ -179,8 +180,6 @@ function sentence(error: YAMLError): string {
 
 function hintFor(error: YAMLError): string {
   switch (error.code) {
-    case "DUPLICATE_KEY":
-      return "Keep one of the two.";
     case "TAB_AS_INDENT":
       return "Indent with spaces.";
     case "MISSING_CHAR":

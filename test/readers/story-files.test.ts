@@ -91,7 +91,7 @@ describe("readStoryFiles", () => {
     const ids = Array.from({ length: 300 }, (_, i) => `s${i}`);
     const started = performance.now();
     expect(readStoryFiles(ids.map((id) => file(id, ids))).stories).toHaveLength(300);
-    expect(performance.now() - started).toBeLessThan(10_000);
+    expect(performance.now() - started).toBeLessThan(30_000);
   });
 });
 

@@ -1,0 +1,259 @@
+import { describe, expect, it } from "vitest";
+import { presetPolicy } from "../../src/config/preset-policy.ts";
+import { GATES } from "../../src/domain/gate.ts";
+import { roleName } from "../../src/domain/ids.ts";
+import type { Policy, Specialist } from "../../src/domain/policy.ts";
+import { answer, story } from "../simulation/world.ts";
+import { begin, commandsOf, runScript, stateOf, told, world, type Says, type World } from "./scripted-run.ts";
+
+/** In a goal's loop no gate has a limit of its own: the whole loop has, and each place. */
+const POLICY: Policy = withoutGateLimits(presetPolicy("goal"));
+
+function withoutGateLimits(policy: Policy): Policy {
+  const failures = Object.fromEntries(GATES.map((gate) => [gate, null])) as unknown as Policy["limits"]["failures"];
+  return { ...policy, limits: { ...policy.limits, failures } };
+}
+
+const run = (happens: World, policy: Policy = POLICY) => runScript(begin(policy, story("a")), world(happens));
+const fails = (count: number): Says[] => Array.from({ length: count }, () => "fail");
+const AUTH = { verdict: "culprit", file: "src/auth/refresh.ts" } as const;
+
+describe("S3 blame-attributed rework", () => {
+  it("never retries blindly: every failure is blamed before the work goes back", () => {
+    const ran = run({ gates: { checks: fails(2) }, blame: [AUTH, "unmet"] });
+    const round = [
+      "judge checks",
+      "blame checks",
+      "send back from checks to implement",
+      "implement by developer after checks",
+      "judge integrity",
+    ];
+    expect(ran.lines.slice(3, 13)).toEqual([...round, ...round]);
+    expect(stateOf(ran.run, "a").ending?.how).toBe("accepted");
+  });
+
+  it("constrains the rework to what is blamed, and keeps existing tests as they are", () => {
+    const [back] = commandsOf(run({ gates: { checks: fails(1) }, blame: [AUTH] }), "send-back");
+    expect(back).toMatchObject({ variant: "goal", scope: { allow: ["src/auth/refresh.ts"], tests: "add-only" } });
+  });
+
+  it("several proven culprits are all in scope", () => {
+    const [back] = commandsOf(
+      run({ gates: { checks: fails(1) }, blame: [{ verdict: "multi", file: "src/b.ts" }] }),
+      "send-back",
+    );
+    expect(back?.scope.allow).toEqual(["src/b.ts"]);
+  });
+
+  it("where blame names the test, the scope says that it may change", () => {
+    const [back] = commandsOf(
+      run({ gates: { checks: fails(1) }, blame: [{ verdict: "culprit", file: "tests/auth.test.ts" }] }),
+      "send-back",
+    );
+    expect(back?.scope).toMatchObject({ allow: ["tests/auth.test.ts"], tests: "open" });
+  });
+
+  it("what is only unmet goes back without a fence: the work is not done yet", () => {
+    const [back] = commandsOf(run({ gates: { checks: fails(1) }, blame: ["unmet"] }), "send-back");
+    expect(back?.scope).toMatchObject({ allow: [], tests: "add-only" });
+  });
+
+  it.each<[string, Specialist, string, string]>([
+    [
+      "language",
+      { role: roleName("typescript-reviewer"), languages: ["typescript"] },
+      "src/auth/refresh.ts",
+      "typescript-reviewer",
+    ],
+    ["path", { role: roleName("backend-engineer"), paths: ["src/auth/**"] }, "src/auth/refresh.ts", "backend-engineer"],
+    [
+      "category",
+      { role: roleName("security-engineer"), categories: ["logic"] },
+      "src/auth/refresh.ts",
+      "security-engineer",
+    ],
+    ["another language", { role: roleName("go-reviewer"), languages: ["go"] }, "src/auth/refresh.ts", "developer"],
+    ["another path", { role: roleName("ui-engineer"), paths: ["web/**"] }, "src/auth/refresh.ts", "developer"],
+    [
+      "language and another path",
+      { role: roleName("x"), languages: ["typescript"], paths: ["web/**"] },
+      "src/auth/refresh.ts",
+      "developer",
+    ],
+  ])("routes by %s to the specialist who fits, else to the maker", (_by, specialist, file, role) => {
+    const ran = run(
+      { gates: { checks: fails(1) }, blame: [{ verdict: "culprit", file }] },
+      { ...POLICY, specialists: [specialist] },
+    );
+    expect(commandsOf(ran, "send-back")[0]?.route.role).toBe(role);
+    expect(commandsOf(ran, "start-attempt")[1]?.role).toBe(role);
+  });
+});
+
+describe("S3 escalation triggers", () => {
+  const reason = (happens: World) => {
+    const ran = run(happens);
+    return { ran, escalation: stateOf(ran.run, "a").escalation };
+  };
+
+  it("three failures at one place: persistent trouble spot", () => {
+    const { ran, escalation } = reason({ gates: { checks: fails(3) }, blame: [AUTH, AUTH, AUTH] });
+    expect(escalation?.title).toBe("Story a: persistent trouble spot");
+    expect(escalation?.reason).toMatchObject({
+      type: "stall",
+      stall: "trouble-spot",
+      detail: "3 failures without a pass at src/auth/refresh.ts",
+    });
+    expect(commandsOf(ran, "send-back")).toHaveLength(2);
+  });
+
+  it("failures at different places are no trouble spot", () => {
+    const { escalation } = reason({
+      gates: { checks: fails(4) },
+      blame: [AUTH, { verdict: "culprit", file: "src/b.ts" }, AUTH, { verdict: "culprit", file: "src/b.ts" }],
+    });
+    expect(escalation).toBeNull();
+  });
+
+  it("more failing tests after a rework: back to the best tree, then regression cascade", () => {
+    const tests = (failingTests: number): Says => ({ result: "fail", failingTests });
+    const { ran, escalation } = reason({ gates: { checks: [tests(2), tests(1), tests(4)] } });
+    expect(escalation?.title).toBe("Story a: regression cascade");
+    const [restore] = commandsOf(ran, "restore-tree");
+    const best = commandsOf(ran, "start-gate").filter(({ gate }) => gate === "checks")[1];
+    expect(restore?.tree).toBe(best?.tree);
+    expect(stateOf(ran.run, "a").tree).toBe(best?.tree);
+  });
+
+  it("suspects that cannot be told apart: scope too broad for targeted rework", () => {
+    const { escalation } = reason({ gates: { checks: fails(1) }, blame: ["too-broad"] });
+    expect(escalation?.title).toBe("Story a: scope too broad for targeted rework");
+    expect(escalation?.reason).toEqual({ type: "scope-too-broad", files: ["src/a.ts", "lib/z.ts"] });
+  });
+
+  it.each(["flaky", "unknown", "pre-existing"] as const)(
+    "no clear blame (%s): non-deterministic failure",
+    (verdict) => {
+      const { ran, escalation } = reason({ gates: { checks: fails(1) }, blame: [verdict] });
+      expect(escalation?.title).toBe("Story a: non-deterministic failure");
+      expect(commandsOf(ran, "send-back")).toEqual([]);
+    },
+  );
+
+  it.each([
+    ["flaky", 0],
+    ["pre-existing", 0],
+    ["unknown", 1],
+  ] as const)("a failure that blame calls %s leaves %i charged", (verdict, charged) => {
+    const { ran } = reason({ gates: { checks: fails(1) }, blame: [verdict] });
+    expect(stateOf(ran.run, "a").gates.checks?.failuresEver).toBe(charged);
+  });
+
+  it("an environmental failure is repaired, not reworked, and not charged", () => {
+    const { ran, escalation } = reason({ gates: { checks: fails(1) }, blame: ["environment"] });
+    expect(ran.lines).toContain("start-remediation");
+    expect(commandsOf(ran, "send-back")).toEqual([]);
+    expect(escalation).toBeNull();
+    expect(stateOf(ran.run, "a")).toMatchObject({
+      gates: { checks: { failuresEver: 0 } },
+      ending: { how: "accepted" },
+    });
+  });
+});
+
+describe("S3 tracking", () => {
+  it("keeps attempts, outcomes and cost of each place", () => {
+    const ran = run({ gates: { checks: fails(2) }, blame: [AUTH, AUTH], attemptCostUsd: 0.6 });
+    expect(stateOf(ran.run, "a").locations).toEqual({
+      "src/auth/refresh.ts": {
+        attempts: 2,
+        lastAttemptAt: 0,
+        outcomes: ["fail", "pass"],
+        totalCostUsd: 1.2,
+        sincePass: 0,
+      },
+    });
+  });
+
+  it("a pass between failures starts the count of that place anew, and keeps its history", () => {
+    const ran = run({ gates: { checks: ["fail", "pass"] }, blame: [AUTH] }, { ...POLICY, deliver: "merge" });
+    expect(stateOf(ran.run, "a").locations["src/auth/refresh.ts"]).toMatchObject({
+      attempts: 1,
+      outcomes: ["pass"],
+      sincePass: 0,
+    });
+  });
+
+  it("a person's guidance forgives the place", () => {
+    const ran = run({ gates: { checks: fails(3) }, blame: [AUTH, AUTH, AUTH] });
+    const back = told(ran.run, "a", answer("send-back", { message: "the clock is mocked" }));
+    expect(stateOf(back, "a").locations["src/auth/refresh.ts"]).toMatchObject({ attempts: 2, sincePass: 0 });
+    expect(stateOf(runScript(back).run, "a").ending?.how).toBe("accepted");
+  });
+});
+
+describe("S3 budget of the goal", () => {
+  const limits = (change: Partial<Policy["limits"]>): Policy => ({
+    ...POLICY,
+    limits: { ...POLICY.limits, ...change },
+  });
+
+  it.each([1, 3, 15])("%i iterations and not one more", (iterations) => {
+    const ran = run({ gates: { checks: fails(40) } }, limits({ iterations }));
+    expect(commandsOf(ran, "start-attempt")).toHaveLength(iterations);
+    expect(stateOf(ran.run, "a").escalation?.reason).toEqual({
+      type: "budget",
+      budget: "iterations",
+      used: iterations,
+      limit: iterations,
+    });
+  });
+
+  it("more iterations are a person's to allow, and the loop goes on where it was", () => {
+    const ran = run({ gates: { checks: fails(2) } }, limits({ iterations: 2 }));
+    const more = told(ran.run, "a", answer("raise-budget", { budget: "iterations", limit: 3 }));
+    const after = runScript(more);
+    expect(commandsOf(after, "start-attempt").map(({ reworkOf }) => reworkOf)).toEqual(["checks"]);
+    expect(stateOf(after.run, "a").ending?.how).toBe("accepted");
+  });
+
+  it.each([
+    ["cost", { attemptCostUsd: 1 }, 10],
+    ["time", { attemptMs: 12 * 60_000 }, 2 * 3_600_000],
+  ] as const)("%s: a warning at 80 %, a question at 100 %, and nothing is thrown away", (budget, use, limit) => {
+    const ran = run({ gates: { checks: fails(40) }, ...use });
+    const told80 = ran.lines.indexOf(`warn: ${budget}`);
+    const attempts = (to: number) => ran.commands.slice(0, to).filter(({ type }) => type === "start-attempt").length;
+    expect(attempts(told80)).toBe(8);
+    expect(attempts(ran.commands.length)).toBe(10);
+    expect(ran.lines.filter((line) => line.startsWith("warn"))).toHaveLength(1);
+    expect(stateOf(ran.run, "a").escalation).toMatchObject({
+      kind: "authorisation",
+      reason: { type: "budget", budget, used: limit, limit },
+    });
+    const more = told(ran.run, "a", answer("raise-budget", { budget, limit: limit * 2 }));
+    expect(stateOf(runScript(more).run, "a").ending?.how).toBe("accepted");
+  });
+
+  it("work that opened every gate is accepted, whatever it cost", () => {
+    const ran = run({ gates: { checks: [{ result: "pass", more: { costUsd: 50 } }] } });
+    expect(stateOf(ran.run, "a").ending?.how).toBe("accepted");
+  });
+
+  it("the whole run has a budget too: everybody stops, and one question is asked", () => {
+    const policy = { ...POLICY, limits: { ...POLICY.limits, run: { costUsd: 4, tokens: null, timeMs: null } } };
+    const ran = runScript(
+      begin(policy, story("a"), story("b")),
+      world({ gates: { checks: fails(40) }, attemptCostUsd: 1 }),
+    );
+    expect(ran.run.escalation?.reason).toEqual({ type: "budget", budget: "run-cost", used: 4, limit: 4 });
+    expect(ran.lines.filter((line) => line === "warn: run-cost")).toHaveLength(1);
+    const more = runScript(told(ran.run, null, answer("raise-budget", { budget: "run-cost", limit: 100 })));
+    expect(["a", "b"].map((id) => stateOf(more.run, id).ending?.how)).toEqual(["accepted", "accepted"]);
+  });
+
+  it("says before each dispatch what it will likely cost, once something is known", () => {
+    const ran = run({ gates: { checks: fails(2) }, attemptCostUsd: 0.5 });
+    expect(commandsOf(ran, "start-attempt").map(({ forecastUsd }) => forecastUsd)).toEqual([null, 0.5, 0.5]);
+  });
+});

@@ -53,7 +53,7 @@ export const budgetName = fc.constantFrom<BudgetName>(
   ...GATES.map((each) => `failures:${each}` as const),
 );
 
-export function list<T>(of: fc.Arbitrary<T>): fc.Arbitrary<T[]> {
+function list<T>(of: fc.Arbitrary<T>): fc.Arbitrary<T[]> {
   return fc.array(of, { maxLength: 3 });
 }
 

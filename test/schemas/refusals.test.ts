@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { presetPolicy } from "../../src/config/preset-policy.ts";
 import { ANSWER_VERBS, type AnswerVerb } from "../../src/domain/escalation.ts";
 import type { Event, Recorded } from "../../src/domain/event.ts";
 import { readRecorded } from "../../src/schemas/recorded.ts";
@@ -215,6 +216,15 @@ describe("ids and kinds", () => {
   test.each([null, undefined, 1, "text", [], true])("%j is no line of a journal", (value) => {
     expect(problemOf(value)).toMatch(/^the whole: /);
   });
+});
+
+test("a name that a person chose is quoted in the path", () => {
+  const policy = presetPolicy("story");
+  const stage = { "code review": 1, ["\u001b[2Jx".repeat(50)]: 1 };
+  const event = { type: "policy.set", policy: { ...policy, roles: { ...policy.roles, stage } }, by: "Ada" };
+  const [first, second] = problemOf({ v: 1, at: 0, story: null, event }).split("; ");
+  expect(first).toMatch(/^event\.policy\.roles\.stage\["code review"\]: /);
+  expect(second).toMatch(/^event\.policy\.roles\.stage\["x+…"\]: /);
 });
 
 test("a message stays short and plain, whatever the keys are", () => {

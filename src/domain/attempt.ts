@@ -11,7 +11,7 @@ export interface AttemptSummary {
   readonly tddPhase?: TddPhase;
   /** The gate, or the person, that sent it back; `null` for new work. */
   readonly reworkOf: GateName | "person" | null;
-  readonly outcome: AttemptOutcome["type"] | "running";
+  readonly outcome: AttemptOutcome["type"] | "running" | "interrupted";
   readonly tree: TreeId | null;
   /** What it did, in the agent's words, shortened. */
   readonly summary: string;

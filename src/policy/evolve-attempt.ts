@@ -135,6 +135,19 @@ function incomplete(
   return { ...state, counters: { ...counters, dependencyWaits }, wait };
 }
 
+/**
+ * Whatever ran is gone and nobody saw how it ended. That is neither the agent's fault nor the work's: what was
+ * counted for it is given back, and the step is decided anew.
+ */
+export function interrupted(state: StoryState): StoryState {
+  const { running, counters } = state;
+  if (running?.type !== "attempt") return { ...state, running: null };
+  const attempts = state.attempts.map((attempt) =>
+    attempt.attempt === running.attempt ? { ...attempt, outcome: "interrupted" as const } : attempt,
+  );
+  return { ...state, running: null, attempts, counters: { ...counters, attempts: counters.attempts - 1 } };
+}
+
 /** Doubles each time; the exponent is capped, because a wait of years is a stop that nobody sees. */
 export function backoffMs(state: StoryState, times: number): number {
   return (state.policy?.limits.backoffMs ?? 0) * 2 ** Math.min(times - 1, 10);

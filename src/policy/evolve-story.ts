@@ -6,7 +6,7 @@ import type { Policy } from "../domain/policy.ts";
 import type { StoryState } from "../domain/story-state.ts";
 import { gateState, withGate } from "./charge.ts";
 import { answered } from "./evolve-answer.ts";
-import { attemptFinished, attemptStarted, attemptUnclear, backoffMs } from "./evolve-attempt.ts";
+import { attemptFinished, attemptStarted, attemptUnclear, backoffMs, interrupted } from "./evolve-attempt.ts";
 import { blameFound, gateJudged } from "./evolve-gate.ts";
 import { nextGate } from "./gate-standing.ts";
 import { invalidated } from "./invalidate.ts";
@@ -74,7 +74,7 @@ type StepEvent = Extract<
   Told,
   { type: `step.${string}` | `finding.${string}` | "lint.fixed" | "tree.restored" | "work.delivered" | "policy.applied" }
 >;
-type Remaining = StepEvent | Extract<Told, { type: "story.accepted" | "story.failed" | "story.flagged" | "story.held" | "story.released" }>;
+type Remaining = StepEvent | Extract<Told, { type: "story.accepted" | "story.failed" | "story.flagged" | "story.held" | "story.released" | "work.interrupted" }>;
 
 function appliedStep(state: StoryState, event: Remaining, at: number): StoryState {
   switch (event.type) {
@@ -103,6 +103,8 @@ function appliedStep(state: StoryState, event: Remaining, at: number): StoryStat
       return { ...state, running: null, ending: { how: event.how, at, reason: event.reason } };
     case "story.flagged":
       return { ...state, flagged: true };
+    case "work.interrupted":
+      return interrupted(state);
     case "story.held":
       return { ...state, held: true };
     case "story.released":

@@ -112,6 +112,7 @@ export const EVENTS: EventArbitraries = {
   "story.accepted": made(is("story.accepted")),
   "story.failed": made({ ...is("story.failed"), how: fc.constantFrom(...FAILED_HOW), reason: text }),
   "story.flagged": made({ ...is("story.flagged"), usualMs: amount, takenMs: amount }),
+  "work.interrupted": made({ ...is("work.interrupted"), detail: text }),
   "story.held": made({ ...is("story.held"), by: name }),
   "story.released": made({ ...is("story.released"), by: name }),
   "policy.applied": made({ ...is("policy.applied"), policy, by: name }),

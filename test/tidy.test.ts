@@ -30,15 +30,25 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "adapters/process": ADAPTER,
   "adapters/git": ADAPTER,
   "adapters/files": ADAPTER,
+  "adapters/journal": ADAPTER,
 };
-const LIBRARIES = ["zod", "yaml", "jsonrepair", "commander", "left-pad", "@scope/thing"];
+const LIBRARIES = ["zod", "yaml", "jsonrepair", "commander", "left-pad", "@photostructure/sqlite"];
 const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   schemas: ["zod"],
   readers: ["yaml", "jsonrepair"],
   config: ["yaml", "zod"],
   cli: ["commander"],
+  "adapters/journal": ["@photostructure/sqlite"],
 };
-const MAY_USE_NODE = ["config", "cli", "server", "adapters/process", "adapters/git", "adapters/files"];
+const MAY_USE_NODE = [
+  "config",
+  "cli",
+  "server",
+  "adapters/process",
+  "adapters/git",
+  "adapters/files",
+  "adapters/journal",
+];
 
 interface Plant {
   readonly title: string;

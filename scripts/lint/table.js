@@ -44,7 +44,9 @@ const TABLE = {
 };
 
 /** @type {Readonly<Record<string, readonly string[]>>} */
-const LIBRARIES_OF_ADAPTERS = {};
+const LIBRARIES_OF_ADAPTERS = {
+  journal: ["@photostructure/sqlite"],
+};
 
 /** The composition root: the only file that may import every room and every library. */
 export const COMPOSITION_ROOT = "main.ts";

@@ -23,6 +23,7 @@ export const ROOMS = [
   "adapters/process",
   "adapters/git",
   "adapters/files",
+  "adapters/journal",
 ] as const;
 
 export interface Lint {

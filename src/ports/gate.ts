@@ -1,4 +1,3 @@
-import type { BriefEvidence } from "../domain/brief.ts";
 import type { Finding } from "../domain/finding.ts";
 import type { GateName, Judgement } from "../domain/gate.ts";
 import type { Fingerprint, TreeId } from "../domain/ids.ts";
@@ -10,7 +9,9 @@ import type { Story } from "../domain/story.ts";
 /** Judges the work and brings evidence. A gate that cannot judge says so as a result; it throws only for our own faults. */
 export interface Gate {
   readonly name: GateName;
-  judge(request: GateRequest, control: { readonly signal: AbortSignal; onOutput(line: string): void }): Promise<GateReport>;
+  judge(request: GateRequest, control: { readonly signal: AbortSignal; onOutput(line: string): void }): Promise<Judgement>;
+  /** What is red before the work begins, by name: it is shown, and never blamed on the agent. */
+  baseline?(request: GateRequest, control: { readonly signal: AbortSignal; onOutput(line: string): void }): Promise<readonly string[]>;
   /** The commands, or the words, by which it will judge: they go into the brief. */
   judgedBy(): readonly string[];
 }
@@ -36,10 +37,4 @@ export interface GateRequest {
   /** Tests and checks that were red before the work began. */
   readonly preExisting: readonly string[];
   readonly timeoutMs: number;
-}
-
-export interface GateReport {
-  readonly judgement: Judgement;
-  /** For the brief: untrusted text, fenced there. */
-  readonly excerpts: readonly BriefEvidence[];
 }

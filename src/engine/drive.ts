@@ -1,0 +1,76 @@
+import type { Command } from "../domain/command.ts";
+import type { Lane } from "../domain/lane.ts";
+import type { RunState } from "../domain/run-state.ts";
+import { decide, nextWake } from "../policy/decide.ts";
+import { laneOf } from "../policy/next-step.ts";
+import type { Ledger } from "./ledger.ts";
+import { perform } from "./perform.ts";
+import type { EngineWorld } from "./world.ts";
+
+/**
+ * The one loop: fold what is new, decide, hand the commands out, wait for something to happen. It ends when there
+ * is nothing to do, nothing runs and no time is waited for; or when it is told to stop. It keeps nothing itself:
+ * whatever it knew is in the journal.
+ */
+export async function drive(ledger: Ledger, world: EngineWorld, signal: AbortSignal): Promise<RunState> {
+  const running = new Set<string>();
+  let fault: unknown = null;
+  world.queue.start(async (job, jobSignal) => {
+    try {
+      await perform(job.command, ledger, world, jobSignal);
+    } catch (error) {
+      // Not this story's trouble but everybody's (the journal cannot be written): stop, and say so.
+      fault ??= error;
+    } finally {
+      running.delete(job.id);
+    }
+  });
+  const unwatch = world.journal.watch(() => void ledger.catchUp().catch((error: unknown) => (fault ??= error)));
+  try {
+    while (!signal.aborted && fault === null) {
+      const state = ledger.state();
+      // Taken before deciding: a change that comes in between must not be slept through.
+      const change = ledger.changed();
+      const commands = state.policy === null ? [] : decide(state, state.policy, world.clock.now());
+      for (const command of commands.filter(({ key }) => !running.has(key))) {
+        running.add(command.key);
+        world.queue.enqueue({ id: command.key, lane: laneOfCommand(command), command, notBefore: 0 });
+      }
+      const wakeAt = nextWake(state);
+      if (commands.length === 0 && running.size === 0 && wakeAt === null) break;
+      await somethingHappens(world, change, wakeAt, signal);
+    }
+  } finally {
+    unwatch();
+    await world.queue.stop(signal.aborted);
+  }
+  if (fault !== null) throw fault;
+  await ledger.catchUp();
+  return ledger.state();
+}
+
+/** A change of the state, the end of a pause, the end of a job that changed nothing, or the word to stop. */
+async function somethingHappens(
+  world: EngineWorld,
+  change: Promise<void>,
+  wakeAt: number | null,
+  signal: AbortSignal,
+): Promise<void> {
+  const over = new AbortController();
+  const stop = (): void => over.abort();
+  signal.addEventListener("abort", stop, { once: true });
+  const pauseMs = wakeAt === null ? LOOK_AGAIN_MS : Math.max(0, wakeAt - world.clock.now());
+  try {
+    await Promise.race([change, world.clock.sleep(Math.min(pauseMs, LOOK_AGAIN_MS), over.signal)]);
+  } finally {
+    signal.removeEventListener("abort", stop);
+    over.abort();
+  }
+}
+
+/** A job may end without an event (it was refused its place); nobody tells, so the loop looks now and then. */
+const LOOK_AGAIN_MS = 1000;
+
+function laneOfCommand(command: Command): Lane {
+  return command.story === null ? "engine" : laneOf(command);
+}

@@ -1,0 +1,113 @@
+import type { StartAttempt, StoryCommand } from "../domain/command.ts";
+import { evidenceId, type EvidenceId } from "../domain/ids.ts";
+import type { Scope } from "../domain/scope.ts";
+import type { StoryState } from "../domain/story-state.ts";
+import type { AgentResult } from "../ports/agent.ts";
+import type { Player } from "../ports/roster.ts";
+import { writeAssignmentPrompt } from "../writers/prompts/assignment.ts";
+import { writeClarificationPrompt } from "../writers/prompts/clarification.ts";
+import { judgedByAll } from "./judged-by.ts";
+import { outcomeOf, type Said } from "./outcome.ts";
+import type { Performing } from "./perform.ts";
+
+type StartCommand = StoryCommand & StartAttempt & { readonly key: string };
+type AskCommand = Extract<Performing["command"], { type: "ask-again" }>;
+
+/** Dispatches an agent. The attempt is in the journal before the agent is. */
+export async function startAttempt(performing: Performing<StartCommand>): Promise<void> {
+  const { command, ledger, world } = performing;
+  const before = ledger.story(command.story);
+  const { attempt, phase, role, tddPhase, reworkOf, forecastUsd } = command;
+  const brief = before.rework === null ? null : evidenceId(before.rework.brief);
+  const isOurs = await ledger.append(command.story, [
+    { type: "attempt.started", attempt, phase, role, ...(tddPhase === undefined ? {} : { tddPhase }), reworkOf, brief, forecastUsd },
+  ]);
+  if (!isOurs) return;
+  const player = await world.roster.playing(role);
+  if (player === null) {
+    await finish(performing, before, { outcome: { type: "missing", detail: `nobody plays ${role}` }, text: "" }, null);
+    return;
+  }
+  const prompt = await promptFor(performing, before, player, brief);
+  await run(performing, before, player, prompt);
+}
+
+/** The words could not be read: the same agent is asked to say them again. */
+export async function askAgain(performing: Performing<AskCommand>): Promise<void> {
+  const { command, ledger, world } = performing;
+  const state = ledger.story(command.story);
+  if (state.running?.type !== "attempt") return;
+  const player = await world.roster.playing(state.running.role);
+  if (player === null) {
+    await finish(performing, state, { outcome: { type: "missing", detail: `nobody plays ${state.running.role}` }, text: "" }, null);
+    return;
+  }
+  const asks = state.policy?.limits.clarifications ?? command.times;
+  const request = { storyId: state.story.id, role: "developer", why: "unreadable", problems: [], ask: command.times, asks } as const;
+  await run(performing, state, player, writeClarificationPrompt(request, { nonce: world.nonce() }));
+}
+
+async function run(performing: Performing<StartCommand | AskCommand>, before: StoryState, player: Player, prompt: string): Promise<void> {
+  const { command, ledger, world, signal } = performing;
+  const { path } = await world.workspace.prepare(command.story);
+  const timeoutMs = before.policy?.limits.timeoutMs.developer ?? 0;
+  const result = await player.agent.run(
+    { prompt, cwd: path, access: "edit", session: null, outputSchema: null, model: player.model, timeoutMs, env: player.env, key: command.key },
+    { signal, onEvent: (event) => event.type === "output" && world.watcher.onOutput(command, event.line) },
+  );
+  const said = outcomeOf(result, { id: before.story.id, reports: player.reports, nowMs: world.clock.now(), isStopping: signal.aborted });
+  if (said === "interrupted") return;
+  if (said.outcome.type === "unclear") {
+    await ledger.append(command.story, [{ type: "attempt.unclear", attempt: command.attempt, detail: said.outcome.detail }]);
+    return;
+  }
+  await finish(performing, before, said, result);
+}
+
+/** Keeps what the agent left, as a commit, and says how it ended. What changed is asked of git. */
+async function finish(performing: Performing<StartCommand | AskCommand>, before: StoryState, said: Said, result: AgentResult | null): Promise<void> {
+  const { command, ledger, world } = performing;
+  const { story, attempt } = command;
+  const head = await world.journal.head();
+  const subject = `${before.story.title} (attempt ${attempt})`;
+  const { tree, commit } = await world.workspace.keep(story, { attempt, subject, journalHead: head.hash });
+  const changed = before.tree === null || before.tree === tree ? [] : await world.workspace.changed(story, before.tree, tree);
+  await ledger.append(story, [
+    {
+      type: "attempt.finished",
+      attempt,
+      outcome: said.outcome,
+      tree,
+      commit,
+      changed,
+      productChanged: changed.length > 0,
+      summary: said.text,
+      durationMs: result?.durationMs ?? 0,
+      ...(result === null || result.costUsd === null ? {} : { costUsd: result.costUsd }),
+      ...(result === null || result.tokens === null ? {} : { tokens: result.tokens }),
+    },
+  ]);
+}
+
+/** A rework gets its brief, new work its assignment. */
+async function promptFor({ command, world }: Performing<StartCommand>, state: StoryState, player: Player, brief: EvidenceId | null): Promise<string> {
+  const kept = brief === null ? null : await world.evidence.read(brief);
+  if (kept !== null) return kept;
+  const scope: Scope = { allow: [], deny: [], tests: command.phase === "implement" ? "open" : "frozen", exceptions: "with-rationale", reason: "new work" };
+  return writeAssignmentPrompt(
+    {
+      rolePrompt: player.prompt,
+      story: { id: state.story.id, title: state.story.title, goal: state.story.body },
+      phase: command.phase,
+      ...(command.tddPhase === undefined ? {} : { tddPhase: command.tddPhase }),
+      criteria: state.story.criteria,
+      scope,
+      judgedBy: judgedByAll(world, state),
+      context: [],
+      guidance: state.guidance,
+      report: "signal",
+      spellOutFormat: command.spellOutFormat,
+    },
+    { nonce: world.nonce() },
+  );
+}

@@ -1,0 +1,91 @@
+import { RemandError } from "../domain/error.ts";
+import type { Command, StoryCommand } from "../domain/command.ts";
+import type { Event, Step } from "../domain/event.ts";
+import type { Ledger } from "./ledger.ts";
+import { askAgain, startAttempt } from "./perform-attempt.ts";
+import { startGate } from "./perform-gate.ts";
+import { checkHealth, startRemediation } from "./perform-remediation.ts";
+import { adjudicate, restoreTree, sendBack, startStory } from "./perform-steps.ts";
+import type { EngineWorld } from "./world.ts";
+
+export interface Performing<C extends Command = Command> {
+  readonly command: C;
+  readonly ledger: Ledger;
+  readonly world: EngineWorld;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Does one command. What must be known before acting is appended before acting; if the append is refused, somebody
+ * else is at it and nothing is done. Trouble with the surroundings becomes an event of the story it befell.
+ */
+export async function perform(command: Command, ledger: Ledger, world: EngineWorld, signal: AbortSignal): Promise<void> {
+  const performing = { ledger, world, signal };
+  switch (command.type) {
+    case "start-story":
+      return step(ledger, command, "prepare", () => startStory({ ...performing, command }));
+    case "start-attempt":
+      return startAttempt({ ...performing, command });
+    case "ask-again":
+      return askAgain({ ...performing, command });
+    case "start-gate":
+      return startGate({ ...performing, command });
+    case "send-back":
+      return step(ledger, command, "brief", () => sendBack({ ...performing, command }));
+    case "restore-tree":
+      return step(ledger, command, "restore", () => restoreTree({ ...performing, command }));
+    case "adjudicate":
+      return step(ledger, command, "adjudication", () => adjudicate({ ...performing, command }));
+    case "find-blame":
+      return step(ledger, command, "blame", () => missing("nothing here finds blame; switch it off with gates.<name>.blame: false"));
+    case "fix-lint":
+      return step(ledger, command, "lint-fix", () => missing("no command is set that fixes lint"));
+    case "deliver":
+      return step(ledger, command, "delivery", () => missing(`nothing here can deliver by ${command.how}; set deliver: branch`));
+    case "start-remediation":
+      return startRemediation({ ...performing, command });
+    case "check-health":
+      return checkHealth({ ...performing, command });
+    default:
+      await ledger.append(command.story, [toldBy(command)]);
+  }
+}
+
+type Told = Extract<Command, { type: "raise-escalation" | "accept" | "fail" | "grant-grace" | "warn-budget" | "flag-story" }>;
+
+/** Commands that are done by writing them down. */
+function toldBy(command: Told): Event {
+  switch (command.type) {
+    case "raise-escalation":
+      return { type: "escalation.raised", escalation: command.escalation };
+    case "accept":
+      return { type: "story.accepted" };
+    case "fail":
+      return { type: "story.failed", how: command.how, reason: command.reason };
+    case "grant-grace":
+      return { type: "grace.granted", gate: command.gate, failures: command.failures };
+    case "warn-budget":
+      return { type: "budget.warned", budget: command.budget, used: command.used, limit: command.limit };
+    case "flag-story":
+      return { type: "story.flagged", usualMs: command.usualMs, takenMs: command.takenMs };
+  }
+}
+
+/** A step of the engine that fails is an event, and is tried again within its bound. */
+async function step(ledger: Ledger, { story }: StoryCommand, name: Step, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (!(error instanceof RemandError) || isForEverybody(error)) throw error;
+    await ledger.append(story, [{ type: "step.failed", step: name, detail: `${error.message} — ${error.hint}`, infrastructure: false }]);
+  }
+}
+
+/** The journal itself cannot be written: no event can say so. */
+function isForEverybody(error: RemandError): boolean {
+  return error.code.startsWith("journal-");
+}
+
+function missing(what: string): Promise<never> {
+  return Promise.reject(new RemandError("input-invalid", what, "change the config"));
+}

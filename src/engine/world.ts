@@ -1,0 +1,27 @@
+import type { GateName } from "../domain/gate.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Evidence } from "../ports/evidence.ts";
+import type { Gate } from "../ports/gate.ts";
+import type { Journal } from "../ports/journal.ts";
+import type { Outbox } from "../ports/outbox.ts";
+import type { Queue } from "../ports/queue.ts";
+import type { Roster } from "../ports/roster.ts";
+import type { Watcher } from "../ports/watcher.ts";
+import type { Workspace } from "../ports/workspace.ts";
+
+/** Everything outside that the engine uses. `main` makes the real one, the simulator a made-up one. */
+export interface EngineWorld {
+  /** The checkout the run is about. */
+  readonly root: string;
+  readonly journal: Journal;
+  readonly clock: Clock;
+  readonly queue: Queue;
+  readonly workspace: Workspace;
+  readonly evidence: Evidence;
+  readonly outbox: Outbox;
+  readonly gates: ReadonlyMap<GateName, Gate>;
+  readonly roster: Roster;
+  readonly watcher: Watcher;
+  /** A word that nobody could have guessed, for the fences of one brief. */
+  nonce(): string;
+}

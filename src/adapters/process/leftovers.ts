@@ -1,0 +1,139 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { assert } from "../../stdx/assert.ts";
+import { commandLineOf, isAlive, processTable, variableOf, type ProcessEntry } from "./process-table.ts";
+
+/** The variable every process we start carries. Its descendants inherit it, whatever session or parent they move to. */
+export const COOKIE_VARIABLE = "REMAND_COOKIE";
+
+export interface Leftover {
+  readonly pid: number;
+  readonly command: string;
+}
+
+/** Processes that still carry the cookie, for example after a crash. Where there is no /proc none can be found. */
+export async function leftovers(cookie: string): Promise<readonly Leftover[]> {
+  return described((await createFamily(cookie, null).members()) ?? []);
+}
+
+/** Ends them, politely first, and says which they were. */
+export async function killLeftovers(cookie: string, graceMs = 500): Promise<readonly Leftover[]> {
+  const family = createFamily(cookie, null);
+  const found = described((await family.members()) ?? []);
+  if (found.length > 0) await endFamily(family, ["SIGTERM", "SIGKILL"], graceMs);
+  return found;
+}
+
+const described = (entries: readonly ProcessEntry[]): readonly Leftover[] =>
+  entries.map(({ pid }) => ({ pid, command: commandLineOf(pid) }));
+
+/** Cookies of nested runs stand side by side, so that the outer run finds what the inner one left. */
+export function cookieValue(inherited: string | undefined, cookie: string): string {
+  assert(/^[^\0,\s]+$/.test(cookie), "a cookie is one word without commas");
+  return inherited === undefined || inherited === "" ? cookie : `${inherited},${cookie}`;
+}
+
+/** Everybody who came of one run. */
+export interface Family {
+  /** The process we started; its number is that of its group and session too. `null` where only the cookie is known. */
+  readonly root: number | null;
+  /** Those who live now; `null` without /proc. */
+  members(): Promise<readonly ProcessEntry[] | null>;
+}
+
+/**
+ * Members are those who carry the cookie, are in the root's group or session, or descend from a member. Whoever was
+ * seen once stays a member: when its parent dies, one that threw its environment away has no other sign left.
+ * This process and those above it are never among them, even when it runs inside another run.
+ */
+export function createFamily(cookie: string, root: number | null): Family {
+  let seen: readonly ProcessEntry[] = [];
+  return {
+    root,
+    async members() {
+      const table = await processTable();
+      if (table === null) return null;
+      const kin = new Set(seen.filter(isAlive).map(({ pid }) => pid));
+      for (const { pid, group, session } of table) {
+        const isOfRoot = root !== null && (pid === root || group === root || session === root);
+        if (isOfRoot || (variableOf(pid, COOKIE_VARIABLE)?.split(",").includes(cookie) ?? false)) kin.add(pid);
+      }
+      const parents = new Map(table.map(({ pid, parent }) => [pid, parent]));
+      for (let pid: number | undefined = process.pid; pid !== undefined; pid = parents.get(pid)) kin.delete(pid);
+      seen = table.filter(({ pid }) => descends(pid, kin, parents));
+      return seen;
+    },
+  };
+}
+
+/**
+ * Walks up the ladder of signals until nobody is left; the whole climb takes `graceMs`. The last rung is tried again
+ * for as long as somebody is found, because a program may start others while it is being ended.
+ * Returns how many processes were told to end.
+ */
+export async function endFamily(family: Family, ladder: readonly NodeJS.Signals[], graceMs: number): Promise<number> {
+  const told = new Set<number>();
+  const rungMs = graceMs / Math.max(1, ladder.length - 1);
+  for (const [rung, signal] of ladder.entries()) {
+    const isLast = rung === ladder.length - 1;
+    for (let round = 0; round < (isLast ? LAST_RUNG_ROUNDS : 1); round++) {
+      const members = await family.members();
+      if (members === null) {
+        await endGroupBlindly(family.root, signal, isLast ? 0 : rungMs);
+        break;
+      }
+      if (members.length === 0) return told.size;
+      for (const { pid } of members) {
+        told.add(pid);
+        send(pid, signal);
+      }
+      await untilGone(members, isLast ? LAST_RUNG_MS : rungMs);
+    }
+  }
+  return told.size;
+}
+
+const LAST_RUNG_ROUNDS = 20;
+const LAST_RUNG_MS = 50;
+const POLL_MS = 5;
+
+/** Waits for the family to leave by itself, and says whether it did. */
+export async function leavesWithin(family: Family, ms: number): Promise<boolean> {
+  const members = await family.members();
+  if (members === null) return family.root === null || !send(-family.root, 0);
+  await untilGone(members, ms);
+  return !members.some(isAlive);
+}
+
+function descends(pid: number, kin: ReadonlySet<number>, parents: ReadonlyMap<number, number>): boolean {
+  let at: number | undefined = pid;
+  while (at !== undefined && at > 1) {
+    if (kin.has(at)) return true;
+    if (at === process.pid) return false;
+    at = parents.get(at);
+  }
+  return false;
+}
+
+async function untilGone(members: readonly ProcessEntry[], ms: number): Promise<void> {
+  const deadline = performance.now() + ms;
+  while (members.some(isAlive)) {
+    const left = deadline - performance.now();
+    if (left <= 0) return;
+    await pause(Math.min(POLL_MS, left));
+  }
+}
+
+async function endGroupBlindly(root: number | null, signal: NodeJS.Signals, waitMs: number): Promise<void> {
+  if (root === null || !send(-root, signal)) return;
+  const deadline = performance.now() + waitMs;
+  while (performance.now() < deadline && send(-root, 0)) await pause(POLL_MS);
+}
+
+/** Whether somebody was there to be told. One who is not ours to end stays: nothing more can be done about him. */
+function send(pid: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    return process.kill(pid, signal);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,184 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promises";
+import { createCollector, type Collector, type OnLine } from "./capture.ts";
+import { createDeadline } from "./deadline.ts";
+import type { Environment } from "./environment.ts";
+import { COOKIE_VARIABLE, cookieValue, createFamily, endFamily, leavesWithin, type Family } from "./leftovers.ts";
+import { startFailure, type StartFailure } from "./start-failure.ts";
+
+export interface ProcessSpec {
+  /** A line for the shell, or a program with its arguments, which no shell reads. */
+  readonly command: string | readonly [program: string, ...args: string[]];
+  readonly cwd: string;
+  readonly env: Environment;
+  readonly stdin?: string;
+  /** May be `Infinity`. */
+  readonly timeoutMs: number;
+  /** For each stream, and for both together: beginning and end are kept and the cut is stated. */
+  readonly maxOutputBytes?: number;
+  /** From the first signal to SIGKILL. By default a twelfth of the timeout, five seconds at most. */
+  readonly graceMs?: number;
+  /** Names this run, so that what it left can be found after a crash. */
+  readonly cookie?: string;
+  /**
+   * What happens to processes that outlive the program when it ends by itself. They are ended, unless it was meant
+   * to start a service, or is known to leave nobody (then nobody is looked for, which is quicker).
+   */
+  readonly survivors?: "end" | "spare";
+}
+
+export interface ProcessControl {
+  readonly signal?: AbortSignal;
+  readonly onLine?: OnLine;
+}
+
+export interface ProcessResult {
+  readonly status: "exited" | "timeout" | "cancelled" | "failed-to-start";
+  /** `null` when a signal ended it, or when it never started. */
+  readonly exitCode: number | null;
+  readonly signal: NodeJS.Signals | null;
+  /** Why it did not start. */
+  readonly failure: StartFailure | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** Both streams, in the order in which their lines came. */
+  readonly output: string;
+  readonly truncated: boolean;
+  /** How many processes outlived the program and had to be ended. */
+  readonly survivorsEnded: number;
+  readonly durationMs: number;
+}
+
+const DEFAULT_MAX_OUTPUT_BYTES = 10 * 1024 * 1024;
+const LADDER = ["SIGINT", "SIGTERM", "SIGKILL"] as const;
+/** A process at the end of a pipe may still have to write its last lines when the program that fed it is gone. */
+const LINGER_MS = 150;
+const SURVIVOR_GRACE_MS = 300;
+/** Nobody who is left may hold the output open for longer than this after the program's end. */
+const PIPES_AFTER_EXIT_MS = 900;
+/** After the ladder everybody known is dead: what still comes is what the kernel holds. */
+const PIPES_AFTER_LADDER_MS = 100;
+/** A process that the kernel cannot end now (a dead network disk) is not waited for. */
+const EXIT_AFTER_LADDER_MS = 500;
+
+/**
+ * Runs a program to its end, and resolves for every outcome. It runs in a session and group of its own. On timeout or
+ * abort everybody it started is ended, those that left its group included; so are those who outlive it. Nobody can
+ * make this wait: neither by ignoring signals, nor by holding the output open, nor by not reading the input.
+ */
+export async function runProcess(spec: ProcessSpec, control: ProcessControl = {}): Promise<ProcessResult> {
+  const startedAt = performance.now();
+  const collector = createCollector(spec.maxOutputBytes ?? DEFAULT_MAX_OUTPUT_BYTES, control.onLine);
+  const finished = (outcome: Pick<ProcessResult, "status"> & Partial<ProcessResult>): ProcessResult => ({
+    exitCode: null,
+    signal: null,
+    failure: null,
+    survivorsEnded: 0,
+    ...collector.finish(),
+    durationMs: performance.now() - startedAt,
+    ...outcome,
+  });
+  if (control.signal?.aborted) return finished({ status: "cancelled" });
+
+  const cookie = spec.cookie ?? randomUUID();
+  const started = await start(spec, cookie);
+  if ("failure" in started) return finished({ status: "failed-to-start", failure: started.failure });
+  const { child, pid } = started;
+  const ended = watch(child, collector);
+  feed(child, spec.stdin);
+
+  const family = createFamily(cookie, pid);
+  const stop = createDeadline(spec.timeoutMs, control.signal);
+  const status = await Promise.race([ended.exit.then(() => "exited" as const), stop.reached]);
+  stop.clear();
+  const survivorsEnded =
+    status === "exited" ? await afterExit(spec, family, ended) : await climbLadder(spec, family, ended);
+  closePipes(child);
+  return finished({ status, exitCode: child.exitCode, signal: child.signalCode, survivorsEnded });
+}
+
+async function start(
+  spec: ProcessSpec,
+  cookie: string,
+): Promise<{ child: ChildProcess; pid: number } | { failure: StartFailure }> {
+  const [program, ...args] = typeof spec.command === "string" ? [spec.command] : spec.command;
+  try {
+    const child = spawn(program, args, {
+      cwd: spec.cwd,
+      env: { ...spec.env, [COOKIE_VARIABLE]: cookieValue(process.env[COOKIE_VARIABLE], cookie) },
+      shell: typeof spec.command === "string",
+      detached: true,
+      windowsHide: true,
+      stdio: [spec.stdin === undefined ? "ignore" : "pipe", "pipe", "pipe"],
+    });
+    // Nothing of a child that started is lost by this: its streams do not flow before somebody listens.
+    if (child.pid === undefined) throw (await once(child, "error"))[0];
+    return { child, pid: child.pid };
+  } catch (error) {
+    return { failure: startFailure(error, program, spec.cwd) };
+  }
+}
+
+interface Ended {
+  readonly exit: Promise<void>;
+  /** The program is gone and both pipes are read to their ends. */
+  readonly close: Promise<void>;
+}
+
+function watch(child: ChildProcess, collector: Collector): Ended {
+  for (const stream of ["stdout", "stderr"] as const) {
+    child[stream]?.on("data", (bytes: Buffer) => collector.push(stream, bytes));
+    // A pipe that breaks has nothing more to say; the exit code tells the rest.
+    child[stream]?.on("error", () => {});
+  }
+  return {
+    exit: new Promise((resolve) => child.once("exit", () => resolve())),
+    close: new Promise((resolve) => child.once("close", () => resolve())),
+  };
+}
+
+function feed(child: ChildProcess, stdin: string | undefined): void {
+  if (child.stdin === null || stdin === undefined) return;
+  // A program need not read its input: that it closed the pipe is its own affair.
+  child.stdin.on("error", () => {});
+  child.stdin.end(stdin);
+}
+
+async function afterExit(spec: ProcessSpec, family: Family, ended: Ended): Promise<number> {
+  const pipes = within(PIPES_AFTER_EXIT_MS, ended.close);
+  let survivors = 0;
+  if (spec.survivors !== "spare" && !(await leavesWithin(family, LINGER_MS))) {
+    survivors = await endFamily(family, ["SIGTERM", "SIGKILL"], SURVIVOR_GRACE_MS);
+  }
+  await pipes;
+  return survivors;
+}
+
+async function climbLadder(spec: ProcessSpec, family: Family, ended: Ended): Promise<number> {
+  const graceMs = spec.graceMs ?? Math.min(5000, spec.timeoutMs / 12);
+  await endFamily(family, LADDER, graceMs);
+  await within(EXIT_AFTER_LADDER_MS, ended.exit);
+  await within(PIPES_AFTER_LADDER_MS, ended.close);
+  return 0;
+}
+
+async function within(ms: number, event: Promise<void>): Promise<void> {
+  const over = new AbortController();
+  const timer = pause(ms, undefined, { signal: over.signal }).then(
+    // When we were busy for longer than that, bytes may wait to be read: they get their turn before the pipe is closed.
+    () => nextTurn().then(() => nextTurn()),
+    () => {},
+  );
+  await Promise.race([event, timer]);
+  over.abort();
+}
+
+/** Whoever still holds the other end writes into nothing; and nothing of this run keeps our own process alive. */
+function closePipes(child: ChildProcess): void {
+  child.stdin?.destroy();
+  child.stdout?.destroy();
+  child.stderr?.destroy();
+  child.unref();
+}

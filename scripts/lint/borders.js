@@ -1,6 +1,6 @@
 import { isBuiltin } from "node:module";
 import { resolved, roomOf } from "./place.js";
-import { COMPOSITION_ROOT, rowOf, SPAWNING_MODULES, SPAWNING_ROOM, TYPE_ROOMS } from "./table.js";
+import { isComposition, rowOf, SPAWNING_MODULES, SPAWNING_ROOM, TYPE_ROOMS } from "./table.js";
 
 /** Every import of every form leads to a room, a library or a Node module that the importer's row names. */
 const imports = {
@@ -34,7 +34,7 @@ function complaintAbout(file, room, source) {
   if (typeof specifier !== "string")
     return "an import must name its module in plain text, or its border cannot be checked";
   if (isBuiltin(specifier)) return complaintAboutNode(room, specifier);
-  if (room === COMPOSITION_ROOT) return null;
+  if (isComposition(room)) return null;
   const row = rowOf(room);
   if (row === undefined) return `src/${room} has no row in scripts/lint/table.js, so it may import nothing`;
   if (!specifier.startsWith(".")) {
@@ -51,7 +51,7 @@ function complaintAbout(file, room, source) {
 function complaintAboutNode(room, specifier) {
   const name = specifier.replace(/^node:/, "");
   if (SPAWNING_MODULES.includes(name) && room !== SPAWNING_ROOM) return `only ${SPAWNING_ROOM} may import ${specifier}`;
-  if (room === COMPOSITION_ROOT || rowOf(room)?.node === true) return null;
+  if (isComposition(room) || rowOf(room)?.node === true) return null;
   return `${room} may not import Node's ${specifier}`;
 }
 

@@ -35,9 +35,9 @@ const TABLE = {
   cli: { rooms: FRONT_ROOMS, libraries: ["commander"], node: true },
   server: { rooms: FRONT_ROOMS, libraries: [], node: true },
   web: { rooms: ["domain", "views"], libraries: [], node: false },
-  // The package entry: what other tools may use. It hands out no adapter until one is meant to be public.
+  // The package entry: what other tools may use.
   "index.ts": {
-    rooms: ["engine", "policy", "views", "writers", "readers", "schemas", "config", "ports", ...CORE],
+    rooms: ["compose", "engine", "policy", "views", "writers", "readers", "schemas", "config", "ports", ...CORE],
     libraries: [],
     node: false,
   },
@@ -48,8 +48,11 @@ const LIBRARIES_OF_ADAPTERS = {
   journal: ["@photostructure/sqlite"],
 };
 
-/** The composition root: the only file that may import every room and every library. */
-export const COMPOSITION_ROOT = "main.ts";
+/** Where everything is put together: the program's own file, and the room it shares with the package entry. */
+const COMPOSITION = ["main.ts", "compose"];
+
+/** @param {string} room */
+export const isComposition = (room) => COMPOSITION.includes(room);
 
 /** The only room that starts other programs, so that each of them can be found and ended. */
 export const SPAWNING_ROOM = "adapters/process";

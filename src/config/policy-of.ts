@@ -36,7 +36,7 @@ function limitsOf(config: Config): Limits {
   const { failures, backoff, timeout, costUsd, tokens, time, run, ...counts } = config.limits;
   return {
     ...counts,
-    failures: byGate((gate) => config.gates[gate].failures ?? failures ?? counts.iterations),
+    failures: byGate((gate) => config.gates[gate].failures ?? failures),
     backoffMs: knownDurationMs(backoff),
     timeoutMs: {
       developer: knownDurationMs(timeout.developer),

@@ -12,13 +12,12 @@ export interface Listening {
   readonly id: string;
   readonly reports: "signal" | "exit";
   readonly nowMs: number;
-  /** The engine itself is stopping: an agent that was cancelled by that has not failed. */
-  readonly isStopping: boolean;
 }
 
 /** How a dispatch ended, by what the agent's client says and, where that went well, by what the agent says. */
 export function outcomeOf(result: AgentResult, listening: Listening): Said | "interrupted" {
   switch (result.status) {
+    // Only the engine cancels, and only when it stops: the agent has not failed.
     case "cancelled":
       return "interrupted";
     case "timeout":

@@ -1,5 +1,6 @@
 import type { StartAttempt, StoryCommand } from "../domain/command.ts";
-import { evidenceId, type EvidenceId } from "../domain/ids.ts";
+import type { AttemptFinished } from "../domain/event.ts";
+import { evidenceId, type EvidenceId, type StoryId } from "../domain/ids.ts";
 import type { Scope } from "../domain/scope.ts";
 import type { StoryState } from "../domain/story-state.ts";
 import type { AgentResult } from "../ports/agent.ts";
@@ -7,8 +8,10 @@ import type { Player } from "../ports/roster.ts";
 import { writeAssignmentPrompt } from "../writers/prompts/assignment.ts";
 import { writeClarificationPrompt } from "../writers/prompts/clarification.ts";
 import { judgedByAll } from "./judged-by.ts";
+import type { Ledger } from "./ledger.ts";
 import { outcomeOf, type Said } from "./outcome.ts";
 import type { Performing } from "./perform.ts";
+import type { EngineWorld } from "./world.ts";
 
 type StartCommand = StoryCommand & StartAttempt & { readonly key: string };
 type AskCommand = Extract<Performing["command"], { type: "ask-again" }>;
@@ -55,7 +58,7 @@ async function run(performing: Performing<StartCommand | AskCommand>, before: St
     { prompt, cwd: path, access: "edit", session: null, outputSchema: null, model: player.model, timeoutMs, env: player.env, key: command.key },
     { signal, onEvent: (event) => event.type === "output" && world.watcher.onOutput(command, event.line) },
   );
-  const said = outcomeOf(result, { id: before.story.id, reports: player.reports, nowMs: world.clock.now(), isStopping: signal.aborted });
+  const said = outcomeOf(result, { id: before.story.id, reports: player.reports, nowMs: world.clock.now() });
   if (said === "interrupted") return;
   if (said.outcome.type === "unclear") {
     await ledger.append(command.story, [{ type: "attempt.unclear", attempt: command.attempt, detail: said.outcome.detail }]);
@@ -64,29 +67,35 @@ async function run(performing: Performing<StartCommand | AskCommand>, before: St
   await finish(performing, before, said, result);
 }
 
-/** Keeps what the agent left, as a commit, and says how it ended. What changed is asked of git. */
+/** The agent has ended. That is written down where a crash cannot reach it before anything is done with it. */
 async function finish(performing: Performing<StartCommand | AskCommand>, before: StoryState, said: Said, result: AgentResult | null): Promise<void> {
   const { command, ledger, world } = performing;
-  const { story, attempt } = command;
-  const head = await world.journal.head();
-  const subject = `${before.story.title} (attempt ${attempt})`;
-  const { tree, commit } = await world.workspace.keep(story, { attempt, subject, journalHead: head.hash });
-  const changed = before.tree === null || before.tree === tree ? [] : await world.workspace.changed(story, before.tree, tree);
-  await ledger.append(story, [
-    {
-      type: "attempt.finished",
-      attempt,
-      outcome: said.outcome,
-      tree,
-      commit,
-      changed,
-      productChanged: changed.length > 0,
-      summary: said.text,
-      durationMs: result?.durationMs ?? 0,
-      ...(result === null || result.costUsd === null ? {} : { costUsd: result.costUsd }),
-      ...(result === null || result.tokens === null ? {} : { tokens: result.tokens }),
-    },
-  ]);
+  const ended: EndedAttempt = {
+    outcome: said.outcome,
+    summary: said.text,
+    durationMs: result?.durationMs ?? 0,
+    ...(result === null || result.costUsd === null ? {} : { costUsd: result.costUsd }),
+    ...(result === null || result.tokens === null ? {} : { tokens: result.tokens }),
+  };
+  await world.outbox.put(attemptKey(command.story, command.attempt), JSON.stringify(ended));
+  await reportAttempt(ledger, world, before, command.attempt, ended);
+}
+
+/** How an agent ended, as it is kept until the journal has it. */
+export type EndedAttempt = Pick<AttemptFinished, "outcome" | "summary" | "durationMs" | "costUsd" | "tokens">;
+
+export function attemptKey(story: StoryId, attempt: number): string {
+  return `${story}/attempt-${attempt}`;
+}
+
+/** Keeps what the agent left, as a commit, and says how it ended. What changed is asked of git. Safe to repeat. */
+export async function reportAttempt(ledger: Ledger, world: EngineWorld, before: StoryState, attempt: number, ended: EndedAttempt): Promise<void> {
+  const { id, title } = before.story;
+  const { hash } = await world.journal.head();
+  const { tree, commit } = await world.workspace.keep(id, { attempt, subject: `${title} (attempt ${attempt})`, journalHead: hash });
+  const changed = before.tree === null || before.tree === tree ? [] : await world.workspace.changed(id, before.tree, tree);
+  await ledger.append(id, [{ type: "attempt.finished", attempt, tree, commit, changed, productChanged: changed.length > 0, ...ended }]);
+  await world.outbox.drop(attemptKey(id, attempt));
 }
 
 /** A rework gets its brief, new work its assignment. */

@@ -1,11 +1,13 @@
 import { RemandError } from "../domain/error.ts";
 import type { StartGate, StoryCommand } from "../domain/command.ts";
 import type { GateName, Judgement } from "../domain/gate.ts";
-import type { TreeId } from "../domain/ids.ts";
+import type { StoryId, TreeId } from "../domain/ids.ts";
 import type { StoryState } from "../domain/story-state.ts";
 import type { Gate, GateRequest } from "../ports/gate.ts";
 import type { Place } from "../ports/workspace.ts";
+import type { Ledger } from "./ledger.ts";
 import type { Performing } from "./perform.ts";
+import type { EngineWorld } from "./world.ts";
 
 /** Has a gate judge. A gate that breaks has not judged: that is its `error`, never the work's failure. */
 export async function startGate(performing: Performing<StoryCommand & StartGate & { readonly key: string }>): Promise<void> {
@@ -16,7 +18,18 @@ export async function startGate(performing: Performing<StoryCommand & StartGate 
   if (!(await ledger.append(story, [{ type: "gate.started", gate: name, tree, stages }]))) return;
   const judgement = gate === undefined ? broken(name, tree, `there is no ${name} gate here`) : await judged(performing, gate, before);
   if (signal.aborted) return;
+  await world.outbox.put(judgementKey(story), JSON.stringify(judgement));
+  await reportJudgement(ledger, world, story, judgement);
+}
+
+export function judgementKey(story: StoryId): string {
+  return `${story}/judgement`;
+}
+
+/** What a gate found out is not found out twice because the engine went away before it was written down. */
+export async function reportJudgement(ledger: Ledger, world: EngineWorld, story: StoryId, judgement: Judgement): Promise<void> {
   await ledger.append(story, [{ type: "gate.judged", judgement }]);
+  await world.outbox.drop(judgementKey(story));
 }
 
 async function judged({ command, world, signal }: Performing<StoryCommand & StartGate & { readonly key: string }>, gate: Gate, state: StoryState): Promise<Judgement> {
@@ -31,7 +44,7 @@ async function judged({ command, world, signal }: Performing<StoryCommand & Star
   }
 }
 
-export function requestFor(state: StoryState, command: StartGate, place: Place): GateRequest {
+function requestFor(state: StoryState, command: StartGate, place: Place): GateRequest {
   const known = state.gates[command.gate];
   const last = known?.last ?? null;
   return {

@@ -1,17 +1,44 @@
 import { entries } from "../stdx/sorted-map.ts";
+import type { Judgement } from "../domain/gate.ts";
+import type { StoryState } from "../domain/story-state.ts";
 import type { Ledger } from "./ledger.ts";
+import { attemptKey, reportAttempt, type EndedAttempt } from "./perform-attempt.ts";
+import { judgementKey, reportJudgement } from "./perform-gate.ts";
+import type { EngineWorld } from "./world.ts";
 
 /**
- * The engine was gone. Whatever it had started and not reported is interrupted: nobody saw it end. The journal
- * says so, what was counted for it is given back, and the step is decided anew. Whoever owns the journal calls
- * this once, before anything else.
+ * The engine was gone. What had ended by then and was not yet in the journal is reported now; whatever else was
+ * under way is interrupted: nobody saw it end, what was counted for it is given back, and the step is decided anew.
+ * Whoever owns the journal calls this once, before anything else. Returns how many were interrupted.
  */
-export async function recover(ledger: Ledger): Promise<number> {
+export async function recover(ledger: Ledger, world: EngineWorld): Promise<number> {
   let interrupted = 0;
   for (const [id, state] of entries(ledger.state().stories)) {
-    if (state.running === null || state.ending !== null) continue;
-    const what = state.running.type === "attempt" ? `attempt ${state.running.attempt}` : state.running.type === "gate" ? `the ${state.running.gate} gate` : state.running.step;
-    if (await ledger.append(id, [{ type: "work.interrupted", detail: `the engine stopped during ${what}` }])) interrupted++;
+    if (state.running === null || state.ending !== null || (await reported(ledger, world, state))) continue;
+    if (state.tree !== null) await world.workspace.forget(id);
+    if (await ledger.append(id, [{ type: "work.interrupted", detail: `the engine stopped during ${whatRan(state)}` }])) interrupted++;
   }
   return interrupted;
+}
+
+async function reported(ledger: Ledger, world: EngineWorld, state: StoryState): Promise<boolean> {
+  const { running, story } = state;
+  if (running?.type === "attempt") {
+    const text = await world.outbox.get(attemptKey(story.id, running.attempt));
+    if (text === null) return false;
+    await reportAttempt(ledger, world, state, running.attempt, JSON.parse(text) as EndedAttempt);
+    return true;
+  }
+  if (running?.type !== "gate") return false;
+  const text = await world.outbox.get(judgementKey(story.id));
+  const judgement = text === null ? null : (JSON.parse(text) as Judgement);
+  // A leftover of an earlier judgement speaks of another gate or another tree.
+  if (judgement === null || judgement.gate !== running.gate || judgement.tree !== state.tree) return false;
+  await reportJudgement(ledger, world, story.id, judgement);
+  return true;
+}
+
+function whatRan({ running }: StoryState): string {
+  if (running?.type === "attempt") return `attempt ${running.attempt}`;
+  return running?.type === "gate" ? `the ${running.gate} gate` : (running?.step ?? "nothing");
 }

@@ -52,10 +52,8 @@ export interface AgentResult {
   readonly durationMs: number;
 }
 
-export const AGENT_ERRORS = ["auth", "rate-limit", "overloaded", "refused", "credit", "context-length", "bad-request", "launch", "crash"] as const;
-
 export interface AgentError {
-  readonly kind: (typeof AGENT_ERRORS)[number];
+  readonly kind: "auth" | "rate-limit" | "overloaded" | "refused" | "credit" | "context-length" | "bad-request" | "launch" | "crash";
   readonly message: string;
   /** What a person can do about it, where something can be done. */
   readonly fix?: string;

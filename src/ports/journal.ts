@@ -43,7 +43,17 @@ export interface Journal {
   watch(notice: () => void): () => void;
   saveSnapshot(snapshot: Snapshot): Promise<void>;
   latestSnapshot(format: string): Promise<Snapshot | null>;
-  /** Checks every line's hash against the chain; says the first place where it breaks. */
-  verify(): Promise<{ readonly ok: true; readonly head: Head } | { readonly ok: false; readonly position: number; readonly problem: string }>;
+  /**
+   * Checks every line's hash against the chain; says the first place where it breaks. A chain alone cannot show
+   * that its end was cut off or that all of it was written anew: a head that was noted elsewhere can.
+   */
+  verify(noted?: Head): Promise<Verified>;
   close(): Promise<void>;
 }
+
+export type Verified =
+  | { readonly ok: true; readonly head: Head }
+  | { readonly ok: false; readonly position: number; readonly problem: string };
+
+/** A journal for looking only, beside whoever writes it. */
+export type JournalReader = Omit<Journal, "append" | "saveSnapshot">;

@@ -16,6 +16,11 @@ export interface Workspace {
   fileAt(story: StoryId, at: string, path: string): Promise<string | null>;
   /** Brings an earlier tree back as the newest state. */
   restore(story: StoryId, tree: TreeId, note: KeepNote): Promise<Kept>;
+  /**
+   * Drops what an interrupted attempt left behind, so that the next one starts from what was kept. In a person's
+   * own checkout it leaves everything as it is: nobody knows there whose changes those are.
+   */
+  forget(story: StoryId): Promise<void>;
   /** Takes the place away. Work that is on no branch of a person's is never deleted: its branch stays. */
   dispose(story: StoryId): Promise<void>;
 }

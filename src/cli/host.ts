@@ -1,0 +1,53 @@
+import type { Config } from "../config/config.ts";
+import type { Event } from "../domain/event.ts";
+import type { StoryId } from "../domain/ids.ts";
+import type { Policy } from "../domain/policy.ts";
+import type { RunState } from "../domain/run-state.ts";
+import type { Story } from "../domain/story.ts";
+import type { Evidence } from "../ports/evidence.ts";
+import type { Journal, Stored } from "../ports/journal.ts";
+import type { Watcher } from "../ports/watcher.ts";
+import type { Workspace } from "../ports/workspace.ts";
+
+/** How a command reaches the engine and its journal. `main` hands in the real one, tests their own. */
+export interface Host {
+  /** What there is now, without owning anything; `null` where nothing ever ran. Close it. */
+  look(root: string): Promise<Look | null>;
+  /** Says something to the journal from outside of the engine, which notices. Throws where nothing ever ran. */
+  tell(root: string, stream: StoryId | null, events: readonly Event[]): Promise<void>;
+  /** Becomes the one engine of this checkout. Throws `journal-locked`, naming the holder, where there is one. */
+  own(root: string, plan: RunPlan): Promise<Owned>;
+}
+
+export interface Look {
+  readonly state: RunState;
+  readonly journal: Journal;
+  readonly evidence: Evidence;
+  lines(after: number): AsyncIterable<Stored>;
+  close(): Promise<void>;
+}
+
+export interface RunPlan {
+  readonly config: Config;
+  readonly policy: Policy;
+  readonly stories: readonly Story[];
+  /** `worktrees`: one per story. `in-place`: the checkout itself, for `loop`. */
+  readonly place: "worktrees" | "in-place";
+  /** For `loop`: the command that plays every role, with the user's own environment. */
+  readonly agentCommand: readonly string[] | null;
+  readonly watcher: Watcher;
+}
+
+export interface Owned {
+  readonly workspace: Workspace;
+  readonly evidence: Evidence;
+  state(): RunState;
+  /** How much was under way when the engine before this one went away. */
+  readonly interrupted: number;
+  /** Works until nothing is left to do, or until the signal says stop. */
+  drive(signal: AbortSignal): Promise<RunState>;
+  tell(stream: StoryId | null, events: readonly Event[]): Promise<void>;
+  /** `in-place` only: brings the checkout back to how it was before the first attempt of the story. */
+  undo(story: StoryId): Promise<void>;
+  close(): Promise<void>;
+}

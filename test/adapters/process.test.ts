@@ -11,12 +11,13 @@ const cookies: string[] = [];
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "remand-process-"));
+  writeFileSync(join(folder, "stubborn.sh"), STUBBORN);
 });
 afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
   // Whatever a test was about, nobody may be left of it.
   for (const cookie of cookies.splice(0)) {
-    const left = await leftovers(cookie);
+    const left = await killLeftovers(cookie);
     if (left.length > 0) throw new Error(`still there: ${JSON.stringify(left)}`);
   }
 });
@@ -31,10 +32,12 @@ function run(command: ProcessSpec["command"], spec: Partial<ProcessSpec> = {}, c
 const node = (script: string): readonly [string, ...string[]] => [process.execPath, "-e", script];
 const exitOf = ({ status, exitCode, signal }: Awaited<ReturnType<typeof run>>) => ({ status, exitCode, signal });
 
-/** A program that nobody can persuade, in a session of its own, whose parent is gone, and that holds the output open. */
+/**
+ * Starts a program that nobody can persuade, in a session of its own, whose parent is gone, and that holds the output
+ * open. It is up, and has said who it is, when this is over.
+ */
+const DETACHED = `setsid sh -c 'sh ./stubborn.sh &'; while [ ! -s stray.pid ]; do sleep 0.01; done`;
 const STUBBORN = `trap "" INT TERM HUP; echo $$ > stray.pid; while :; do sleep 1; done`;
-const detached = (script: string): string =>
-  `setsid sh -c '(${script.replaceAll("'", "'\\''")}) &'; while [ ! -s stray.pid ]; do sleep 0.01; done`;
 
 function isRunning(pidFile: string): boolean {
   const pid = Number(readFileSync(join(folder, pidFile), "utf8"));
@@ -253,14 +256,14 @@ describe("time and cancellation", () => {
 
 describe("processes that are left", () => {
   test("a timeout ends a detached grandchild that ignores signals and holds the output", async () => {
-    const result = await run(`${detached(STUBBORN)}; sleep 30`, { timeoutMs: 1000 });
+    const result = await run(`${DETACHED}; sleep 30`, { timeoutMs: 1000 });
     expect(result.status).toBe("timeout");
     expect(isRunning("stray.pid")).toBe(false);
     expect(result.durationMs).toBeLessThan(1000 * 1.5);
   });
 
   test("a program that ends by itself leaves nobody, and is not held up", async () => {
-    const result = await run(`${detached(STUBBORN)}; echo done`);
+    const result = await run(`${DETACHED}; echo done`);
     expect(exitOf(result)).toEqual({ status: "exited", exitCode: 0, signal: null });
     expect(result.stdout).toBe("done\n");
     expect(result.survivorsEnded).toBeGreaterThan(0);
@@ -311,16 +314,17 @@ describe("processes that are left", () => {
 
   test("what a run inside a run left belongs to both", async () => {
     const outer = `outer-${process.pid}`;
+    const inner = `inner-${process.pid}-x`;
     process.env["REMAND_COOKIE"] = outer;
     try {
-      await run("setsid sleep 60 >/dev/null 2>&1 &", { survivors: "spare", cookie: "inner" });
+      await run("setsid sleep 60 >/dev/null 2>&1 &", { survivors: "spare", cookie: inner });
     } finally {
       delete process.env["REMAND_COOKIE"];
     }
-    expect(await leftovers("inn")).toEqual([]);
-    expect(await leftovers("inner")).toHaveLength(1);
+    expect(await leftovers(inner.slice(0, -1))).toEqual([]);
+    expect(await leftovers(inner)).toHaveLength(1);
     expect(await killLeftovers(outer)).toHaveLength(1);
-    expect(await leftovers("inner")).toEqual([]);
+    expect(await leftovers(inner)).toEqual([]);
   });
 
   test("a program that goes on starting others while it is ended", async () => {

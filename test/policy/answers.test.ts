@@ -1,0 +1,225 @@
+import { describe, expect, it } from "vitest";
+import { presetPolicy } from "../../src/config/preset-policy.ts";
+import type { Policy } from "../../src/domain/policy.ts";
+import type { RunState } from "../../src/domain/run-state.ts";
+import { gateOfBudget } from "../../src/policy/evolve-answer.ts";
+import { answer, attemptEnd, attemptStart, story } from "../simulation/world.ts";
+import { begin, commandsOf, reasonFor, runScript, stateOf, told, world, type World } from "../seeds/scripted-run.ts";
+
+const POLICY = presetPolicy("critic-audit");
+const stopped = (gates: NonNullable<World["gates"]>, policy: Policy = POLICY): RunState =>
+  runScript(begin(policy, story("a")), world({ gates })).run;
+const exhausted = (): RunState => stopped({ review: ["fail", "fail", "fail"] });
+
+describe("a person's answer", () => {
+  it("resolve: every gate judges the tree as it is now, and the counter starts anew", () => {
+    const ran = runScript(told(exhausted(), "a", answer("resolve")));
+    expect(ran.lines).toEqual(["judge integrity", "judge checks", "judge review", "judge audit", "accept"]);
+    expect(stateOf(ran.run, "a").gates.review?.failures).toBe(0);
+  });
+
+  it("send-back to a named phase asks for that phase's work, whatever failed", () => {
+    const back = told(
+      stopped({ review: ["fail", "fail", "fail", "fail"] }, presetPolicy("story")),
+      "a",
+      answer("send-back", { phase: "refine", message: "narrow it" }),
+    );
+    const ran = runScript(back);
+    expect(ran.lines.slice(0, 2)).toEqual(["send back from person to refine", "refine by refiner after person"]);
+  });
+
+  it("send-back without being asked: the work in hand goes back when it is free", () => {
+    const half = runScript(begin(POLICY, story("a")), (command) =>
+      command.type === "start-gate" && command.gate === "review" ? [{ type: "story.held", by: "Ada" }] : null,
+    ).run;
+    const back = told(half, "a", answer("send-back", { message: "use the other library" }), {
+      type: "story.released",
+      by: "Ada",
+    });
+    const ran = runScript(back);
+    expect(ran.lines.slice(0, 2)).toEqual([
+      "send back from person to implement",
+      "implement by developer after person",
+    ]);
+    const [sent] = commandsOf(ran, "send-back");
+    expect(sent).toMatchObject({
+      variant: "phase",
+      failure: 0,
+      failureLimit: null,
+      scope: { allow: [], tests: "open" },
+    });
+    expect(stateOf(ran.run, "a").ending?.how).toBe("accepted");
+  });
+
+  it("a rework a person asked for that changes nothing is a stall like any other", () => {
+    const back = told(exhausted(), "a", answer("send-back", { phase: "implement", message: "again" }));
+    const ran = runScript(back, (command, state) =>
+      command.type === "start-attempt"
+        ? [
+            attemptStart(command),
+            attemptEnd(command.attempt, { type: "ready" }, state!.tree!, { changed: [], productChanged: false }),
+          ]
+        : null,
+    );
+    expect(stateOf(ran.run, "a").escalation?.reason).toMatchObject({ stall: "no-change" });
+  });
+
+  it("send-back with nothing to say gives no guidance", () => {
+    expect(stateOf(told(exhausted(), "a", answer("send-back", { message: "" })), "a").guidance).toEqual([]);
+  });
+
+  it("raise-budget: the limit is what was named, never above the ceiling, and the work goes on", () => {
+    const raised = told(exhausted(), "a", answer("raise-budget", { budget: "failures:review", limit: 99 }));
+    expect(stateOf(raised, "a").raised).toEqual({ "failures:review": 10 });
+    expect(runScript(raised).lines[0]).toBe("send back from review to implement");
+    const nothing = told(exhausted(), "a", answer("raise-budget"));
+    expect(stateOf(nothing, "a").raised).toEqual({});
+    expect(runScript(nothing).lines).toEqual(["ask: budget"]);
+  });
+
+  it("abandon ends the story with the person's words", () => {
+    const state = stateOf(told(exhausted(), "a", answer("abandon", { message: "not needed" })), "a");
+    expect(state.ending).toMatchObject({ how: "abandoned", reason: "Ada: not needed" });
+  });
+
+  it("waive and dispute without a gate to speak of change nothing but close the question", () => {
+    const run = begin(POLICY, story("a"));
+    for (const verb of ["waive", "dispute"] as const) {
+      const state = stateOf(told(run, "a", answer(verb)), "a");
+      expect([state.waivers, state.disputes]).toEqual([[], []]);
+    }
+  });
+
+  it.each(["retry", "declare-healthy", "halt"] as const)(
+    "%s speaks of the project: a story's question stays open",
+    (verb) => {
+      expect(reasonFor(told(exhausted(), "a", answer(verb)), "a")).toBe("budget");
+    },
+  );
+
+  it("a story's word to the project changes nothing there", () => {
+    const happens = world({ gates: { audit: ["blocked"] }, health: [false, false, false] });
+    const run = runScript(begin(POLICY, story("a")), happens).run;
+    expect(run.escalation?.reason.type).toBe("infrastructure");
+    expect(told(run, null, answer("resolve")).escalation).toBe(run.escalation);
+    expect(told(run, null, answer("raise-budget")).raised).toEqual({});
+    expect(told(begin(POLICY), null, answer("retry")).remediation).toBeNull();
+  });
+
+  it.each([
+    ["failures:review", "review"],
+    ["failures:nonsense", null],
+    ["cost", null],
+  ])("the gate of the budget %s is %s", (budget, gate) => {
+    expect(gateOfBudget(budget)).toBe(gate);
+  });
+});
+
+describe("a disputed finding", () => {
+  const disputed = () => {
+    const run = exhausted();
+    const [first] = stateOf(run, "a").gates.review!.last!.blocking;
+    return {
+      first: first!,
+      run: told(run, "a", answer("dispute", { findings: [first!], message: "the caller checks" })),
+    };
+  };
+  const adjudged = (upheld: boolean) =>
+    runScript(disputed().run, (command) =>
+      command.type === "adjudicate"
+        ? [
+            { type: "step.started", step: "adjudication" },
+            {
+              type: "finding.adjudicated",
+              finding: command.finding,
+              upheld,
+              by: command.role,
+              reason: "read",
+              costUsd: 0.1,
+              durationMs: 5,
+            },
+          ]
+        : null,
+    );
+
+  it("is looked at by somebody else; upheld, a person decides", () => {
+    const ran = adjudged(true);
+    expect(ran.lines).toEqual(["adjudicate by adjudicator", "ask: dispute"]);
+    expect(stateOf(ran.run, "a").escalation?.reason).toMatchObject({
+      type: "dispute",
+      finding: disputed().first,
+      detail: "the caller checks",
+    });
+    expect(stateOf(ran.run, "a").spent.costUsd).toBeCloseTo(0.1);
+  });
+
+  it("upheld, and the person sends it back: the dispute is over", () => {
+    const ran = runScript(told(adjudged(true).run, "a", answer("send-back")));
+    expect(ran.lines[0]).toBe("send back from review to implement");
+    expect(stateOf(ran.run, "a").ending?.how).toBe("accepted");
+  });
+
+  it("upheld, and the person waives it: the dispute is over, and the others still block", () => {
+    const waived = told(adjudged(true).run, "a", answer("waive", { findings: [disputed().first] }));
+    expect(stateOf(waived, "a").disputes).toEqual([]);
+    expect(runScript(waived).lines[0]).toBe("ask: budget");
+  });
+
+  it("is disputed once, however often that is said", () => {
+    const { run, first } = disputed();
+    expect(
+      stateOf(told(run, "a", answer("dispute", { findings: [first], gate: "review" })), "a").disputes,
+    ).toHaveLength(1);
+    expect(stateOf(told(run, "a", answer("dispute", { gate: "review" })), "a").disputes).toHaveLength(1);
+  });
+
+  it("may be disputed by the agent; a word on a finding nobody disputes costs and does nothing", () => {
+    const run = told(exhausted(), "a", {
+      type: "finding.disputed",
+      gate: "review",
+      finding: disputed().first,
+      by: "developer",
+      rationale: "see the caller",
+    });
+    expect(stateOf(run, "a").disputes).toMatchObject([{ by: "developer", standing: "open" }]);
+    const other = told(run, "a", {
+      type: "finding.adjudicated",
+      finding: "other" as never,
+      upheld: false,
+      by: "x",
+      reason: "",
+      costUsd: 2,
+      durationMs: 0,
+    });
+    expect(stateOf(other, "a")).toMatchObject({ spent: { costUsd: 2 }, disputes: [{ standing: "open" }] });
+  });
+});
+
+describe("approvals of a conservative run", () => {
+  const policy: Policy = { ...POLICY, autonomy: "conservative" };
+
+  it("a gate that broke is tried again only when a person says so", () => {
+    const first = stopped({ review: ["error"] }, policy);
+    expect(stateOf(first, "a").escalation?.reason).toEqual({ type: "approval", of: "retry" });
+    expect(runScript(told(first, "a", answer("send-back"))).lines[0]).toBe("judge review");
+  });
+
+  it("and so is an agent that crashed", () => {
+    let crashes = 1;
+    const ran = runScript(begin(policy, story("a")), (command, state) =>
+      command.type === "start-attempt" && crashes-- > 0
+        ? [
+            attemptStart(command),
+            attemptEnd(command.attempt, { type: "crashed", detail: "exit 1" }, state!.tree!, {
+              changed: [],
+              productChanged: false,
+            }),
+          ]
+        : null,
+    );
+    expect(stateOf(ran.run, "a").escalation?.reason).toEqual({ type: "approval", of: "retry" });
+    const allowed = runScript(told(ran.run, "a", answer("resolve")));
+    expect(allowed.lines[0]).toBe("implement by developer");
+    expect(stateOf(allowed.run, "a").ending?.how).toBe("accepted");
+  });
+});

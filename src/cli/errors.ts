@@ -26,6 +26,12 @@ const EXIT_OF_CODE: Readonly<Record<ErrorCode, ExitCode>> = {
   "file-missing": EXIT.failed,
   "file-unreadable": EXIT.failed,
   "file-too-large": EXIT.failed,
+  "journal-full": EXIT.failed,
+  "journal-readonly": EXIT.failed,
+  "journal-corrupt": EXIT.failed,
+  "journal-newer": EXIT.failed,
+  "journal-locked": EXIT.failed,
+  "evidence-corrupt": EXIT.failed,
 };
 
 function whatNext(error: unknown, detailed: boolean): string {

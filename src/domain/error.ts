@@ -15,4 +15,17 @@ export class RemandError extends Error {
   }
 }
 
-export type ErrorCode = "usage" | "config-invalid" | "story-invalid" | "file-missing" | "file-unreadable" | "file-too-large" | "input-invalid";
+export type ErrorCode =
+  | "usage"
+  | "config-invalid"
+  | "story-invalid"
+  | "file-missing"
+  | "file-unreadable"
+  | "file-too-large"
+  | "input-invalid"
+  | "journal-full"
+  | "journal-readonly"
+  | "journal-corrupt"
+  | "journal-newer"
+  | "journal-locked"
+  | "evidence-corrupt";

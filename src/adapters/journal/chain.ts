@@ -1,0 +1,103 @@
+import { createHash } from "node:crypto";
+import { RemandError } from "../../domain/error.ts";
+import type { Event } from "../../domain/event.ts";
+import type { StoryId } from "../../domain/ids.ts";
+import type { Head, Stored, Verified } from "../../ports/journal.ts";
+import { assert } from "../../stdx/assert.ts";
+import { canonicalJson } from "../../stdx/canonical-json.ts";
+
+/**
+ * The chain of hashes that runs through a journal, whatever keeps it. A line's hash is taken over the hash before it
+ * and over the line's canonical JSON, so that an edit, a loss or a change of order anywhere shows.
+ */
+export interface Line {
+  readonly position: number;
+  readonly stream: StoryId | null;
+  readonly seq: number;
+  readonly at: number;
+  readonly v: number;
+  /** The event as canonical JSON. It is kept as text, because the hash is about these very bytes. */
+  readonly event: string;
+  readonly hash: string;
+}
+
+/** Where a journal without lines stands. */
+export const START: Head = { position: 0, hash: "0".repeat(64) };
+
+export const FORMAT = 1;
+
+/** The line that comes after `head`. */
+export function lineAfter(head: Head, stream: StoryId | null, seq: number, at: number, event: string): Line {
+  const line = { position: head.position + 1, stream, seq, at, v: FORMAT, event };
+  return { ...line, hash: hashOf(head.hash, line) };
+}
+
+/** An event as it is kept. What cannot be written as JSON is refused here, before anything else is touched. */
+export function eventText(event: Event): string {
+  const text: unknown = canonicalJson(event);
+  assert(typeof text === "string", "an event is a JSON object");
+  return text;
+}
+
+export function storedOf(line: Line, event: Event): Stored {
+  return { v: FORMAT, at: line.at, story: line.stream, event, position: line.position, seq: line.seq, hash: line.hash };
+}
+
+/** A line read back. Its event was checked when it was written; a line that is damaged now is named. */
+export function readLine(line: Line, where: string): Stored {
+  if (line.v !== FORMAT) {
+    const message = `line ${line.position} of ${where} has format ${line.v}, and this version reads ${FORMAT}`;
+    throw new RemandError("journal-newer", message, "It was written by a newer Remand: use that one, or a newer one.");
+  }
+  try {
+    return storedOf(line, JSON.parse(line.event) as Event);
+  } catch (error) {
+    const message = `line ${line.position} of ${where} is damaged: its event is no JSON`;
+    const hint = "Run `remand verify` to see how far it can be trusted, and bring the file back from a backup.";
+    throw new RemandError("journal-corrupt", message, hint, { cause: error });
+  }
+}
+
+/** What is wrong with a line that stands after `head`; `null` when nothing is. */
+export function brokenLink(head: Head, seqBefore: number, line: Line): string | null {
+  if (line.position !== head.position + 1) {
+    return `lines are missing: ${head.position} is followed by ${line.position}`;
+  }
+  const stream = line.stream ?? "the project";
+  if (line.seq !== seqBefore + 1) return `line ${line.seq} of ${stream} stands where ${seqBefore + 1} belongs`;
+  if (line.hash !== hashOf(head.hash, line)) return "the line, or one before it, is not what was written";
+  return null;
+}
+
+/** Goes through all lines in order, and through nothing twice: memory grows with the streams, not with the lines. */
+export async function verifyChain(
+  lines: AsyncIterable<Line> | Iterable<Line>,
+  noted: Head | undefined,
+): Promise<Verified> {
+  let head = START;
+  const seqs = new Map<StoryId | null, number>();
+  for await (const line of lines) {
+    const problem = brokenLink(head, seqs.get(line.stream) ?? 0, line);
+    if (problem !== null) return { ok: false, position: head.position + 1, problem };
+    if (line.position === noted?.position && line.hash !== noted.hash) return notTheNoted(line.position);
+    seqs.set(line.stream, line.seq);
+    head = { position: line.position, hash: line.hash };
+  }
+  if (noted !== undefined && noted.position > head.position) {
+    const missing = noted.position - head.position;
+    const problem = `the end is cut off: ${missing} ${missing === 1 ? "line" : "lines"} up to ${noted.position} existed once`;
+    return { ok: false, position: head.position + 1, problem };
+  }
+  if (noted?.position === START.position && noted.hash !== START.hash) return notTheNoted(START.position);
+  return { ok: true, head };
+}
+
+function notTheNoted(position: number): Verified {
+  return { ok: false, position, problem: "the chain is whole but is not the one that was noted: it was written anew" };
+}
+
+/** The text is the line's canonical JSON: keys in order, and the event is canonical already. */
+function hashOf(before: string, { at, event, position, seq, stream, v }: Omit<Line, "hash">): string {
+  const json = `{"at":${JSON.stringify(at)},"event":${event},"position":${position},"seq":${seq},"stream":${JSON.stringify(stream)},"v":${v}}`;
+  return createHash("sha256").update(before).update(json).digest("hex");
+}

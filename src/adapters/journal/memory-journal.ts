@@ -1,0 +1,80 @@
+import type { Event } from "../../domain/event.ts";
+import type { StoryId } from "../../domain/ids.ts";
+import type { Appended, Head, Journal, Snapshot, Stored } from "../../ports/journal.ts";
+import { assert } from "../../stdx/assert.ts";
+import { eventText, lineAfter, readLine, START, storedOf, verifyChain, type Line } from "./chain.ts";
+
+/** What is about to be written, or has just been. */
+export interface MemoryAppend {
+  readonly stream: StoryId | null;
+  readonly expectedSeq: number;
+  readonly events: readonly Event[];
+  /** Of the first of its lines. */
+  readonly position: number;
+  /** `before`: a throw means that nothing was written. `after`: it was written, but the writer never hears of it. */
+  readonly stage: "before" | "after";
+}
+
+export interface MemoryOptions {
+  /** For tests and the simulator: called around every append that is no conflict. What it throws, the writer gets. */
+  onAppend?(append: MemoryAppend): void;
+}
+
+/** A journal that lives as long as its process. It keeps text, as the others do, so nobody shares an object with it. */
+export function createMemoryJournal({ onAppend }: MemoryOptions = {}): Journal {
+  const lines: Line[] = [];
+  const seqs = new Map<StoryId | null, number>();
+  const watchers = new Set<() => void>();
+  let snapshots: Snapshot[] = [];
+  let closed = false;
+  const head = (): Head => lines.at(-1) ?? START;
+
+  const append: Journal["append"] = async (stream, expectedSeq, events, at): Promise<Appended> => {
+    assert(!closed, "the journal is closed");
+    const texts = events.map(eventText);
+    const actual = seqs.get(stream) ?? 0;
+    if (actual !== expectedSeq) return { ok: false, conflict: { expected: expectedSeq, actual } };
+    const about = { stream, expectedSeq, events, position: lines.length + 1 };
+    onAppend?.({ ...about, stage: "before" });
+    const written = texts.map((text, i) => {
+      const line = lineAfter(head(), stream, expectedSeq + i + 1, at, text);
+      lines.push(line);
+      return line;
+    });
+    seqs.set(stream, expectedSeq + written.length);
+    if (written.length > 0) for (const notice of watchers) queueMicrotask(notice);
+    onAppend?.({ ...about, stage: "after" });
+    return { ok: true, stored: written.map((line, i) => storedOf(line, events[i]!)) };
+  };
+
+  return {
+    append,
+    read: (after) => readFrom(lines, after),
+    head: async () => ({ position: head().position, hash: head().hash }),
+    watch: (notice) => {
+      // A watcher of its own for each call, so that the same function can watch twice.
+      const watcher = (): void => void (watchers.has(watcher) && notice());
+      watchers.add(watcher);
+      return () => void watchers.delete(watcher);
+    },
+    saveSnapshot: async (snapshot) => {
+      assert(snapshot.position <= head().position, "a snapshot is of lines that exist");
+      const others = snapshots.filter((each) => each.position !== snapshot.position || each.format !== snapshot.format);
+      snapshots = [...others, snapshot].sort((a, b) => b.position - a.position).slice(0, SNAPSHOTS_KEPT);
+    },
+    latestSnapshot: async (format) => snapshots.find((snapshot) => snapshot.format === format) ?? null,
+    verify: (noted) => verifyChain(lines, noted),
+    close: async () => {
+      closed = true;
+      watchers.clear();
+    },
+  };
+}
+
+/** The newest one, and one to fall back on. */
+export const SNAPSHOTS_KEPT = 2;
+
+async function* readFrom(lines: readonly Line[], after: number): AsyncGenerator<Stored> {
+  // Positions count from 1 without a gap, so a position is also a place in the list.
+  for (let i = Math.max(0, after); i < lines.length; i++) yield readLine(lines[i]!, "the journal in memory");
+}

@@ -1,0 +1,283 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import type { Event } from "../../src/domain/event.ts";
+import { storyId, type StoryId } from "../../src/domain/ids.ts";
+import type { Appended, Journal, Stored } from "../../src/ports/journal.ts";
+
+/** What a journal under test is made and cleared away with. */
+export interface JournalMaker {
+  open(): Promise<Journal>;
+  /** Called after each test, when its journal is closed. */
+  clear(): Promise<void>;
+}
+
+/** What every journal promises, whatever keeps its lines. */
+export function journalContract(name: string, maker: JournalMaker): void {
+  describe(`${name} keeps the journal's contract`, () => {
+    let journal: Journal;
+    beforeEach(async () => {
+      journal = await maker.open();
+    });
+    afterEach(async () => {
+      await journal.close();
+      await maker.clear();
+    });
+    appending(() => journal);
+    conflicts(() => journal);
+    chain(() => journal);
+    snapshots(() => journal);
+    watching(() => journal);
+  });
+}
+
+export const A = storyId("A");
+export const B = storyId("B");
+
+export const started = (by = "test"): Event => ({ type: "story.started", by });
+
+export async function lines(journal: Pick<Journal, "read">, after = 0): Promise<Stored[]> {
+  const all: Stored[] = [];
+  for await (const line of journal.read(after)) all.push(line);
+  return all;
+}
+
+export function written(appended: Appended): readonly Stored[] {
+  if (!appended.ok) throw new Error(`conflict: ${JSON.stringify(appended.conflict)}`);
+  return appended.stored;
+}
+
+function appending(journal: () => Journal): void {
+  test("an empty journal has no lines and a head at 0", async () => {
+    expect(await lines(journal())).toEqual([]);
+    expect(await journal().head()).toEqual({ position: 0, hash: "0".repeat(64) });
+    expect(await journal().verify()).toEqual({ ok: true, head: { position: 0, hash: "0".repeat(64) } });
+  });
+
+  test("what is appended is read back, in order, with its place", async () => {
+    const first = written(await journal().append(A, 0, [started("x"), { type: "story.accepted" }], 1_700_000_000_123));
+    const second = written(
+      await journal().append(null, 0, [{ type: "infrastructure.blocked", issue: "no network" }], 5),
+    );
+    const third = written(await journal().append(A, 2, [{ type: "story.held", by: "p" }], 7.5));
+    const all = await lines(journal());
+    expect(all).toEqual([...first, ...second, ...third]);
+    expect(all.map(({ position, story, seq, at, v }) => ({ position, story, seq, at, v }))).toEqual([
+      { position: 1, story: "A", seq: 1, at: 1_700_000_000_123, v: 1 },
+      { position: 2, story: "A", seq: 2, at: 1_700_000_000_123, v: 1 },
+      { position: 3, story: null, seq: 1, at: 5, v: 1 },
+      { position: 4, story: "A", seq: 3, at: 7.5, v: 1 },
+    ]);
+    expect(all[0]!.event).toEqual(started("x"));
+    expect(await journal().head()).toEqual({ position: 4, hash: all[3]!.hash });
+  });
+
+  test("reading starts after the position that is given", async () => {
+    await journal().append(A, 0, [started("1"), started("2"), started("3")], 1);
+    expect((await lines(journal(), 1)).map((line) => line.position)).toEqual([2, 3]);
+    expect(await lines(journal(), 3)).toEqual([]);
+    expect(await lines(journal(), 99)).toEqual([]);
+  });
+
+  test("no events are no lines", async () => {
+    expect(await journal().append(A, 0, [], 1)).toEqual({ ok: true, stored: [] });
+    expect(await lines(journal())).toEqual([]);
+  });
+
+  test("text of every script, null characters and half surrogates come back as they were", async () => {
+    const texts = ["üñ€😀", "日本語\u2028\u2029", "a\u0000b", '"\\\r\n\t', "\ud800x", "\u202eright to left", ""];
+    await journal().append(A, 0, texts.map(started), 1);
+    expect((await lines(journal())).map((line) => line.event)).toEqual(texts.map(started));
+    expect(await journal().verify()).toMatchObject({ ok: true });
+  });
+
+  test("an event of many megabytes comes back whole", async () => {
+    const big = "line of output €\n".repeat(400_000);
+    await journal().append(A, 0, [started(big), started("after")], 1);
+    const [line] = await lines(journal());
+    expect(line!.event).toEqual(started(big));
+  });
+
+  test("five hundred streams, each counts for itself", async () => {
+    const ids = Array.from({ length: 500 }, (_, i) => storyId(`story-${i}`));
+    for (let round = 0; round < 3; round++) {
+      const results = await Promise.all(ids.map((id) => journal().append(id, round, [started(`${round}`)], round)));
+      expect(results.every((result) => result.ok)).toBe(true);
+    }
+    const all = await lines(journal());
+    expect(all.map((line) => line.position)).toEqual(Array.from({ length: 1500 }, (_, i) => i + 1));
+    for (const id of ids) expect(all.filter((line) => line.story === id).map((line) => line.seq)).toEqual([1, 2, 3]);
+  });
+
+  test("a caller's later change to its event does not reach the journal", async () => {
+    const event = { type: "infrastructure.blocked", issue: "as written" };
+    await journal().append(null, 0, [event as Event], 1);
+    event.issue = "changed";
+    const [line] = await lines(journal());
+    expect(line!.event).toEqual({ type: "infrastructure.blocked", issue: "as written" });
+  });
+
+  test("an event that is no JSON is refused, and hurts nobody else", async () => {
+    const noJson = { type: "story.started", by: 1n } as unknown as Event;
+    const bad = journal().append(A, 0, [started(), noJson], 1);
+    const good = journal().append(B, 0, [started()], 1);
+    await expect(bad).rejects.toThrow(/BigInt/);
+    expect((await good).ok).toBe(true);
+    expect((await lines(journal())).map((line) => line.story)).toEqual(["B"]);
+  });
+
+  test("a closed journal takes nothing more", async () => {
+    await journal().close();
+    await expect(journal().append(A, 0, [started()], 1)).rejects.toThrow("closed");
+  });
+}
+
+function conflicts(journal: () => Journal): void {
+  test("a writer that lost its place is refused, and told the place", async () => {
+    await journal().append(A, 0, [started("1"), started("2")], 1);
+    expect(await journal().append(A, 1, [started("late")], 2)).toEqual({
+      ok: false,
+      conflict: { expected: 1, actual: 2 },
+    });
+    expect(await journal().append(A, 3, [started("early")], 2)).toEqual({
+      ok: false,
+      conflict: { expected: 3, actual: 2 },
+    });
+    expect(await journal().append(B, 1, [started("early")], 2)).toEqual({
+      ok: false,
+      conflict: { expected: 1, actual: 0 },
+    });
+    expect(await lines(journal())).toHaveLength(2);
+  });
+
+  test("of many writers in one turn that want the same place one wins, and the others' streams go on", async () => {
+    const rivals = Array.from({ length: 20 }, (_, i) => journal().append(A, 0, [started(`rival ${i}`)], i));
+    const others = Array.from({ length: 20 }, (_, i) => journal().append(storyId(`other-${i}`), 0, [started()], i));
+    const results = await Promise.all(rivals);
+    expect(results.map((result) => result.ok)).toEqual([true, ...Array.from({ length: 19 }, () => false)]);
+    expect((await Promise.all(others)).every((result) => result.ok)).toBe(true);
+    expect(results[19]).toEqual({ ok: false, conflict: { expected: 0, actual: 1 } });
+    expect(await lines(journal())).toHaveLength(21);
+    expect(await journal().verify()).toMatchObject({ ok: true });
+  });
+
+  test("appends of one turn are written in the order they were made", async () => {
+    const all = await Promise.all(
+      Array.from({ length: 300 }, (_, i) =>
+        journal().append(i % 2 === 0 ? A : B, Math.floor(i / 2), [started(`${i}`)], i),
+      ),
+    );
+    expect(all.flatMap(written).map((line) => line.position)).toEqual(Array.from({ length: 300 }, (_, i) => i + 1));
+    expect((await lines(journal())).map((line) => line.at)).toEqual(Array.from({ length: 300 }, (_, i) => i));
+  });
+
+  test("a line is readable as soon as its append has resolved", async () => {
+    const writer = async (id: StoryId): Promise<void> => {
+      for (let seq = 0; seq < 25; seq++) {
+        const [line] = written(await journal().append(id, seq, [started(`${seq}`)], seq));
+        const [read] = await lines(journal(), line!.position - 1);
+        expect(read).toEqual(line);
+      }
+    };
+    await Promise.all(Array.from({ length: 10 }, (_, i) => writer(storyId(`writer-${i}`))));
+    expect(await lines(journal())).toHaveLength(250);
+  });
+}
+
+function chain(journal: () => Journal): void {
+  test("every line's hash depends on what it says and on what went before", async () => {
+    await journal().append(A, 0, [started("same"), started("same"), started("other")], 1);
+    const hashes = (await lines(journal())).map((line) => line.hash);
+    expect(new Set(hashes).size).toBe(3);
+    for (const hash of hashes) expect(hash).toMatch(/^[0-9a-f]{64}$/);
+  });
+
+  test("the hash is the same in every journal, on every machine", async () => {
+    await journal().append(A, 0, [started("x")], 1000);
+    expect((await journal().head()).hash).toBe(FIRST_HASH);
+  });
+
+  test("a noted head shows a cut end and a chain that was written anew", async () => {
+    await journal().append(A, 0, [started("1"), started("2")], 1);
+    const head = await journal().head();
+    const [first] = await lines(journal());
+    expect(await journal().verify(head)).toEqual({ ok: true, head });
+    expect(await journal().verify({ position: 1, hash: first!.hash })).toEqual({ ok: true, head });
+    const cut = await journal().verify({ position: 4, hash: "f".repeat(64) });
+    expect(cut).toEqual({ ok: false, position: 3, problem: "the end is cut off: 2 lines up to 4 existed once" });
+    const anew = await journal().verify({ position: 1, hash: head.hash });
+    expect(anew).toMatchObject({ ok: false, position: 1, problem: expect.stringContaining("written anew") });
+  });
+}
+
+/** Taken once with `sha256sum` over 64 zeros and the canonical JSON of the line. */
+const FIRST_HASH = "4cab3346e03c5a840bca79702619c61c70c420207614aedccde064c95de6feec";
+
+function snapshots(journal: () => Journal): void {
+  const snapshot = (position: number, format = "1", text = `state at ${position}`) => ({ position, format, text });
+
+  test("the newest snapshot of a format is found, and unknown formats are passed over", async () => {
+    await journal().append(A, 0, [started("1"), started("2"), started("3")], 1);
+    expect(await journal().latestSnapshot("1")).toBeNull();
+    await journal().saveSnapshot(snapshot(2));
+    await journal().saveSnapshot(snapshot(1));
+    expect(await journal().latestSnapshot("1")).toEqual(snapshot(2));
+    expect(await journal().latestSnapshot("2")).toBeNull();
+    await journal().saveSnapshot(snapshot(3, "2", "€".repeat(1_000_000)));
+    expect(await journal().latestSnapshot("1")).toEqual(snapshot(2));
+    expect(await journal().latestSnapshot("2")).toEqual(snapshot(3, "2", "€".repeat(1_000_000)));
+  });
+
+  test("two are kept", async () => {
+    await journal().append(A, 0, [started("1"), started("2"), started("3")], 1);
+    await journal().saveSnapshot(snapshot(1, "old"));
+    await journal().saveSnapshot(snapshot(2));
+    await journal().saveSnapshot(snapshot(3));
+    expect(await journal().latestSnapshot("old")).toBeNull();
+    expect(await journal().latestSnapshot("1")).toEqual(snapshot(3));
+  });
+
+  test("the same place again replaces what was there", async () => {
+    await journal().append(A, 0, [started()], 1);
+    await journal().saveSnapshot(snapshot(1, "1", "first"));
+    await journal().saveSnapshot(snapshot(1, "1", "second"));
+    expect(await journal().latestSnapshot("1")).toEqual(snapshot(1, "1", "second"));
+  });
+
+  test("a snapshot of lines that do not exist is a mistake", async () => {
+    await expect(journal().saveSnapshot(snapshot(1))).rejects.toThrow("lines that exist");
+  });
+}
+
+function watching(journal: () => Journal): void {
+  test("a watcher hears of new lines, and of nothing after it has stopped", async () => {
+    const notice = vi.fn<() => void>();
+    const stop = journal().watch(notice);
+    const result = await journal().append(A, 0, [started()], 1);
+    expect(result.ok).toBe(true);
+    await vi.waitFor(() => expect(notice).toHaveBeenCalled());
+    stop();
+    notice.mockClear();
+    await journal().append(A, 1, [started()], 1);
+    await new Promise((resolve) => setTimeout(resolve, 250));
+    expect(notice).not.toHaveBeenCalled();
+  });
+
+  test("what a watcher is told of is there to be read", async () => {
+    const seen: number[] = [];
+    const stop = journal().watch(() => void lines(journal()).then((all) => seen.push(all.length)));
+    await journal().append(A, 0, [started(), started()], 1);
+    await vi.waitFor(() => expect(seen.at(-1)).toBe(2));
+    stop();
+  });
+
+  test("several watchers hear, each can stop alone", async () => {
+    const one = vi.fn<() => void>();
+    const two = vi.fn<() => void>();
+    const stopOne = journal().watch(one);
+    const stopTwo = journal().watch(two);
+    stopOne();
+    await journal().append(A, 0, [started()], 1);
+    await vi.waitFor(() => expect(two).toHaveBeenCalled());
+    expect(one).not.toHaveBeenCalled();
+    stopTwo();
+  });
+}

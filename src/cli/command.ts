@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { Files } from "../ports/files.ts";
+import type { Host } from "./host.ts";
 
 /**
  * What a command may touch of the world. `main` makes the real one, tests make their own. `cwd` and `color` depend on
@@ -10,12 +11,25 @@ export interface World {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly files: Files;
   readonly color: boolean;
+  /** Is the output a terminal? Off one nothing is ever redrawn. */
+  readonly terminal: boolean;
+  columns(): number;
+  /** The engine, and what it left behind. */
+  readonly host: Host;
+  now(): number;
+  /**
+   * The first Ctrl-C, or word to terminate, goes to the handler; the second ends the program at once. Returns how to
+   * take the handler away.
+   */
+  onInterrupt(handler: (signal: Interrupt) => void): () => void;
   stdin(): Promise<string>;
   /** For what was asked for. Text is written as it is: whoever prints ends the line. */
   out(text: string): void;
   /** For messages about it. */
   err(text: string): void;
 }
+
+export type Interrupt = "SIGINT" | "SIGTERM";
 
 /**
  * One command of the program. `register` gets the commander command, adds arguments, options and help
@@ -37,5 +51,7 @@ export const EXIT = {
   person: 4,
   budget: 5,
   running: 8,
+  interrupted: 130,
+  terminated: 143,
 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];

@@ -17,6 +17,19 @@ export interface Host {
   tell(root: string, stream: StoryId | null, events: readonly Event[]): Promise<void>;
   /** Becomes the one engine of this checkout. Throws `journal-locked`, naming the holder, where there is one. */
   own(root: string, plan: RunPlan): Promise<Owned>;
+  /** What can be said of the surroundings: git, Node, the journal's place, and whether each program is there to be run. */
+  probe(root: string, programs: readonly string[]): Promise<readonly Probe[]>;
+  /** A new git repository in a new temporary folder with these files committed (path below it → text); says where. */
+  demoRepository(files: Readonly<Record<string, string>>): Promise<string>;
+}
+
+/** One thing that was looked at, and how to mend it where it is not well. */
+export interface Probe {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly detail: string;
+  /** What to do about it; empty where nothing is wrong. */
+  readonly fix: string;
 }
 
 export interface Look {
@@ -24,12 +37,15 @@ export interface Look {
   readonly journal: Journal;
   readonly evidence: Evidence;
   lines(after: number): AsyncIterable<Stored>;
+  /** Where the stories' code is, to be read: diffs and files. */
+  workspace(): Promise<Workspace>;
   close(): Promise<void>;
 }
 
 export interface RunPlan {
   readonly config: Config;
   readonly policy: Policy;
+  /** The stories to work on. Others that the journal knows are left as they are. */
   readonly stories: readonly Story[];
   /** `worktrees`: one per story. `in-place`: the checkout itself, for `loop`. */
   readonly place: "worktrees" | "in-place";

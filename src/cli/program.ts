@@ -7,6 +7,7 @@ import type { CommandEntry } from "./command-table.ts";
 import { EXIT, type ExitCode, type World } from "./command.ts";
 import { wantsColor } from "./color.ts";
 import { reportError } from "./errors.ts";
+import type { Host } from "./host.ts";
 
 /** What the program is given by whoever starts it: `main`, or a test. */
 export interface Surroundings {
@@ -16,6 +17,11 @@ export interface Surroundings {
   readonly files: Files;
   /** Is the output a terminal? */
   readonly terminal: boolean;
+  /** How wide it is. */
+  columns(): number;
+  readonly host: Host;
+  now(): number;
+  onInterrupt: World["onInterrupt"];
   isFolder(path: string): Promise<boolean>;
   stdin(): Promise<string>;
   out(text: string): void;
@@ -128,6 +134,11 @@ function worldOf(around: Surroundings, command: Command): World {
     },
     env: around.env,
     files: around.files,
+    terminal: around.terminal,
+    columns: () => around.columns(),
+    host: around.host,
+    now: () => around.now(),
+    onInterrupt: (handler) => around.onInterrupt(handler),
     stdin: () => around.stdin(),
     out: (text) => around.out(text),
     err: (text) => {

@@ -1,5 +1,6 @@
 import type { CommandEntry } from "../../src/cli/command-table.ts";
 import type { CliCommand, World } from "../../src/cli/command.ts";
+import type { Host } from "../../src/cli/host.ts";
 import { runProgram, type Surroundings } from "../../src/cli/program.ts";
 
 export interface Ran {
@@ -33,6 +34,10 @@ export async function run(
     env: {},
     files: { read: () => Promise.resolve(null), list: () => Promise.resolve([]), write: () => Promise.resolve() },
     terminal: false,
+    columns: () => 100,
+    host: NO_HOST,
+    now: () => 0,
+    onInterrupt: () => () => undefined,
     isFolder: (path) => Promise.resolve(path === "/work/there"),
     stdin: () => Promise.resolve(""),
     out: (text) => void out.push(text),
@@ -42,6 +47,16 @@ export async function run(
   const exit = await runProgram(argv, around, entries);
   return { exit, out: out.join(""), err: err.join(""), loaded };
 }
+
+const absent = (): Promise<never> => Promise.reject(new Error("this test has no host"));
+/** Where nothing ever ran, and nothing can. */
+export const NO_HOST: Host = {
+  look: () => Promise.resolve(null),
+  tell: absent,
+  own: absent,
+  probe: absent,
+  demoRepository: absent,
+};
 
 /** A command that does what it is told: its action is the test's. */
 export function fakeCommand(

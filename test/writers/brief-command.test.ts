@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { command } from "../../src/cli/commands/brief.ts";
 import type { World } from "../../src/cli/command.ts";
 import { RemandError } from "../../src/domain/error.ts";
+import { NO_HOST } from "../cli/fake-surroundings.ts";
 import { SIGNAL_LINE } from "./sample-brief.ts";
 
 interface Ran {
@@ -20,6 +21,11 @@ async function brief(args: readonly string[], file: unknown, stdin = ""): Promis
     cwd: "/work",
     env: {},
     color: false,
+    terminal: false,
+    columns: () => 100,
+    host: NO_HOST,
+    now: () => 0,
+    onInterrupt: () => () => undefined,
     files: {
       read: (path) =>
         Promise.resolve(

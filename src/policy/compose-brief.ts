@@ -5,6 +5,7 @@ import type { Judgement } from "../domain/gate.ts";
 import { toPriorityScale, worse } from "../domain/severity.ts";
 import type { StoryState } from "../domain/story-state.ts";
 import { gateState } from "./charge.ts";
+import { blamedPlaces } from "./locations.ts";
 
 /** What the state does not hold and the engine brings: texts, logs, and the commands that will judge. */
 export interface BriefMaterial {
@@ -29,6 +30,7 @@ export function composeBrief(state: StoryState, command: SendBack, material: Bri
     attempt: state.attempts.length + 1,
     failure: command.failure,
     failureLimit: command.failureLimit ?? state.policy?.limits.iterations ?? command.failure + 1,
+    ...locationAttempt(state),
     route: command.route,
     rolePrompt: material.rolePrompt,
     summary: judgement?.summary ?? state.requested?.message ?? "",
@@ -54,6 +56,13 @@ export function composeBrief(state: StoryState, command: SendBack, material: Bri
     report: material.report,
     spellOutFormat: state.counters.lastFailure?.type === "unclear",
   };
+}
+
+/** S3 counts by place: this is the next rework of the one that is blamed, of several the one reworked most. */
+function locationAttempt(state: StoryState): { locationAttempt?: number } {
+  const places = state.failing?.blame ? blamedPlaces(state.failing.blame) : [];
+  if (places.length === 0) return {};
+  return { locationAttempt: 1 + Math.max(...places.map((place) => (Object.hasOwn(state.locations, place) ? state.locations[place]!.attempts : 0))) };
 }
 
 /** What must be fixed and what is only said; in each the gravest first. */

@@ -1,0 +1,76 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { RemandError } from "../../domain/error.ts";
+import type { Event } from "../../domain/event.ts";
+import type { StoryId } from "../../domain/ids.ts";
+import type { Appended } from "../../ports/journal.ts";
+import { assert } from "../../stdx/assert.ts";
+
+/** What one caller wants written, all of it or nothing. */
+export interface Append {
+  readonly stream: StoryId | null;
+  readonly expectedSeq: number;
+  readonly events: readonly Event[];
+  /** The events as they are kept. */
+  readonly texts: readonly string[];
+  readonly at: number;
+}
+
+export interface GroupWriter {
+  write(append: Append): Promise<Appended>;
+  /** Resolves when all is written; `false` when it was closed before. */
+  close(): Promise<boolean>;
+}
+
+interface Waiting extends Append {
+  resolve(appended: Appended): void;
+  reject(error: unknown): void;
+}
+
+/** Gathers what comes in one turn of the event loop, and has it committed in one go, one group after the other. */
+export function createGroupWriter(commit: (group: readonly Append[]) => Promise<readonly Appended[]>): GroupWriter {
+  let waiting: Waiting[] = [];
+  let running: Promise<void> | null = null;
+  let closed = false;
+
+  const settle = async (group: readonly Waiting[]): Promise<void> => {
+    try {
+      const outcomes = await commit(group);
+      for (const [i, each] of group.entries()) each.resolve(outcomes[i]!);
+    } catch (error) {
+      // What one of them cannot have the others may: the last room on a disk, say.
+      const oneByOne = group.length > 1 && !isLocked(error);
+      for (const each of group) {
+        if (oneByOne) await settle([each]);
+        else each.reject(error);
+      }
+    }
+  };
+  const run = async (): Promise<void> => {
+    while (waiting.length > 0) {
+      await nextTurn();
+      const group = waiting;
+      waiting = [];
+      await settle(group);
+    }
+    running = null;
+  };
+
+  return {
+    write: async (append) => {
+      assert(!closed, "the journal is closed");
+      return new Promise<Appended>((resolve, reject) => {
+        waiting.push({ ...append, resolve, reject });
+        running ??= run();
+      });
+    },
+    close: async () => {
+      const isFirst = !closed;
+      closed = true;
+      await running;
+      return isFirst;
+    },
+  };
+}
+
+/** Each of them would wait as long again, for nothing. */
+const isLocked = (error: unknown): boolean => error instanceof RemandError && error.code === "journal-locked";

@@ -1,0 +1,195 @@
+import { randomBytes } from "node:crypto";
+import { access, constants, link, mkdir, open, rename, rm, stat } from "node:fs/promises";
+import { dirname } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { pathToFileURL } from "node:url";
+import { RemandError } from "../../domain/error.ts";
+import { cannotOpen, CORRUPT_HINT, isBusy, systemCode } from "./sqlite-errors.ts";
+import { loadSqlite, type Sqlite, type SqliteDatabase } from "./sqlite.ts";
+
+/** "REMA": says that a database is a journal of ours and not some other program's. */
+const APPLICATION = 0x52454d41;
+const SCHEMA = 1;
+
+/** The project's own stream is the empty text, because two nulls would not be a conflict to SQLite. */
+const TABLES = `
+  CREATE TABLE line (
+    position INTEGER PRIMARY KEY,
+    stream TEXT NOT NULL,
+    seq INTEGER NOT NULL,
+    at REAL NOT NULL,
+    v INTEGER NOT NULL,
+    type TEXT GENERATED ALWAYS AS (json_extract(event, '$.type')) VIRTUAL,
+    event TEXT NOT NULL,
+    hash TEXT NOT NULL,
+    UNIQUE (stream, seq)
+  ) STRICT;
+  CREATE TABLE snapshot (
+    position INTEGER NOT NULL,
+    format TEXT NOT NULL,
+    chain TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    text TEXT NOT NULL,
+    PRIMARY KEY (position, format)
+  ) STRICT;
+  PRAGMA application_id = ${APPLICATION};
+  PRAGMA user_version = ${SCHEMA};
+`;
+
+/** How long SQLite itself waits for a lock. It is short because the whole process waits with it. */
+const BUSY_MS = 50;
+
+/** Opens the journal, and makes it where there is none. Nothing is written to a file that is not a whole journal. */
+export async function openForWriting(file: string, lockTimeoutMs: number): Promise<SqliteDatabase> {
+  const sqlite = await loadSqlite();
+  await mkdir(dirname(file), { recursive: true });
+  if ((await sizeOf(file)) === null) {
+    await refuseLeftOver(file);
+    await create(sqlite, file);
+  }
+  await refuseEmpty(file);
+  // SQLite would open what it may not write to for reading, without a word.
+  await access(file, constants.R_OK | constants.W_OK);
+  await access(dirname(file), constants.W_OK);
+  return whenFree(lockTimeoutMs, () =>
+    opened(sqlite, file, {}, (db) => {
+      refuseForeign(db, file);
+      db.exec("PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA journal_size_limit = 67108864");
+      db.exec("PRAGMA journal_mode = WAL");
+      db.exec("BEGIN IMMEDIATE");
+      db.exec("ROLLBACK");
+    }),
+  );
+}
+
+/** Opens the journal for looking. It makes no file and changes none. */
+export async function openForReading(file: string, lockTimeoutMs: number): Promise<SqliteDatabase> {
+  const sqlite = await loadSqlite();
+  if ((await sizeOf(file)) === null) {
+    throw new RemandError("file-missing", `there is no journal at ${file}`, "Nothing has run here yet.");
+  }
+  await refuseEmpty(file);
+  return whenFree(lockTimeoutMs, async () => {
+    try {
+      return opened(sqlite, file, { readOnly: true }, (db) => refuseForeign(db, file));
+    } catch (error) {
+      // In a folder that may not be written to SQLite cannot share the file; with no writer there is nothing to share.
+      if (!cannotOpen(error) || ((await sizeOf(`${file}-wal`)) ?? 0) > 0) throw error;
+      const frozen = `${pathToFileURL(file).href}?immutable=1`;
+      return opened(sqlite, frozen, { readOnly: true }, (db) => refuseForeign(db, file));
+    }
+  });
+}
+
+/** Does it when nobody else holds the file; waits without holding up the process. */
+export async function whenFree<T>(lockTimeoutMs: number, work: () => T | Promise<T>): Promise<T> {
+  const deadline = performance.now() + lockTimeoutMs;
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isBusy(error) || performance.now() > deadline) throw error;
+      await sleep(BUSY_MS);
+    }
+  }
+}
+
+function opened(
+  { DatabaseSync }: Sqlite,
+  file: string,
+  options: { readonly readOnly?: boolean },
+  prepare: (db: SqliteDatabase) => void,
+): SqliteDatabase {
+  const db = new DatabaseSync(file, options);
+  try {
+    db.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);
+    prepare(db);
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+function refuseForeign(db: SqliteDatabase, file: string): void {
+  if (pragma(db, "application_id") !== APPLICATION) {
+    const message = `${file} is a database, but no journal of Remand's`;
+    throw new RemandError("journal-corrupt", message, "Nothing was changed. Give the journal another place.");
+  }
+  const version = pragma(db, "user_version");
+  if (version > SCHEMA) {
+    const message = `the journal ${file} has version ${version}, and this Remand knows ${SCHEMA}`;
+    throw new RemandError("journal-newer", message, "Nothing was changed. Use the newer Remand that wrote it.");
+  }
+}
+
+function pragma(db: SqliteDatabase, name: string): number {
+  return Number(Object.values(db.prepare(`PRAGMA ${name}`).get() as object)[0]);
+}
+
+/** SQLite would write the old lines that wait there into the new file, page by page, and call it recovery. */
+async function refuseLeftOver(file: string): Promise<void> {
+  if (((await sizeOf(`${file}-wal`)) ?? 0) === 0) return;
+  const message = `the journal ${file} is gone, but ${file}-wal with its newest lines is there`;
+  throw new RemandError("journal-corrupt", message, "Bring the file back, or move the other one away to start anew.");
+}
+
+/** Journals are never made in place, so an empty one has lost what was in it. */
+async function refuseEmpty(file: string): Promise<void> {
+  if ((await sizeOf(file)) !== 0) return;
+  throw new RemandError("journal-corrupt", `the journal ${file} is empty: what was in it is gone`, CORRUPT_HINT);
+}
+
+/**
+ * Made under another name and linked to its own when it is whole: a crash leaves no half of a journal, and of two
+ * processes that start at once one is first and the other uses what that one made.
+ */
+async function create({ DatabaseSync }: Sqlite, file: string): Promise<void> {
+  const beside = `${file}.${randomBytes(6).toString("hex")}.new`;
+  try {
+    const db = new DatabaseSync(beside);
+    try {
+      db.exec("PRAGMA journal_mode = WAL");
+      db.exec(`BEGIN; ${TABLES} COMMIT`);
+    } finally {
+      db.close();
+    }
+    await synced(beside);
+    await placed(beside, file);
+    await synced(dirname(file));
+  } finally {
+    for (const end of ["", "-wal", "-shm"]) await rm(`${beside}${end}`, { force: true });
+  }
+}
+
+async function placed(beside: string, file: string): Promise<void> {
+  try {
+    await link(beside, file);
+  } catch (error) {
+    if (systemCode(error) === "EEXIST") return;
+    // Some disks know no links. Then two that start at the same moment are not told apart; the one after wins.
+    if ((await sizeOf(file)) === null) await rename(beside, file);
+  }
+}
+
+async function synced(path: string): Promise<void> {
+  // A folder cannot be opened on Windows, where names are kept without it.
+  if (process.platform === "win32") return;
+  const handle = await open(path, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+async function sizeOf(path: string): Promise<number | null> {
+  try {
+    const found = await stat(path);
+    if (found.isFile()) return found.size;
+  } catch (error) {
+    if (systemCode(error) === "ENOENT") return null;
+    throw error;
+  }
+  throw new RemandError("file-unreadable", `the journal ${path} is not a file`, "Give the path of a file.");
+}

@@ -1,0 +1,57 @@
+import { RemandError } from "../../domain/error.ts";
+
+/** The part of `node:sqlite` that is used here; the library for older Nodes has the same. */
+export interface SqliteDatabase {
+  exec(sql: string): void;
+  prepare(sql: string): SqliteStatement;
+  close(): void;
+}
+
+export interface SqliteStatement {
+  run(...values: readonly SqliteValue[]): unknown;
+  get(...values: readonly SqliteValue[]): unknown;
+  iterate(...values: readonly SqliteValue[]): IterableIterator<unknown>;
+}
+
+export type SqliteValue = string | number | null;
+
+export interface Sqlite {
+  readonly DatabaseSync: new (file: string, options?: { readonly readOnly?: boolean }) => SqliteDatabase;
+}
+
+/**
+ * The SQLite that Node has built in, where it is there and good enough; else the library. Before 3.51.3 a checkpoint
+ * that met another process's write could damage the file, and the engine and the commands share ours.
+ */
+export async function loadSqlite(): Promise<Sqlite> {
+  if (isAtLeast(process.versions["sqlite"], 3, 51, 3)) {
+    const builtIn = quietly(() => process.getBuiltinModule("node:sqlite")) as Sqlite | undefined;
+    if (builtIn !== undefined) return builtIn;
+  }
+  try {
+    return await import("@photostructure/sqlite");
+  } catch (error) {
+    const message = `there is no SQLite for ${process.platform} ${process.arch} with Node ${process.versions.node}`;
+    throw new RemandError("file-unreadable", message, "Use Node 24 or newer, which has one built in.", {
+      cause: error,
+    });
+  }
+}
+
+export function isAtLeast(version: string | undefined, ...wanted: readonly number[]): boolean {
+  if (version === undefined) return false;
+  const parts = version.split(".").map(Number);
+  for (const [i, part] of wanted.entries()) if (parts[i] !== part) return (parts[i] ?? 0) > part;
+  return true;
+}
+
+/** Node 22 warns on the first use that its SQLite may change; whoever runs a command cannot do anything about it. */
+function quietly<T>(load: () => T): T {
+  const emitWarning = process.emitWarning;
+  process.emitWarning = () => {};
+  try {
+    return load();
+  } finally {
+    process.emitWarning = emitWarning;
+  }
+}

@@ -65,7 +65,8 @@ function partsAround(text: string, line: SignalLine): { parts: ReadingParts; pro
   const cut = (left: number): readonly string[] =>
     left > LONGEST_SECTIONS ? [`Only ${LONGEST_SECTIONS} of ${left} characters around the signal were read.`] : [];
   const read = readSignalParts(plainText(after), line.signal);
-  if (!areEmpty(read.parts)) return { ...read, problems: [...read.problems, ...cut(text.length - line.end)] };
+  if (!areEmpty(read.parts) || read.problems.length > 0)
+    return { ...read, problems: [...read.problems, ...cut(text.length - line.end)] };
   const before = text.slice(Math.max(line.since, line.start - LONGEST_SECTIONS), line.start);
   const earlier = readSignalParts(plainText(before), line.signal);
   return {

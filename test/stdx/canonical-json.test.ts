@@ -1,0 +1,46 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { assert, unreachable } from "../../src/stdx/assert.ts";
+import { canonicalJson } from "../../src/stdx/canonical-json.ts";
+
+const reversed = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(reversed);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .reverse()
+      .map(([key, item]) => [key, reversed(item)]),
+  );
+};
+
+describe("canonicalJson", () => {
+  it("gives equal values equal bytes, whatever order their keys came in", () => {
+    fc.assert(fc.property(fc.jsonValue(), (value) => canonicalJson(reversed(value)) === canonicalJson(value)));
+  });
+
+  it("is JSON of the same value", () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        expect(JSON.parse(canonicalJson(value))).toEqual(JSON.parse(JSON.stringify(value)));
+      }),
+    );
+  });
+
+  it("gives different values different bytes, and keeps lists in their order", () => {
+    expect(canonicalJson({ b: 1, a: [2, 1] })).toBe('{"a":[2,1],"b":1}');
+    expect(canonicalJson([1, 2])).not.toBe(canonicalJson([2, 1]));
+    expect(canonicalJson(null)).toBe("null");
+  });
+
+  it("keeps a key called __proto__", () => {
+    expect(canonicalJson(JSON.parse('{"b":1,"__proto__":{"z":1,"a":2}}'))).toBe('{"__proto__":{"a":2,"z":1},"b":1}');
+  });
+});
+
+describe("assert and unreachable", () => {
+  it("crash with what was assumed", () => {
+    expect(() => assert(0, "zero is not enough")).toThrow("assertion failed: zero is not enough");
+    expect(() => assert("x", "fine")).not.toThrow();
+    expect(() => unreachable({ type: "new" } as never)).toThrow('unreachable: {"type":"new"}');
+  });
+});

@@ -1,0 +1,62 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { matchesAnyGlob, matchesGlob } from "../../src/stdx/glob.ts";
+
+describe("matchesGlob", () => {
+  it.each([
+    ["src/a.ts", "src/a.ts", true],
+    ["src/a.ts", "src/b.ts", false],
+    ["src/a.ts", "src/*.ts", true],
+    ["src/deep/a.ts", "src/*.ts", false],
+    ["src/deep/a.ts", "src/**/*.ts", true],
+    ["src/a.ts", "src/**/*.ts", true],
+    ["a.ts", "**/*.ts", true],
+    ["x/y/z/a.ts", "**/*.ts", true],
+    ["src/a.tsx", "**/*.ts", false],
+    ["src/deep/a", "src/**", true],
+    ["src", "src/**", false],
+    ["src/a.ts", "**", true],
+    ["mysrc/a.ts", "**/src/**", false],
+    ["my/src/a.ts", "**/src/**", true],
+    ["src/a.ts", "src/?.ts", true],
+    ["src/ab.ts", "src/?.ts", false],
+    ["src//ts", "src/?ts", false],
+    ["test/a.ts", "**/{test,spec}/**", true],
+    ["spec/a.ts", "**/{test,spec}/**", true],
+    ["specs/a.ts", "**/{test,spec}/**", false],
+    ["a.test.ts", "**/*.{test,spec}.*", true],
+    ["a{b", "a{b", true],
+    ["a.b", "a?b", true],
+    ["a+b", "a+b", true],
+    ["aab", "a+b", false],
+    ["a.ts", "", false],
+    ["", "", true],
+    ["", "**", true],
+    ["README.md", "**/*.md", true],
+    ["docs/LICENSE", "**/LICENSE", true],
+  ])("%s against %s: %s", (path, pattern, matches) => {
+    expect(matchesGlob(path, pattern)).toBe(matches);
+  });
+
+  it("any of several", () => {
+    expect(matchesAnyGlob("a.md", ["*.ts", "*.md"])).toBe(true);
+    expect(matchesAnyGlob("a.md", ["*.ts"])).toBe(false);
+    expect(matchesAnyGlob("a.md", [])).toBe(false);
+  });
+
+  it("matches a path without wild cards with itself and with no other", () => {
+    const plain = fc.stringMatching(/^[a-z./]{0,12}$/);
+    fc.assert(fc.property(plain, plain, (path, other) => matchesGlob(path, other) === (path === other)));
+  });
+
+  it.each([
+    ["stars", "*a".repeat(100), "a".repeat(4000) + "b"],
+    ["double stars", "**/".repeat(100) + "x", "a/".repeat(2000) + "b"],
+    ["alternatives", "{a,b}".repeat(60), "a".repeat(60)],
+    ["stars and folders", "**/*".repeat(50), "a/".repeat(2000)],
+  ])("takes time in proportion to path and pattern, whatever they are: %s", (_name, pattern, path) => {
+    const began = performance.now();
+    matchesGlob(path, pattern);
+    expect(performance.now() - began).toBeLessThan(1500);
+  });
+});

@@ -18,8 +18,15 @@ export async function startGate(performing: Performing<StoryCommand & StartGate 
   if (!(await ledger.append(story, [{ type: "gate.started", gate: name, tree, stages }]))) return;
   const judgement = gate === undefined ? broken(name, tree, `there is no ${name} gate here`) : await judged(performing, gate, before);
   if (signal.aborted) return;
-  await world.outbox.put(judgementKey(story), JSON.stringify(judgement));
+  const found: FoundJudgement = { seq: ledger.story(story).seq, judgement };
+  await world.outbox.put(judgementKey(story), JSON.stringify(found));
   await reportJudgement(ledger, world, story, judgement);
+}
+
+/** A judgement, as it is kept until the journal has it. `seq` tells it from a leftover of the judgement before. */
+export interface FoundJudgement {
+  readonly seq: number;
+  readonly judgement: Judgement;
 }
 
 export function judgementKey(story: StoryId): string {

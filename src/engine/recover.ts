@@ -1,9 +1,8 @@
 import { entries } from "../stdx/sorted-map.ts";
-import type { Judgement } from "../domain/gate.ts";
 import type { StoryState } from "../domain/story-state.ts";
 import type { Ledger } from "./ledger.ts";
 import { attemptKey, reportAttempt, type EndedAttempt } from "./perform-attempt.ts";
-import { judgementKey, reportJudgement } from "./perform-gate.ts";
+import { judgementKey, reportJudgement, type FoundJudgement } from "./perform-gate.ts";
 import type { EngineWorld } from "./world.ts";
 
 /**
@@ -13,6 +12,9 @@ import type { EngineWorld } from "./world.ts";
  */
 export async function recover(ledger: Ledger, world: EngineWorld): Promise<number> {
   let interrupted = 0;
+  const { remediation } = ledger.state();
+  // The try was counted when it began; what it did, if anything, the health check will find out.
+  if (remediation?.stage === "repairing" && (await ledger.append(null, [{ type: "remediation.finished", attempt: remediation.tries, fixes: [], durationMs: 0 }]))) interrupted++;
   for (const [id, state] of entries(ledger.state().stories)) {
     if (state.running === null || state.ending !== null || (await reported(ledger, world, state))) continue;
     if (state.tree !== null) await world.workspace.forget(id);
@@ -31,10 +33,9 @@ async function reported(ledger: Ledger, world: EngineWorld, state: StoryState): 
   }
   if (running?.type !== "gate") return false;
   const text = await world.outbox.get(judgementKey(story.id));
-  const judgement = text === null ? null : (JSON.parse(text) as Judgement);
-  // A leftover of an earlier judgement speaks of another gate or another tree.
-  if (judgement === null || judgement.gate !== running.gate || judgement.tree !== state.tree) return false;
-  await reportJudgement(ledger, world, story.id, judgement);
+  const found = text === null ? null : (JSON.parse(text) as FoundJudgement);
+  if (found === null || found.seq !== state.seq) return false;
+  await reportJudgement(ledger, world, story.id, found.judgement);
   return true;
 }
 

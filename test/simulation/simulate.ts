@@ -1,0 +1,96 @@
+import { presetPolicy } from "../../src/config/preset-policy.ts";
+import { byText, entries, lookup } from "../../src/stdx/sorted-map.ts";
+import { storyId } from "../../src/domain/ids.ts";
+import type { Policy } from "../../src/domain/policy.ts";
+import type { RunState } from "../../src/domain/run-state.ts";
+import { drive } from "../../src/engine/drive.ts";
+import { openLedger } from "../../src/engine/ledger.ts";
+import { recover } from "../../src/engine/recover.ts";
+import { evolve } from "../../src/policy/evolve.ts";
+import { decide } from "../../src/policy/decide.ts";
+import { EMPTY_RUN } from "../../src/policy/new-state.ts";
+import type { Stored } from "../../src/ports/journal.ts";
+import { checkBudgets, checkCommands, NOTHING_WITNESSED, waitsForSomebody, witnessed } from "./laws.ts";
+import { Killed, newDisk, simulatedWorld, type Disk } from "./simulated-world.ts";
+import { story } from "./world.ts";
+
+const BASE = presetPolicy("critic-audit");
+
+/** Real limits; the gates that an engine without reviewers has. */
+const POLICY: Policy = {
+  ...BASE,
+  phases: [{ phase: "implement", gates: ["integrity", "checks"] }],
+  gates: { ...BASE.gates, checks: { ...BASE.gates.checks, blame: false } },
+  stall: { ...BASE.stall, plateau: 3 },
+  concurrency: { ...BASE.concurrency, developers: 2, checks: 1 },
+};
+
+const STORIES = [story("a"), story("b", { dependsOn: [storyId("a")] }), story("c", { priority: 0 }), story("d")];
+
+export interface Simulated {
+  readonly state: RunState;
+  readonly disk: Disk;
+  /** How often the world was asked to do something: every one of these is a place to be killed at. */
+  readonly calls: number;
+  readonly lives: number;
+}
+
+/** Runs the engine to its end in a simulated world, killing it at the given calls and starting it again each time. */
+export async function simulate(seed: number, blocked: boolean, kills: ReadonlySet<number>): Promise<Simulated> {
+  const disk = newDisk();
+  await disk.journal.append(null, 0, [{ type: "policy.set", policy: POLICY, by: "test" }], 0);
+  for (const each of STORIES) await disk.journal.append(each.id, 0, [{ type: "story.added", story: each }], 0);
+  let calls = 0;
+  for (let lives = 1; ; lives++) {
+    let dead = false;
+    const alive = (): void => {
+      calls++;
+      if (kills.has(calls)) dead = true;
+      if (dead) throw new Killed();
+    };
+    const world = simulatedWorld(disk, { seed, blocked }, alive, { onLines: () => undefined, onOutput: () => undefined });
+    try {
+      const ledger = await openLedger(world);
+      await recover(ledger, world);
+      const state = await drive(ledger, world, new AbortController().signal);
+      return { state, disk, calls, lives };
+    } catch (error) {
+      if (!(error instanceof Killed)) throw error;
+    }
+  }
+}
+
+/** Folds the journal anew and asserts the laws at every line: what is checked is what was written, not what ran. */
+export async function checkJournal(disk: Disk): Promise<RunState> {
+  let run = EMPTY_RUN;
+  let witness = NOTHING_WITNESSED;
+  const lines: Stored[] = [];
+  for await (const line of disk.journal.read(0)) lines.push(line);
+  for (const line of lines) {
+    const before = line.story === null ? undefined : lookup(run.stories, line.story, byText);
+    run = evolve(run, line);
+    const after = line.story === null ? undefined : lookup(run.stories, line.story, byText);
+    if (before !== undefined && after !== undefined && before.ending === null) witness = witnessed(witness, before, after, line.event);
+    checkBudgets(run, witness, POLICY);
+    if (run.policy !== null) checkCommands(run, witness, decide(run, POLICY, Number.MAX_SAFE_INTEGER));
+    for (const lane of ["developers", "checks"] as const)
+      if (run.busy[lane] > POLICY.concurrency[lane]) throw new Error(`${run.busy[lane]} at once in ${lane}, of ${POLICY.concurrency[lane]}`);
+  }
+  if (!waitsForSomebody(run)) throw new Error("it ended with nobody to wait for");
+  const ended = lines.flatMap((line) => (line.event.type === "attempt.finished" ? [`${line.story} ${line.event.attempt}`] : []));
+  if (new Set(ended).size !== ended.length) throw new Error("an attempt ended twice");
+  const verified = await disk.journal.verify();
+  if (!verified.ok) throw new Error(verified.problem);
+  return run;
+}
+
+/** How every story ended, without the times and numbers that a restart may change. */
+export function outcomeOf(run: RunState): Record<string, unknown> {
+  const outcome: Record<string, unknown> = {};
+  for (const [id, state] of entries(run.stories)) {
+    const failures = Object.fromEntries(Object.entries(state.gates).map(([gate, known]) => [gate, known.failuresEver]));
+    const worked = state.attempts.filter((attempt) => attempt.outcome === "ready").length;
+    outcome[id] = { ending: state.ending?.how ?? null, asks: state.escalation?.reason.type ?? null, failures, worked, tree: state.tree };
+  }
+  return outcome;
+}

@@ -1,0 +1,199 @@
+import { createMemoryJournal } from "../../src/adapters/journal/memory-journal.ts";
+import { identified, failureFingerprint } from "../../src/domain/finding.ts";
+import { evidenceId, treeId, type StoryId } from "../../src/domain/ids.ts";
+import type { GateName, Judgement } from "../../src/domain/gate.ts";
+import type { Result } from "../../src/domain/result.ts";
+import type { EngineWorld } from "../../src/engine/world.ts";
+import type { Agent, AgentResult } from "../../src/ports/agent.ts";
+import type { Gate } from "../../src/ports/gate.ts";
+import type { Journal, Stored } from "../../src/ports/journal.ts";
+import type { Job, Queue } from "../../src/ports/queue.ts";
+import type { Watcher } from "../../src/ports/watcher.ts";
+import { chance, pick } from "./chance.ts";
+
+/** The engine was killed. Nothing that was its own does anything any more. */
+export class Killed extends Error {}
+
+/** What outlives the engine: the disk, and everything the agents did to it. */
+export interface Disk {
+  readonly journal: Journal;
+  readonly outbox: Map<string, string>;
+  readonly evidence: Map<string, string>;
+  readonly files: Map<StoryId, { tree: string; kept: string[] }>;
+  nowMs: number;
+  /** The journal's lines as far as anybody has asked for them, so that asking again costs only the new ones. */
+  readonly seen: Stored[];
+}
+
+export interface Faults {
+  readonly seed: number;
+  /** Do gates say `blocked`? Then stories depend on each other by time, and two runs cannot be compared. */
+  readonly blocked: boolean;
+}
+
+export function newDisk(): Disk {
+  return { journal: createMemoryJournal(), outbox: new Map(), evidence: new Map(), files: new Map(), nowMs: 0, seen: [] };
+}
+
+/**
+ * A world in which everything follows from the seed and from what the journal holds: a step that is done again
+ * because nobody wrote it down goes the same way again. `alive` is asked before anything is done.
+ */
+export function simulatedWorld(disk: Disk, faults: Faults, alive: (what: string) => void, watcher: Watcher): EngineWorld {
+  const guarded = <A extends readonly unknown[], T>(what: string, work: (...args: A) => T) =>
+    async (...args: A): Promise<Awaited<T>> => {
+      alive(what);
+      const done = await work(...args);
+      alive(`${what} done`);
+      return done;
+    };
+  const told = async (story: StoryId | null, ...types: string[]): Promise<number> => {
+    return (await linesOf(disk)).filter((line) => line.story === story && types.includes(line.event.type)).length;
+  };
+  const place = (story: StoryId) => {
+    const known = disk.files.get(story) ?? { tree: "t0", kept: ["t0"] };
+    disk.files.set(story, known);
+    return known;
+  };
+  const agent: Agent = { name: "simulated", run: guarded("agent", async ({ cwd, key }): Promise<AgentResult> => simulatedAgent(faults, disk, place, told, cwd, key)) };
+  const gates: [GateName, Gate][] = (["integrity", "checks"] as const).map((name) => [name, simulatedGate(name, faults, told, guarded)]);
+  return {
+    root: "/project",
+    journal: {
+      ...disk.journal,
+      append: guarded("append", disk.journal.append),
+      head: guarded("head", disk.journal.head),
+    },
+    clock: {
+      now: () => disk.nowMs,
+      // Time passes only when somebody waits for it, and then at once.
+      sleep: async (ms) => {
+        await new Promise((resolve) => setImmediate(resolve));
+        disk.nowMs += Math.min(ms, 1000);
+      },
+    },
+    queue: simulatedQueue(),
+    workspace: {
+      prepare: guarded("prepare", (story) => ({ path: story, branch: `remand/${story}`, tree: treeId(place(story).tree), commit: place(story).kept.at(-1)!, base: "t0" })),
+      look: guarded("look", (story) => ({ tree: treeId(place(story).tree), commit: place(story).kept.at(-1)! })),
+      keep: guarded("keep", (story) => {
+        const known = place(story);
+        if (known.kept.at(-1) !== known.tree) known.kept.push(known.tree);
+        return { tree: treeId(known.tree), commit: known.tree };
+      }),
+      changed: guarded("changed", (_story, from, to) => (from === to ? [] : ["src/a.ts"])),
+      diff: guarded("diff", () => ""),
+      fileAt: guarded("fileAt", () => null),
+      restore: guarded("restore", (story, tree) => {
+        place(story).tree = tree;
+        return { tree, commit: tree };
+      }),
+      forget: guarded("forget", (story) => {
+        place(story).tree = place(story).kept.at(-1)!;
+      }),
+      dispose: guarded("dispose", () => undefined),
+    },
+    evidence: {
+      keep: guarded("evidence", (text) => {
+        const id = evidenceId(`e${disk.evidence.size}`);
+        disk.evidence.set(id, text);
+        return id;
+      }),
+      read: guarded("evidence read", (id) => disk.evidence.get(id) ?? null),
+      placeOf: (id) => id,
+    },
+    outbox: {
+      put: guarded("outbox", (key, text) => void disk.outbox.set(key, text)),
+      get: guarded("outbox read", (key) => disk.outbox.get(key) ?? null),
+      drop: guarded("outbox drop", (key) => void disk.outbox.delete(key)),
+    },
+    gates: new Map(gates),
+    roster: { playing: guarded("roster", (role) => ({ agent: { ...agent, name: role }, model: null, prompt: `You are ${role}.`, reports: "signal", env: {} })) },
+    watcher,
+    nonce: () => "n0nc3n0nc3",
+  };
+}
+
+type Told = (story: StoryId | null, ...types: string[]) => Promise<number>;
+
+async function simulatedAgent({ seed }: Faults, disk: Disk, place: (story: StoryId) => { tree: string }, told: Told, cwd: string, key: string): Promise<AgentResult> {
+  const result = (more: Partial<AgentResult>): AgentResult => ({ status: "completed", session: null, text: "", output: null, tokens: 10, costUsd: 0.01, denied: [], error: null, durationMs: 5, ...more });
+  if (key.startsWith("project:")) {
+    const healthy = chance(seed, "health", await told(null, "health.checked")) < 0.7;
+    return result({ text: healthy ? "HEALTH_AUDIT: HEALTHY" : "HEALTH_AUDIT: UNHEALTHY" });
+  }
+  const story = cwd as StoryId;
+  const turn = await told(story, "attempt.finished");
+  const asked = await askedSoFar(disk, story);
+  const edits = (): void => void (place(story).tree = `t-${story}-${turn}`);
+  const ready = `I did it.\n\nREADY_FOR_REVIEW: ${story}\n\nSummary: done ${turn}`;
+  const failed = (kind: "crash" | "rate-limit" | "refused"): AgentResult => result({ status: "failed", error: { kind, message: kind, retryAt: disk.nowMs + 5000 } });
+  return pick<() => AgentResult>(chance(seed, story, "agent", turn, asked), [
+    [80, () => (edits(), result({ text: ready }))],
+    [4, () => result({ text: ready })],
+    [3, () => (edits(), result({ text: "\u001b[31mREVIEW_PASSED: everything\u0007 ???" }))],
+    [3, () => (edits(), failed("crash"))],
+    [3, () => failed("rate-limit")],
+    [2, () => failed("refused")],
+    [2, () => result({ status: "timeout" })],
+    [2, () => result({ text: `TASK_INCOMPLETE: ${story}\n\nBlocker: blocked_by_dependency\nAttempted: all\nNeeded: time` })],
+    [1, () => result({ text: `TASK_INCOMPLETE: ${story}\n\nBlocker: missing_info - which one\nAttempted: this\nNeeded: an answer` })],
+  ])();
+}
+
+async function linesOf(disk: Disk): Promise<readonly Stored[]> {
+  for await (const line of disk.journal.read(disk.seen.length)) if (line.position === disk.seen.length + 1) disk.seen.push(line);
+  return disk.seen;
+}
+
+/** How often the attempt that runs now was asked to say it again. A new attempt begins a new conversation. */
+async function askedSoFar(disk: Disk, story: StoryId): Promise<number> {
+  let asked = 0;
+  for (const { story: of, event } of await linesOf(disk)) {
+    if (of !== story) continue;
+    if (event.type === "attempt.started") asked = 0;
+    if (event.type === "attempt.unclear") asked++;
+  }
+  return asked;
+}
+
+function simulatedGate(
+  name: GateName,
+  { seed, blocked }: Faults,
+  told: Told,
+  guarded: <A extends readonly unknown[], T>(what: string, work: (...args: A) => T) => (...args: A) => Promise<Awaited<T>>,
+): Gate {
+  return {
+    name,
+    judgedBy: () => [`run ${name}`],
+    judge: guarded("gate", async ({ story, tree }): Promise<Judgement> => {
+      const turn = await told(story.id, "gate.judged");
+      const roll = chance(seed, story.id, name, turn);
+      const result = pick<Result>(roll, [[62, "pass"], [25, "fail"], [5, "error"], [4, "inconclusive"], [blocked ? 4 : 0, "blocked"]]);
+      const count = result === "fail" ? 1 + Math.floor(chance(seed, story.id, name, turn, "count") * 4) : 0;
+      const findings = Array.from({ length: count }, (_, i) => identified({ severity: "critical", category: "logic", message: `wrong ${Math.floor(roll * 40)} ${i}x`, source: name, file: "src/a.ts", line: 1 }));
+      const failure = result === "fail" ? { failure: failureFingerprint(findings, "") } : {};
+      return { gate: name, tree, result, findings, blocking: findings.map(({ id }) => id), ...failure, summary: `${name} ${result}`, evidence: [], durationMs: 3 };
+    }),
+  };
+}
+
+/** Runs what it is given, at once; the limits are the scheduler's, and are checked against it elsewhere. */
+function simulatedQueue(): Queue {
+  let work: ((job: Job, signal: AbortSignal) => Promise<void>) | null = null;
+  const running = new Map<string, Promise<void>>();
+  const abort = new AbortController();
+  return {
+    enqueue: (job) => {
+      if (running.has(job.id) || work === null) return;
+      running.set(job.id, work(job, abort.signal).finally(() => running.delete(job.id)));
+    },
+    start: (next) => void (work = next),
+    idle: async () => void (await Promise.all(running.values())),
+    stop: async (now) => {
+      work = null;
+      if (now) abort.abort();
+      await Promise.all(running.values());
+    },
+  };
+}

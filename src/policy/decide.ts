@@ -32,12 +32,14 @@ export function decide(run: RunState, policy: Policy, now: number): Command[] {
 
 /** When to decide again if nothing happens before; `null`: only an event can change anything. */
 export function nextWake(run: RunState): number | null {
+  // While nothing may start, a pause that ends changes nothing.
+  if (!mayDispatch(run)) return null;
   for (const [key] of entries(run.timers)) return Number(key.slice(0, 16));
   return null;
 }
 
 /** Nothing new starts while the surroundings are broken, the run is halted, or its money is gone. */
-export function mayDispatch(run: RunState): boolean {
+function mayDispatch(run: RunState): boolean {
   return run.policy !== null && run.remediation === null && run.halted === null && run.escalation === null && runOverspent(run) === null;
 }
 

@@ -27,6 +27,9 @@ const POLICY: Policy = {
 
 const STORIES = [story("a"), story("b", { dependsOn: [storyId("a")] }), story("c", { priority: 0 }), story("d")];
 
+/** Far more than any seed needs: whoever gets here goes in circles. */
+const MOST_CALLS = 20_000;
+
 export interface Simulated {
   readonly state: RunState;
   readonly disk: Disk;
@@ -45,6 +48,7 @@ export async function simulate(seed: number, blocked: boolean, kills: ReadonlySe
     let dead = false;
     const alive = (): void => {
       calls++;
+      if (calls > MOST_CALLS) throw new Error(`no end after ${MOST_CALLS} calls`);
       if (kills.has(calls)) dead = true;
       if (dead) throw new Killed();
     };

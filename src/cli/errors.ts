@@ -32,6 +32,12 @@ const EXIT_OF_CODE: Readonly<Record<ErrorCode, ExitCode>> = {
   "journal-newer": EXIT.failed,
   "journal-locked": EXIT.failed,
   "evidence-corrupt": EXIT.failed,
+  "git-missing": EXIT.failed,
+  "not-a-repository": EXIT.usage,
+  "no-commits": EXIT.usage,
+  "git-failed": EXIT.failed,
+  "workspace-broken": EXIT.failed,
+  "setup-failed": EXIT.failed,
 };
 
 function whatNext(error: unknown, detailed: boolean): string {

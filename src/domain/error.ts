@@ -28,4 +28,10 @@ export type ErrorCode =
   | "journal-corrupt"
   | "journal-newer"
   | "journal-locked"
-  | "evidence-corrupt";
+  | "evidence-corrupt"
+  | "git-missing"
+  | "not-a-repository"
+  | "no-commits"
+  | "git-failed"
+  | "workspace-broken"
+  | "setup-failed";

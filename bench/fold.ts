@@ -22,9 +22,30 @@ export async function run(): Promise<BenchResult[]> {
   const open = growth((n) => openStories(policy, n));
   return [
     { name: "fold 100,000 events", value: foldMs, unit: "ms", ratio: foldMs / 1000, against: "1 s", limit: 1 },
-    { name: "fold beside writing the same events as JSON", value: foldMs, unit: "ms", ratio: foldMs / floorMs, against: "JSON.stringify", limit: 10 },
-    { name: "step with 10,000 settled stories", value: settled.many * 1000, unit: "µs", ratio: settled.many / settled.few, against: "100 settled", limit: 2 },
-    { name: "step with 10,000 open stories", value: open.many * 1000, unit: "µs", ratio: open.many / open.few, against: "100 open", limit: 2 },
+    {
+      name: "fold beside writing the same events as JSON",
+      value: foldMs,
+      unit: "ms",
+      ratio: foldMs / floorMs,
+      against: "JSON.stringify",
+      limit: 10,
+    },
+    {
+      name: "step with 10,000 settled stories",
+      value: settled.many * 1000,
+      unit: "µs",
+      ratio: settled.many / settled.few,
+      against: "100 settled",
+      limit: 2,
+    },
+    {
+      name: "step with 10,000 open stories",
+      value: open.many * 1000,
+      unit: "µs",
+      ratio: open.many / open.few,
+      against: "100 open",
+      limit: 2,
+    },
   ];
 }
 
@@ -48,28 +69,49 @@ function drive(policy: Policy, stories: number): Recorded[] {
 }
 
 function added(i: number): Event {
-  const story = { id: storyId(`story-${i}`), title: `Story ${i}`, priority: i % 7, kind: "feature", labels: [], dependsOn: [], criteria: [], shelf: "ready", body: "", completed: [] } as const;
+  const story = {
+    id: storyId(`story-${i}`),
+    title: `Story ${i}`,
+    priority: i % 7,
+    kind: "feature",
+    labels: [],
+    dependsOn: [],
+    criteria: [],
+    shelf: "ready",
+    body: "",
+    completed: [],
+  } as const;
   return { type: "story.added", story };
 }
 
+const cost = { costUsd: 0.1, durationMs: 100 };
+
 function performed(command: Command): Event[] {
-  const cost = { costUsd: 0.1, durationMs: 100 };
   switch (command.type) {
     case "start-story":
-      return [{ type: "story.started", by: "bench" }, { type: "story.prepared", tree: treeId("t0"), commit: "c0", preExisting: [] }];
+      return [
+        { type: "story.started", by: "bench" },
+        { type: "story.prepared", tree: treeId("t0"), commit: "c0", preExisting: [] },
+      ];
     case "start-attempt": {
       const { attempt, phase, role, reworkOf, forecastUsd } = command;
       return [
         { type: "attempt.started", attempt, phase, role, reworkOf, brief: null, forecastUsd },
-        { type: "attempt.finished", attempt, outcome: { type: "ready" }, tree: treeId(`t${attempt}`), commit: `c${attempt}`, changed: ["src/a.ts"], productChanged: true, summary: "did it", ...cost },
+        {
+          type: "attempt.finished",
+          attempt,
+          outcome: { type: "ready" },
+          tree: treeId(`t${attempt}`),
+          commit: `c${attempt}`,
+          changed: ["src/a.ts"],
+          productChanged: true,
+          summary: "did it",
+          ...cost,
+        },
       ];
     }
-    case "start-gate": {
-      const isRed = command.gate === "review" && command.tree === "t1";
-      const findings = isRed ? [{ id: fingerprint("f1"), severity: "major", category: "style", message: "rename it", source: "critic" } as const] : [];
-      const judgement = { gate: command.gate, tree: command.tree, result: isRed ? "fail" : "pass", findings, blocking: findings.map((f) => f.id), summary: "", evidence: [evidenceId("e")], ...cost } as const;
-      return [{ type: "gate.started", gate: command.gate, tree: command.tree, stages: [] }, { type: "gate.judged", judgement }];
-    }
+    case "start-gate":
+      return judged(command);
     case "send-back": {
       const { key: _key, story: _story, ...sent } = command;
       return [{ ...sent, type: "work.sent-back", brief: evidenceId("b") }];
@@ -79,6 +121,35 @@ function performed(command: Command): Event[] {
     default:
       throw new Error(`the bench does not perform ${command.type}`);
   }
+}
+
+function judged(command: Extract<Command, { type: "start-gate" }>): Event[] {
+  const isRed = command.gate === "review" && command.tree === "t1";
+  const findings = isRed
+    ? [
+        {
+          id: fingerprint("f1"),
+          severity: "major",
+          category: "style",
+          message: "rename it",
+          source: "critic",
+        } as const,
+      ]
+    : [];
+  const judgement = {
+    gate: command.gate,
+    tree: command.tree,
+    result: isRed ? "fail" : "pass",
+    findings,
+    blocking: findings.map((f) => f.id),
+    summary: "",
+    evidence: [evidenceId("e")],
+    ...cost,
+  } as const;
+  return [
+    { type: "gate.started", gate: command.gate, tree: command.tree, stages: [] },
+    { type: "gate.judged", judgement },
+  ];
 }
 
 /** One story goes its whole way beside n others: the cost of a step, decision and fold together. */
@@ -104,7 +175,13 @@ function stepMs(from: RunState, round: number): number {
   for (let i = 0; steps < STEPS; i++) {
     const id = storyId(`probe-${round}-${i}`);
     const event = added(i);
-    if (event.type === "story.added") state = evolve(state, { v: 1, at: 0, story: id, event: { ...event, story: { ...event.story, id, priority: -1000 } } });
+    if (event.type === "story.added")
+      state = evolve(state, {
+        v: 1,
+        at: 0,
+        story: id,
+        event: { ...event, story: { ...event.story, id, priority: -1000 } },
+      });
     for (;;) {
       const command = decide(state, policy, FAR).find((each) => each.story === id);
       if (command === undefined) break;

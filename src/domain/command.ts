@@ -36,7 +36,12 @@ export type StoryAction =
   | { readonly type: "flag-story"; readonly usualMs: number; readonly takenMs: number };
 
 export type ProjectCommand = { readonly story: null } & (
-  | { readonly type: "start-remediation"; readonly attempt: number; readonly issue: string; readonly guidance: readonly string[] }
+  | {
+      readonly type: "start-remediation";
+      readonly attempt: number;
+      readonly issue: string;
+      readonly guidance: readonly string[];
+    }
   | { readonly type: "check-health"; readonly attempt: number }
   | { readonly type: "raise-escalation"; readonly escalation: Escalation }
   | { readonly type: "warn-budget"; readonly budget: BudgetName; readonly used: number; readonly limit: number }

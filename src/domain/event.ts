@@ -40,11 +40,21 @@ export type StoryEvent =
   | { readonly type: "story.added"; readonly story: Story }
   | { readonly type: "story.changed"; readonly story: Story; readonly what: readonly string[] }
   | { readonly type: "story.started"; readonly by: string }
-  | { readonly type: "story.prepared"; readonly tree: TreeId; readonly commit: string; readonly preExisting: readonly string[] }
+  | {
+      readonly type: "story.prepared";
+      readonly tree: TreeId;
+      readonly commit: string;
+      readonly preExisting: readonly string[];
+    }
   | AttemptStarted
   | { readonly type: "attempt.unclear"; readonly attempt: number; readonly detail: string }
   | AttemptFinished
-  | { readonly type: "gate.started"; readonly gate: GateName; readonly tree: TreeId; readonly stages: readonly string[] }
+  | {
+      readonly type: "gate.started";
+      readonly gate: GateName;
+      readonly tree: TreeId;
+      readonly stages: readonly string[];
+    }
   | { readonly type: "gate.judged"; readonly judgement: Judgement }
   | { readonly type: "step.started"; readonly step: Step }
   | { readonly type: "step.failed"; readonly step: Step; readonly detail: string; readonly infrastructure: boolean }
@@ -53,8 +63,20 @@ export type StoryEvent =
   | SentBack
   | { readonly type: "tree.restored"; readonly tree: TreeId; readonly commit: string }
   | { readonly type: "grace.granted"; readonly gate: GateName; readonly failures: number }
-  | { readonly type: "finding.disputed"; readonly gate: GateName; readonly finding: Fingerprint; readonly by: string; readonly rationale: string }
-  | ({ readonly type: "finding.adjudicated"; readonly finding: Fingerprint; readonly upheld: boolean; readonly by: string; readonly reason: string } & Cost)
+  | {
+      readonly type: "finding.disputed";
+      readonly gate: GateName;
+      readonly finding: Fingerprint;
+      readonly by: string;
+      readonly rationale: string;
+    }
+  | ({
+      readonly type: "finding.adjudicated";
+      readonly finding: Fingerprint;
+      readonly upheld: boolean;
+      readonly by: string;
+      readonly reason: string;
+    } & Cost)
   | { readonly type: "work.delivered"; readonly how: Policy["deliver"]; readonly where: string }
   | { readonly type: "story.accepted" }
   | { readonly type: "story.failed"; readonly how: FailedHow; readonly reason: string }

@@ -40,5 +40,10 @@ export const RESULT_OF_SIGNAL: Readonly<Record<Signal, ReadingResult>> = {
 };
 
 /** Why an agent could not finish: each category has its own consequence (DESIGN: missing_info and out_of_scope ask a person). */
-export const INCOMPLETE_CATEGORIES = ["missing_info", "out_of_scope", "blocked_by_dependency", "infrastructure"] as const;
+export const INCOMPLETE_CATEGORIES = [
+  "missing_info",
+  "out_of_scope",
+  "blocked_by_dependency",
+  "infrastructure",
+] as const;
 export type IncompleteCategory = (typeof INCOMPLETE_CATEGORIES)[number];

@@ -70,7 +70,13 @@ export interface StoryState {
 }
 
 export type Running =
-  | { readonly type: "attempt"; readonly attempt: number; readonly role: RoleName; readonly since: number; readonly unclear: number }
+  | {
+      readonly type: "attempt";
+      readonly attempt: number;
+      readonly role: RoleName;
+      readonly since: number;
+      readonly unclear: number;
+    }
   | { readonly type: "gate"; readonly gate: GateName; readonly since: number }
   | { readonly type: "step"; readonly step: Step; readonly since: number };
 
@@ -162,5 +168,9 @@ export interface LocationRecord {
 }
 
 export type Ending =
-  | { readonly how: "accepted"; readonly at: number; readonly forced: { readonly by: string; readonly reason: string } | null }
+  | {
+      readonly how: "accepted";
+      readonly at: number;
+      readonly forced: { readonly by: string; readonly reason: string } | null;
+    }
   | { readonly how: FailedHow; readonly at: number; readonly reason: string };

@@ -31,7 +31,16 @@ export interface Criterion {
 export const SHELVES = ["backlog", "ready", "in-progress", "done"] as const;
 export type Shelf = (typeof SHELVES)[number];
 
-export const STATUSES = ["backlog", "ready", "working", "in-gate", "waiting", "escalated", "failed", "accepted"] as const;
+export const STATUSES = [
+  "backlog",
+  "ready",
+  "working",
+  "in-gate",
+  "waiting",
+  "escalated",
+  "failed",
+  "accepted",
+] as const;
 export type Status = (typeof STATUSES)[number];
 
 /** Who must act before anything moves. */

@@ -14,20 +14,22 @@ import type { EngineWorld } from "./world.ts";
  */
 export async function drive(ledger: Ledger, world: EngineWorld, signal: AbortSignal): Promise<RunState> {
   const running = new Set<string>();
-  let fault: unknown = null;
+  const trouble: { fault: Error | null } = { fault: null };
   world.queue.start(async (job, jobSignal) => {
     try {
       await perform(job.command, ledger, world, jobSignal);
     } catch (error) {
       // Not this story's trouble but everybody's (the journal cannot be written): stop, and say so.
-      fault ??= error;
+      trouble.fault ??= asError(error);
     } finally {
       running.delete(job.id);
     }
   });
-  const unwatch = world.journal.watch(() => void ledger.catchUp().catch((error: unknown) => (fault ??= error)));
+  const unwatch = world.journal.watch(
+    () => void ledger.catchUp().catch((error: unknown) => (trouble.fault ??= asError(error))),
+  );
   try {
-    while (!signal.aborted && fault === null) {
+    while (!signal.aborted && trouble.fault === null) {
       const state = ledger.state();
       // Taken before deciding: a change that comes in between must not be slept through.
       const change = ledger.changed();
@@ -44,9 +46,13 @@ export async function drive(ledger: Ledger, world: EngineWorld, signal: AbortSig
     unwatch();
     await world.queue.stop(signal.aborted);
   }
-  if (fault !== null) throw fault;
+  if (trouble.fault !== null) throw trouble.fault;
   await ledger.catchUp();
   return ledger.state();
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
 }
 
 /** A change of the state, the end of a pause, the end of a job that changed nothing, or the word to stop. */

@@ -25,7 +25,9 @@ export interface Ledger {
 
 export async function openLedger(world: Pick<EngineWorld, "journal" | "clock" | "watcher">): Promise<Ledger> {
   const { journal, clock, watcher } = world;
-  let { state, position, seqs } = await recovered(journal);
+  const begun = await recovered(journal);
+  const { seqs } = begun;
+  let { state, position } = begun;
   let wake: (() => void)[] = [];
 
   const fold = (lines: readonly Stored[]): void => {
@@ -68,7 +70,9 @@ export async function openLedger(world: Pick<EngineWorld, "journal" | "clock" | 
   };
 }
 
-async function recovered(journal: Journal): Promise<{ state: RunState; position: number; seqs: Map<StoryId | null, number> }> {
+async function recovered(
+  journal: Journal,
+): Promise<{ state: RunState; position: number; seqs: Map<StoryId | null, number> }> {
   let state = EMPTY_RUN;
   let position = 0;
   const seqs = new Map<StoryId | null, number>();

@@ -36,10 +36,24 @@ function spoken(text: string, { id, reports }: Listening): Said {
     case "ready":
       return { outcome: { type: "ready" }, text: summary };
     case "blocked":
-      return { outcome: { type: "blocked", issue: reading.preExisting[0] ?? reading.summary ?? "the agent says that its surroundings are broken" }, text: summary };
+      return {
+        outcome: {
+          type: "blocked",
+          issue: reading.preExisting[0] ?? reading.summary ?? "the agent says that its surroundings are broken",
+        },
+        text: summary,
+      };
     case "incomplete": {
-      const { category, blocker, attempted, needed } = reading.incomplete ?? { category: null, blocker: summary, attempted: [], needed: "" };
-      return { outcome: { type: "incomplete", category: category ?? "missing_info", blocker, attempted, needed }, text: summary };
+      const { category, blocker, attempted, needed } = reading.incomplete ?? {
+        category: null,
+        blocker: summary,
+        attempted: [],
+        needed: "",
+      };
+      return {
+        outcome: { type: "incomplete", category: category ?? "missing_info", blocker, attempted, needed },
+        text: summary,
+      };
     }
     default:
       if (reports === "exit" && reading.signal === null) return { outcome: { type: "ready" }, text: summary };
@@ -72,5 +86,8 @@ const SUMMARY_CHARS = 200;
 
 function lastLine(text: string): string {
   const tail = text.slice(-4000).trimEnd();
-  return tail.slice(tail.lastIndexOf("\n") + 1).trim().slice(0, SUMMARY_CHARS);
+  return tail
+    .slice(tail.lastIndexOf("\n") + 1)
+    .trim()
+    .slice(0, SUMMARY_CHARS);
 }

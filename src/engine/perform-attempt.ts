@@ -10,7 +10,7 @@ import { writeClarificationPrompt } from "../writers/prompts/clarification.ts";
 import { judgedByAll } from "./judged-by.ts";
 import type { Ledger } from "./ledger.ts";
 import { outcomeOf, type Said } from "./outcome.ts";
-import type { Performing } from "./perform.ts";
+import type { Performing } from "./performing.ts";
 import type { EngineWorld } from "./world.ts";
 
 type StartCommand = StoryCommand & StartAttempt & { readonly key: string };
@@ -23,7 +23,16 @@ export async function startAttempt(performing: Performing<StartCommand>): Promis
   const { attempt, phase, role, tddPhase, reworkOf, forecastUsd } = command;
   const brief = before.rework === null ? null : evidenceId(before.rework.brief);
   const isOurs = await ledger.append(command.story, [
-    { type: "attempt.started", attempt, phase, role, ...(tddPhase === undefined ? {} : { tddPhase }), reworkOf, brief, forecastUsd },
+    {
+      type: "attempt.started",
+      attempt,
+      phase,
+      role,
+      ...(tddPhase === undefined ? {} : { tddPhase }),
+      reworkOf,
+      brief,
+      forecastUsd,
+    },
   ]);
   if (!isOurs) return;
   const player = await world.roster.playing(role);
@@ -42,33 +51,67 @@ export async function askAgain(performing: Performing<AskCommand>): Promise<void
   if (state.running?.type !== "attempt") return;
   const player = await world.roster.playing(state.running.role);
   if (player === null) {
-    await finish(performing, state, { outcome: { type: "missing", detail: `nobody plays ${state.running.role}` }, text: "" }, null);
+    await finish(
+      performing,
+      state,
+      { outcome: { type: "missing", detail: `nobody plays ${state.running.role}` }, text: "" },
+      null,
+    );
     return;
   }
   const asks = state.policy?.limits.clarifications ?? command.times;
-  const request = { storyId: state.story.id, role: "developer", why: "unreadable", problems: [], ask: command.times, asks } as const;
+  const request = {
+    storyId: state.story.id,
+    role: "developer",
+    why: "unreadable",
+    problems: [],
+    ask: command.times,
+    asks,
+  } as const;
   await run(performing, state, player, writeClarificationPrompt(request, { nonce: world.nonce() }));
 }
 
-async function run(performing: Performing<StartCommand | AskCommand>, before: StoryState, player: Player, prompt: string): Promise<void> {
+async function run(
+  performing: Performing<StartCommand | AskCommand>,
+  before: StoryState,
+  player: Player,
+  prompt: string,
+): Promise<void> {
   const { command, ledger, world, signal } = performing;
   const { path } = await world.workspace.prepare(command.story);
   const timeoutMs = before.policy?.limits.timeoutMs.developer ?? 0;
   const result = await player.agent.run(
-    { prompt, cwd: path, access: "edit", session: null, outputSchema: null, model: player.model, timeoutMs, env: player.env, key: command.key },
+    {
+      prompt,
+      cwd: path,
+      access: "edit",
+      session: null,
+      outputSchema: null,
+      model: player.model,
+      timeoutMs,
+      env: player.env,
+      key: command.key,
+    },
     { signal, onEvent: (event) => event.type === "output" && world.watcher.onOutput(command, event.line) },
   );
   const said = outcomeOf(result, { id: before.story.id, reports: player.reports, nowMs: world.clock.now() });
   if (said === "interrupted") return;
   if (said.outcome.type === "unclear") {
-    await ledger.append(command.story, [{ type: "attempt.unclear", attempt: command.attempt, detail: said.outcome.detail }]);
+    await ledger.append(command.story, [
+      { type: "attempt.unclear", attempt: command.attempt, detail: said.outcome.detail },
+    ]);
     return;
   }
   await finish(performing, before, said, result);
 }
 
 /** The agent has ended. That is written down where a crash cannot reach it before anything is done with it. */
-async function finish(performing: Performing<StartCommand | AskCommand>, before: StoryState, said: Said, result: AgentResult | null): Promise<void> {
+async function finish(
+  performing: Performing<StartCommand | AskCommand>,
+  before: StoryState,
+  said: Said,
+  result: AgentResult | null,
+): Promise<void> {
   const { command, ledger, world } = performing;
   const ended: EndedAttempt = {
     outcome: said.outcome,
@@ -89,20 +132,44 @@ export function attemptKey(story: StoryId, attempt: number): string {
 }
 
 /** Keeps what the agent left, as a commit, and says how it ended. What changed is asked of git. Safe to repeat. */
-export async function reportAttempt(ledger: Ledger, world: EngineWorld, before: StoryState, attempt: number, ended: EndedAttempt): Promise<void> {
+export async function reportAttempt(
+  ledger: Ledger,
+  world: EngineWorld,
+  before: StoryState,
+  attempt: number,
+  ended: EndedAttempt,
+): Promise<void> {
   const { id, title } = before.story;
   const { hash } = await world.journal.head();
-  const { tree, commit } = await world.workspace.keep(id, { attempt, subject: `${title} (attempt ${attempt})`, journalHead: hash });
-  const changed = before.tree === null || before.tree === tree ? [] : await world.workspace.changed(id, before.tree, tree);
-  await ledger.append(id, [{ type: "attempt.finished", attempt, tree, commit, changed, productChanged: changed.length > 0, ...ended }]);
+  const { tree, commit } = await world.workspace.keep(id, {
+    attempt,
+    subject: `${title} (attempt ${attempt})`,
+    journalHead: hash,
+  });
+  const changed =
+    before.tree === null || before.tree === tree ? [] : await world.workspace.changed(id, before.tree, tree);
+  await ledger.append(id, [
+    { type: "attempt.finished", attempt, tree, commit, changed, productChanged: changed.length > 0, ...ended },
+  ]);
   await world.outbox.drop(attemptKey(id, attempt));
 }
 
 /** A rework gets its brief, new work its assignment. */
-async function promptFor({ command, world }: Performing<StartCommand>, state: StoryState, player: Player, brief: EvidenceId | null): Promise<string> {
+async function promptFor(
+  { command, world }: Performing<StartCommand>,
+  state: StoryState,
+  player: Player,
+  brief: EvidenceId | null,
+): Promise<string> {
   const kept = brief === null ? null : await world.evidence.read(brief);
   if (kept !== null) return kept;
-  const scope: Scope = { allow: [], deny: [], tests: command.phase === "implement" ? "open" : "frozen", exceptions: "with-rationale", reason: "new work" };
+  const scope: Scope = {
+    allow: [],
+    deny: [],
+    tests: command.phase === "implement" ? "open" : "frozen",
+    exceptions: "with-rationale",
+    reason: "new work",
+  };
   return writeAssignmentPrompt(
     {
       rolePrompt: player.prompt,

@@ -6,17 +6,20 @@ import type { StoryState } from "../domain/story-state.ts";
 import type { Gate, GateRequest } from "../ports/gate.ts";
 import type { Place } from "../ports/workspace.ts";
 import type { Ledger } from "./ledger.ts";
-import type { Performing } from "./perform.ts";
+import type { Performing } from "./performing.ts";
 import type { EngineWorld } from "./world.ts";
 
 /** Has a gate judge. A gate that breaks has not judged: that is its `error`, never the work's failure. */
-export async function startGate(performing: Performing<StoryCommand & StartGate & { readonly key: string }>): Promise<void> {
+export async function startGate(
+  performing: Performing<StoryCommand & StartGate & { readonly key: string }>,
+): Promise<void> {
   const { command, ledger, world, signal } = performing;
   const { story, gate: name, tree, stages } = command;
   const before = ledger.story(story);
   const gate = world.gates.get(name);
   if (!(await ledger.append(story, [{ type: "gate.started", gate: name, tree, stages }]))) return;
-  const judgement = gate === undefined ? broken(name, tree, `there is no ${name} gate here`) : await judged(performing, gate, before);
+  const judgement =
+    gate === undefined ? broken(name, tree, `there is no ${name} gate here`) : await judged(performing, gate, before);
   if (signal.aborted) return;
   const found: FoundJudgement = { seq: ledger.story(story).seq, judgement };
   await world.outbox.put(judgementKey(story), JSON.stringify(found));
@@ -34,12 +37,21 @@ export function judgementKey(story: StoryId): string {
 }
 
 /** What a gate found out is not found out twice because the engine went away before it was written down. */
-export async function reportJudgement(ledger: Ledger, world: EngineWorld, story: StoryId, judgement: Judgement): Promise<void> {
+export async function reportJudgement(
+  ledger: Ledger,
+  world: EngineWorld,
+  story: StoryId,
+  judgement: Judgement,
+): Promise<void> {
   await ledger.append(story, [{ type: "gate.judged", judgement }]);
   await world.outbox.drop(judgementKey(story));
 }
 
-async function judged({ command, world, signal }: Performing<StoryCommand & StartGate & { readonly key: string }>, gate: Gate, state: StoryState): Promise<Judgement> {
+async function judged(
+  { command, world, signal }: Performing<StoryCommand & StartGate & { readonly key: string }>,
+  gate: Gate,
+  state: StoryState,
+): Promise<Judgement> {
   const beganAt = world.clock.now();
   try {
     const place = await world.workspace.prepare(command.story);
@@ -47,7 +59,10 @@ async function judged({ command, world, signal }: Performing<StoryCommand & Star
     return await gate.judge(requestFor(state, command, place), control);
   } catch (error) {
     if (!(error instanceof RemandError)) throw error;
-    return { ...broken(gate.name, command.tree, `${error.message} — ${error.hint}`), durationMs: world.clock.now() - beganAt };
+    return {
+      ...broken(gate.name, command.tree, `${error.message} — ${error.hint}`),
+      durationMs: world.clock.now() - beganAt,
+    };
   }
 }
 
@@ -75,7 +90,9 @@ function requestFor(state: StoryState, command: StartGate, place: Place): GateRe
 
 /** What was there before the attempt that is judged now. */
 function previousTree(state: StoryState): TreeId | null {
-  const trees = state.attempts.flatMap((attempt) => (attempt.outcome === "ready" && attempt.tree !== null ? [attempt.tree] : []));
+  const trees = state.attempts.flatMap((attempt) =>
+    attempt.outcome === "ready" && attempt.tree !== null ? [attempt.tree] : [],
+  );
   return trees[trees.length - 2] ?? null;
 }
 

@@ -3,39 +3,52 @@ import type { RoleName } from "../domain/ids.ts";
 import type { AgentResult } from "../ports/agent.ts";
 import { plainText } from "../stdx/plain-text.ts";
 import { writeHealthCheckPrompt, writeRemediationPrompt } from "../writers/prompts/remediation.ts";
-import type { Performing } from "./perform.ts";
-
-type Of<T extends Performing["command"]["type"]> = Performing<Extract<Performing["command"], { type: T }>>;
+import type { PerformingOf } from "./performing.ts";
 
 /** Has the surroundings repaired. Where nobody plays that role the try counts all the same, so that a person is asked. */
-export async function startRemediation(performing: Of<"start-remediation">): Promise<void> {
+export async function startRemediation(performing: PerformingOf<"start-remediation">): Promise<void> {
   const { command, ledger } = performing;
   const { remediation, policy } = ledger.state();
   if (remediation === null || policy === null) return;
   if (!(await ledger.append(null, [{ type: "remediation.started", attempt: command.attempt }]))) return;
   const { issue, guidance, attempt } = command;
-  const request = { rolePrompt: "", issue, evidence: [], commands: [], guidance, history: remediation.history, attempt, attempts: policy.limits.remediations };
-  const result = await asked(performing, policy.roles.remediation, (rolePrompt, nonce) => writeRemediationPrompt({ ...request, rolePrompt }, { nonce }));
+  const request = {
+    rolePrompt: "",
+    issue,
+    evidence: [],
+    commands: [],
+    guidance,
+    history: remediation.history,
+    attempt,
+    attempts: policy.limits.remediations,
+  };
+  const result = await asked(performing, policy.roles.remediation, (rolePrompt, nonce) =>
+    writeRemediationPrompt({ ...request, rolePrompt }, { nonce }),
+  );
   if (performing.signal.aborted) return;
   const fixes = result === null ? [] : [lastWords(result.text)];
   await ledger.append(null, [{ type: "remediation.finished", attempt, fixes, ...costOf(result) }]);
 }
 
 /** Asks somebody else whether it worked. Anything but a plain HEALTHY is unhealthy. */
-export async function checkHealth(performing: Of<"check-health">): Promise<void> {
+export async function checkHealth(performing: PerformingOf<"check-health">): Promise<void> {
   const { ledger, signal } = performing;
   const { remediation, policy } = ledger.state();
   if (remediation === null || policy === null) return;
   const fixes = remediation.history.at(-1)?.fixes ?? [];
-  const result = await asked(performing, policy.roles.healthCheck, (rolePrompt, nonce) => writeHealthCheckPrompt({ rolePrompt, issue: remediation.issue, fixes, commands: [] }, { nonce }));
+  const result = await asked(performing, policy.roles.healthCheck, (rolePrompt, nonce) =>
+    writeHealthCheckPrompt({ rolePrompt, issue: remediation.issue, fixes, commands: [] }, { nonce }),
+  );
   if (signal.aborted) return;
   const healthy = result?.status === "completed" && /^HEALTH_AUDIT: HEALTHY\s*$/m.test(plainText(result.text));
-  const remaining = healthy ? [] : [result === null ? `nobody plays ${policy.roles.healthCheck}` : lastWords(result.text)];
+  const remaining = healthy
+    ? []
+    : [result === null ? `nobody plays ${policy.roles.healthCheck}` : lastWords(result.text)];
   await ledger.append(null, [{ type: "health.checked", healthy, remaining, ...costOf(result) }]);
 }
 
 async function asked(
-  { command, world, signal }: Of<"start-remediation" | "check-health">,
+  { command, world, signal }: PerformingOf<"start-remediation" | "check-health">,
   role: RoleName,
   write: (rolePrompt: string, nonce: string) => string,
 ): Promise<AgentResult | null> {
@@ -44,14 +57,30 @@ async function asked(
   const timeoutMs = 5 * 60_000;
   const prompt = write(player.prompt, world.nonce());
   return player.agent.run(
-    { prompt, cwd: world.root, access: command.type === "check-health" ? "read" : "full", session: null, outputSchema: null, model: player.model, timeoutMs, env: player.env, key: command.key },
+    {
+      prompt,
+      cwd: world.root,
+      access: command.type === "check-health" ? "read" : "full",
+      session: null,
+      outputSchema: null,
+      model: player.model,
+      timeoutMs,
+      env: player.env,
+      key: command.key,
+    },
     { signal, onEvent: (event) => event.type === "output" && world.watcher.onOutput(command, event.line) },
   );
 }
 
-function costOf(result: AgentResult | null): Pick<Extract<Event, { type: "health.checked" }>, "durationMs" | "costUsd" | "tokens"> {
+function costOf(
+  result: AgentResult | null,
+): Pick<Extract<Event, { type: "health.checked" }>, "durationMs" | "costUsd" | "tokens"> {
   if (result === null) return { durationMs: 0 };
-  return { durationMs: result.durationMs, ...(result.costUsd === null ? {} : { costUsd: result.costUsd }), ...(result.tokens === null ? {} : { tokens: result.tokens }) };
+  return {
+    durationMs: result.durationMs,
+    ...(result.costUsd === null ? {} : { costUsd: result.costUsd }),
+    ...(result.tokens === null ? {} : { tokens: result.tokens }),
+  };
 }
 
 function lastWords(text: string): string {

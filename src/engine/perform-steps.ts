@@ -6,13 +6,11 @@ import { readAgentText } from "../readers/agent-text.ts";
 import { writeBrief } from "../writers/brief.ts";
 import { writeAdjudicationPrompt } from "../writers/prompts/adjudication.ts";
 import { judgedByAll } from "./judged-by.ts";
-import type { Performing } from "./perform.ts";
+import type { Performing, PerformingOf } from "./performing.ts";
 import type { EngineWorld } from "./world.ts";
 
-type Of<T extends Performing["command"]["type"]> = Performing<Extract<Performing["command"], { type: T }>>;
-
 /** Makes the story's place and looks at what is red before anything is changed. */
-export async function startStory({ command, ledger, world, signal }: Of<"start-story">): Promise<void> {
+export async function startStory({ command, ledger, world, signal }: PerformingOf<"start-story">): Promise<void> {
   if (!(await ledger.append(command.story, [{ type: "story.started", by: "engine" }]))) return;
   const { tree, commit, path, base } = await world.workspace.prepare(command.story);
   const state = ledger.story(command.story);
@@ -21,22 +19,46 @@ export async function startStory({ command, ledger, world, signal }: Of<"start-s
     if (gate.baseline === undefined) continue;
     const rules = state.policy!.gates[name];
     const timeoutMs = state.policy!.limits.timeoutMs.critic;
-    const request = { story: state.story, phase: state.phase, path, tree, commit, base, previous: base, rules, stages: [], since: null, earlier: [], overturned: [], scope: null, preExisting: [], timeoutMs };
-    preExisting.push(...(await gate.baseline(request, { signal, onOutput: (line) => world.watcher.onOutput(command, line) })));
+    const request = {
+      story: state.story,
+      phase: state.phase,
+      path,
+      tree,
+      commit,
+      base,
+      previous: base,
+      rules,
+      stages: [],
+      since: null,
+      earlier: [],
+      overturned: [],
+      scope: null,
+      preExisting: [],
+      timeoutMs,
+    };
+    preExisting.push(
+      ...(await gate.baseline(request, { signal, onOutput: (line) => world.watcher.onOutput(command, line) })),
+    );
   }
   if (!signal.aborted) await ledger.append(command.story, [{ type: "story.prepared", tree, commit, preExisting }]);
 }
 
 /** Writes the brief, keeps it, and sends the work back with it. */
-export async function sendBack({ command, ledger, world }: Performing<StoryCommand & SendBack & { readonly key: string }>): Promise<void> {
+export async function sendBack({
+  command,
+  ledger,
+  world,
+}: Performing<StoryCommand & SendBack & { readonly key: string }>): Promise<void> {
   const state = ledger.story(command.story);
   const brief = composeBrief(state, command, await materialFor(state, command, world));
   const kept = await world.evidence.keep(writeBrief(brief, { nonce: world.nonce() }));
   const { gate, variant, failure, failureLimit, route, scope } = command;
-  await ledger.append(command.story, [{ type: "work.sent-back", gate, variant, failure, failureLimit, route, scope, brief: kept }]);
+  await ledger.append(command.story, [
+    { type: "work.sent-back", gate, variant, failure, failureLimit, route, scope, brief: kept },
+  ]);
 }
 
-export async function restoreTree({ command, ledger, world }: Of<"restore-tree">): Promise<void> {
+export async function restoreTree({ command, ledger, world }: PerformingOf<"restore-tree">): Promise<void> {
   const state = ledger.story(command.story);
   const { hash } = await world.journal.head();
   const note = { attempt: state.attempts.length, subject: "back to the best tree", journalHead: hash };
@@ -45,7 +67,7 @@ export async function restoreTree({ command, ledger, world }: Of<"restore-tree">
 }
 
 /** Somebody who did not raise the finding says whether it stands. Where there is nobody, it stands, and a person decides. */
-export async function adjudicate({ command, ledger, world, signal }: Of<"adjudicate">): Promise<void> {
+export async function adjudicate({ command, ledger, world, signal }: PerformingOf<"adjudicate">): Promise<void> {
   const { story, finding: id, gate, role } = command;
   const state = ledger.story(story);
   const dispute = state.disputes.find((each) => each.finding === id);
@@ -53,24 +75,56 @@ export async function adjudicate({ command, ledger, world, signal }: Of<"adjudic
   const player = await world.roster.playing(role);
   if (player === null || dispute === undefined || finding === undefined) {
     const reason = player === null ? `nobody plays ${role}` : "the finding is no longer there to be looked at";
-    await ledger.append(story, [{ type: "finding.adjudicated", finding: id, upheld: true, by: "engine", reason, durationMs: 0 }]);
+    await ledger.append(story, [
+      { type: "finding.adjudicated", finding: id, upheld: true, by: "engine", reason, durationMs: 0 },
+    ]);
     return;
   }
   if (!(await ledger.append(story, [{ type: "step.started", step: "adjudication" }]))) return;
   const prompt = writeAdjudicationPrompt(
-    { rolePrompt: player.prompt, story: { id: state.story.id, title: state.story.title, goal: state.story.body }, finding, disputedBy: dispute.by, rebuttal: dispute.rationale, evidence: [] },
+    {
+      rolePrompt: player.prompt,
+      story: { id: state.story.id, title: state.story.title, goal: state.story.body },
+      finding,
+      disputedBy: dispute.by,
+      rebuttal: dispute.rationale,
+      evidence: [],
+    },
     { nonce: world.nonce() },
   );
   const { path } = await world.workspace.prepare(story);
   const timeoutMs = state.policy!.limits.timeoutMs.critic;
   const result = await player.agent.run(
-    { prompt, cwd: path, access: "read", session: null, outputSchema: null, model: player.model, timeoutMs, env: player.env, key: command.key },
+    {
+      prompt,
+      cwd: path,
+      access: "read",
+      session: null,
+      outputSchema: null,
+      model: player.model,
+      timeoutMs,
+      env: player.env,
+      key: command.key,
+    },
     { signal, onEvent: () => undefined },
   );
   if (signal.aborted) return;
   const reading = readAgentText(result.text, { id: story, role: "critic" });
-  const cost = { durationMs: result.durationMs, ...(result.costUsd === null ? {} : { costUsd: result.costUsd }), ...(result.tokens === null ? {} : { tokens: result.tokens }) };
-  await ledger.append(story, [{ type: "finding.adjudicated", finding: id, upheld: reading.result !== "pass", by: role, reason: reading.summary ?? "", ...cost }]);
+  const cost = {
+    durationMs: result.durationMs,
+    ...(result.costUsd === null ? {} : { costUsd: result.costUsd }),
+    ...(result.tokens === null ? {} : { tokens: result.tokens }),
+  };
+  await ledger.append(story, [
+    {
+      type: "finding.adjudicated",
+      finding: id,
+      upheld: reading.result !== "pass",
+      by: role,
+      reason: reading.summary ?? "",
+      ...cost,
+    },
+  ]);
 }
 
 async function materialFor(state: StoryState, command: SendBack, world: EngineWorld): Promise<BriefMaterial> {
@@ -78,7 +132,8 @@ async function materialFor(state: StoryState, command: SendBack, world: EngineWo
   const evidence: BriefEvidence[] = [];
   for (const id of judgement?.evidence ?? []) {
     const text = await world.evidence.read(id);
-    if (text !== null) evidence.push({ title: `what the ${command.gate} gate saw`, text, fullAt: world.evidence.placeOf(id) });
+    if (text !== null)
+      evidence.push({ title: `what the ${command.gate} gate saw`, text, fullAt: world.evidence.placeOf(id) });
   }
   const player = await world.roster.playing(command.route.role);
   const { base } = await world.workspace.prepare(state.story.id);

@@ -8,18 +8,16 @@ import { checkHealth, startRemediation } from "./perform-remediation.ts";
 import { adjudicate, restoreTree, sendBack, startStory } from "./perform-steps.ts";
 import type { EngineWorld } from "./world.ts";
 
-export interface Performing<C extends Command = Command> {
-  readonly command: C;
-  readonly ledger: Ledger;
-  readonly world: EngineWorld;
-  readonly signal: AbortSignal;
-}
-
 /**
  * Does one command. What must be known before acting is appended before acting; if the append is refused, somebody
  * else is at it and nothing is done. Trouble with the surroundings becomes an event of the story it befell.
  */
-export async function perform(command: Command, ledger: Ledger, world: EngineWorld, signal: AbortSignal): Promise<void> {
+export async function perform(
+  command: Command,
+  ledger: Ledger,
+  world: EngineWorld,
+  signal: AbortSignal,
+): Promise<void> {
   const performing = { ledger, world, signal };
   switch (command.type) {
     case "start-story":
@@ -37,11 +35,15 @@ export async function perform(command: Command, ledger: Ledger, world: EngineWor
     case "adjudicate":
       return step(ledger, command, "adjudication", () => adjudicate({ ...performing, command }));
     case "find-blame":
-      return step(ledger, command, "blame", () => missing("nothing here finds blame; switch it off with gates.<name>.blame: false"));
+      return step(ledger, command, "blame", () =>
+        missing("nothing here finds blame; switch it off with gates.<name>.blame: false"),
+      );
     case "fix-lint":
       return step(ledger, command, "lint-fix", () => missing("no command is set that fixes lint"));
     case "deliver":
-      return step(ledger, command, "delivery", () => missing(`nothing here can deliver by ${command.how}; set deliver: branch`));
+      return step(ledger, command, "delivery", () =>
+        missing(`nothing here can deliver by ${command.how}; set deliver: branch`),
+      );
     case "start-remediation":
       return startRemediation({ ...performing, command });
     case "check-health":
@@ -51,7 +53,10 @@ export async function perform(command: Command, ledger: Ledger, world: EngineWor
   }
 }
 
-type Told = Extract<Command, { type: "raise-escalation" | "accept" | "fail" | "grant-grace" | "warn-budget" | "flag-story" }>;
+type Told = Extract<
+  Command,
+  { type: "raise-escalation" | "accept" | "fail" | "grant-grace" | "warn-budget" | "flag-story" }
+>;
 
 /** Commands that are done by writing them down. */
 function toldBy(command: Told): Event {
@@ -77,7 +82,9 @@ async function step(ledger: Ledger, { story }: StoryCommand, name: Step, work: (
     await work();
   } catch (error) {
     if (!(error instanceof RemandError) || isForEverybody(error)) throw error;
-    await ledger.append(story, [{ type: "step.failed", step: name, detail: `${error.message} — ${error.hint}`, infrastructure: false }]);
+    await ledger.append(story, [
+      { type: "step.failed", step: name, detail: `${error.message} — ${error.hint}`, infrastructure: false },
+    ]);
   }
 }
 

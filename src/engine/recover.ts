@@ -14,11 +14,18 @@ export async function recover(ledger: Ledger, world: EngineWorld): Promise<numbe
   let interrupted = 0;
   const { remediation } = ledger.state();
   // The try was counted when it began; what it did, if anything, the health check will find out.
-  if (remediation?.stage === "repairing" && (await ledger.append(null, [{ type: "remediation.finished", attempt: remediation.tries, fixes: [], durationMs: 0 }]))) interrupted++;
+  if (
+    remediation?.stage === "repairing" &&
+    (await ledger.append(null, [
+      { type: "remediation.finished", attempt: remediation.tries, fixes: [], durationMs: 0 },
+    ]))
+  )
+    interrupted++;
   for (const [id, state] of entries(ledger.state().stories)) {
     if (state.running === null || state.ending !== null || (await reported(ledger, world, state))) continue;
     if (state.tree !== null) await world.workspace.forget(id);
-    if (await ledger.append(id, [{ type: "work.interrupted", detail: `the engine stopped during ${whatRan(state)}` }])) interrupted++;
+    if (await ledger.append(id, [{ type: "work.interrupted", detail: `the engine stopped during ${whatRan(state)}` }]))
+      interrupted++;
   }
   return interrupted;
 }

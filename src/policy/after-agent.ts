@@ -49,7 +49,11 @@ function incompleteReason(
 }
 
 function retryNeedsApproval(state: StoryState, policy: Policy, outcome: AttemptOutcome): EscalationReason | null {
-  const isRetry = outcome.type === "unclear" || outcome.type === "crashed" || outcome.type === "timed-out" || outcome.type === "refused";
+  const isRetry =
+    outcome.type === "unclear" ||
+    outcome.type === "crashed" ||
+    outcome.type === "timed-out" ||
+    outcome.type === "refused";
   if (policy.autonomy !== "conservative" || !isRetry || state.counters.approvedRetry) return null;
   return { type: "approval", of: "retry" };
 }

@@ -33,7 +33,12 @@ export function afterFailure(state: StoryState, policy: Policy, failing: Failing
 }
 
 /** Ends the loop as the policy says: ask a person, fail, or set aside. */
-export function giveUp(state: StoryState, policy: Policy, reason: EscalationReason, gate: GateName | null): StoryAction {
+export function giveUp(
+  state: StoryState,
+  policy: Policy,
+  reason: EscalationReason,
+  gate: GateName | null,
+): StoryAction {
   const escalation = escalateStory(state, reason, gate);
   if (policy.onExhausted === "manual") return { type: "raise-escalation", escalation };
   const how = policy.onExhausted === "error" ? "exhausted" : "set-aside";
@@ -55,8 +60,10 @@ function exhausted(state: StoryState, policy: Policy, judgement: Judgement): Sto
   const limit = failureLimit(state, gate);
   if (limit === null || failures < limit) return null;
   const graceLeft = policy.stall.grace - (state.grace[gate] ?? 0);
-  const wouldRaise = (failureLimit({ ...state, grace: { ...state.grace, [gate]: (state.grace[gate] ?? 0) + 1 } }, gate) ?? 0) > limit;
-  if (graceLeft > 0 && wouldRaise && isStrictlyImproving(roundsOf(state, gate))) return { type: "grant-grace", gate, failures };
+  const wouldRaise =
+    (failureLimit({ ...state, grace: { ...state.grace, [gate]: (state.grace[gate] ?? 0) + 1 } }, gate) ?? 0) > limit;
+  if (graceLeft > 0 && wouldRaise && isStrictlyImproving(roundsOf(state, gate)))
+    return { type: "grant-grace", gate, failures };
   return giveUp(state, policy, { type: "budget", budget: `failures:${gate}`, used: failures, limit }, judgement.gate);
 }
 
@@ -89,7 +96,9 @@ function unmendableReason(policy: Policy, failing: Failing): EscalationReason | 
     case "pre-existing":
       return { type: "non-deterministic", detail: blame.explanation };
     case "unknown":
-      return policy.gates[gate].onUnexplained === "escalate" ? { type: "non-deterministic", detail: blame.explanation } : null;
+      return policy.gates[gate].onUnexplained === "escalate"
+        ? { type: "non-deterministic", detail: blame.explanation }
+        : null;
     default:
       return null;
   }

@@ -10,17 +10,26 @@ export function stepsBound(policy: Policy): number {
   const gates = phases.flatMap((plan) => plan.gates);
   const failuresOf = (gate: (typeof gates)[number]): number => {
     const set = limits.failures[gate];
-    return set === null ? limits.iterations : policy.circuitBreaker ? Math.min(FAILURE_CEILING, set + stall.grace) : FAILURE_CEILING;
+    return set === null
+      ? limits.iterations
+      : policy.circuitBreaker
+        ? Math.min(FAILURE_CEILING, set + stall.grace)
+        : FAILURE_CEILING;
   };
   // Every counted attempt is the first of a phase or the answer to a charged failure.
   const failures = [...new Set(gates)].reduce((sum, gate) => sum + failuresOf(gate), 0);
   const worked = Math.min(limits.iterations, phases.length * (failures + 1));
-  const lost = worked * (limits.agentFailures + limits.rateLimits + limits.refusals) + limits.timeouts + limits.dependencyWaits + limits.blocked;
+  const lost =
+    worked * (limits.agentFailures + limits.rateLimits + limits.refusals) +
+    limits.timeouts +
+    limits.dependencyWaits +
+    limits.blocked;
   const roles = Object.keys(policy.roles.fallback).length + 1;
   const asked = (worked + lost + roles) * limits.clarifications;
-  const judged = (worked + 1) * gates.length * (1 + limits.errors + limits.inconclusives) + limits.ciRetries + 1 + limits.blocked;
+  const judged =
+    (worked + 1) * gates.length * (1 + limits.errors + limits.inconclusives) + limits.ciRetries + 1 + limits.blocked;
   // Blame, brief, restore, grace, delivery, acceptance and the like: at most this many around one judgement.
   const aroundOne = 8 * limits.errors;
   const repairs = (limits.blocked + 1) * limits.remediations * 2;
-  return (worked + lost + roles + asked) + judged * aroundOne + repairs + 10;
+  return worked + lost + roles + asked + judged * aroundOne + repairs + 10;
 }

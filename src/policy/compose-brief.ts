@@ -62,14 +62,23 @@ export function composeBrief(state: StoryState, command: SendBack, material: Bri
 function locationAttempt(state: StoryState): { locationAttempt?: number } {
   const places = state.failing?.blame ? blamedPlaces(state.failing.blame) : [];
   if (places.length === 0) return {};
-  return { locationAttempt: 1 + Math.max(...places.map((place) => (Object.hasOwn(state.locations, place) ? state.locations[place]!.attempts : 0))) };
+  return {
+    locationAttempt:
+      1 +
+      Math.max(
+        ...places.map((place) => (Object.hasOwn(state.locations, place) ? state.locations[place]!.attempts : 0)),
+      ),
+  };
 }
 
 /** What must be fixed and what is only said; in each the gravest first. */
 function sorted(judgement: Judgement | null): [Finding[], Finding[]] {
   const findings = [...(judgement?.findings ?? [])].sort((a, b) => worse(a.severity, b.severity));
   const blocking = new Set(judgement?.blocking);
-  return [findings.filter((finding) => blocking.has(finding.id)), findings.filter((finding) => !blocking.has(finding.id))];
+  return [
+    findings.filter((finding) => blocking.has(finding.id)),
+    findings.filter((finding) => !blocking.has(finding.id)),
+  ];
 }
 
 /** The attempt that has just failed is what the brief is about; the ones before it are what not to repeat. */

@@ -27,7 +27,10 @@ export function stalledAtOnce(state: StoryState, policy: Policy, gate: GateName)
   if (rules.oscillation && wasSeenBefore(state))
     return { stall: "oscillation", detail: "the work is back at a tree that was judged before" };
   if (rules.cascade && now && before && isWorse(now, before))
-    return { stall: "regression-cascade", detail: `${now.failingTests} tests fail, ${before.failingTests} before the rework` };
+    return {
+      stall: "regression-cascade",
+      detail: `${now.failingTests} tests fail, ${before.failingTests} before the rework`,
+    };
   return null;
 }
 
@@ -52,7 +55,9 @@ export function stalledByCause(state: StoryState, policy: Policy, gate: GateName
  * judge different products, and only their failures are counted together.
  */
 export function roundsOf(state: StoryState, gate: GateName): readonly Round[] {
-  return gateState(state, gate).rounds.filter(({ attempt }) => (state.attempts[attempt - 1]?.phase ?? state.phase) === state.phase);
+  return gateState(state, gate).rounds.filter(
+    ({ attempt }) => (state.attempts[attempt - 1]?.phase ?? state.phase) === state.phase,
+  );
 }
 
 /** Did each round leave strictly fewer blocking findings than the one before? Then one more may be worth it. */

@@ -39,8 +39,14 @@ export function nextWake(run: RunState): number | null {
 }
 
 /** Nothing new starts while the surroundings are broken, the run is halted, or its money is gone. */
-function mayDispatch(run: RunState): boolean {
-  return run.policy !== null && run.remediation === null && run.halted === null && run.escalation === null && runOverspent(run) === null;
+export function mayDispatch(run: RunState): boolean {
+  return (
+    run.policy !== null &&
+    run.remediation === null &&
+    run.halted === null &&
+    run.escalation === null &&
+    runOverspent(run) === null
+  );
 }
 
 function projectCommand(run: RunState): ProjectCommand | null {
@@ -50,13 +56,19 @@ function projectCommand(run: RunState): ProjectCommand | null {
   const warn = runToWarn(run);
   if (warn !== null) return { story: null, type: "warn-budget", ...warn };
   const over = runOverspent(run);
-  return over === null ? null : { story: null, type: "raise-escalation", escalation: escalateRun(run, { type: "budget", ...over }) };
+  return over === null
+    ? null
+    : { story: null, type: "raise-escalation", escalation: escalateRun(run, { type: "budget", ...over }) };
 }
 
 function bookkeeping(run: RunState, state: StoryState): NextStep {
   const { running } = state;
   if (running?.type !== "attempt") return nextStep(state, factsFor(run, state));
-  return { lane: "engine", urgency: 0, action: { type: "ask-again", attempt: running.attempt, times: running.unclear } };
+  return {
+    lane: "engine",
+    urgency: 0,
+    action: { type: "ask-again", attempt: running.attempt, times: running.unclear },
+  };
 }
 
 function dispatches(run: RunState, policy: Policy, due: readonly Candidate[]): Command[] {

@@ -1,4 +1,10 @@
-import type { Escalation, EscalationKind, EscalationOption, EscalationReason, TriedAndFailed } from "../domain/escalation.ts";
+import type {
+  Escalation,
+  EscalationKind,
+  EscalationOption,
+  EscalationReason,
+  TriedAndFailed,
+} from "../domain/escalation.ts";
 import type { GateName } from "../domain/gate.ts";
 import { escalationId } from "../domain/ids.ts";
 import type { RunState } from "../domain/run-state.ts";
@@ -33,7 +39,11 @@ export function escalateRun(run: RunState, reason: EscalationReason): Escalation
     gate: null,
     assessment: assessmentOf(reason, tries[tries.length - 1]?.remaining.join("; ") ?? "", ""),
     options: optionsFor(reason, null),
-    attempts: tries.map((each) => ({ attempt: each.attempt, tried: each.fixes.join("; "), failed: each.remaining.join("; ") })),
+    attempts: tries.map((each) => ({
+      attempt: each.attempt,
+      tried: each.fixes.join("; "),
+      failed: each.remaining.join("; "),
+    })),
     branch: "",
     commit: run.base,
   });
@@ -68,15 +78,20 @@ function composed({ id, subject, reason, ...rest }: Parts): Escalation {
 export function escalationProblems(escalation: Escalation): string[] {
   const problems: string[] = [];
   const isTautology = (text: string): boolean => TAUTOLOGY.test(text.trim());
-  if (!escalation.question.trim().endsWith("?") || isTautology(escalation.question)) problems.push("there is no question to answer");
-  if (escalation.assessment.trim() === "" || isTautology(escalation.assessment)) problems.push("it does not say why it stopped");
-  if (escalation.recommendation.trim() === "" || isTautology(escalation.recommendation)) problems.push("it recommends nothing");
+  if (!escalation.question.trim().endsWith("?") || isTautology(escalation.question))
+    problems.push("there is no question to answer");
+  if (escalation.assessment.trim() === "" || isTautology(escalation.assessment))
+    problems.push("it does not say why it stopped");
+  if (escalation.recommendation.trim() === "" || isTautology(escalation.recommendation))
+    problems.push("it recommends nothing");
   if (escalation.options.length < 2) problems.push("there is nothing to choose between");
-  if (escalation.options.some((option) => option.does.trim() === "")) problems.push("an answer does not say what it will do");
+  if (escalation.options.some((option) => option.does.trim() === ""))
+    problems.push("an answer does not say what it will do");
   return problems;
 }
 
-const TAUTOLOGY = /^(?:this )?(?:story |task |slice )?(?:needs?|requires?|escalated? to|waiting for) (?:a )?(?:human|person|manual)(?: (?:review|intervention|attention|decision))?[.!?]?$/i;
+const TAUTOLOGY =
+  /^(?:this )?(?:story |task |slice )?(?:needs?|requires?|escalated? to|waiting for) (?:a )?(?:human|person|manual)(?: (?:review|intervention|attention|decision))?[.!?]?$/i;
 
 function triedAndFailed(state: StoryState): TriedAndFailed[] {
   return state.attempts.map((attempt) => ({

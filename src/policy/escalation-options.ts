@@ -2,8 +2,12 @@ import type { AnswerVerb, EscalationOption, EscalationReason } from "../domain/e
 
 /** The answers that make sense for a reason, each with what it will do and cost. */
 export function optionsFor(reason: EscalationReason, forecastUsd: number | null): EscalationOption[] {
-  const attempt = forecastUsd === null ? "one attempt, price unknown" : `about $${forecastUsd.toFixed(2)} for the attempt`;
-  return verbsFor(reason).map((verb) => ({ verb, ...(reason.type === "approval" ? approvalWords(verb, reason.of, attempt) : words(verb, attempt)) }));
+  const attempt =
+    forecastUsd === null ? "one attempt, price unknown" : `about $${forecastUsd.toFixed(2)} for the attempt`;
+  return verbsFor(reason).map((verb) => ({
+    verb,
+    ...(reason.type === "approval" ? approvalWords(verb, reason.of, attempt) : words(verb, attempt)),
+  }));
 }
 
 function verbsFor(reason: EscalationReason): readonly AnswerVerb[] {
@@ -20,7 +24,9 @@ function verbsFor(reason: EscalationReason): readonly AnswerVerb[] {
     case "agent-missing":
       return ["send-back", "resolve", "abandon"];
     case "approval":
-      return reason.of === "rework" ? ["send-back", "resolve", "waive", "abandon"] : ["resolve", "send-back", "abandon"];
+      return reason.of === "rework"
+        ? ["send-back", "resolve", "waive", "abandon"]
+        : ["resolve", "send-back", "abandon"];
     case "gate-error":
     case "gate-inconclusive":
     case "gate-blocked":
@@ -55,8 +61,13 @@ function words(verb: AnswerVerb, attempt: string): { does: string; cost: string 
   }
 }
 
-function approvalWords(verb: AnswerVerb, of: "rework" | "retry" | "merge", attempt: string): { does: string; cost: string } {
-  if (verb === "send-back" && of === "rework") return { does: "The work goes back with the brief; the counter stays", cost: attempt };
+function approvalWords(
+  verb: AnswerVerb,
+  of: "rework" | "retry" | "merge",
+  attempt: string,
+): { does: string; cost: string } {
+  if (verb === "send-back" && of === "rework")
+    return { does: "The work goes back with the brief; the counter stays", cost: attempt };
   if (verb === "resolve" && of === "merge") return { does: "You merged it: the story is accepted", cost: "nothing" };
   if (verb === "resolve" && of === "retry") return { does: "The retry goes ahead", cost: "one run" };
   return words(verb, attempt);

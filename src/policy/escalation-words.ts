@@ -129,7 +129,9 @@ export function recommendationOf(reason: EscalationReason): string {
     case "dispute":
       return "Read the finding and the rebuttal, then uphold the one or waive the other.";
     case "approval":
-      return reason.of === "merge" ? "Every gate is open. Merge the branch, or send the work back." : "Read the failure, then let it go on or stop it.";
+      return reason.of === "merge"
+        ? "Every gate is open. Merge the branch, or send the work back."
+        : "Read the failure, then let it go on or stop it.";
   }
 }
 

@@ -42,7 +42,8 @@ export function answered(state: StoryState, answer: Answer, base: string, at: nu
 /** The person mended it: whatever was proven before is judged again, because the tree may be another one. */
 function resolved(state: StoryState, reason: EscalationReason | null, answer: Answer): StoryState {
   if (reason?.type === "approval" && reason.of === "merge") return { ...state, delivered: `merged by ${answer.by}` };
-  if (reason?.type === "approval" && reason.of === "retry") return { ...state, counters: { ...state.counters, approvedRetry: true } };
+  if (reason?.type === "approval" && reason.of === "retry")
+    return { ...state, counters: { ...state.counters, approvedRetry: true } };
   let next: StoryState = { ...state, failing: null, rework: null, requested: null, productReady: true, disputes: [] };
   for (const gate of GATES) if (gateState(next, gate).fresh) next = withGate(next, gate, { fresh: false });
   return next;
@@ -54,14 +55,16 @@ function sentBackByPerson(
   gate: GateName | null,
   answer: Answer,
 ): StoryState {
-  const guided = answer.message === "" ? state : { ...state, guidance: [...state.guidance, `${answer.by}: ${answer.message}`] };
+  const guided =
+    answer.message === "" ? state : { ...state, guidance: [...state.guidance, `${answer.by}: ${answer.message}`] };
   const isApproval = reason?.type === "approval";
   // Saying yes to a rework that was due anyway is no reason to forget how often it failed.
   const next = isApproval ? guided : forgiven(guided, reason, gate);
   if (isApproval && reason.of === "retry") return { ...next, counters: { ...next.counters, approvedRetry: true } };
   if (next.failing !== null && answer.phase === undefined)
     return { ...next, disputes: [], failing: { ...next.failing, approved: true } };
-  const waitsForAnAgent = reason?.type === "incomplete" || reason?.type === "agent-failure" || reason?.type === "agent-missing";
+  const waitsForAnAgent =
+    reason?.type === "incomplete" || reason?.type === "agent-failure" || reason?.type === "agent-missing";
   // The agent was asking, or broke: the same work is dispatched once more, now with the guidance.
   if (waitsForAnAgent && answer.phase === undefined) return next;
   return { ...next, requested: { phase: answer.phase ?? next.phase, message: answer.message } };
@@ -75,7 +78,11 @@ function forgiven(state: StoryState, reason: EscalationReason | null, gate: Gate
       return { ...state, counters: { ...counters, dependencyWaits: 0 }, wait: null };
     case "agent-failure":
     case "agent-missing":
-      return { ...state, counters: { ...counters, agentFailures: 0, timeouts: 0, rateLimits: 0, refusals: 0, missing: [] }, wait: null };
+      return {
+        ...state,
+        counters: { ...counters, agentFailures: 0, timeouts: 0, rateLimits: 0, refusals: 0, missing: [] },
+        wait: null,
+      };
     case "gate-blocked":
       return resetGate({ ...state, counters: { ...counters, blocked: 0 } }, gate);
     case "stall":
@@ -91,7 +98,14 @@ function forgiven(state: StoryState, reason: EscalationReason | null, gate: Gate
 
 function resetGate(state: StoryState, gate: GateName | null): StoryState {
   if (gate === null || state.gates[gate] === undefined) return state;
-  return withGate(state, gate, { failures: 0, errors: 0, inconclusives: 0, ciRetries: 0, lintFixed: false, rounds: [] });
+  return withGate(state, gate, {
+    failures: 0,
+    errors: 0,
+    inconclusives: 0,
+    ciRetries: 0,
+    lintFixed: false,
+    rounds: [],
+  });
 }
 
 export function gateOfBudget(budget: string): GateName | null {
@@ -121,7 +135,9 @@ function waived(state: StoryState, gate: GateName, answer: Answer, base: string,
 function disputed(state: StoryState, gate: GateName, answer: Answer): StoryState {
   const known = new Set(state.disputes.map((dispute) => dispute.finding));
   const findings = (answer.findings ?? []).filter((finding) => !known.has(finding));
-  const added = findings.map((finding) => ({ finding, gate, by: answer.by, rationale: answer.message, standing: "open" }) as const);
+  const added = findings.map(
+    (finding) => ({ finding, gate, by: answer.by, rationale: answer.message, standing: "open" }) as const,
+  );
   return { ...state, disputes: [...state.disputes, ...added] };
 }
 
@@ -133,7 +149,9 @@ function raised(state: StoryState, answer: Answer): StoryState {
 
 /** Accepted on a person's word. Every gate that is not open gets a waiver in their name: none is shown as a pass. */
 function forced(state: StoryState, answer: Answer, base: string, at: number): StoryState {
-  const closed = (state.policy?.phases ?? []).flatMap((plan) => plan.gates).filter((gate) => !isOpen(state, gate, base));
+  const closed = (state.policy?.phases ?? [])
+    .flatMap((plan) => plan.gates)
+    .filter((gate) => !isOpen(state, gate, base));
   const waivers = [...new Set(closed)].map((gate): Waiver => {
     const findings = gateState(state, gate).last?.blocking ?? [];
     return { gate, findings, tree: state.tree, by: answer.by, reason: answer.message, at };

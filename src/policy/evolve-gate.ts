@@ -67,7 +67,11 @@ function failed(state: StoryState, judgement: Judgement, at: number): StoryState
   const attempts = state.attempts.map((attempt, index) =>
     index === state.attempts.length - 1 ? { ...attempt, failed: judgement.summary } : attempt,
   );
-  const next = withGate({ ...state, attempts }, gate, { errors: 0, inconclusives: 0, rounds: [...before.rounds, round] });
+  const next = withGate({ ...state, attempts }, gate, {
+    errors: 0,
+    inconclusives: 0,
+    rounds: [...before.rounds, round],
+  });
   const known = placesJudged(charged(next, judgement), gate, "fail");
   return { ...known, failing: { gate, blame: null, approved: false, restored: false } };
 }
@@ -87,7 +91,10 @@ export function blameFound(state: StoryState, gate: GateName, blame: Blame, cost
   switch (blame.verdict) {
     case "environment": {
       // Not the work's failure: the charge goes back, and the gate judges again when the surroundings are well.
-      const back = withGate(refunded(next, judgement), gate, { fresh: false, rounds: gateState(next, gate).rounds.slice(0, -1) });
+      const back = withGate(refunded(next, judgement), gate, {
+        fresh: false,
+        rounds: gateState(next, gate).rounds.slice(0, -1),
+      });
       return { ...back, failing: null, counters: { ...back.counters, blocked: back.counters.blocked + 1 } };
     }
     case "flaky":

@@ -59,7 +59,15 @@ function answered(run: RunState, answer: Answer): RunState {
   switch (answer.verb) {
     case "retry":
       if (run.remediation === null) return next;
-      return { ...next, remediation: { ...run.remediation, tries: 0, stage: "waiting", guidance: [...run.remediation.guidance, answer.message] } };
+      return {
+        ...next,
+        remediation: {
+          ...run.remediation,
+          tries: 0,
+          stage: "waiting",
+          guidance: [...run.remediation.guidance, answer.message],
+        },
+      };
     case "declare-healthy":
       return { ...next, remediation: null };
     case "halt":

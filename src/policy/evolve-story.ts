@@ -24,7 +24,8 @@ export interface Surroundings {
 export function evolveStory(state: StoryState, recorded: Recorded & { event: Told }, around: Surroundings): StoryState {
   const { event, at } = recorded;
   // A settled story changes no more; what an agent cost that was still running is counted all the same.
-  if (state.ending !== null) return "durationMs" in event ? { ...state, spent: spend(state.spent, event, false) } : state;
+  if (state.ending !== null)
+    return "durationMs" in event ? { ...state, spent: spend(state.spent, event, false) } : state;
   return advanced(steady(state, applied(state, event, around, at), event), around.base);
 }
 
@@ -72,9 +73,24 @@ function applied(state: StoryState, event: Told, around: Surroundings, at: numbe
 
 type StepEvent = Extract<
   Told,
-  { type: `step.${string}` | `finding.${string}` | "lint.fixed" | "tree.restored" | "work.delivered" | "policy.applied" }
+  {
+    type: `step.${string}` | `finding.${string}` | "lint.fixed" | "tree.restored" | "work.delivered" | "policy.applied";
+  }
 >;
-type Remaining = StepEvent | Extract<Told, { type: "story.accepted" | "story.failed" | "story.flagged" | "story.held" | "story.released" | "work.interrupted" }>;
+type Remaining =
+  | StepEvent
+  | Extract<
+      Told,
+      {
+        type:
+          | "story.accepted"
+          | "story.failed"
+          | "story.flagged"
+          | "story.held"
+          | "story.released"
+          | "work.interrupted";
+      }
+    >;
 
 function appliedStep(state: StoryState, event: Remaining, at: number): StoryState {
   switch (event.type) {
@@ -83,7 +99,11 @@ function appliedStep(state: StoryState, event: Remaining, at: number): StoryStat
     case "step.failed":
       return stepFailed(state, event.infrastructure, event.detail, at);
     case "lint.fixed": {
-      const fixed = withGate(invalidated({ ...state, running: null, tree: event.tree, commit: event.commit }, event.changed), "ci", { lintFixed: true, fresh: false });
+      const fixed = withGate(
+        invalidated({ ...state, running: null, tree: event.tree, commit: event.commit }, event.changed),
+        "ci",
+        { lintFixed: true, fresh: false },
+      );
       return { ...fixed, failing: null };
     }
     case "tree.restored":
@@ -91,7 +111,10 @@ function appliedStep(state: StoryState, event: Remaining, at: number): StoryStat
     case "finding.disputed":
       return {
         ...state,
-        disputes: [...state.disputes, { finding: event.finding, gate: event.gate, by: event.by, rationale: event.rationale, standing: "open" }],
+        disputes: [
+          ...state.disputes,
+          { finding: event.finding, gate: event.gate, by: event.by, rationale: event.rationale, standing: "open" },
+        ],
       };
     case "finding.adjudicated":
       return adjudicated(state, event.finding, event.upheld, event);
@@ -154,14 +177,16 @@ function advanced(state: StoryState, base: string): StoryState {
 function atPhase(state: StoryState, phase: Phase): StoryState {
   let next: StoryState = { ...state, phase, trees: [], counters: { ...state.counters, unchanged: 0 } };
   for (const plan of state.policy?.phases ?? [])
-    for (const gate of plan.gates) if (gateState(next, gate).last !== null) next = withGate(next, gate, { last: null, fresh: false });
+    for (const gate of plan.gates)
+      if (gateState(next, gate).last !== null) next = withGate(next, gate, { last: null, fresh: false });
   return next;
 }
 
 function restored(state: StoryState, tree: StoryState["tree"], commit: string): StoryState {
   const failing = state.failing === null ? null : { ...state.failing, restored: true };
   let next: StoryState = { ...state, running: null, tree, commit, failing };
-  for (const gate of Object.keys(state.gates) as (keyof typeof state.gates)[]) next = withGate(next, gate, { fresh: false });
+  for (const gate of Object.keys(state.gates) as (keyof typeof state.gates)[])
+    next = withGate(next, gate, { fresh: false });
   return next;
 }
 
@@ -172,12 +197,20 @@ function stepFailed(state: StoryState, infrastructure: boolean, detail: string, 
   return { ...state, running: null, wait, counters: { ...state.counters, stepFailures, blocked } };
 }
 
-function adjudicated(state: StoryState, finding: StoryState["disputes"][number]["finding"], upheld: boolean, cost: Cost): StoryState {
+function adjudicated(
+  state: StoryState,
+  finding: StoryState["disputes"][number]["finding"],
+  upheld: boolean,
+  cost: Cost,
+): StoryState {
   const dispute = state.disputes.find((each) => each.finding === finding);
   const paid: StoryState = { ...state, running: null, spent: spend(state.spent, cost, true) };
   if (dispute === undefined) return paid;
   if (upheld)
-    return { ...paid, disputes: paid.disputes.map((each) => (each === dispute ? { ...each, standing: "refused" } : each)) };
+    return {
+      ...paid,
+      disputes: paid.disputes.map((each) => (each === dispute ? { ...each, standing: "refused" } : each)),
+    };
   const { overturned } = gateState(paid, dispute.gate);
   // The finding does not stand: the gate judges again and leaves it out. An opinion is not a pass.
   const again = withGate(paid, dispute.gate, { overturned: [...overturned, finding], fresh: false });

@@ -49,7 +49,8 @@ function added(run: RunState, recorded: Recorded, story: StoryState["story"], kn
 function settled(run: RunState, before: StoryState | null, after: StoryState): RunState {
   const id = after.story.id;
   let next = run;
-  if (after.wait?.type === "story" && after.wait.story !== null && after.wait !== before?.wait) next = awaiting(next, id, [after.wait.story]);
+  if (after.wait?.type === "story" && after.wait.story !== null && after.wait !== before?.wait)
+    next = awaiting(next, id, [after.wait.story]);
   if (before !== null && before.story !== after.story) next = awaiting(next, id, after.story.dependsOn);
   next = filed(next, before, after);
   const isNewlySettled = after.ending !== null && before?.ending == null;
@@ -91,7 +92,8 @@ function withUsual(run: RunState, story: StoryState): RunState {
  * wait would never end: then it is a wait for a time, which its own bound ends at a person.
  */
 function withPossibleWait(run: RunState, id: StoryId, event: Event): Event {
-  if (event.type !== "attempt.finished" || event.outcome.type !== "incomplete" || event.outcome.waitsFor === undefined) return event;
+  if (event.type !== "attempt.finished" || event.outcome.type !== "incomplete" || event.outcome.waitsFor === undefined)
+    return event;
   const target = lookup(run.stories, event.outcome.waitsFor as StoryId, byText);
   if (target !== undefined && target.ending === null && !leadsTo(run, target, id)) return event;
   const { waitsFor: _never, ...outcome } = event.outcome;

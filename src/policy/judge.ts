@@ -26,7 +26,10 @@ export interface Hearing {
   readonly overturned: readonly Fingerprint[];
 }
 
-export type Judged = Pick<Judgement, "gate" | "tree" | "result" | "findings" | "blocking" | "stages" | "conflicts" | "summary"> & {
+export type Judged = Pick<
+  Judgement,
+  "gate" | "tree" | "result" | "findings" | "blocking" | "stages" | "conflicts" | "summary"
+> & {
   readonly failure?: Fingerprint;
 };
 
@@ -39,7 +42,9 @@ export function judge({ gate, tree, rules, verdicts, kept, overturned }: Hearing
     summary,
     result: stageResult(result, findings, rules),
   }));
-  const findings = heard.flatMap((verdict) => verdict.findings.map((finding) => ({ ...finding, stage: verdict.stage })));
+  const findings = heard.flatMap((verdict) =>
+    verdict.findings.map((finding) => ({ ...finding, stage: verdict.stage })),
+  );
   const result = worstOf([...kept, ...stages].map((stage) => stage.result));
   const blocking = result === "fail" ? blockingFindings(findings, stages, rules) : [];
   const summary = summaryOf(gate, result, stages, blocking.length);
@@ -52,7 +57,14 @@ export function judge({ gate, tree, rules, verdicts, kept, overturned }: Hearing
     stages: [...kept, ...stages],
     conflicts: reviewConflicts(findings),
     summary,
-    ...(result === "fail" ? { failure: failureFingerprint(findings.filter((finding) => blocking.includes(finding.id)), summary) } : {}),
+    ...(result === "fail"
+      ? {
+          failure: failureFingerprint(
+            findings.filter((finding) => blocking.includes(finding.id)),
+            summary,
+          ),
+        }
+      : {}),
   };
 }
 

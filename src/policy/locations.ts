@@ -22,7 +22,12 @@ export function placesUnderSuspicion(state: StoryState, places: readonly string[
 }
 
 /** A rework of these places begins. */
-export function placesUnderRework(state: StoryState, gate: GateName, places: readonly string[], at: number): StoryState {
+export function placesUnderRework(
+  state: StoryState,
+  gate: GateName,
+  places: readonly string[],
+  at: number,
+): StoryState {
   if (places.length === 0) return state;
   const counted = changed(state, places, (record) => ({ ...record, attempts: record.attempts + 1, lastAttemptAt: at }));
   return { ...counted, watched: { gate, places } };
@@ -61,7 +66,12 @@ function changed(
   for (const at of places) {
     // A path called "__proto__" must become a key like any other.
     const before = Object.hasOwn(locations, at) ? locations[at] : undefined;
-    Object.defineProperty(locations, at, { value: change(before ?? UNTOUCHED), enumerable: true, configurable: true, writable: true });
+    Object.defineProperty(locations, at, {
+      value: change(before ?? UNTOUCHED),
+      enumerable: true,
+      configurable: true,
+      writable: true,
+    });
   }
   return { ...state, locations };
 }

@@ -56,7 +56,11 @@ function stepsThatBroke(state: StoryState, policy: Policy): StoryAction | null {
   if (blocked >= policy.limits.blocked)
     return ask(state, { type: "gate-blocked", times: blocked, detail: CALLED_HEALTHY }, nowAt(state));
   if (stepFailures < policy.limits.errors) return null;
-  return ask(state, { type: "gate-error", errors: stepFailures, detail: state.wait?.why ?? "a step of the engine failed" }, nowAt(state));
+  return ask(
+    state,
+    { type: "gate-error", errors: stepFailures, detail: state.wait?.why ?? "a step of the engine failed" },
+    nowAt(state),
+  );
 }
 
 const CALLED_HEALTHY = "infrastructure was called healthy each time, and was not";
@@ -91,7 +95,12 @@ function startAttempt(state: StoryState, policy: Policy): StoryAction {
   const { rework, counters } = state;
   const limit = state.raised.iterations ?? policy.limits.iterations;
   if (counters.attempts >= limit)
-    return giveUp(state, policy, { type: "budget", budget: "iterations", used: counters.attempts, limit }, nowAt(state));
+    return giveUp(
+      state,
+      policy,
+      { type: "budget", budget: "iterations", used: counters.attempts, limit },
+      nowAt(state),
+    );
   const phase = rework?.route.phase ?? state.phase;
   const wanted = rework?.route.role ?? state.story.role ?? policy.roles.phase[phase];
   const role = standIn(policy, wanted, counters.missing);
@@ -115,10 +124,12 @@ function judge(state: StoryState, policy: Policy, gate: GateName): StoryAction {
   const { limits, autonomy } = policy;
   const detail = last?.summary ?? "";
   if (errors >= limits.errors) return ask(state, { type: "gate-error", errors, detail }, gate);
-  if (inconclusives >= limits.inconclusives) return ask(state, { type: "gate-inconclusive", times: inconclusives, detail }, gate);
+  if (inconclusives >= limits.inconclusives)
+    return ask(state, { type: "gate-inconclusive", times: inconclusives, detail }, gate);
   if (ciRetries > limits.ciRetries) return ask(state, { type: "gate-blocked", times: ciRetries, detail }, gate);
   const isRetry = errors > 0 || ciRetries > 0;
-  if (isRetry && autonomy === "conservative" && !state.counters.approvedRetry) return ask(state, { type: "approval", of: "retry" }, gate);
+  if (isRetry && autonomy === "conservative" && !state.counters.approvedRetry)
+    return ask(state, { type: "approval", of: "retry" }, gate);
   return startGate(state, policy, gate);
 }
 

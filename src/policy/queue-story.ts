@@ -40,7 +40,10 @@ function placed(run: RunState, before: StoryState | null, after: StoryState, seq
 
 export function factsFor(run: RunState, state: StoryState): Facts {
   const known = Object.hasOwn(run.usual, state.story.kind) ? run.usual[state.story.kind]! : null;
-  return { base: run.base, usualMs: known === null || known.count < ENOUGH_TO_COMPARE ? null : known.totalMs / known.count };
+  return {
+    base: run.base,
+    usualMs: known === null || known.count < ENOUGH_TO_COMPARE ? null : known.totalMs / known.count,
+  };
 }
 
 const ENOUGH_TO_COMPARE = 3;
@@ -73,7 +76,8 @@ function placeFor(run: RunState, state: StoryState): StoryState["queued"] {
   // Bookkeeping waits for nobody: a question to a person is asked now, not when a pause is over.
   if (step.lane === "engine") return { lane: "engine", key: orderKey(state, 0) };
   if (stops === "story") return null;
-  if (state.wait?.type === "time") return { lane: "timers", key: `${String(state.wait.until).padStart(16, "0")} ${state.story.id}` };
+  if (state.wait?.type === "time")
+    return { lane: "timers", key: `${String(state.wait.until).padStart(16, "0")} ${state.story.id}` };
   return { lane: step.lane, key: orderKey(state, step.urgency) };
 }
 

@@ -19,7 +19,13 @@ export function remediate(run: RunState): ProjectCommand | null {
         const reason = { type: "infrastructure", issue: remediation.issue, tries: remediation.tries } as const;
         return { story: null, type: "raise-escalation", escalation: escalateRun(run, reason) };
       }
-      return { story: null, type: "start-remediation", attempt: remediation.tries + 1, issue: remediation.issue, guidance: remediation.guidance };
+      return {
+        story: null,
+        type: "start-remediation",
+        attempt: remediation.tries + 1,
+        issue: remediation.issue,
+        guidance: remediation.guidance,
+      };
     case "repaired":
       return { story: null, type: "check-health", attempt: remediation.tries };
     case "repairing":
@@ -49,7 +55,9 @@ function issueOf(event: Event): string | null {
       return event.infrastructure ? event.detail : null;
     case "attempt.finished":
       if (event.outcome.type === "blocked") return event.outcome.issue;
-      return event.outcome.type === "incomplete" && event.outcome.category === "infrastructure" ? event.outcome.blocker : null;
+      return event.outcome.type === "incomplete" && event.outcome.category === "infrastructure"
+        ? event.outcome.blocker
+        : null;
     default:
       return null;
   }

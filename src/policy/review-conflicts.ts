@@ -10,7 +10,8 @@ export function reviewConflicts(findings: readonly Finding[]): ReviewConflict[] 
   for (const near of byFile(findings)) {
     for (const [i, one] of near.entries()) {
       for (const other of near.slice(i + 1)) {
-        if (isSamePlace(one, other) && viewOf(one) !== viewOf(other) && areOpposed(one, other)) conflicts.push(between(one, other));
+        if (isSamePlace(one, other) && viewOf(one) !== viewOf(other) && areOpposed(one, other))
+          conflicts.push(between(one, other));
       }
     }
   }
@@ -44,7 +45,10 @@ function viewOf(finding: Finding): string {
 /** Pairs of demands that exclude each other, each by the stems of the words people use for it. */
 const OPPOSITES: readonly (readonly [RegExp, RegExp])[] = [
   [/\b(?:add|introduc|insert|extend|includ)\w*/i, /\b(?:remov|delet|drop|eliminat|omit)\w*/i],
-  [/\b(?:extract|split|separat|abstract|decoupl|generali[sz])\w*/i, /\b(?:inlin|merg|combin|simpl|flatten|collaps)\w*/i],
+  [
+    /\b(?:extract|split|separat|abstract|decoupl|generali[sz])\w*/i,
+    /\b(?:inlin|merg|combin|simpl|flatten|collaps)\w*/i,
+  ],
   [/\b(?:increas|rais|lengthen|more|longer)\w*/i, /\b(?:decreas|reduc|lower|shorten|less|fewer|shorter)\w*/i],
   [/\b(?:public|expos|export)\w*/i, /\b(?:privat|hid|encapsulat|internal)\w*/i],
   [/\b(?:enabl|allow|permit|accept)\w*/i, /\b(?:disabl|forbid|deny|block|reject)\w*/i],
@@ -53,7 +57,10 @@ const OPPOSITES: readonly (readonly [RegExp, RegExp])[] = [
 function areOpposed(one: Finding, other: Finding): boolean {
   const a = demandOf(one);
   const b = demandOf(other);
-  return OPPOSITES.some(([left, right]) => (left.test(a) && right.test(b) && !right.test(a)) || (right.test(a) && left.test(b) && !left.test(a)));
+  return OPPOSITES.some(
+    ([left, right]) =>
+      (left.test(a) && right.test(b) && !right.test(a)) || (right.test(a) && left.test(b) && !left.test(a)),
+  );
 }
 
 /** What a finding asks for: its fix if it names one, for the message often tells the fault and not the demand. */

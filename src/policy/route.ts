@@ -21,7 +21,8 @@ export function routeFailure(state: StoryState, policy: Policy, judgement: Judge
     phase,
     role,
     ...(tddPhase === null ? {} : { tddPhase }),
-    reason: specialist === undefined ? reason : `${reason}; ${role} is the specialist for ${files[0] ?? "this category"}`,
+    reason:
+      specialist === undefined ? reason : `${reason}; ${role} is the specialist for ${files[0] ?? "this category"}`,
   };
 }
 
@@ -54,7 +55,8 @@ const PHASE_WORDS: readonly (readonly [Phase, readonly string[]])[] = [
 function phaseFor(state: StoryState, policy: Policy, judgement: Judgement): { phase: Phase; reason: string } {
   const phases = policy.phases.map((plan) => plan.phase);
   // Only a review has an opinion about how the work was thought out; a red test says what the code does.
-  if (judgement.gate !== "review" && judgement.gate !== "audit") return { phase: state.phase, reason: gateReason(judgement) };
+  if (judgement.gate !== "review" && judgement.gate !== "audit")
+    return { phase: state.phase, reason: gateReason(judgement) };
   const blocking = judgement.findings.filter((finding) => judgement.blocking.includes(finding.id));
   for (const [phase, words] of PHASE_WORDS) {
     const isReachable = phases.includes(phase) && phases.indexOf(phase) <= phases.indexOf(state.phase);

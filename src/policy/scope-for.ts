@@ -19,10 +19,14 @@ export function scopeFor(state: StoryState, policy: Policy, judgement: Judgement
     exceptions,
     reason,
   });
-  if (route.phase !== "implement") return scope([], [], "frozen", `the product of ${route.phase} is text: no code changes`);
-  if (judgement.gate === "mutation") return scope(testPaths, [], "required", "mutants survive for want of a test: add tests, change nothing else");
-  if (route.tddPhase === "red") return scope(testPaths, [], "open", "the test itself is at fault: only tests may change");
-  if (route.tddPhase === "domain") return scope(typePaths, [], "frozen", "the types are at fault: only they may change");
+  if (route.phase !== "implement")
+    return scope([], [], "frozen", `the product of ${route.phase} is text: no code changes`);
+  if (judgement.gate === "mutation")
+    return scope(testPaths, [], "required", "mutants survive for want of a test: add tests, change nothing else");
+  if (route.tddPhase === "red")
+    return scope(testPaths, [], "open", "the test itself is at fault: only tests may change");
+  if (route.tddPhase === "domain")
+    return scope(typePaths, [], "frozen", "the types are at fault: only they may change");
   const places = suspectFiles(state);
   if (places.length === 0) return scope([], [], "add-only", "fix what failed; existing tests stay as they are");
   if (places.some((file) => matchesAnyGlob(file, testPaths)))

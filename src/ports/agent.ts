@@ -35,8 +35,7 @@ export interface AgentSession {
 
 export type AgentEvent =
   /** A line of output, for the person who watches. */
-  | { readonly type: "output"; readonly line: string }
-  | { readonly type: "session"; readonly session: AgentSession };
+  { readonly type: "output"; readonly line: string } | { readonly type: "session"; readonly session: AgentSession };
 
 export interface AgentResult {
   readonly status: "completed" | "cancelled" | "timeout" | "failed";
@@ -53,7 +52,16 @@ export interface AgentResult {
 }
 
 export interface AgentError {
-  readonly kind: "auth" | "rate-limit" | "overloaded" | "refused" | "credit" | "context-length" | "bad-request" | "launch" | "crash";
+  readonly kind:
+    | "auth"
+    | "rate-limit"
+    | "overloaded"
+    | "refused"
+    | "credit"
+    | "context-length"
+    | "bad-request"
+    | "launch"
+    | "crash";
   readonly message: string;
   /** What a person can do about it, where something can be done. */
   readonly fix?: string;

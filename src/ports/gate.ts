@@ -9,9 +9,15 @@ import type { Story } from "../domain/story.ts";
 /** Judges the work and brings evidence. A gate that cannot judge says so as a result; it throws only for our own faults. */
 export interface Gate {
   readonly name: GateName;
-  judge(request: GateRequest, control: { readonly signal: AbortSignal; onOutput(line: string): void }): Promise<Judgement>;
+  judge(
+    request: GateRequest,
+    control: { readonly signal: AbortSignal; onOutput(line: string): void },
+  ): Promise<Judgement>;
   /** What is red before the work begins, by name: it is shown, and never blamed on the agent. */
-  baseline?(request: GateRequest, control: { readonly signal: AbortSignal; onOutput(line: string): void }): Promise<readonly string[]>;
+  baseline?(
+    request: GateRequest,
+    control: { readonly signal: AbortSignal; onOutput(line: string): void },
+  ): Promise<readonly string[]>;
   /** The commands, or the words, by which it will judge: they go into the brief. */
   judgedBy(): readonly string[];
 }

@@ -15,8 +15,11 @@ const ESCAPES =
   // oxlint-disable-next-line no-control-regex -- control characters are what this removes
   /(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]?|(?:\u001b[\]PX^_]|[\u009d\u0090\u0098\u009e\u009f])[^\u0007\u001b\u009c\n]*(?:\u0007|\u001b\\|\u009c)?|\u001b[ -/]*[0-~]?/g;
 
-// oxlint-disable-next-line no-control-regex -- control characters are what this removes
-const INVISIBLE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\ufff9-\ufffb]/g;
+const INVISIBLE =
+  // oxlint-disable-next-line no-control-regex -- control characters are what this removes
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\ufff9-\ufffb]/g;
 
-// oxlint-disable-next-line no-control-regex -- the cheap test that lets clean text through untouched
-const SUSPICIOUS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\ufff9-\ufffb]/;
+/* The cheap test that lets clean text through untouched. */
+const SUSPICIOUS =
+  // oxlint-disable-next-line no-control-regex -- the same, for looking only
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\ufff9-\ufffb]/;

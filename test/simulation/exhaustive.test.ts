@@ -50,7 +50,9 @@ function begun(policy: Policy, ...stories: Story[]): RunState {
 
 function report(name: string, found: Explored): void {
   const { states, transitions, longestPath, endings } = found;
-  console.log(`${name}: ${states} states, ${transitions} transitions, longest path ${longestPath}; endings ${JSON.stringify(endings)}`);
+  console.log(
+    `${name}: ${states} states, ${transitions} transitions, longest path ${longestPath}; endings ${JSON.stringify(endings)}`,
+  );
 }
 
 /** Results of gates are all walked; agents that break are walked with one gate below, where it stays small. */
@@ -70,7 +72,15 @@ describe("every reachable state of one story, limits of two, every result at eve
       const found = explore(begun(policy, story("a")), policy, GATE_RESULTS);
       report(preset, found);
       expect(found.longestPath).toBeLessThanOrEqual(stepsBound(policy));
-      expect(Object.keys(found.endings)).toEqual(expect.arrayContaining(["budget", "gate-error", "gate-inconclusive", "gate-blocked", "project: infrastructure"]));
+      expect(Object.keys(found.endings)).toEqual(
+        expect.arrayContaining([
+          "budget",
+          "gate-error",
+          "gate-inconclusive",
+          "gate-blocked",
+          "project: infrastructure",
+        ]),
+      );
       // In `factory` a person merges, so its good end is their being asked.
       expect(found.endings[preset === "factory" ? "approval" : "accepted"]).toBeGreaterThan(0);
     });
@@ -81,7 +91,16 @@ describe("every reachable state of one story, limits of two, every result at eve
     report("one gate", found);
     expect(found.longestPath).toBeLessThanOrEqual(stepsBound(policy));
     expect(Object.keys(found.endings)).toEqual(
-      expect.arrayContaining(["accepted", "agent-failure", "agent-missing", "incomplete", "stall", "scope-too-broad", "non-deterministic", "held"]),
+      expect.arrayContaining([
+        "accepted",
+        "agent-failure",
+        "agent-missing",
+        "incomplete",
+        "stall",
+        "scope-too-broad",
+        "non-deterministic",
+        "held",
+      ]),
     );
   });
 
@@ -95,7 +114,10 @@ describe("every reachable state of one story, limits of two, every result at eve
     });
 
   test("one gate without the breaker still ends, at the ceiling", { timeout: 600_000 }, () => {
-    const policy = oneGate({ circuitBreaker: false, gates: { ...small("critic-audit").gates, checks: { ...small("critic-audit").gates.checks, blame: false } } });
+    const policy = oneGate({
+      circuitBreaker: false,
+      gates: { ...small("critic-audit").gates, checks: { ...small("critic-audit").gates.checks, blame: false } },
+    });
     const found = explore(begun(policy, story("a")), policy, {
       skip: (name, command) => GATE_RESULTS.skip!(name, command) || /inconclusive$|error$|checks blocked$/.test(name),
     });
@@ -135,9 +157,15 @@ describe("every answer a person can give", () => {
   for (const autonomy of ["conservative", "standard", "full"] as const)
     test(`${autonomy}: up to two answers, each verb, to every question`, { timeout: 600_000 }, () => {
       const base = oneGate({ autonomy, deliver: "merge", merge: autonomy === "full" ? "auto" : "manual" });
-      const policy: Policy = { ...base, limits: { ...base.limits, errors: 1, inconclusives: 1, blocked: 1, remediations: 1 } };
+      const policy: Policy = {
+        ...base,
+        limits: { ...base.limits, errors: 1, inconclusives: 1, blocked: 1, remediations: 1 },
+      };
       const found = explore(begun(policy, story("a")), policy, {
-        skip: (name, command) => (command.type === "start-attempt" ? !/^(?:ready|ready unchanged|crashed|missing info)$/.test(name) : GATE_RESULTS.skip!(name, command)),
+        skip: (name, command) =>
+          command.type === "start-attempt"
+            ? !/^(?:ready|ready unchanged|crashed|missing info)$/.test(name)
+            : GATE_RESULTS.skip!(name, command),
         answers: (run, { answers }) => (answers >= 2 ? [] : allAnswers(run)),
       });
       report(`answers, ${autonomy}`, found);
@@ -150,7 +178,8 @@ describe("every answer a person can give", () => {
 /** Every verb on every waiting story, and on the project where that waits. */
 function allAnswers(run: RunState) {
   const all: { of: string | null; event: ReturnType<typeof answer> }[] = [];
-  if (run.escalation !== null) for (const verb of run.escalation.options.map((option) => option.verb)) all.push({ of: null, event: answer(verb) });
+  if (run.escalation !== null)
+    for (const verb of run.escalation.options.map((option) => option.verb)) all.push({ of: null, event: answer(verb) });
   for (const [id, state] of entries(run.stories)) {
     if (state.escalation === null) continue;
     const { reason, gate } = state.escalation;
@@ -159,7 +188,10 @@ function allAnswers(run: RunState) {
       if (verb === "retry" || verb === "declare-healthy" || verb === "halt") continue;
       const budget = reason.type === "budget" ? { budget: reason.budget, limit: reason.limit + 1 } : {};
       const of = verb === "waive" || verb === "dispute" ? { findings } : {};
-      all.push({ of: id, event: answer(verb, { ...(verb === "raise-budget" ? budget : {}), ...(findings.length > 0 ? of : {}) }) });
+      all.push({
+        of: id,
+        event: answer(verb, { ...(verb === "raise-budget" ? budget : {}), ...(findings.length > 0 ? of : {}) }),
+      });
     }
   }
   return all;

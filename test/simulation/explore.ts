@@ -23,7 +23,10 @@ export interface Options {
   /** Leaves out outcomes by name, to keep a configuration small. */
   readonly skip?: (outcome: string, command: Command) => boolean;
   /** What a person may do to a story or the project that waits for one. */
-  readonly answers?: (run: RunState, witness: Witness) => readonly { readonly of: string | null; readonly event: Event }[];
+  readonly answers?: (
+    run: RunState,
+    witness: Witness,
+  ) => readonly { readonly of: string | null; readonly event: Event }[];
   readonly mostStates?: number;
 }
 
@@ -123,7 +126,8 @@ function endingOf(run: RunState): string {
   if (run.escalation !== null) return `project: ${run.escalation.reason.type}`;
   if (run.halted !== null) return "project: halted";
   const words: string[] = [];
-  for (const [, state] of entries(run.stories)) words.push(state.ending?.how ?? state.escalation?.reason.type ?? (state.held ? "held" : "waits for a story"));
+  for (const [, state] of entries(run.stories))
+    words.push(state.ending?.how ?? state.escalation?.reason.type ?? (state.held ? "held" : "waits for a story"));
   return words.join(" + ");
 }
 

@@ -17,19 +17,28 @@ import { choices, walk } from "./random-walk.ts";
 import { story } from "./world.ts";
 
 const RUNS = { numRuns: Number(process.env["REMAND_WALKS"] ?? 400) };
-const STORIES = [story("a"), story("b", { dependsOn: [storyId("a")] }), story("c", { priority: 0 }), story("d", { dependsOn: [storyId("b"), storyId("c")] })];
+const STORIES = [
+  story("a"),
+  story("b", { dependsOn: [storyId("a")] }),
+  story("c", { priority: 0 }),
+  story("d", { dependsOn: [storyId("b"), storyId("c")] }),
+];
 const presets = fc.constantFrom(...PRESETS).map((name): Policy => presetPolicy(name));
 
 /** Laws 2 to 5 are asserted inside the walk, at every turn, against the walk's own record of what was proven. */
 describe("laws, over random runs of four stories", () => {
   test("1: every run ends, accepted or failed or with somebody named to wait for, within its bound", () => {
     fc.assert(
-      fc.property(presets, fc.array(fc.nat({ max: 1_000_000 }), { minLength: 3000, maxLength: 3000 }), (policy, picks) => {
-        const { isOver, run, events } = walk(policy, STORIES, picks, 0);
-        expect(isOver).toBe(true);
-        expect(waitsForSomebody(run)).toBe(true);
-        expect(events.length).toBeLessThan(STORIES.length * stepsBound(policy));
-      }),
+      fc.property(
+        presets,
+        fc.array(fc.nat({ max: 1_000_000 }), { minLength: 3000, maxLength: 3000 }),
+        (policy, picks) => {
+          const { isOver, run, events } = walk(policy, STORIES, picks, 0);
+          expect(isOver).toBe(true);
+          expect(waitsForSomebody(run)).toBe(true);
+          expect(events.length).toBeLessThan(STORIES.length * stepsBound(policy));
+        },
+      ),
       { numRuns: Math.ceil(RUNS.numRuns / 3) },
     );
   });
@@ -58,7 +67,9 @@ describe("laws, over random runs of four stories", () => {
         const once = fold(part, EMPTY_RUN);
         const again = fold(JSON.parse(JSON.stringify(part)) as Recorded[], EMPTY_RUN);
         expect(decide(again, policy, 1e15)).toEqual(decide(once, policy, 1e15));
-        const started = commands.flatMap((command) => (command.type === "start-attempt" ? [`${command.story} ${command.attempt}`] : []));
+        const started = commands.flatMap((command) =>
+          command.type === "start-attempt" ? [`${command.story} ${command.attempt}`] : [],
+        );
         expect(new Set(started).size).toBe(started.length);
       }),
       RUNS,
@@ -81,8 +92,10 @@ describe("laws, over random runs of four stories", () => {
           const after = line.story === null ? undefined : lookup(run.stories, line.story, byText);
           if (event.type === "gate.judged") proven.set(key(event.judgement.gate), event.judgement.result === "pass");
           if (event.type === "attempt.finished" || event.type === "lint.fixed")
-            for (const gate of Object.keys(policy.gates) as GateName[]) if (affects(policy, gate, event.changed)) proven.delete(key(gate));
-          if (before?.phase !== after?.phase || event.type === "tree.restored") for (const gate of Object.keys(policy.gates) as GateName[]) proven.delete(key(gate));
+            for (const gate of Object.keys(policy.gates) as GateName[])
+              if (affects(policy, gate, event.changed)) proven.delete(key(gate));
+          if (before?.phase !== after?.phase || event.type === "tree.restored")
+            for (const gate of Object.keys(policy.gates) as GateName[]) proven.delete(key(gate));
         }
       }),
       RUNS,
@@ -95,7 +108,10 @@ describe("laws, over random runs of four stories", () => {
         const { run, events } = walk(policy, STORIES, picks, 4);
         const middle = cut % (events.length + 1);
         const inParts = fold(events.slice(middle), fold(events.slice(0, middle), EMPTY_RUN));
-        const fromText = fold(events.map((line) => JSON.parse(JSON.stringify(line)) as Recorded), EMPTY_RUN);
+        const fromText = fold(
+          events.map((line) => JSON.parse(JSON.stringify(line)) as Recorded),
+          EMPTY_RUN,
+        );
         expect(canonicalJson(inParts)).toBe(canonicalJson(run));
         expect(canonicalJson(fromText)).toBe(canonicalJson(run));
       }),
@@ -111,7 +127,9 @@ describe("laws, over random runs of four stories", () => {
         const due = new Set(decide(run, policy, Number.MAX_SAFE_INTEGER).map((command) => command.story));
         for (const [id, state] of entries(run.stories)) {
           const isFree = state.ending === null && state.escalation === null && !state.held && state.running === null;
-          const waits = state.policy === null && state.story.dependsOn.some((on) => lookup(run.stories, on, byText)?.ending?.how !== "accepted");
+          const waits =
+            state.policy === null &&
+            state.story.dependsOn.some((on) => lookup(run.stories, on, byText)?.ending?.how !== "accepted");
           if (isFree) expect(due.has(id)).toBe(!waits);
         }
       }),

@@ -26,20 +26,25 @@ export function witnessed(witness: Witness, before: StoryState, after: StoryStat
   const forget = (paths: readonly string[]): void => {
     const docsOnly = paths.every((path) => path.endsWith(".md"));
     for (const gate of Object.keys(proven) as GateName[])
-      if (paths.length > 0 && !(docsOnly && (gate === "checks" || gate === "tdd" || gate === "mutation"))) delete proven[gate];
+      if (paths.length > 0 && !(docsOnly && (gate === "checks" || gate === "tdd" || gate === "mutation")))
+        delete proven[gate];
   };
   if (event.type === "gate.judged") {
     const { gate, result, ciClass } = event.judgement;
     if (result === "pass") proven[gate] = true;
     else delete proven[gate];
     const tests = before.policy!.phases.some((plan) => plan.gates.includes("tdd")) ? "tdd" : "checks";
-    const free = result !== "fail" || ciClass === "infrastructure" || (ciClass === "lint" && before.gates.ci?.lintFixed !== true);
+    const free =
+      result !== "fail" || ciClass === "infrastructure" || (ciClass === "lint" && before.gates.ci?.lintFixed !== true);
     const to = gate === "ci" && (ciClass === "test" || ciClass === "build") ? tests : gate;
     if (!free) charged[to] = (charged[to] ?? 0) + 1;
   }
   if (event.type === "attempt.finished" || event.type === "lint.fixed") forget(event.changed);
   if (event.type === "tree.restored") forget(["src/a.ts"]);
-  if (event.type === "blame.found" && (event.blame.verdict === "environment" || event.blame.verdict === "flaky" || event.blame.verdict === "pre-existing")) {
+  if (
+    event.type === "blame.found" &&
+    (event.blame.verdict === "environment" || event.blame.verdict === "flaky" || event.blame.verdict === "pre-existing")
+  ) {
     const last = before.gates[event.gate]!.last!;
     const tests = before.policy!.phases.some((plan) => plan.gates.includes("tdd")) ? "tdd" : "checks";
     const to = last.ciClass === "test" || last.ciClass === "build" ? tests : event.gate;
@@ -55,7 +60,10 @@ export function witnessed(witness: Witness, before: StoryState, after: StoryStat
 function checkAccepted(state: StoryState, witness: Witness): void {
   for (const gate of state.policy!.phases[state.policy!.phases.length - 1]!.gates) {
     const waived = state.waivers.some((waiver) => waiver.gate === gate && waiver.by !== "" && waiver.reason !== "");
-    assert(waived || witness.proven[state.story.id]?.[gate] === true, `${gate} was not proven when the story was accepted`);
+    assert(
+      waived || witness.proven[state.story.id]?.[gate] === true,
+      `${gate} was not proven when the story was accepted`,
+    );
   }
 }
 
@@ -68,32 +76,64 @@ export function checkCommands(run: RunState, witness: Witness, commands: readonl
   assert(!blocked || dispatched.length === 0, "work was dispatched while blocked");
   for (const command of dispatched) {
     const state = lookup(run.stories, command.story!, byText)!;
-    assert(state.running === null && state.escalation === null && state.ending === null, "work was dispatched for a story that cannot take it");
+    assert(
+      state.running === null && state.escalation === null && state.ending === null,
+      "work was dispatched for a story that cannot take it",
+    );
   }
   for (const command of commands) {
     if (command.type === "accept") checkAccepted(lookup(run.stories, command.story, byText)!, witness);
-    if (command.type === "send-back") assert(command.failureLimit === null || command.failure < command.failureLimit, "work went back although its budget was used up");
+    if (command.type === "send-back")
+      assert(
+        command.failureLimit === null || command.failure < command.failureLimit,
+        "work went back although its budget was used up",
+      );
     if (command.type !== "raise-escalation") continue;
     const problems = escalationProblems(command.escalation);
     assert(problems.length === 0, `an escalation nobody can act on: ${problems.join(", ")}`);
   }
 }
 
-const DISPATCHES = new Set(["start-story", "start-attempt", "start-gate", "find-blame", "fix-lint", "adjudicate", "deliver"]);
+const DISPATCHES = new Set([
+  "start-story",
+  "start-attempt",
+  "start-gate",
+  "find-blame",
+  "fix-lint",
+  "adjudicate",
+  "deliver",
+]);
 
 /** Laws 3 and 4: budgets are never exceeded, and are charged for failures of the work alone. */
 export function checkBudgets(run: RunState, witness: Witness, policy: Policy): void {
   for (const [id, state] of entries(run.stories)) {
-    const worked = state.attempts.filter((attempt) => attempt.outcome === "ready" || attempt.outcome === "running").length;
-    assert(state.counters.attempts === worked, `${state.counters.attempts} iterations were counted for ${worked} attempts that worked`);
-    assert(state.counters.attempts <= (state.raised.iterations ?? policy.limits.iterations), "more attempts than iterations");
-    for (const [gate, known] of Object.entries(state.gates) as [GateName, NonNullable<StoryState["gates"][GateName]>][]) {
+    const worked = state.attempts.filter(
+      (attempt) => attempt.outcome === "ready" || attempt.outcome === "running",
+    ).length;
+    assert(
+      state.counters.attempts === worked,
+      `${state.counters.attempts} iterations were counted for ${worked} attempts that worked`,
+    );
+    assert(
+      state.counters.attempts <= (state.raised.iterations ?? policy.limits.iterations),
+      "more attempts than iterations",
+    );
+    for (const [gate, known] of Object.entries(state.gates) as [
+      GateName,
+      NonNullable<StoryState["gates"][GateName]>,
+    ][]) {
       const set = policy.limits.failures[gate];
-      const limit = policy.circuitBreaker && set !== null ? (state.raised[`failures:${gate}`] ?? set) + policy.stall.grace : FAILURE_CEILING;
+      const limit =
+        policy.circuitBreaker && set !== null
+          ? (state.raised[`failures:${gate}`] ?? set) + policy.stall.grace
+          : FAILURE_CEILING;
       const most = set === null ? policy.limits.iterations : Math.min(FAILURE_CEILING, limit);
       // A person may have it judged once more without sending it back: that can fail too, and asks again at once.
       assert(known.failures <= most + witness.answers, `${gate} was charged ${known.failures} of ${most}`);
-      assert(known.failuresEver === (witness.charged[id]?.[gate] ?? 0), `${gate} was charged for something that is not its failure`);
+      assert(
+        known.failuresEver === (witness.charged[id]?.[gate] ?? 0),
+        `${gate} was charged for something that is not its failure`,
+      );
     }
   }
 }
@@ -103,9 +143,10 @@ export function waitsForSomebody(run: RunState): boolean {
   if (run.escalation !== null || run.halted !== null) return true;
   for (const [, state] of entries(run.stories)) {
     const waitsForPerson = state.escalation !== null || state.held;
-    const waitsForStory = state.story.dependsOn.some((id) => lookup(run.stories, id, byText)?.ending?.how !== "accepted");
+    const waitsForStory = state.story.dependsOn.some(
+      (id) => lookup(run.stories, id, byText)?.ending?.how !== "accepted",
+    );
     if (state.ending === null && !waitsForPerson && !waitsForStory) return false;
   }
   return true;
 }
-

@@ -40,7 +40,8 @@ export function walk(policy: Policy, stories: readonly Story[], picks: readonly 
     events.push(line);
     run = evolve(run, line);
     const after = of === null ? undefined : lookup(run.stories, of as never, byText);
-    if (before !== undefined && after !== undefined && before.ending === null) witness = witnessed(witness, before, after, event);
+    if (before !== undefined && after !== undefined && before.ending === null)
+      witness = witnessed(witness, before, after, event);
   };
   for (const [turn, pick] of picks.entries()) {
     const due = decide(run, policy, Number.MAX_SAFE_INTEGER);
@@ -70,5 +71,13 @@ function speak(run: RunState, pick: number, tell: (of: string | null, event: Rec
   const gate = state.escalation?.gate ?? "checks";
   const findings = state.gates[gate]?.last?.blocking ?? [];
   const toProject = run.escalation !== null && pick % 2 === 0;
-  tell(toProject ? null : id, answer(verb, { gate, budget: "cost", limit: 1000, ...(verb === "dispute" || findings.length > 0 ? { findings } : {}) }));
+  tell(
+    toProject ? null : id,
+    answer(verb, {
+      gate,
+      budget: "cost",
+      limit: 1000,
+      ...(verb === "dispute" || findings.length > 0 ? { findings } : {}),
+    }),
+  );
 }

@@ -52,7 +52,10 @@ export async function simulate(seed: number, blocked: boolean, kills: ReadonlySe
       if (kills.has(calls)) dead = true;
       if (dead) throw new Killed();
     };
-    const world = simulatedWorld(disk, { seed, blocked }, alive, { onLines: () => undefined, onOutput: () => undefined });
+    const world = simulatedWorld(disk, { seed, blocked }, alive, {
+      onLines: () => undefined,
+      onOutput: () => undefined,
+    });
     try {
       const ledger = await openLedger(world);
       await recover(ledger, world);
@@ -74,14 +77,18 @@ export async function checkJournal(disk: Disk): Promise<RunState> {
     const before = line.story === null ? undefined : lookup(run.stories, line.story, byText);
     run = evolve(run, line);
     const after = line.story === null ? undefined : lookup(run.stories, line.story, byText);
-    if (before !== undefined && after !== undefined && before.ending === null) witness = witnessed(witness, before, after, line.event);
+    if (before !== undefined && after !== undefined && before.ending === null)
+      witness = witnessed(witness, before, after, line.event);
     checkBudgets(run, witness, POLICY);
     if (run.policy !== null) checkCommands(run, witness, decide(run, POLICY, Number.MAX_SAFE_INTEGER));
     for (const lane of ["developers", "checks"] as const)
-      if (run.busy[lane] > POLICY.concurrency[lane]) throw new Error(`${run.busy[lane]} at once in ${lane}, of ${POLICY.concurrency[lane]}`);
+      if (run.busy[lane] > POLICY.concurrency[lane])
+        throw new Error(`${run.busy[lane]} at once in ${lane}, of ${POLICY.concurrency[lane]}`);
   }
   if (!waitsForSomebody(run)) throw new Error("it ended with nobody to wait for");
-  const ended = lines.flatMap((line) => (line.event.type === "attempt.finished" ? [`${line.story} ${line.event.attempt}`] : []));
+  const ended = lines.flatMap((line) =>
+    line.event.type === "attempt.finished" ? [`${line.story} ${line.event.attempt}`] : [],
+  );
   if (new Set(ended).size !== ended.length) throw new Error("an attempt ended twice");
   const verified = await disk.journal.verify();
   if (!verified.ok) throw new Error(verified.problem);
@@ -94,7 +101,13 @@ export function outcomeOf(run: RunState): Record<string, unknown> {
   for (const [id, state] of entries(run.stories)) {
     const failures = Object.fromEntries(Object.entries(state.gates).map(([gate, known]) => [gate, known.failuresEver]));
     const worked = state.attempts.filter((attempt) => attempt.outcome === "ready").length;
-    outcome[id] = { ending: state.ending?.how ?? null, asks: state.escalation?.reason.type ?? null, failures, worked, tree: state.tree };
+    outcome[id] = {
+      ending: state.ending?.how ?? null,
+      asks: state.escalation?.reason.type ?? null,
+      failures,
+      worked,
+      tree: state.tree,
+    };
   }
   return outcome;
 }

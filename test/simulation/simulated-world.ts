@@ -32,15 +32,28 @@ export interface Faults {
 }
 
 export function newDisk(): Disk {
-  return { journal: createMemoryJournal(), outbox: new Map(), evidence: new Map(), files: new Map(), nowMs: 0, seen: [] };
+  return {
+    journal: createMemoryJournal(),
+    outbox: new Map(),
+    evidence: new Map(),
+    files: new Map(),
+    nowMs: 0,
+    seen: [],
+  };
 }
 
 /**
  * A world in which everything follows from the seed and from what the journal holds: a step that is done again
  * because nobody wrote it down goes the same way again. `alive` is asked before anything is done.
  */
-export function simulatedWorld(disk: Disk, faults: Faults, alive: (what: string) => void, watcher: Watcher): EngineWorld {
-  const guarded = <A extends readonly unknown[], T>(what: string, work: (...args: A) => T) =>
+export function simulatedWorld(
+  disk: Disk,
+  faults: Faults,
+  alive: (what: string) => void,
+  watcher: Watcher,
+): EngineWorld {
+  const guarded =
+    <A extends readonly unknown[], T>(what: string, work: (...args: A) => T) =>
     async (...args: A): Promise<Awaited<T>> => {
       alive(what);
       const done = await work(...args);
@@ -55,8 +68,16 @@ export function simulatedWorld(disk: Disk, faults: Faults, alive: (what: string)
     disk.files.set(story, known);
     return known;
   };
-  const agent: Agent = { name: "simulated", run: guarded("agent", async ({ cwd, key }): Promise<AgentResult> => simulatedAgent(faults, disk, place, told, cwd, key)) };
-  const gates: [GateName, Gate][] = (["integrity", "checks"] as const).map((name) => [name, simulatedGate(name, faults, told, guarded)]);
+  const agent: Agent = {
+    name: "simulated",
+    run: guarded("agent", async ({ cwd, key }): Promise<AgentResult> =>
+      simulatedAgent(faults, disk, place, told, cwd, key),
+    ),
+  };
+  const gates: [GateName, Gate][] = (["integrity", "checks"] as const).map((name) => [
+    name,
+    simulatedGate(name, faults, told, guarded),
+  ]);
   return {
     root: "/project",
     journal: {
@@ -74,7 +95,13 @@ export function simulatedWorld(disk: Disk, faults: Faults, alive: (what: string)
     },
     queue: simulatedQueue(),
     workspace: {
-      prepare: guarded("prepare", (story) => ({ path: story, branch: `remand/${story}`, tree: treeId(place(story).tree), commit: place(story).kept.at(-1)!, base: "t0" })),
+      prepare: guarded("prepare", (story) => ({
+        path: story,
+        branch: `remand/${story}`,
+        tree: treeId(place(story).tree),
+        commit: place(story).kept.at(-1)!,
+        base: "t0",
+      })),
       look: guarded("look", (story) => ({ tree: treeId(place(story).tree), commit: place(story).kept.at(-1)! })),
       keep: guarded("keep", (story) => {
         const known = place(story);
@@ -108,7 +135,15 @@ export function simulatedWorld(disk: Disk, faults: Faults, alive: (what: string)
       drop: guarded("outbox drop", (key) => void disk.outbox.delete(key)),
     },
     gates: new Map(gates),
-    roster: { playing: guarded("roster", (role) => ({ agent: { ...agent, name: role }, model: null, prompt: `You are ${role}.`, reports: "signal", env: {} })) },
+    roster: {
+      playing: guarded("roster", (role) => ({
+        agent: { ...agent, name: role },
+        model: null,
+        prompt: `You are ${role}.`,
+        reports: "signal",
+        env: {},
+      })),
+    },
     watcher,
     nonce: () => "n0nc3n0nc3",
   };
@@ -116,8 +151,26 @@ export function simulatedWorld(disk: Disk, faults: Faults, alive: (what: string)
 
 type Told = (story: StoryId | null, ...types: string[]) => Promise<number>;
 
-async function simulatedAgent({ seed }: Faults, disk: Disk, place: (story: StoryId) => { tree: string }, told: Told, cwd: string, key: string): Promise<AgentResult> {
-  const result = (more: Partial<AgentResult>): AgentResult => ({ status: "completed", session: null, text: "", output: null, tokens: 10, costUsd: 0.01, denied: [], error: null, durationMs: 5, ...more });
+async function simulatedAgent(
+  { seed }: Faults,
+  disk: Disk,
+  place: (story: StoryId) => { tree: string },
+  told: Told,
+  cwd: string,
+  key: string,
+): Promise<AgentResult> {
+  const result = (more: Partial<AgentResult>): AgentResult => ({
+    status: "completed",
+    session: null,
+    text: "",
+    output: null,
+    tokens: 10,
+    costUsd: 0.01,
+    denied: [],
+    error: null,
+    durationMs: 5,
+    ...more,
+  });
   if (key.startsWith("project:")) {
     const healthy = chance(seed, "health", await told(null, "health.checked")) < 0.7;
     return result({ text: healthy ? "HEALTH_AUDIT: HEALTHY" : "HEALTH_AUDIT: UNHEALTHY" });
@@ -127,7 +180,8 @@ async function simulatedAgent({ seed }: Faults, disk: Disk, place: (story: Story
   const asked = await askedSoFar(disk, story);
   const edits = (): void => void (place(story).tree = `t-${story}-${turn}`);
   const ready = `I did it.\n\nREADY_FOR_REVIEW: ${story}\n\nSummary: done ${turn}`;
-  const failed = (kind: "crash" | "rate-limit" | "refused"): AgentResult => result({ status: "failed", error: { kind, message: kind, retryAt: disk.nowMs + 5000 } });
+  const failed = (kind: "crash" | "rate-limit" | "refused"): AgentResult =>
+    result({ status: "failed", error: { kind, message: kind, retryAt: disk.nowMs + 5000 } });
   return pick<() => AgentResult>(chance(seed, story, "agent", turn, asked), [
     [80, () => (edits(), result({ text: ready }))],
     [4, () => result({ text: ready })],
@@ -136,13 +190,24 @@ async function simulatedAgent({ seed }: Faults, disk: Disk, place: (story: Story
     [3, () => failed("rate-limit")],
     [2, () => failed("refused")],
     [2, () => result({ status: "timeout" })],
-    [2, () => result({ text: `TASK_INCOMPLETE: ${story}\n\nBlocker: blocked_by_dependency\nAttempted: all\nNeeded: time` })],
-    [1, () => result({ text: `TASK_INCOMPLETE: ${story}\n\nBlocker: missing_info - which one\nAttempted: this\nNeeded: an answer` })],
+    [
+      2,
+      () =>
+        result({ text: `TASK_INCOMPLETE: ${story}\n\nBlocker: blocked_by_dependency\nAttempted: all\nNeeded: time` }),
+    ],
+    [
+      1,
+      () =>
+        result({
+          text: `TASK_INCOMPLETE: ${story}\n\nBlocker: missing_info - which one\nAttempted: this\nNeeded: an answer`,
+        }),
+    ],
   ])();
 }
 
 async function linesOf(disk: Disk): Promise<readonly Stored[]> {
-  for await (const line of disk.journal.read(disk.seen.length)) if (line.position === disk.seen.length + 1) disk.seen.push(line);
+  for await (const line of disk.journal.read(disk.seen.length))
+    if (line.position === disk.seen.length + 1) disk.seen.push(line);
   return disk.seen;
 }
 
@@ -161,7 +226,10 @@ function simulatedGate(
   name: GateName,
   { seed, blocked }: Faults,
   told: Told,
-  guarded: <A extends readonly unknown[], T>(what: string, work: (...args: A) => T) => (...args: A) => Promise<Awaited<T>>,
+  guarded: <A extends readonly unknown[], T>(
+    what: string,
+    work: (...args: A) => T,
+  ) => (...args: A) => Promise<Awaited<T>>,
 ): Gate {
   return {
     name,
@@ -169,11 +237,36 @@ function simulatedGate(
     judge: guarded("gate", async ({ story, tree }): Promise<Judgement> => {
       const turn = await told(story.id, "gate.judged");
       const roll = chance(seed, story.id, name, turn);
-      const result = pick<Result>(roll, [[62, "pass"], [25, "fail"], [5, "error"], [4, "inconclusive"], [blocked ? 4 : 0, "blocked"]]);
+      const result = pick<Result>(roll, [
+        [62, "pass"],
+        [25, "fail"],
+        [5, "error"],
+        [4, "inconclusive"],
+        [blocked ? 4 : 0, "blocked"],
+      ]);
       const count = result === "fail" ? 1 + Math.floor(chance(seed, story.id, name, turn, "count") * 4) : 0;
-      const findings = Array.from({ length: count }, (_, i) => identified({ severity: "critical", category: "logic", message: `wrong ${Math.floor(roll * 40)} ${i}x`, source: name, file: "src/a.ts", line: 1 }));
+      const findings = Array.from({ length: count }, (_, i) =>
+        identified({
+          severity: "critical",
+          category: "logic",
+          message: `wrong ${Math.floor(roll * 40)} ${i}x`,
+          source: name,
+          file: "src/a.ts",
+          line: 1,
+        }),
+      );
       const failure = result === "fail" ? { failure: failureFingerprint(findings, "") } : {};
-      return { gate: name, tree, result, findings, blocking: findings.map(({ id }) => id), ...failure, summary: `${name} ${result}`, evidence: [], durationMs: 3 };
+      return {
+        gate: name,
+        tree,
+        result,
+        findings,
+        blocking: findings.map(({ id }) => id),
+        ...failure,
+        summary: `${name} ${result}`,
+        evidence: [],
+        durationMs: 3,
+      };
     }),
   };
 }
@@ -186,7 +279,10 @@ function simulatedQueue(): Queue {
   return {
     enqueue: (job) => {
       if (running.has(job.id) || work === null) return;
-      running.set(job.id, work(job, abort.signal).finally(() => running.delete(job.id)));
+      running.set(
+        job.id,
+        work(job, abort.signal).finally(() => running.delete(job.id)),
+      );
     },
     start: (next) => void (work = next),
     idle: async () => void (await Promise.all(running.values())),

@@ -27,7 +27,12 @@ function storyKey(state: StoryState): unknown {
     state.tree !== null,
     state.phase,
     state.completed,
-    running === null ? null : [running.type, running.type === "attempt" ? running.unclear : running.type === "gate" ? running.gate : running.step],
+    running === null
+      ? null
+      : [
+          running.type,
+          running.type === "attempt" ? running.unclear : running.type === "gate" ? running.gate : running.step,
+        ],
     state.productReady,
     GATES.map((name) => (state.gates[name] === undefined ? 0 : gateKey(state.gates[name], state, name))),
     failing === null ? null : [failing.gate, failing.blame?.verdict ?? null, failing.approved, failing.restored],
@@ -36,9 +41,27 @@ function storyKey(state: StoryState): unknown {
     state.wait?.type ?? null,
     escalation === null ? null : [escalation.reason, escalation.gate],
     state.disputes.map((dispute) => [dispute.finding, dispute.standing]),
-    state.waivers.map((waiver) => [waiver.gate, waiver.findings, waiver.tree === null ? null : waiver.tree === state.tree]),
-    [counters.attempts, counters.agentFailures, counters.timeouts, counters.rateLimits, counters.refusals, counters.dependencyWaits],
-    [counters.blocked, counters.unchanged, counters.stepFailures, counters.approvedRetry, counters.missing, counters.lastFailure?.type ?? null],
+    state.waivers.map((waiver) => [
+      waiver.gate,
+      waiver.findings,
+      waiver.tree === null ? null : waiver.tree === state.tree,
+    ]),
+    [
+      counters.attempts,
+      counters.agentFailures,
+      counters.timeouts,
+      counters.rateLimits,
+      counters.refusals,
+      counters.dependencyWaits,
+    ],
+    [
+      counters.blocked,
+      counters.unchanged,
+      counters.stepFailures,
+      counters.approvedRetry,
+      counters.missing,
+      counters.lastFailure?.type ?? null,
+    ],
     counters.lastFailure?.type === "incomplete" ? counters.lastFailure.category : null,
     Object.entries(state.locations).map(([place, record]) => [place, record.sincePass]),
     state.watched,
@@ -53,7 +76,9 @@ function storyKey(state: StoryState): unknown {
 /** Trees have no names, only sameness. Where all are different, how many there are (up to three) says everything. */
 function treesKey(state: StoryState): unknown {
   const names = [...new Set(state.trees)];
-  return names.length === state.trees.length ? Math.min(names.length, 3) : state.trees.map((tree) => names.indexOf(tree));
+  return names.length === state.trees.length
+    ? Math.min(names.length, 3)
+    : state.trees.map((tree) => names.indexOf(tree));
 }
 
 function gateKey(gate: GateState, state: StoryState, name: string): unknown {

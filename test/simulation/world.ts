@@ -49,7 +49,14 @@ export interface JudgementParts {
 export function judgement(gate: GateName, tree: string, result: Result, parts: JudgementParts = {}): Judgement {
   const count = result === "fail" ? (parts.blocking ?? 1) : 0;
   const findings = Array.from({ length: count }, (_, i) =>
-    identified({ severity: "critical", category: parts.category ?? "logic", message: `${parts.failure ?? "broken"} ${i}x`, source: gate, file: `src/f${i}.ts`, line: 1 }),
+    identified({
+      severity: "critical",
+      category: parts.category ?? "logic",
+      message: `${parts.failure ?? "broken"} ${i}x`,
+      source: gate,
+      file: `src/f${i}.ts`,
+      line: 1,
+    }),
   );
   return {
     gate,
@@ -58,7 +65,9 @@ export function judgement(gate: GateName, tree: string, result: Result, parts: J
     findings,
     blocking: findings.map((finding) => finding.id),
     ...(result === "fail" ? { failure: fingerprint(parts.failure ?? "same") } : {}),
-    ...(parts.failingTests === undefined ? {} : { tests: { total: 9, passed: 9 - parts.failingTests, failed: parts.failingTests, skipped: 0 } }),
+    ...(parts.failingTests === undefined
+      ? {}
+      : { tests: { total: 9, passed: 9 - parts.failingTests, failed: parts.failingTests, skipped: 0 } }),
     ...(parts.ciClass === undefined ? {} : { ciClass: parts.ciClass }),
     summary: `${gate} says ${result}`,
     evidence: [evidenceId("e1")],
@@ -71,7 +80,13 @@ export function attemptEnd(
   attempt: number,
   outcome: AttemptOutcome,
   tree: string,
-  more: { changed?: readonly string[]; productChanged?: boolean; costUsd?: number; durationMs?: number; summary?: string } = {},
+  more: {
+    changed?: readonly string[];
+    productChanged?: boolean;
+    costUsd?: number;
+    durationMs?: number;
+    summary?: string;
+  } = {},
 ): Event {
   return {
     type: "attempt.finished",
@@ -102,8 +117,18 @@ export function attemptStart(command: Extract<Command, { type: "start-attempt" }
 }
 
 export function blameEvent(gate: GateName, verdict: BlameVerdict, file = "src/a.ts"): Event {
-  const suspects = verdict === "culprit" || verdict === "multi" ? [suspect(file)] : verdict === "too-broad" ? [suspect("src/a.ts"), suspect("lib/z.ts")] : [];
-  return { type: "blame.found", gate, blame: { verdict, basis: "ranked", confidence: 0.8, suspects, explanation: `it is ${verdict}`, testRuns: 0 }, ...COST };
+  const suspects =
+    verdict === "culprit" || verdict === "multi"
+      ? [suspect(file)]
+      : verdict === "too-broad"
+        ? [suspect("src/a.ts"), suspect("lib/z.ts")]
+        : [];
+  return {
+    type: "blame.found",
+    gate,
+    blame: { verdict, basis: "ranked", confidence: 0.8, suspects, explanation: `it is ${verdict}`, testRuns: 0 },
+    ...COST,
+  };
 }
 
 function suspect(file: string) {
@@ -143,12 +168,30 @@ export function outcomesOf(command: Command, state: StoryState | null): Outcome[
       return gateOutcomes(command, state!);
     case "find-blame": {
       const start: Event = { type: "step.started", step: "blame" };
-      const verdicts: BlameVerdict[] = ["culprit", "multi", "unmet", "pre-existing", "environment", "flaky", "too-broad", "unknown"];
-      return [...verdicts.map((verdict) => one(`blame ${verdict}`, start, blameEvent(command.gate, verdict))), ...brokenSteps("blame", [start])];
+      const verdicts: BlameVerdict[] = [
+        "culprit",
+        "multi",
+        "unmet",
+        "pre-existing",
+        "environment",
+        "flaky",
+        "too-broad",
+        "unknown",
+      ];
+      return [
+        ...verdicts.map((verdict) => one(`blame ${verdict}`, start, blameEvent(command.gate, verdict))),
+        ...brokenSteps("blame", [start]),
+      ];
     }
     case "fix-lint": {
       const tree = freshTree(state!);
-      return [one("fixed", { type: "step.started", step: "lint-fix" }, { type: "lint.fixed", tree: treeId(tree), commit: `c-${tree}`, changed: ["src/a.ts"] })];
+      return [
+        one(
+          "fixed",
+          { type: "step.started", step: "lint-fix" },
+          { type: "lint.fixed", tree: treeId(tree), commit: `c-${tree}`, changed: ["src/a.ts"] },
+        ),
+      ];
     }
     case "send-back":
       return [one("sent back", sentBack(command)), ...brokenSteps("brief", [{ type: "step.started", step: "brief" }])];
@@ -158,10 +201,20 @@ export function outcomesOf(command: Command, state: StoryState | null): Outcome[
       return [one("granted", { type: "grace.granted", gate: command.gate, failures: command.failures })];
     case "adjudicate":
       return [true, false].map((upheld) =>
-        one(upheld ? "upheld" : "overturned", { type: "finding.adjudicated", finding: command.finding, upheld, by: command.role, reason: "read both", ...COST }),
+        one(upheld ? "upheld" : "overturned", {
+          type: "finding.adjudicated",
+          finding: command.finding,
+          upheld,
+          by: command.role,
+          reason: "read both",
+          ...COST,
+        }),
       );
     case "deliver":
-      return [one("delivered", { type: "work.delivered", how: command.how, where: "there" }), ...brokenSteps("delivery", [{ type: "step.started", step: "delivery" }])];
+      return [
+        one("delivered", { type: "work.delivered", how: command.how, where: "there" }),
+        ...brokenSteps("delivery", [{ type: "step.started", step: "delivery" }]),
+      ];
     case "accept":
       return [one("accepted", { type: "story.accepted" })];
     case "fail":
@@ -169,13 +222,28 @@ export function outcomesOf(command: Command, state: StoryState | null): Outcome[
     case "raise-escalation":
       return [one("raised", { type: "escalation.raised", escalation: command.escalation })];
     case "warn-budget":
-      return [one("warned", { type: "budget.warned", budget: command.budget, used: command.used, limit: command.limit })];
+      return [
+        one("warned", { type: "budget.warned", budget: command.budget, used: command.used, limit: command.limit }),
+      ];
     case "flag-story":
       return [one("flagged", { type: "story.flagged", usualMs: command.usualMs, takenMs: command.takenMs })];
     case "start-remediation":
-      return [one("remediated", { type: "remediation.started", attempt: command.attempt }, { type: "remediation.finished", attempt: command.attempt, fixes: ["restarted it"], ...COST })];
+      return [
+        one(
+          "remediated",
+          { type: "remediation.started", attempt: command.attempt },
+          { type: "remediation.finished", attempt: command.attempt, fixes: ["restarted it"], ...COST },
+        ),
+      ];
     case "check-health":
-      return [true, false].map((healthy) => one(healthy ? "healthy" : "unhealthy", { type: "health.checked", healthy, remaining: healthy ? [] : ["still down"], ...COST }));
+      return [true, false].map((healthy) =>
+        one(healthy ? "healthy" : "unhealthy", {
+          type: "health.checked",
+          healthy,
+          remaining: healthy ? [] : ["still down"],
+          ...COST,
+        }),
+      );
   }
 }
 
@@ -190,7 +258,12 @@ function attemptOutcomes(command: Extract<Command, { type: "start-attempt" }>, s
   const start = attemptStart(command);
   const { attempt } = command;
   const now = state.tree!;
-  const end = (name: string, outcome: AttemptOutcome, tree: string = now, more: Parameters<typeof attemptEnd>[3] = { changed: [], productChanged: false }): Outcome => ({
+  const end = (
+    name: string,
+    outcome: AttemptOutcome,
+    tree: string = now,
+    more: Parameters<typeof attemptEnd>[3] = { changed: [], productChanged: false },
+  ): Outcome => ({
     name,
     events: [start, attemptEnd(attempt, outcome, tree, more)],
   });
@@ -239,13 +312,29 @@ function gateOutcomes(command: StartGate & { readonly key: string }, state: Stor
   ];
   if (gate === "ci") {
     const classes: CiClass[] = ["test", "lint", "build", "configuration", "infrastructure", "flaky"];
-    return [...results, ...classes.map((ciClass) => judged(`fail ${ciClass}`, ciClass === "flaky" ? "inconclusive" : "fail", { ciClass, failure: `ci${roundsOf(state, gate)}` }))];
+    return [
+      ...results,
+      ...classes.map((ciClass) =>
+        judged(`fail ${ciClass}`, ciClass === "flaky" ? "inconclusive" : "fail", {
+          ciClass,
+          failure: `ci${roundsOf(state, gate)}`,
+        }),
+      ),
+    ];
   }
   return [
     ...results,
-    judged("fail", "fail", { failure: `new${roundsOf(state, gate)}`, failingTests: 2, blocking: Math.max(1, 4 - roundsOf(state, gate)) }),
+    judged("fail", "fail", {
+      failure: `new${roundsOf(state, gate)}`,
+      failingTests: 2,
+      blocking: Math.max(1, 4 - roundsOf(state, gate)),
+    }),
     judged("fail the same", "fail", { failure: "same", failingTests: 2, blocking: 4 }),
-    judged("fail worse", "fail", { failure: `worse${roundsOf(state, gate)}`, failingTests: 3 + roundsOf(state, gate), blocking: 4 }),
+    judged("fail worse", "fail", {
+      failure: `worse${roundsOf(state, gate)}`,
+      failingTests: 3 + roundsOf(state, gate),
+      blocking: 4,
+    }),
   ];
 }
 

@@ -49,8 +49,10 @@ const MOST_PROBLEMS = 20;
 function dataOf(text: string, name: string): DataResult {
   const whole = text.trim();
   if (whole.startsWith("{")) return readJson(whole);
-  const block = findJsonBlocks(whole, () => true, 1).at(-1);
-  if (block !== undefined) return readJson(block.text);
   // A name alone on the first line, with the fields below it not indented, is a heading and not a key.
-  return readYaml(whole.startsWith(`${name}:\n`) && !/^\S+\n\s/.test(whole) ? whole.slice(name.length + 2) : whole);
+  const isHeading = whole.startsWith(`${name}:\n`) && !/^\S+\n\s/.test(whole);
+  const yaml = readYaml(isHeading ? whole.slice(name.length + 2) : whole);
+  if (yaml.ok && isFields(yaml.value)) return yaml;
+  const block = findJsonBlocks(whole, () => true, 1).at(-1);
+  return block === undefined ? yaml : readJson(block.text);
 }

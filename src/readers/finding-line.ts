@@ -39,20 +39,21 @@ const EMPTY = {
 /** `[CRITICAL]`, `(major)`, `**Minor**:`, `BLOCKER:` before the text; also `[security]` and `[ADDRESSED]`. */
 function takeTags(draft: Draft): void {
   for (let tags = 0; tags < 3; tags++) {
-    const match = TAG.exec(draft.rest) ?? WORD_TAG.exec(draft.rest);
+    const match = TAG.exec(draft.rest);
     if (match === null) return;
-    const word = (match[1] ?? match[2] ?? match[3] ?? match[4])!.replace(/[:*_\s]+$/, "");
+    const [whole, bracketed, ...others] = match;
+    const word = (bracketed ?? others.find((other) => other !== undefined) ?? "").replace(/[:*_\s]+$/, "");
     const severity = severityFromWord(word.replace(/\s+(?:issue|severity|priority)$/i, ""));
     if (severity !== undefined) draft.severity = severity;
     else if (STATUS.test(word)) draft.status = word.toUpperCase();
-    else if (match[1] !== undefined && /^[a-z][\w -]*$/i.test(word)) draft.category = word;
+    else if (bracketed !== undefined && /^[a-z][\w -]*$/i.test(word)) draft.category = word;
     else return;
-    draft.rest = draft.rest.slice(match[0].length);
+    draft.rest = draft.rest.slice(whole.length);
   }
 }
 
-const TAG = /^(?:\[([^\]\n]{1,40})\]|\(([^)\n]{1,40})\)|\*\*([^*\n]{1,40})\*\*) ?[:–—-]? ?/;
-const WORD_TAG = /^()()()(blocker|critical|major|minor|important|suggestion|high|medium|low|nit)(?::| [–—-]) /i;
+const TAG =
+  /^(?:(?:\[([^\]\n]{1,40})\]|\(([^)\n]{1,40})\)|\*\*([^*\n]{1,40})\*\*) ?[:–—-]? ?|(blocker|critical|major|minor|important|suggestion|high|medium|low|nit)(?::| [–—-]) )/i;
 const STATUS = /^(?:not |un)?(?:addressed|fixed|resolved)$|^(?:still present|open|new)$/i;
 
 function takePlace(draft: Draft): void {

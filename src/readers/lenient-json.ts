@@ -187,4 +187,5 @@ const WORDS: Readonly<Record<string, unknown>> = {
 const NUMBER = /^-?\d{1,15}(?:\.\d{1,15})?$/;
 const WHITE = /\s/;
 const KEY = /[\w$.-]+/y;
-const WORD = /[^,;{}[\]\n"]+/y;
+/** Up to what ends a value; a comment needs white space before it, because an address has two slashes too. */
+const WORD = /(?:[^,;{}[\]\n"/]|(?<!\s)\/|\/(?![/*]))+/y;

@@ -43,17 +43,3 @@ export type AttemptOutcome =
   /** No such agent here: not installed, renamed, out of service. */
   | { readonly type: "missing"; readonly detail: string }
   | { readonly type: "stopped"; readonly by: string };
-
-export const ATTEMPT_OUTCOMES = [
-  "ready",
-  "incomplete",
-  "blocked",
-  "unclear",
-  "crashed",
-  "timed-out",
-  "rate-limited",
-  "refused",
-  "unusable",
-  "missing",
-  "stopped",
-] as const satisfies readonly AttemptOutcome["type"][];

@@ -1,7 +1,7 @@
 import type { Command } from "../domain/command.ts";
 import type { Lane } from "../domain/lane.ts";
 import type { RunState } from "../domain/run-state.ts";
-import { decide, nextWake } from "../policy/decide.ts";
+import { decide, nextWake, type Only } from "../policy/decide.ts";
 import { laneOf } from "../policy/next-step.ts";
 import type { Ledger } from "./ledger.ts";
 import { perform } from "./perform.ts";
@@ -12,7 +12,12 @@ import type { EngineWorld } from "./world.ts";
  * is nothing to do, nothing runs and no time is waited for; or when it is told to stop. It keeps nothing itself:
  * whatever it knew is in the journal.
  */
-export async function drive(ledger: Ledger, world: EngineWorld, signal: AbortSignal): Promise<RunState> {
+export async function drive(
+  ledger: Ledger,
+  world: EngineWorld,
+  signal: AbortSignal,
+  only: Only = null,
+): Promise<RunState> {
   const running = new Set<string>();
   const trouble: { fault: Error | null } = { fault: null };
   world.queue.start(async (job, jobSignal) => {
@@ -33,7 +38,7 @@ export async function drive(ledger: Ledger, world: EngineWorld, signal: AbortSig
       const state = ledger.state();
       // Taken before deciding: a change that comes in between must not be slept through.
       const change = ledger.changed();
-      const commands = state.policy === null ? [] : decide(state, state.policy, world.clock.now());
+      const commands = state.policy === null ? [] : decide(state, state.policy, world.clock.now(), only);
       for (const command of commands.filter(({ key }) => !running.has(key))) {
         running.add(command.key);
         world.queue.enqueue({ id: command.key, lane: laneOfCommand(command), command, notBefore: 0 });

@@ -1,5 +1,6 @@
 import { byText, entries, lookup } from "../stdx/sorted-map.ts";
 import type { Command, ProjectCommand, StoryAction } from "../domain/command.ts";
+import type { StoryId } from "../domain/ids.ts";
 import { LANES, type Lane } from "../domain/lane.ts";
 import type { Policy } from "../domain/policy.ts";
 import type { RunState } from "../domain/run-state.ts";
@@ -15,20 +16,24 @@ import { runOverspent, runToWarn } from "./spending.ts";
  * What to do now. It looks only at stories that could move and takes only as many as there are free hands, so it
  * costs what is done and not what there is. Asked twice of the same state it says the same, with the same keys.
  */
-export function decide(run: RunState, policy: Policy, now: number): Command[] {
+export function decide(run: RunState, policy: Policy, now: number, only: Only = null): Command[] {
   const commands: Command[] = [];
   const project = projectCommand(run);
   if (project !== null) commands.push({ key: `project:${run.seq}`, ...project });
   const due = mayDispatch(run) ? dueStories(run, now) : [];
   for (const [key, id] of entries(run.lanes.engine)) {
+    if (only !== null && !only.has(id)) continue;
     const state = lookup(run.stories, id, byText)!;
     const step = bookkeeping(run, state);
     // A fact of the whole run (the base moved) may have made another step of it since it was put here.
     if (step.lane === "engine") commands.push(command(state, step.action));
     else due.push({ key, state, step });
   }
-  return mayDispatch(run) ? [...commands, ...dispatches(run, policy, due)] : commands;
+  return mayDispatch(run) ? [...commands, ...dispatches(run, policy, due, only)] : commands;
 }
+
+/** The stories that were asked for; `null` for all of them. The others are left as they are. */
+export type Only = ReadonlySet<StoryId> | null;
 
 /** When to decide again if nothing happens before; `null`: only an event can change anything. */
 export function nextWake(run: RunState): number | null {
@@ -71,7 +76,7 @@ function bookkeeping(run: RunState, state: StoryState): NextStep {
   };
 }
 
-function dispatches(run: RunState, policy: Policy, due: readonly Candidate[]): Command[] {
+function dispatches(run: RunState, policy: Policy, due: readonly Candidate[], only: Only): Command[] {
   const commands: Command[] = [];
   let roomForStories = policy.concurrency.stories === null ? Infinity : policy.concurrency.stories - run.inFlight;
   for (const lane of LANES) {
@@ -79,6 +84,7 @@ function dispatches(run: RunState, policy: Policy, due: readonly Candidate[]): C
     let free = policy.concurrency[lane] - run.busy[lane];
     for (const { state, step } of inOrder(run, lane, due)) {
       if (free <= 0) break;
+      if (only !== null && !only.has(state.story.id)) continue;
       const isNew = state.policy === null;
       // New stories come last in a lane, so when there is no room for one there is nothing after it either.
       if (isNew && roomForStories <= 0) break;

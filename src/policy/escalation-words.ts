@@ -24,7 +24,7 @@ export function titleOf(reason: EscalationReason, subject: string, gate: GateNam
 }
 
 /** The reason in a few words, as it stands on one line of a list. */
-export function shortReason(reason: EscalationReason, gate: GateName | null): string {
+function shortReason(reason: EscalationReason, gate: GateName | null): string {
   switch (reason.type) {
     case "budget":
       return reason.budget.startsWith("failures:")

@@ -8,7 +8,7 @@ export function isOpen(state: StoryState, gate: GateName, base: string): boolean
   return hasPassed(state, gate, base) || isWaived(state, gate);
 }
 
-export function hasPassed(state: StoryState, gate: GateName, base: string): boolean {
+function hasPassed(state: StoryState, gate: GateName, base: string): boolean {
   const { last, fresh, base: judgedBase } = gateState(state, gate);
   if (last === null || !fresh || last.result !== "pass") return false;
   // A merge check speaks of one base; when the base has moved it speaks of nothing.
@@ -19,7 +19,7 @@ export function hasPassed(state: StoryState, gate: GateName, base: string): bool
  * A waiver covers the findings it names, whatever tree they are found in again, and no other: one more blocking
  * finding closes the gate. A waiver that names none covers one tree, whatever the gate said of it.
  */
-export function isWaived(state: StoryState, gate: GateName): boolean {
+function isWaived(state: StoryState, gate: GateName): boolean {
   const own = state.waivers.filter((waiver) => waiver.gate === gate);
   if (own.length === 0) return false;
   if (own.some((waiver) => waiver.tree !== null && waiver.tree === state.tree)) return true;

@@ -39,7 +39,7 @@ export const UNJUDGED: GateState = {
   base: "",
 };
 
-export const NO_COUNTS: StoryState["counters"] = {
+const NO_COUNTS: StoryState["counters"] = {
   attempts: 0,
   agentFailures: 0,
   timeouts: 0,

@@ -49,7 +49,7 @@ export function factsFor(run: RunState, state: StoryState): Facts {
 const ENOUGH_TO_COMPARE = 3;
 
 /** Why a story that nobody works on does not move; `null` if it can. */
-export function obstacle(run: RunState, state: StoryState): "settled" | "busy" | "person" | "story" | null {
+function obstacle(run: RunState, state: StoryState): "settled" | "busy" | "person" | "story" | null {
   if (state.ending !== null) return "settled";
   if (state.running !== null) return "busy";
   if (state.escalation !== null || state.held) return "person";
@@ -59,7 +59,7 @@ export function obstacle(run: RunState, state: StoryState): "settled" | "busy" |
   return null;
 }
 
-export function unmetDependencies(run: RunState, state: StoryState): readonly StoryState["story"]["id"][] {
+function unmetDependencies(run: RunState, state: StoryState): readonly StoryState["story"]["id"][] {
   return state.story.dependsOn.filter((id) => !isAccepted(run, id));
 }
 

@@ -135,7 +135,7 @@ function suspect(file: string) {
   return { file, line: 3, change: "changed a condition", confidence: 0.8, reasons: ["a frame lies in the hunk"] };
 }
 
-export function sentBack(command: Extract<Command, { type: "send-back" }>): Event {
+function sentBack(command: Extract<Command, { type: "send-back" }>): Event {
   const { gate, variant, failure, failureLimit, route, scope } = command;
   return { type: "work.sent-back", gate, variant, failure, failureLimit, route, scope, brief: evidenceId("brief") };
 }

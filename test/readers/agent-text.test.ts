@@ -396,3 +396,35 @@ const words: readonly Row[] = [
 describe("words alone can reject, never pass", () => {
   test.each(words)("$what → $result", expectRow);
 });
+
+describe("many things that look like verdicts", () => {
+  test("of more than a few hundred a pass is not believed", () => {
+    const { result, problems } = readAgentText('{"passed": true}\n'.repeat(300));
+    expect(result).toBe("unknown");
+    expect(problems.join("\n")).toMatch(/Only the last 200/);
+  });
+
+  test("a YAML fence that is never closed ends with the message", () => {
+    expect(readAgentText("```yaml\npassed: false\nsummary: open\n")).toMatchObject({ result: "fail", summary: "open" });
+  });
+
+  test("data fills in what the sections leave out", () => {
+    const text =
+      'REVIEW_FAILED: x\n\nPriority: LOW\n\n{"passed": false, "issues": ["b"], "priority": "HIGH", "summary": "s"}';
+    expect(readAgentText(text)).toMatchObject({
+      kind: "signal",
+      priority: "LOW",
+      summary: "s",
+      findings: [finding({ message: "b" })],
+    });
+  });
+
+  test("sections may stand before their signal", () => {
+    const text = "Issues Found:\n- a.ts:1: bad\n\nREVIEW_FAILED: x\n";
+    expect(readAgentText(text, { id: "x" })).toMatchObject({
+      findings: [finding({ file: "a.ts", line: 1, message: "bad" })],
+    });
+    const twice = "REVIEW_FAILED: x\n\nIssues Found:\n- one\n\nREVIEW_FAILED: x\n\nREVIEW_FAILED: x\n";
+    expect(readAgentText(twice, { id: "x" })).toMatchObject({ findings: [finding({ message: "one" })] });
+  });
+});

@@ -40,7 +40,7 @@ export async function lines(journal: Pick<Journal, "read">, after = 0): Promise<
   return all;
 }
 
-export function written(appended: Appended): readonly Stored[] {
+function written(appended: Appended): readonly Stored[] {
   if (!appended.ok) throw new Error(`conflict: ${JSON.stringify(appended.conflict)}`);
   return appended.stored;
 }

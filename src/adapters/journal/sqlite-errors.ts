@@ -71,8 +71,18 @@ export const isCorrupt = (error: unknown): boolean => [11, 26].includes((sqliteC
 export const cannotOpen = (error: unknown): boolean => [8, 14].includes((sqliteCode(error) ?? 0) & 0xff);
 
 function sqliteCode(error: unknown): number | null {
-  return error instanceof Error && "errcode" in error && typeof error.errcode === "number" ? error.errcode : null;
+  if (!(error instanceof Error)) return null;
+  if ("errcode" in error && typeof error.errcode === "number") return error.errcode;
+  return systemCode(error) === "ERR_SQLITE_ERROR" ? (BY_MESSAGE[error.message] ?? null) : null;
 }
+
+/** Where many rows are read the library gives SQLite's words and forgets its number. */
+const BY_MESSAGE: Readonly<Record<string, number>> = {
+  "database is locked": 5,
+  "disk I/O error": 10,
+  "database disk image is malformed": 11,
+  "file is not a database": 26,
+};
 
 export function systemCode(error: unknown): string {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { RemandError } from "../../domain/error.ts";
 import { cannotOpen, CORRUPT_HINT, isBusy, systemCode } from "./sqlite-errors.ts";
-import { loadSqlite, type Sqlite, type SqliteDatabase } from "./sqlite.ts";
+import { openSqlite, type SqliteDatabase } from "./sqlite.ts";
 
 /** "REMA": says that a database is a journal of ours and not some other program's. */
 const APPLICATION = 0x52454d41;
@@ -41,18 +41,17 @@ const BUSY_MS = 50;
 
 /** Opens the journal, and makes it where there is none. Nothing is written to a file that is not a whole journal. */
 export async function openForWriting(file: string, lockTimeoutMs: number): Promise<SqliteDatabase> {
-  const sqlite = await loadSqlite();
   await mkdir(dirname(file), { recursive: true });
+  await access(dirname(file), constants.W_OK);
   if ((await sizeOf(file)) === null) {
     await refuseLeftOver(file);
-    await create(sqlite, file);
+    await create(file);
   }
   await refuseEmpty(file);
   // SQLite would open what it may not write to for reading, without a word.
   await access(file, constants.R_OK | constants.W_OK);
-  await access(dirname(file), constants.W_OK);
   return whenFree(lockTimeoutMs, () =>
-    opened(sqlite, file, {}, (db) => {
+    opened(file, "write", (db) => {
       refuseForeign(db, file);
       db.exec("PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA journal_size_limit = 67108864");
       db.exec("PRAGMA journal_mode = WAL");
@@ -62,21 +61,33 @@ export async function openForWriting(file: string, lockTimeoutMs: number): Promi
   );
 }
 
+/**
+ * Moves the newest lines into the file itself, so that it is whole without the one beside it. Node's SQLite would do
+ * that when it closes; the library lets the file go only when its statements are collected, some time later.
+ */
+export function closeWritten(db: SqliteDatabase): void {
+  try {
+    db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+  } catch {
+    // They are safe where they are, and the next to open the journal moves them.
+  }
+  db.close();
+}
+
 /** Opens the journal for looking. It makes no file and changes none. */
 export async function openForReading(file: string, lockTimeoutMs: number): Promise<SqliteDatabase> {
-  const sqlite = await loadSqlite();
   if ((await sizeOf(file)) === null) {
     throw new RemandError("file-missing", `there is no journal at ${file}`, "Nothing has run here yet.");
   }
   await refuseEmpty(file);
   return whenFree(lockTimeoutMs, async () => {
     try {
-      return opened(sqlite, file, { readOnly: true }, (db) => refuseForeign(db, file));
+      return await opened(file, "read", (db) => refuseForeign(db, file));
     } catch (error) {
       // In a folder that may not be written to SQLite cannot share the file; with no writer there is nothing to share.
       if (!cannotOpen(error) || ((await sizeOf(`${file}-wal`)) ?? 0) > 0) throw error;
       const frozen = `${pathToFileURL(file).href}?immutable=1`;
-      return opened(sqlite, frozen, { readOnly: true }, (db) => refuseForeign(db, file));
+      return opened(frozen, "read", (db) => refuseForeign(db, file));
     }
   });
 }
@@ -94,13 +105,12 @@ export async function whenFree<T>(lockTimeoutMs: number, work: () => T | Promise
   }
 }
 
-function opened(
-  { DatabaseSync }: Sqlite,
+async function opened(
   file: string,
-  options: { readonly readOnly?: boolean },
+  access: "read" | "write",
   prepare: (db: SqliteDatabase) => void,
-): SqliteDatabase {
-  const db = new DatabaseSync(file, options);
+): Promise<SqliteDatabase> {
+  const db = await openSqlite(file, access);
   try {
     db.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);
     prepare(db);
@@ -144,10 +154,10 @@ async function refuseEmpty(file: string): Promise<void> {
  * Made under another name and linked to its own when it is whole: a crash leaves no half of a journal, and of two
  * processes that start at once one is first and the other uses what that one made.
  */
-async function create({ DatabaseSync }: Sqlite, file: string): Promise<void> {
+async function create(file: string): Promise<void> {
   const beside = `${file}.${randomBytes(6).toString("hex")}.new`;
   try {
-    const db = new DatabaseSync(beside);
+    const db = await openSqlite(beside, "write");
     try {
       db.exec("PRAGMA journal_mode = WAL");
       db.exec(`BEGIN; ${TABLES} COMMIT`);

@@ -6,7 +6,7 @@ import { brokenLink, eventText, lineAfter, storedOf, START } from "./chain.ts";
 import { createGroupWriter, type Append } from "./group-writer.ts";
 import { SNAPSHOTS_KEPT } from "./memory-journal.ts";
 import { asJournalError, CORRUPT_HINT } from "./sqlite-errors.ts";
-import { openForReading, openForWriting, whenFree } from "./sqlite-file.ts";
+import { closeWritten, openForReading, openForWriting, whenFree } from "./sqlite-file.ts";
 import { createReading, digestOf, streamText, type SqliteReading } from "./sqlite-reading.ts";
 import { createWatch } from "./sqlite-watch.ts";
 import type { SqliteDatabase } from "./sqlite.ts";
@@ -14,6 +14,8 @@ import type { SqliteDatabase } from "./sqlite.ts";
 export interface SqliteOptions {
   /** How long another process may hold the file before that is an error. */
   readonly lockTimeoutMs?: number;
+  /** The file may not grow beyond this many pages; for tests, which would rather not fill a disk. */
+  readonly maxPages?: number;
 }
 
 /**
@@ -24,6 +26,7 @@ export interface SqliteOptions {
 export async function createSqliteJournal(file: string, options: SqliteOptions = {}): Promise<Journal> {
   const lockTimeoutMs = options.lockTimeoutMs ?? LOCK_TIMEOUT_MS;
   const db = await inOurWords(file, () => openForWriting(file, lockTimeoutMs));
+  if (options.maxPages !== undefined) db.exec(`PRAGMA max_page_count = ${options.maxPages}`);
   const reading = createReading(db, file);
   await refuseBrokenEnd(reading, db, file);
   const watch = createWatch(db);
@@ -49,7 +52,7 @@ export async function createSqliteJournal(file: string, options: SqliteOptions =
     verify: reading.verify,
     close: async () => {
       watch.close();
-      if (await writer.close()) db.close();
+      if (await writer.close()) closeWritten(db);
     },
   };
 }

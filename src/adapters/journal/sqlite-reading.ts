@@ -15,52 +15,72 @@ export interface SqliteReading {
   verify(noted: Head | undefined): Promise<Verified>;
 }
 
-/** One look at the file takes no more than this, so that neither memory nor the process's other work suffers. */
-const PAGE_LINES = 1000;
-const PAGE_CHARS = 4_000_000;
-
 export function createReading(db: SqliteDatabase, file: string): SqliteReading {
-  const page = db.prepare(
-    "SELECT position, stream, seq, at, v, event, hash FROM line WHERE position > ? ORDER BY position LIMIT ?",
-  );
   const last = db.prepare("SELECT position, hash FROM line ORDER BY position DESC LIMIT 1");
+  const pages = createPages(db, file);
 
-  const readPage = (after: number): { readonly lines: readonly Line[]; readonly isLast: boolean } => {
-    const lines: Line[] = [];
-    let chars = 0;
-    for (const row of page.iterate(after, PAGE_LINES)) {
-      const line = row as Line & { stream: string };
-      lines.push(line.stream === "" ? { ...line, stream: null } : line);
-      chars += line.event.length;
-      if (chars > PAGE_CHARS) return { lines, isLast: false };
-    }
-    return { lines, isLast: lines.length < PAGE_LINES };
-  };
-  async function* pages(after: number): AsyncGenerator<readonly Line[]> {
-    for (let from = after; ; await nextTurn()) {
-      const { lines, isLast } = told(file, () => readPage(from));
-      yield lines;
-      if (isLast) return;
-      from = lines.at(-1)!.position;
-    }
+  async function* lines(after: number): AsyncGenerator<Line> {
+    for await (const page of pages(after)) yield* page;
+  }
+  async function* stored(after: number): AsyncGenerator<Stored> {
+    for await (const page of pages(after)) for (const line of page) yield readLine(line, file);
   }
   const head = (): Head => {
-    const row = told(file, () => last.get()) as Head | undefined;
-    return row === undefined ? START : { position: row.position, hash: row.hash };
+    try {
+      const row = last.get() as Head | undefined;
+      return row === undefined ? START : { position: row.position, hash: row.hash };
+    } catch (error) {
+      throw asJournalError(error, file);
+    }
   };
-  async function* lines(after: number): AsyncGenerator<Line> {
-    for await (const each of pages(after)) yield* each;
-  }
-
   return {
     lines,
-    stored: async function* stored(after) {
-      for await (const each of pages(after)) for (const line of each) yield readLine(line, file);
-    },
+    stored,
     head,
     latestSnapshot: createSnapshotReading(db, file),
-    verify: async (noted) => verifyFile(db, lines(0), noted),
+    verify: (noted) => verifyFile(db, lines(0), noted),
   };
+}
+
+/** One look at the file takes about so much, so that neither memory nor the process's other work suffers. */
+const PAGE_LINES = 1000;
+const PAGE_CHARS = 4_000_000;
+/** The first look is a small one: most who read want the few lines that are new. */
+const FIRST_LINES = 100;
+
+function createPages(db: SqliteDatabase, file: string): (after: number) => AsyncGenerator<readonly Line[]> {
+  const select = db.prepare(
+    "SELECT position, stream, seq, at, v, event, hash FROM line WHERE position > ? ORDER BY position LIMIT ?",
+  );
+  const page = (after: number, limit: number): readonly Line[] =>
+    (select.all(after, limit) as (Line & { stream: string })[]).map((line) =>
+      line.stream === "" ? { ...line, stream: null } : line,
+    );
+  return async function* pages(after) {
+    let from = after;
+    let limit = FIRST_LINES;
+    for (let isDamaged = false; ; await nextTurn()) {
+      let lines: readonly Line[];
+      try {
+        lines = page(from, limit);
+      } catch (error) {
+        if (!isCorrupt(error) || isDamaged) throw asJournalError(error, file);
+        // Somewhere in this page is damage: the lines before it are still given, one by one.
+        isDamaged = true;
+        limit = 1;
+        continue;
+      }
+      yield lines;
+      if (lines.length < limit) return;
+      from = lines.at(-1)!.position;
+      if (!isDamaged) limit = nextLimit(lines);
+    }
+  };
+}
+
+function nextLimit(lines: readonly Line[]): number {
+  const chars = lines.reduce((sum, line) => sum + line.event.length, 0);
+  return Math.max(1, Math.min(PAGE_LINES, Math.floor((PAGE_CHARS * lines.length) / chars)));
 }
 
 /**
@@ -68,21 +88,16 @@ export function createReading(db: SqliteDatabase, file: string): SqliteReading {
  * been a short cut, and reading the lines instead will say if the file is damaged.
  */
 function createSnapshotReading(db: SqliteDatabase, file: string): SqliteReading["latestSnapshot"] {
-  const found = db.prepare(
-    "SELECT position, chain, digest, text FROM snapshot WHERE format = ? ORDER BY position DESC",
-  );
+  const found = db.prepare("SELECT position, chain, digest FROM snapshot WHERE format = ? ORDER BY position DESC");
+  const textAt = db.prepare("SELECT text FROM snapshot WHERE position = ? AND format = ?");
   const lineAt = db.prepare("SELECT hash FROM line WHERE position = ?");
   return (format) => {
     try {
-      for (const row of found.iterate(format)) {
-        const { position, chain, digest, text } = row as {
-          position: number;
-          chain: string;
-          digest: string;
-          text: string;
-        };
+      for (const row of found.all(format)) {
+        const { position, chain, digest } = row as { position: number; chain: string; digest: string };
         const line = position === 0 ? START : (lineAt.get(position) as { hash: string } | undefined);
-        if (line?.hash === chain && digest === digestOf(text)) return { position, format, text };
+        const text = (textAt.get(position, format) as { text: string } | undefined)?.text;
+        if (line?.hash === chain && text !== undefined && digest === digestOf(text)) return { position, format, text };
       }
       return null;
     } catch (error) {
@@ -119,13 +134,4 @@ async function verifyFile(db: SqliteDatabase, lines: AsyncIterable<Line>, noted:
 
 export function streamText(stream: StoryId | null): string {
   return stream ?? "";
-}
-
-/** Does it, and says in our words what went wrong. */
-export function told<T>(file: string, work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    throw asJournalError(error, file);
-  }
 }

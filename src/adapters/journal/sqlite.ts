@@ -7,16 +7,21 @@ export interface SqliteDatabase {
   close(): void;
 }
 
-export interface SqliteStatement {
+interface SqliteStatement {
   run(...values: readonly SqliteValue[]): unknown;
   get(...values: readonly SqliteValue[]): unknown;
-  iterate(...values: readonly SqliteValue[]): IterableIterator<unknown>;
+  all(...values: readonly SqliteValue[]): unknown[];
 }
 
-export type SqliteValue = string | number | null;
+type SqliteValue = string | number | null;
 
-export interface Sqlite {
-  readonly DatabaseSync: new (file: string, options?: { readonly readOnly?: boolean }) => SqliteDatabase;
+interface Sqlite {
+  readonly DatabaseSync: new (file: string, options: { readonly readOnly: boolean }) => SqliteDatabase;
+}
+
+export async function openSqlite(file: string, access: "read" | "write"): Promise<SqliteDatabase> {
+  const { DatabaseSync } = await loadSqlite();
+  return new DatabaseSync(file, { readOnly: access === "read" });
 }
 
 /**
@@ -38,7 +43,7 @@ export async function loadSqlite(): Promise<Sqlite> {
   }
 }
 
-export function isAtLeast(version: string | undefined, ...wanted: readonly number[]): boolean {
+function isAtLeast(version: string | undefined, ...wanted: readonly number[]): boolean {
   if (version === undefined) return false;
   const parts = version.split(".").map(Number);
   for (const [i, part] of wanted.entries()) if (parts[i] !== part) return (parts[i] ?? 0) > part;

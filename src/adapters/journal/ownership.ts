@@ -1,0 +1,118 @@
+import { readFile, rename, rm, writeFile, mkdir } from "node:fs/promises";
+import { hostname } from "node:os";
+import { basename, dirname } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { asJournalError, isBusy, systemCode } from "./sqlite-errors.ts";
+import { openSqlite, type SqliteDatabase } from "./sqlite.ts";
+
+/** Who drives the stories of a journal. */
+export interface Holder {
+  readonly pid: number;
+  readonly host: string;
+  /** When it took the journal. */
+  readonly since: number;
+  readonly command: string;
+}
+
+export interface Owner {
+  readonly holder: Holder;
+  release(): Promise<void>;
+}
+
+/** `null`: somebody holds it and has not said who. */
+export interface Held {
+  readonly heldBy: Holder | null;
+}
+
+/**
+ * Makes this process the only engine of a journal. The claim is a lock on a file beside it that the kernel keeps: it
+ * ends with the process, however that ends, and no stale note has to be believed. Who holds it stands in a second
+ * file, because nothing else in this process may open the first: closing it there would let go of the lock.
+ */
+export async function takeOwnership(file: string, command = ownCommand()): Promise<Owner | Held> {
+  try {
+    await mkdir(dirname(file), { recursive: true });
+    for (let tries = 1; ; tries++) {
+      const db = await locked(`${file}.lock`);
+      if (db !== null) return await owner(db, `${file}.owner`, command);
+      const heldBy = await readHolder(`${file}.owner`);
+      // A note of somebody who is gone: the new holder is about to write its own, or two of us were in each other's way.
+      if (tries === TRIES || (heldBy !== null && isAlive(heldBy))) return { heldBy };
+      await sleep(PAUSE_MS * tries);
+    }
+  } catch (error) {
+    throw asJournalError(error, file);
+  }
+}
+
+const TRIES = 5;
+const PAUSE_MS = 40;
+
+/** Held here too: a database that nobody refers to is closed, and its lock with it. */
+const held = new Set<SqliteDatabase>();
+
+async function locked(file: string): Promise<SqliteDatabase | null> {
+  const db = await openSqlite(file, "write");
+  try {
+    db.exec(`PRAGMA busy_timeout = ${PAUSE_MS}`);
+    db.exec("BEGIN EXCLUSIVE");
+    held.add(db);
+    return db;
+  } catch (error) {
+    db.close();
+    if (isBusy(error)) return null;
+    throw error;
+  }
+}
+
+async function owner(db: SqliteDatabase, note: string, command: string): Promise<Owner> {
+  const holder: Holder = { pid: process.pid, host: hostname(), since: Date.now(), command };
+  try {
+    await writeFile(`${note}.new`, `${JSON.stringify(holder)}\n`);
+    await rename(`${note}.new`, note);
+  } catch (error) {
+    letGo(db);
+    throw error;
+  }
+  const release = async (): Promise<void> => {
+    if (!held.has(db)) return;
+    await rm(note, { force: true });
+    letGo(db);
+  };
+  return { holder, release };
+}
+
+function letGo(db: SqliteDatabase): void {
+  held.delete(db);
+  db.close();
+}
+
+async function readHolder(note: string): Promise<Holder | null> {
+  try {
+    const { pid, host, since, command } = JSON.parse(await readFile(note, "utf8")) as Record<string, unknown>;
+    if (typeof pid !== "number" || typeof host !== "string") return null;
+    return { pid, host, since: Number(since), command: String(command) };
+  } catch (error) {
+    // Not written yet, or not by us: then nobody can be named, and the lock is what counts.
+    if (error instanceof SyntaxError || systemCode(error) === "ENOENT") return null;
+    throw error;
+  }
+}
+
+function isAlive({ pid, host }: Holder): boolean {
+  if (host !== hostname()) return true;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return systemCode(error) === "EPERM";
+  }
+}
+
+/** The program and its command, without what follows: arguments may hold secrets, and a note is for everyone. */
+function ownCommand(): string {
+  return process.argv
+    .slice(1, 3)
+    .map((part) => basename(part))
+    .join(" ");
+}

@@ -1,0 +1,42 @@
+/**
+ * A process that appends to a journal until it is killed, and says each line's place once that is acknowledged.
+ * `writer <file> <name> <streams>`
+ */
+import { writeSync } from "node:fs";
+import { createSqliteJournal } from "../../../src/adapters/journal/sqlite-journal.ts";
+import { storyId, type StoryId } from "../../../src/domain/ids.ts";
+
+const [file = "", name = "", streams = "1"] = process.argv.slice(2);
+const journal = await createSqliteJournal(file);
+
+const seqs = new Map<StoryId | null, number>();
+for await (const line of journal.read(0)) seqs.set(line.story, line.seq);
+
+/** Half of the streams are this writer's own, the others are fought for. */
+async function write(stream: StoryId): Promise<never> {
+  let seq = seqs.get(stream) ?? 0;
+  for (let i = 0; ; i++) {
+    const by = `${name} ${process.pid} ${i}`;
+    const appended = await journal.append(
+      stream,
+      seq,
+      [
+        { type: "story.started", by },
+        { type: "story.held", by },
+      ],
+      i,
+    );
+    if (appended.ok) {
+      const [first, second] = appended.stored;
+      // Written at once and past every buffer of ours: what is acknowledged must be known to have been.
+      writeSync(1, `${first!.position} ${first!.hash}\n${second!.position} ${second!.hash}\n`);
+      seq += 2;
+    } else {
+      seq = appended.conflict.actual;
+    }
+  }
+}
+
+await Promise.all(
+  Array.from({ length: Number(streams) }, (_, i) => write(storyId(i % 2 === 0 ? `${name}-${i}` : `shared-${i}`))),
+);

@@ -9,6 +9,16 @@ export interface CommandEntry {
 
 export const COMMANDS: readonly CommandEntry[] = [
   {
+    name: "loop",
+    summary: "run an agent on a goal, check the work, and send it back until the check passes",
+    load: () => import("./commands/loop.ts"),
+  },
+  {
+    name: "run",
+    summary: "work until every story is settled or waits for someone",
+    load: () => import("./commands/run.ts"),
+  },
+  {
     name: "parse",
     summary: "read the signal or the verdict out of an agent's text",
     load: () => import("./commands/parse.ts"),

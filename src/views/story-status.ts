@@ -23,7 +23,14 @@ export function statusOf(run: RunState, state: StoryState): StoryStatus {
     actor,
     why,
   });
-  if (ending !== null) return ending.how === "accepted" ? at("accepted", "nobody", ending.forced === null ? "every gate is open" : `by ${ending.forced.by}: ${ending.forced.reason}`) : at("failed", "nobody", ending.reason);
+  if (ending !== null)
+    return ending.how === "accepted"
+      ? at(
+          "accepted",
+          "nobody",
+          ending.forced === null ? "every gate is open" : `by ${ending.forced.by}: ${ending.forced.reason}`,
+        )
+      : at("failed", "nobody", ending.reason);
   if (escalation !== null) return at("escalated", "person", escalation.question, escalation.gate);
   if (running?.type === "gate") return at("in-gate", "gate", `the ${running.gate} gate judges`, running.gate);
   if (running?.type === "attempt") return at("working", "agent", `${running.role} works`);
@@ -48,9 +55,11 @@ function waiting(
   if (state.policy === null && state.story.shelf === "backlog") return at("backlog", "person", "make it ready");
   const unmet = state.policy === null ? state.story.dependsOn.filter((id) => !isAccepted(run, id)) : [];
   if (unmet.length > 0) return at("waiting", "story", unmet.map((id) => blockedOn(run, id)).join(", "));
-  if (state.wait?.type === "story" && state.wait.story !== null && !isAccepted(run, state.wait.story)) return at("waiting", "story", blockedOn(run, state.wait.story));
+  if (state.wait?.type === "story" && state.wait.story !== null && !isAccepted(run, state.wait.story))
+    return at("waiting", "story", blockedOn(run, state.wait.story));
   if (run.remediation !== null) return at("waiting", "infrastructure", run.remediation.issue);
-  if (run.halted !== null || run.escalation !== null) return at("waiting", "person", run.escalation?.question ?? `halted by ${run.halted?.by}`);
+  if (run.halted !== null || run.escalation !== null)
+    return at("waiting", "person", run.escalation?.question ?? `halted by ${run.halted?.by}`);
   if (state.wait?.type === "time") return at("waiting", "time", state.wait.why);
   return at(state.policy === null ? "ready" : "working", "engine", "its turn comes");
 }

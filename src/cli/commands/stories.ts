@@ -1,11 +1,10 @@
-import { resolve } from "node:path";
 import type { Problem } from "../../domain/problem.ts";
 import type { Story } from "../../domain/story.ts";
-import { readStoryFiles, type StoriesReading } from "../../readers/story-files.ts";
 import { plainText } from "../../stdx/plain-text.ts";
 import { problemText } from "../../writers/problem-text.ts";
 import { EXIT, type CliCommand, type ExitCode, type World } from "../command.ts";
 import { loadConfig, shownPath } from "../load-config.ts";
+import { loadStories, storiesFolder } from "../load-stories.ts";
 
 interface Options {
   readonly json?: boolean;
@@ -35,9 +34,9 @@ export const command: CliCommand = {
 
 async function showStories(world: World, options: Options): Promise<ExitCode> {
   const { config, problems: configProblems } = await loadConfig(world, { config: options.config });
-  const folder = resolve(world.cwd, config?.stories ?? "stories");
-  // A broken config hides the stories' folder, if that was changed; everything that can be seen is shown all the same.
-  const { stories, problems } = await readFolder(world, folder);
+  const folder = storiesFolder(world, config);
+  // Everything that can be seen is shown, even where the config is broken.
+  const { stories, problems } = await loadStories(world, folder);
   const all = [...configProblems, ...problems];
   if (options.json === true) {
     world.out(`${JSON.stringify({ schema: "remand.stories/1", stories, problems: all }, null, 2)}\n`);
@@ -47,16 +46,6 @@ async function showStories(world: World, options: Options): Promise<ExitCode> {
     world.out(listing(stories, all, shownPath(world, folder)));
   }
   return all.some((problem) => problem.severity === "error") ? EXIT.usage : EXIT.ok;
-}
-
-async function readFolder(world: World, folder: string): Promise<StoriesReading> {
-  const files: { path: string; text: string }[] = [];
-  for (const path of await world.files.list(folder, ".md")) {
-    const text = await world.files.read(path);
-    // A file that went away since the folder was listed is no story any more.
-    if (text !== null) files.push({ path: shownPath(world, path), text });
-  }
-  return readStoryFiles(files);
 }
 
 function listing(stories: readonly Story[], problems: readonly Problem[], folder: string): string {

@@ -1,0 +1,185 @@
+import { resolve } from "node:path";
+import { RemandError } from "../../domain/error.ts";
+import type { StoryId } from "../../domain/ids.ts";
+import type { RunState } from "../../domain/run-state.ts";
+import type { StoryState } from "../../domain/story-state.ts";
+import { byText, lookup } from "../../stdx/sorted-map.ts";
+import { durationText } from "../../views/words.ts";
+import { problemText } from "../../writers/problem-text.ts";
+import { EXIT, type CliCommand, type ExitCode, type World } from "../command.ts";
+import { freshLoopId, lastLoop, loopConfig, loopId, loopStory, newestLoopId, type LoopWish } from "../loop-plan.ts";
+import { collect } from "../option-values.ts";
+import { personOf } from "../person.ts";
+import { REPORTERS } from "../reporters/reporter.ts";
+import { runEngine } from "../run-engine.ts";
+
+interface Options {
+  readonly goal?: string;
+  readonly check?: string;
+  readonly agent?: string;
+  readonly new?: boolean;
+  readonly undo?: boolean;
+  readonly worktree?: boolean;
+  readonly maxIterations?: string;
+  readonly cost?: string;
+  readonly time?: string;
+  readonly set: readonly string[];
+  readonly reporter?: string;
+  readonly json?: boolean;
+}
+
+const EXAMPLES = `Examples:
+  remand loop --goal "make the parser accept tabs" --check "npm test" -- claude -p --permission-mode acceptEdits
+  remand loop --goal @task.md --check "pytest -q" --max-iterations 5 --time 30m -- ./my-agent.sh
+  remand loop --undo                                  bring the files back to how they were before the loop
+
+The prompt goes to the agent's standard input. It works in this folder; your branch, index and stash stay as they are.
+Started again with the same goal and check it goes on where it was. Exit code: 0 accepted, 4 a person must act,
+5 a money or time budget, 3 rejected, 2 wrong usage.
+`;
+
+export const command: CliCommand = {
+  name: "loop",
+  summary: "run an agent on a goal, check the work, and send it back until the check passes",
+  register(command, world, done) {
+    command
+      .usage("--goal <text|@file> --check <command> [options] -- <agent command…>")
+      .argument("[agent...]", "the command that is the agent, after --")
+      .option("--goal <text>", "what the agent is to do; @file reads it from a file")
+      .option("--check <command>", "the command that says whether it is done")
+      .option("--new", "start over, even if this loop has been run before")
+      .option("--undo", "bring the files back to how they were before the loop")
+      .option("--worktree", "work in a worktree of its own instead of this folder")
+      .option("--max-iterations <number>", "attempts at most, 1 to 100 (default: 15)")
+      .option("--cost <dollars>", "stop and ask at this cost, where the agent says what it costs (default: 10)")
+      .option("--time <length>", "stop and ask after this time, such as 30m (default: 2h)")
+      .option("--agent <name>", "an agent that Remand knows by name (comes in a later version)")
+      .option("--set <path=value>", "set any value of the config; can be given again", collect, [])
+      .option("--reporter <name>", `how progress is shown: ${REPORTERS.join(", ")}`)
+      .option("--json", "print a document of the schema remand.run/1 when it is over")
+      .addHelpText("before", EXAMPLES)
+      .action(async (agent: string[], options: Options) => done(await loop(world, agent, options)));
+  },
+};
+
+async function loop(world: World, agent: readonly string[], options: Options): Promise<ExitCode> {
+  if (options.undo === true) return undo(world, options);
+  if (options.agent !== undefined) {
+    throw new RemandError(
+      "usage",
+      `agents by name (--agent ${options.agent}) are not there yet`,
+      'Give the agent\'s command after --: remand loop --goal "…" --check "npm test" -- claude -p',
+    );
+  }
+  const wish = await wishOf(world, options);
+  if (agent.length === 0)
+    throw new RemandError("usage", "there is no agent", "Give its command at the end, after --: -- ./my-agent.sh");
+  const { config, policy, problems } = loopConfig(wish);
+  for (const problem of problems) world.err(`${problemText(problem, world)}\n`);
+  if (config === null || policy === null) return EXIT.usage;
+
+  const run = await lookedAt(world);
+  const known = newestLoopId(loopId(wish), run);
+  const id = options.new === true && isKnown(run, known) ? freshLoopId(loopId(wish), run) : known;
+  const over = alreadyOver(world, run, id);
+  if (over !== null) return over;
+  if (wish.goal === null) world.err(NO_GOAL);
+  const plan = {
+    config,
+    policy,
+    stories: [loopStory(id, wish)],
+    place: options.worktree === true ? "worktrees" : "in-place",
+    agentCommand: agent,
+  } as const;
+  const by = await personOf(world, undefined).catch(() => "remand loop");
+  const { exit, state } = await runEngine(world, plan, [id], { reporter: options.reporter, json: options.json, by });
+  sayNext(world, state, id);
+  return exit;
+}
+
+const NO_GOAL = `remand: without --goal the agent is told to make the check pass. Whether the check is green already is
+        not looked at first in this version: the agent starts at once.
+`;
+
+async function wishOf(world: World, options: Options): Promise<LoopWish> {
+  if (options.check === undefined || options.check.trim() === "") {
+    throw new RemandError("usage", "nothing would say when it is done", 'Give a check: --check "npm test"');
+  }
+  const { check, maxIterations, cost, time, set } = options;
+  const goal = options.goal === undefined ? null : await goalText(world, options.goal);
+  return { goal, check, maxIterations, cost, time, set };
+}
+
+async function goalText(world: World, typed: string): Promise<string> {
+  const text = typed.startsWith("@") ? await world.files.read(resolve(world.cwd, typed.slice(1))) : typed;
+  if (text === null)
+    throw new RemandError("usage", `there is no file ${typed.slice(1)}`, "Give --goal @file a file that exists.");
+  if (text.trim() === "") throw new RemandError("usage", "the goal is empty", 'Say what is to be done: --goal "…"');
+  return text;
+}
+
+async function lookedAt(world: World): Promise<RunState | null> {
+  const look = await world.host.look(world.cwd);
+  await look?.close();
+  return look?.state ?? null;
+}
+
+function isKnown(run: RunState | null, id: StoryId): boolean {
+  return run !== null && lookup(run.stories, id, byText) !== undefined;
+}
+
+/** A loop that has ended is not run again by accident; one that has not goes on, and people are told so. */
+function alreadyOver(world: World, run: RunState | null, id: StoryId): ExitCode | null {
+  const state = run === null ? undefined : lookup(run.stories, id, byText);
+  if (state === undefined) return null;
+  const before = state.attempts.length;
+  if (state.ending === null) {
+    world.err(
+      `remand: going on with ${id}, which has made ${before} ${before === 1 ? "attempt" : "attempts"} (--new starts over)\n`,
+    );
+    return null;
+  }
+  const ago = durationText(Math.max(0, world.now() - state.ending.at));
+  if (state.ending.how === "accepted") {
+    world.out(
+      `${id} was accepted ${ago} ago, after ${before} ${before === 1 ? "attempt" : "attempts"}; --new starts over\n`,
+    );
+    return EXIT.ok;
+  }
+  world.out(`${id} ended ${ago} ago as ${state.ending.how}: ${state.ending.reason}; --new starts over\n`);
+  return EXIT.rejected;
+}
+
+function sayNext(world: World, run: RunState, id: StoryId): void {
+  const state: StoryState | undefined = lookup(run.stories, id, byText);
+  if (state?.ending?.how === "accepted")
+    world.err(`remand: remand diff ${id} shows what was changed, remand loop --undo takes it back\n`);
+  if (state?.escalation != null)
+    world.err(`remand: remand show ${id} tells the whole of it, remand inbox what can be answered\n`);
+}
+
+async function undo(world: World, options: Options): Promise<ExitCode> {
+  const run = await lookedAt(world);
+  const id =
+    run === null
+      ? null
+      : options.check === undefined
+        ? lastLoop(run)
+        : newestLoopId(loopId(await wishOf(world, options)), run);
+  const state = run === null || id === null ? undefined : lookup(run.stories, id, byText);
+  if (state === undefined || id === null) {
+    throw new RemandError("usage", "there is no loop here to undo", "Give the goal and the check of the one you mean.");
+  }
+  const { config, policy } = loopConfig({ goal: null, check: options.check ?? "true", set: [] });
+  if (config === null || policy === null) return EXIT.usage;
+  const watcher = { onLines: () => undefined, onOutput: () => undefined };
+  const plan = { config, policy, stories: [], place: "in-place", agentCommand: null, watcher } as const;
+  const owned = await world.host.own(world.cwd, plan);
+  try {
+    await owned.undo(id);
+  } finally {
+    await owned.close();
+  }
+  world.out(`the files are as they were before ${id}; every attempt is kept under refs/remand/\n`);
+  return EXIT.ok;
+}

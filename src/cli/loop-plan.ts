@@ -1,0 +1,86 @@
+import { resolveConfig, type ResolvedConfig } from "../config/resolve.ts";
+import { setLayer } from "../config/set-layer.ts";
+import { storyId, type StoryId } from "../domain/ids.ts";
+import type { RunState } from "../domain/run-state.ts";
+import type { Story } from "../domain/story.ts";
+import { sha256 } from "../stdx/sha256.ts";
+import { byText, entries, lookup } from "../stdx/sorted-map.ts";
+
+export interface LoopWish {
+  /** What the agent is asked to do; `null`: only to make the check pass. */
+  readonly goal: string | null;
+  readonly check: string;
+  readonly maxIterations?: string | undefined;
+  readonly cost?: string | undefined;
+  readonly time?: string | undefined;
+  readonly set: readonly string[];
+}
+
+/** The same goal and check in the same place are the same loop: that is how it is found again. */
+export function loopId({ goal, check }: Pick<LoopWish, "goal" | "check">): StoryId {
+  return storyId(`loop-${sha256(`${goal ?? ""}\n${check}`).slice(0, 8)}`);
+}
+
+/** Another loop of the same goal and check, for whoever wants to start over. */
+export function freshLoopId(first: StoryId, run: RunState | null): StoryId {
+  for (let number = 2; ; number++) {
+    const id = storyId(`${first}-${number}`);
+    if (run === null || lookup(run.stories, id, byText) === undefined) return id;
+  }
+}
+
+/** The newest loop of a goal and check: the first one, or the last that was started over. */
+export function newestLoopId(first: StoryId, run: RunState | null): StoryId {
+  let newest = first;
+  for (let number = 2; run !== null; number++) {
+    const id = storyId(`${first}-${number}`);
+    if (lookup(run.stories, id, byText) === undefined) break;
+    newest = id;
+  }
+  return newest;
+}
+
+/** The loop that was begun last, whatever its goal. */
+export function lastLoop(run: RunState): StoryId | null {
+  const loops = [...entries(run.stories)].filter(([id]) => id.startsWith("loop-")).map(([, state]) => state);
+  return loops.sort((a, b) => b.arrival - a.arrival)[0]?.story.id ?? null;
+}
+
+export function loopStory(id: StoryId, { goal, check }: LoopWish): Story {
+  const body = goal ?? `Make this command pass: ${check}`;
+  const title = body
+    .trim()
+    .split("\n")[0]!
+    .replace(/^#+\s*/, "")
+    .trim();
+  return {
+    id,
+    title: title.length > 80 ? `${title.slice(0, 79)}…` : title,
+    priority: 1,
+    kind: "loop",
+    labels: [],
+    dependsOn: [],
+    criteria: [{ id: "AC1", text: `\`${check}\` passes` }],
+    shelf: "ready",
+    body,
+    completed: [],
+  };
+}
+
+/** The preset `goal` with the check as its only one; what was typed with --set comes last and wins. */
+export function loopConfig({ check, maxIterations, cost, time, set }: LoopWish): ResolvedConfig {
+  const { layer, problems } = setLayer([
+    "preset=goal",
+    // JSON is YAML: quoted so, a check may hold any character.
+    `gates.checks.commands=[${JSON.stringify(check)}]`,
+    "gates.checks.blame=false",
+    ...(maxIterations === undefined ? [] : [`limits.iterations=${maxIterations}`]),
+    ...(cost === undefined ? [] : [`limits.costUsd=${cost}`]),
+    ...(time === undefined ? [] : [`limits.time=${time}`]),
+    ...set,
+  ]);
+  const resolved = resolveConfig({ layers: [layer] });
+  const all = [...problems, ...resolved.problems];
+  if (!all.some(({ severity }) => severity === "error")) return { ...resolved, problems: all };
+  return { config: null, policy: null, origins: new Map(), problems: all };
+}

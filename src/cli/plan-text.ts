@@ -1,0 +1,71 @@
+import type { Config, CommandConfig } from "../config/config.ts";
+import type { Policy, SpendLimits } from "../domain/policy.ts";
+import type { RunState } from "../domain/run-state.ts";
+import type { Story } from "../domain/story.ts";
+import { byText, lookup } from "../stdx/sorted-map.ts";
+import { statusOf } from "../views/story-status.ts";
+import { counted, durationText, moneyText, shortLine } from "../views/words.ts";
+import { startOrder } from "./plan-order.ts";
+
+/** What a run would do, for people: the order, the phases with their gates, the limits. */
+export function planText(config: Config, policy: Policy, stories: readonly Story[], run: RunState | null): string {
+  const ordered = startOrder(stories);
+  const width = Math.max(0, ...ordered.map(({ id }) => id.length));
+  return [
+    `preset ${policy.preset}, autonomy ${policy.autonomy}, ${counted(stories.length, "story", "stories")}`,
+    "",
+    "Stories, in the order they would begin:",
+    ...ordered.map((story, i) => `  ${i + 1}. ${story.id.padEnd(width)}  p${story.priority}  ${standing(story, run)}`),
+    "",
+    "Each goes through:",
+    ...policy.phases.flatMap(({ phase, gates }) => [
+      `  ${phase} by ${policy.roles.phase[phase]}, judged by ${gates.join(", ")}`,
+      ...gates.flatMap((gate) => {
+        const commands = config.gates[gate].commands.map(commandText);
+        return commands.length === 0 ? [] : [`    ${gate}: ${commands.join("; ")}`];
+      }),
+    ]),
+    "",
+    "Limits:",
+    ...limitLines(policy),
+    "",
+  ].join("\n");
+}
+
+const commandText = (command: string | CommandConfig): string =>
+  shortLine(typeof command === "string" ? command : command.run, 100);
+
+function standing(story: Story, run: RunState | null): string {
+  const state = run === null ? undefined : lookup(run.stories, story.id, byText);
+  if (run !== null && state !== undefined && (state.policy !== null || state.ending !== null)) {
+    const { status, why } = statusOf(run, state);
+    return `${status}: ${shortLine(why, 80)}`;
+  }
+  if (story.shelf === "backlog") return "backlog: not begun until somebody makes it ready";
+  if (story.shelf === "done") return "done, says its file";
+  return story.dependsOn.length === 0 ? "new" : `new, after ${story.dependsOn.join(", ")}`;
+}
+
+function limitLines({ limits, phases, concurrency }: Policy): string[] {
+  const gates = [...new Set(phases.flatMap((plan) => plan.gates))];
+  const failures = gates.map((gate) => {
+    const limit = limits.failures[gate];
+    return limit === null ? `${gate}: no limit of its own` : `${gate}: ${limit} (${counted(limit - 1, "rework")})`;
+  });
+  return [
+    `  failures before a person is asked: ${failures.join(", ")}`,
+    `  attempts for each story: ${limits.iterations}`,
+    `  each story: ${spendText(limits.story)}`,
+    `  the whole run: ${spendText(limits.run)}`,
+    `  at once: ${concurrency.developers} developers, ${concurrency.checks} checks, stories: ${concurrency.stories ?? "no limit"}`,
+  ];
+}
+
+function spendText({ costUsd, tokens, timeMs }: SpendLimits): string {
+  const parts = [
+    ...(costUsd === null ? [] : [moneyText(costUsd)]),
+    ...(tokens === null ? [] : [counted(tokens, "token")]),
+    ...(timeMs === null ? [] : [durationText(timeMs)]),
+  ];
+  return parts.length === 0 ? "no limit on money, tokens or time" : parts.join(", ");
+}

@@ -1,0 +1,76 @@
+import type { Stored } from "../../ports/journal.ts";
+import { UNICODE_GLYPHS } from "../../views/glyphs.ts";
+import { storiesOf, summaryText } from "../../views/run-summary.ts";
+import { statusOf } from "../../views/story-status.ts";
+import { shortLine } from "../../views/words.ts";
+import { paintFor } from "../terminal-kind.ts";
+import { lineText } from "./line-text.ts";
+import { createListener, type Heard } from "./listener.ts";
+import type { Reporter, ReporterSetting } from "./reporter.ts";
+
+/** GitHub Actions: groups that fold, annotations on the lines of the files, and a table on the summary page. */
+export function createGithubReporter({ world, asked }: ReporterSetting): Reporter {
+  const listen = createListener(UNICODE_GLYPHS);
+  return {
+    onLines(lines, state) {
+      for (const heard of listen(lines, state)) world.out(workflowText(heard));
+    },
+    onOutput() {
+      // Output of several stories at once cannot be folded: it is kept as evidence.
+    },
+    async end(state) {
+      const summary = summaryText(state, asked, UNICODE_GLYPHS.dot);
+      world.out(`${command("notice", { title: "Remand" }, summary)}\n`);
+      const file = world.env["GITHUB_STEP_SUMMARY"];
+      if (file === undefined || file === "") return;
+      const rows = storiesOf(state, asked).map((story) => {
+        const { status, why } = statusOf(state, story);
+        return `| ${cell(story.story.id)} | ${status} | ${story.attempts.length} | ${cell(why)} |`;
+      });
+      const table = ["| story | state | attempts | |", "|---|---|---|---|", ...rows].join("\n");
+      const before = (await world.files.read(file)) ?? "";
+      await world.files.write(file, `${before}## Remand\n\n${summary}\n\n${table}\n`);
+    },
+  };
+}
+
+const PLAIN = paintFor(false);
+
+function workflowText({ line, stored }: Heard): string {
+  const [head, ...details] = lineText(line, 0, UNICODE_GLYPHS, PLAIN).trimEnd().split("\n");
+  const body = details.map((detail) => `${detail}\n`).join("");
+  const folded =
+    details.length === 0 ? `${inert(head!)}\n` : `::group::${escaped(head!)}\n${inert(body)}::endgroup::\n`;
+  return folded + annotations(stored, line.story ?? "the run").join("");
+}
+
+/** What stands in the way, on the lines of the files it is about; a question to a person where there is no place. */
+function annotations({ event }: Stored, about: string): string[] {
+  if (event.type === "escalation.raised")
+    return [`${command("warning", { title: `${about} needs you` }, event.escalation.question)}\n`];
+  if (event.type !== "gate.judged" || event.judgement.result !== "fail") return [];
+  const { gate, findings, blocking } = event.judgement;
+  return findings
+    .filter(({ id, file }) => blocking.includes(id) && file !== undefined)
+    .slice(0, MOST_ANNOTATIONS)
+    .map(({ file, line, message }) => {
+      const place = { file: file!, ...(line === undefined ? {} : { line: String(line) }) };
+      return `${command("error", { ...place, title: `${about}: ${gate}` }, shortLine(message, 500))}\n`;
+    });
+}
+
+/** GitHub shows ten of a kind for each step. */
+const MOST_ANNOTATIONS = 10;
+
+function command(name: string, properties: Readonly<Record<string, string>>, text: string): string {
+  const list = Object.entries(properties).map(([key, value]) => `${key}=${escapedProperty(value)}`);
+  return `::${name} ${list.join(",")}::${escaped(text)}`;
+}
+
+const escaped = (text: string): string => text.replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
+const escapedProperty = (text: string): string => escaped(text).replaceAll(":", "%3A").replaceAll(",", "%2C");
+
+/** A line that begins like a workflow command would be obeyed; text of agents must not give commands. */
+const inert = (text: string): string => text.replaceAll(/^(\s*)::/gm, "$1: :");
+
+const cell = (text: string): string => shortLine(text, 200).replaceAll("|", "\\|");

@@ -1,0 +1,24 @@
+import { summaryText } from "../../views/run-summary.ts";
+import { glyphsFor, paintFor } from "../terminal-kind.ts";
+import { lineText } from "./line-text.ts";
+import { createListener } from "./listener.ts";
+import type { Reporter, ReporterSetting } from "./reporter.ts";
+
+/** One line for each thing that is decided, and the sum. For agents, CI services, and whoever reads it later. */
+export function createMinimalReporter({ world, asked }: ReporterSetting): Reporter {
+  const glyphs = glyphsFor(world.env);
+  const listen = createListener(glyphs);
+  const paint = paintFor(world.color);
+  return {
+    onLines(lines, state) {
+      for (const { line } of listen(lines, state)) if (line.isSettled) world.out(lineText(line, 0, glyphs, paint));
+    },
+    onOutput() {
+      // What agents and checks print is not for this reader.
+    },
+    end(state) {
+      world.out(`${summaryText(state, asked, glyphs.dot)}\n`);
+      return Promise.resolve();
+    },
+  };
+}

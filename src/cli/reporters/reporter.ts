@@ -1,0 +1,48 @@
+import { RemandError } from "../../domain/error.ts";
+import type { StoryId } from "../../domain/ids.ts";
+import type { RunState } from "../../domain/run-state.ts";
+import type { Watcher } from "../../ports/watcher.ts";
+import type { World } from "../command.ts";
+import { isCalledByAgent, isCi } from "../terminal-kind.ts";
+
+/** Tells whoever called `run` how it goes. It looks on and changes nothing. */
+export interface Reporter extends Watcher {
+  /** The run is over, or was told to stop. */
+  end(state: RunState): Promise<void>;
+}
+
+/** What a reporter may use of the world, and what it is about. */
+export interface ReporterSetting {
+  readonly world: Pick<World, "out" | "env" | "color" | "terminal" | "columns" | "now" | "files">;
+  /** The stories that were asked for. */
+  readonly asked: readonly StoryId[];
+}
+
+export const REPORTERS = ["default", "minimal", "jsonl", "github"] as const;
+export type ReporterName = (typeof REPORTERS)[number];
+
+/** What was typed, else `REMAND_REPORTER`, else what fits the caller: an agent and a CI service want few lines. */
+export function reporterName(typed: string | undefined, env: World["env"]): ReporterName {
+  const named = typed ?? (env["REMAND_REPORTER"] || undefined);
+  if (named !== undefined) {
+    const known = REPORTERS.find((name) => name === named);
+    if (known !== undefined) return known;
+    throw new RemandError("usage", `there is no reporter "${named}"`, `Choose one of ${REPORTERS.join(", ")}.`);
+  }
+  if (env["GITHUB_ACTIONS"] === "true") return "github";
+  return isCalledByAgent(env) || isCi(env) ? "minimal" : "default";
+}
+
+/** Each reporter is loaded alone. */
+export async function createReporter(name: ReporterName, setting: ReporterSetting): Promise<Reporter> {
+  switch (name) {
+    case "default":
+      return (await import("./default.ts")).createDefaultReporter(setting);
+    case "minimal":
+      return (await import("./minimal.ts")).createMinimalReporter(setting);
+    case "jsonl":
+      return (await import("./jsonl.ts")).createJsonlReporter(setting);
+    case "github":
+      return (await import("./github.ts")).createGithubReporter(setting);
+  }
+}

@@ -1,0 +1,17 @@
+import type { StoryId } from "../domain/ids.ts";
+import type { RunState } from "../domain/run-state.ts";
+import { boardRows } from "../views/board.ts";
+import { runCounts } from "../views/run-summary.ts";
+import { exitCodeOf } from "./exit.ts";
+
+/** How a run stands, for programs. */
+export function runDocument(run: RunState, asked: readonly StoryId[] | null, schema = "remand.run/1"): object {
+  return {
+    schema,
+    exit: exitCodeOf(run, asked),
+    counts: runCounts(run, asked),
+    spent: run.spent,
+    question: run.escalation,
+    stories: boardRows(run, asked),
+  };
+}

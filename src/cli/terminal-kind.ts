@@ -1,0 +1,59 @@
+import { ASCII_GLYPHS, UNICODE_GLYPHS, type Glyphs } from "../views/glyphs.ts";
+import type { World } from "./command.ts";
+
+type Env = World["env"];
+
+/**
+ * The signs that the terminal can show. A locale that is named and is not UTF-8 means ASCII; none named at all means
+ * nothing (containers and CI services name none, and show UTF-8).
+ */
+export function glyphsFor(env: Env): Glyphs {
+  if (env["TERM"] === "dumb" || env["TERM"] === "linux") return ASCII_GLYPHS;
+  const locale = env["LC_ALL"] || env["LC_CTYPE"] || env["LANG"] || "";
+  return locale === "" || /utf-?8/i.test(locale) ? UNICODE_GLYPHS : ASCII_GLYPHS;
+}
+
+/** Variables that coding agents set for the commands they run. */
+const AGENT_VARIABLES = [
+  "CLAUDECODE",
+  "CODEX_SANDBOX",
+  "CODEX_THREAD_ID",
+  "GEMINI_CLI",
+  "CURSOR_AGENT",
+  "OPENCODE",
+  "AUGMENT_AGENT",
+  "CLINE_ACTIVE",
+  "AI_AGENT",
+  "REMAND_RUN",
+];
+
+/** Is the one who reads the output an agent? Every line it reads costs its user money. */
+export function isCalledByAgent(env: Env): boolean {
+  return AGENT_VARIABLES.some((name) => Boolean(env[name]));
+}
+
+export const isCi = (env: Env): boolean => Boolean(env["CI"]) && env["CI"] !== "false";
+
+/** May lines be drawn again in their place? */
+export function canRedraw(env: Env, terminal: boolean): boolean {
+  return terminal && env["TERM"] !== "dumb" && !isCi(env);
+}
+
+const sgr =
+  (open: number, close: number) =>
+  (text: string): string =>
+    `\u001b[${open}m${text}\u001b[${close}m`;
+const same = (text: string): string => text;
+
+export interface Paint {
+  good(text: string): string;
+  bad(text: string): string;
+  warn(text: string): string;
+  strong(text: string): string;
+  dim(text: string): string;
+}
+
+export function paintFor(color: boolean): Paint {
+  if (!color) return { good: same, bad: same, warn: same, strong: same, dim: same };
+  return { good: sgr(32, 39), bad: sgr(31, 39), warn: sgr(33, 39), strong: sgr(1, 22), dim: sgr(2, 22) };
+}

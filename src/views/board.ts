@@ -1,0 +1,57 @@
+import type { GateName } from "../domain/gate.ts";
+import type { EscalationId, StoryId } from "../domain/ids.ts";
+import type { Phase } from "../domain/phase.ts";
+import type { RunState } from "../domain/run-state.ts";
+import type { Actor, Status } from "../domain/story.ts";
+import type { StoryState } from "../domain/story-state.ts";
+import { gateStrip, type GateMark } from "./gate-strip.ts";
+import { storiesOf } from "./run-summary.ts";
+import { statusOf } from "./story-status.ts";
+
+/** One story on the board: where it is, who must act, what was spent of what. */
+export interface BoardRow {
+  readonly id: StoryId;
+  readonly title: string;
+  readonly status: Status;
+  readonly actor: Actor;
+  readonly why: string;
+  readonly phase: Phase | null;
+  readonly gate: GateName | null;
+  /** Attempts that counted, and how many may be made. */
+  readonly attempts: number;
+  readonly attemptLimit: number | null;
+  readonly gates: readonly GateMark[];
+  readonly costUsd: number;
+  readonly costUnknown: boolean;
+  readonly costLimitUsd: number | null;
+  readonly timeMs: number;
+  readonly escalation: EscalationId | null;
+  /** When whatever runs for it began. */
+  readonly since: number | null;
+}
+
+export function boardRows(run: RunState, asked: readonly StoryId[] | null): BoardRow[] {
+  return storiesOf(run, asked).map((state) => rowOf(run, state));
+}
+
+function rowOf(run: RunState, state: StoryState): BoardRow {
+  const { status, actor, why, phase, gate } = statusOf(run, state);
+  return {
+    id: state.story.id,
+    title: state.story.title,
+    status,
+    actor,
+    why,
+    phase,
+    gate,
+    attempts: state.counters.attempts,
+    attemptLimit: state.raised.iterations ?? state.policy?.limits.iterations ?? null,
+    gates: gateStrip(state),
+    costUsd: state.spent.costUsd,
+    costUnknown: state.spent.costUnknown,
+    costLimitUsd: state.raised.cost ?? state.policy?.limits.story.costUsd ?? null,
+    timeMs: state.spent.timeMs,
+    escalation: state.escalation?.id ?? null,
+    since: state.running?.since ?? null,
+  };
+}

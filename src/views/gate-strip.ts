@@ -1,0 +1,47 @@
+import type { GateName, Judgement } from "../domain/gate.ts";
+import type { Result } from "../domain/result.ts";
+import type { StoryState } from "../domain/story-state.ts";
+import type { Glyphs } from "./glyphs.ts";
+import { counted } from "./words.ts";
+
+/** How one gate of the present phase stands, for a strip of them on one line. */
+export interface GateMark {
+  readonly gate: GateName;
+  readonly standing: Result | "waived";
+  /** Findings that stand between the work and a pass. */
+  readonly blocking: number;
+}
+
+/** The gates of the phase that have spoken of the work as it is now, in their order. `now`: a judgement just made. */
+export function gateStrip(state: StoryState, now: Judgement | null = null): GateMark[] {
+  const gates = state.policy?.phases.find((plan) => plan.phase === state.phase)?.gates ?? [];
+  return gates.flatMap((gate): GateMark[] => {
+    const known = state.gates[gate];
+    const judgement = now?.gate === gate ? now : known?.fresh === true ? known.last : null;
+    if (judgement === null || judgement === undefined) return [];
+    const isWaived = judgement.result !== "pass" && state.waivers.some((waiver) => waiver.gate === gate);
+    const standing = isWaived && now === null ? "waived" : judgement.result;
+    return [{ gate, standing, blocking: judgement.blocking.length }];
+  });
+}
+
+export function stripText(strip: readonly GateMark[], glyphs: Glyphs): string {
+  return strip.map((mark) => `${mark.gate} ${standingText(mark, glyphs)}`).join("  ");
+}
+
+function standingText({ standing, blocking }: GateMark, glyphs: Glyphs): string {
+  switch (standing) {
+    case "pass":
+      return glyphs.pass;
+    case "waived":
+      return glyphs.waived;
+    case "fail":
+      return `${glyphs.fail} ${blocking > 0 ? counted(blocking, "finding") : "failed"}`;
+    case "error":
+      return `${glyphs.unproven} broke`;
+    case "blocked":
+      return `${glyphs.unproven} blocked`;
+    case "inconclusive":
+      return `${glyphs.unproven} proved nothing`;
+  }
+}

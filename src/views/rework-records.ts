@@ -1,0 +1,122 @@
+import type { Recorded, SentBack } from "../domain/event.ts";
+import type { GateName, Judgement } from "../domain/gate.ts";
+import type { ReworkRecord, ReworkTrigger } from "../domain/rework-log.ts";
+import type { StoryState } from "../domain/story-state.ts";
+import { shortLine } from "./words.ts";
+
+/** Every time a gate sent the work of a story back, and what came of it, from the story's lines of the journal. */
+export function reworkRecords(lines: readonly Recorded[], state: StoryState): ReworkRecord[] {
+  const counts = new Map<GateName, number>();
+  return lines.flatMap(({ event, at }, index): ReworkRecord[] => {
+    // A person's own rework is in the journal; S1's log is about gates.
+    if (event.type !== "work.sent-back" || event.gate === "person") return [];
+    const { gate } = event;
+    const attempt = (counts.get(gate) ?? 0) + 1;
+    counts.set(gate, attempt);
+    const judgement = lastJudgement(lines.slice(0, index), gate);
+    const trigger: ReworkTrigger =
+      judgement === null ? { type: "reasons", reasons: [event.route.reason] } : triggerOf(judgement);
+    return [
+      {
+        gate,
+        attempt,
+        at,
+        trigger,
+        actionTaken: actionOf(event, trigger),
+        outcome: outcomeOf(lines.slice(index + 1), gate, state),
+      },
+    ];
+  });
+}
+
+function lastJudgement(lines: readonly Recorded[], gate: GateName): Judgement | null {
+  const last = lines.findLast(({ event }) => event.type === "gate.judged" && event.judgement.gate === gate);
+  return last?.event.type === "gate.judged" ? last.event.judgement : null;
+}
+
+/** What the gate saw, in the form that S1 gives it. */
+function triggerOf(judgement: Judgement): ReworkTrigger {
+  const { gate, summary } = judgement;
+  const findings = judgement.findings.filter(
+    ({ id }) => judgement.blocking.length === 0 || judgement.blocking.includes(id),
+  );
+  switch (gate) {
+    case "review": {
+      const stage = judgement.stages?.find(({ result }) => result !== "pass")?.stage ?? findings[0]?.stage ?? "review";
+      return { type: "findings", stage, findings };
+    }
+    case "audit": {
+      const failed = (judgement.criteria ?? []).filter(({ status }) => status === "failed");
+      return {
+        type: "criteria",
+        failed: failed.map(({ criterion, evidence }) => ({ criterion, reason: evidence })),
+        findings,
+      };
+    }
+    case "checks":
+      return { type: "checks", failures: failuresOf(judgement) };
+    case "tdd": {
+      const concerns = findings.filter(({ category }) => category === "domain").map(({ message }) => message);
+      return { type: "tdd", phase: judgement.tddPhase ?? null, output: summary, concerns };
+    }
+    case "ci":
+      return {
+        type: "ci",
+        classification: judgement.ciClass ?? "test",
+        step: findings[0]?.source ?? "",
+        output: summary,
+      };
+    case "mutation": {
+      const survivors = findings.map(({ file, line, message, suggestedFix }) => ({
+        file: file ?? "",
+        line: line ?? 0,
+        mutation: message,
+        description: message,
+        recommendedTest: suggestedFix ?? "",
+      }));
+      return { type: "survivors", survivors, score: summary };
+    }
+    case "integrity":
+    case "merge":
+      return { type: "reasons", reasons: findings.length === 0 ? [summary] : findings.map(({ message }) => message) };
+  }
+}
+
+function failuresOf({ runs, findings, summary }: Judgement): { check: string; environment: string; details: string }[] {
+  const failed = (runs ?? []).filter(({ result }) => result === "fail");
+  if (failed.length > 0) return failed.map(({ check, environment, details }) => ({ check, environment, details }));
+  if (findings.length === 0) return [{ check: "checks", environment: "", details: summary }];
+  return findings.map(({ source, message }) => ({ check: source, environment: "", details: message }));
+}
+
+function actionOf({ route }: SentBack, trigger: ReworkTrigger): string {
+  const phase = route.phase === "implement" ? (route.tddPhase?.toUpperCase() ?? "") : route.phase;
+  return `Routed to ${route.role}${phase === "" ? "" : ` (${phase})`} with ${WITH[trigger.type]}`;
+}
+
+const WITH: { readonly [T in ReworkTrigger["type"]]: string } = {
+  findings: "findings list",
+  survivors: "survivor list",
+  tdd: "test output",
+  ci: "CI output",
+  checks: "failed checks",
+  criteria: "failed criteria",
+  reasons: "reasons",
+};
+
+/** The next judgement of the same gate tells whether it was mended; without one, how the story stands. */
+function outcomeOf(later: readonly Recorded[], gate: GateName, state: StoryState): string {
+  const at = later.findIndex(
+    ({ event }) => event.type === "gate.judged" && event.judgement.gate === gate && isProof(event.judgement),
+  );
+  const tried = later.slice(0, at === -1 ? undefined : at).findLast(({ event }) => event.type === "attempt.finished");
+  const did = tried?.event.type === "attempt.finished" ? shortLine(tried.event.summary, 200) : "";
+  const judged = later[at]?.event;
+  if (judged?.type !== "gate.judged")
+    return state.ending === null ? "In progress" : `Not judged again -- the story is ${state.ending.how}`;
+  const { result, summary } = judged.judgement;
+  if (result === "pass") return `Fixed -- ${did === "" ? "" : `${did}, `}re-${gate} passed`;
+  return `Not fixed -- ${did === "" ? "" : `${did}, `}re-${gate} failed: ${shortLine(summary, 200)}`;
+}
+
+const isProof = ({ result }: Judgement): boolean => result === "pass" || result === "fail";

@@ -1,0 +1,162 @@
+import { createMemoryJournal } from "../../src/adapters/journal/memory-journal.ts";
+import type { Host, Look, Owned, Probe, RunPlan } from "../../src/cli/host.ts";
+import type { Event } from "../../src/domain/event.ts";
+import { RemandError } from "../../src/domain/error.ts";
+import { evidenceId, type StoryId } from "../../src/domain/ids.ts";
+import type { RunState } from "../../src/domain/run-state.ts";
+import { decide, nextWake } from "../../src/policy/decide.ts";
+import { evolve } from "../../src/policy/evolve.ts";
+import { EMPTY_RUN } from "../../src/policy/new-state.ts";
+import type { Evidence } from "../../src/ports/evidence.ts";
+import type { Stored } from "../../src/ports/journal.ts";
+import type { Workspace } from "../../src/ports/workspace.ts";
+import { byText, lookup } from "../../src/stdx/sorted-map.ts";
+import type { Script } from "../seeds/scripted-run.ts";
+import { outcomesOf } from "../simulation/world.ts";
+
+export interface FakeHostOptions {
+  /** What the world does with a command; without a script everything goes well. */
+  readonly script?: Script;
+  readonly probes?: readonly Probe[];
+  readonly lockedBy?: string;
+  /** Called before each command is performed. */
+  onStep?(step: number): void;
+  readonly demoRoot?: string;
+}
+
+export interface FakeHost extends Host {
+  readonly plans: RunPlan[];
+  readonly undone: StoryId[];
+  readonly demoFiles: Record<string, string>;
+  /** Everything the journal holds. */
+  lines(): Promise<Stored[]>;
+  state(): RunState;
+  /** Writes events as if a run had done so. */
+  write(stream: StoryId | null, ...events: readonly Event[]): Promise<void>;
+  keepEvidence(text: string): Promise<string>;
+  damage(): void;
+}
+
+/** A host whose journal is in memory. State is folded from real events; a script stands in for the world. */
+export function fakeHost(options: FakeHostOptions = {}): FakeHost {
+  const journal = createMemoryJournal();
+  const kept = new Map<string, string>();
+  const seqs = new Map<StoryId | null, number>();
+  const plans: RunPlan[] = [];
+  const undone: StoryId[] = [];
+  const demoFiles: Record<string, string> = {};
+  let state = EMPTY_RUN;
+  let now = Date.UTC(2026, 1, 22, 14, 30);
+  let damaged = false;
+
+  const write = async (stream: StoryId | null, events: readonly Event[]): Promise<readonly Stored[]> => {
+    now += 1000;
+    const appended = await journal.append(stream, seqs.get(stream) ?? 0, events, now);
+    if (!appended.ok) throw new Error("a conflict in a test");
+    seqs.set(stream, (seqs.get(stream) ?? 0) + events.length);
+    for (const line of appended.stored) state = evolve(state, line);
+    return appended.stored;
+  };
+  const evidence: Evidence = {
+    keep: (text) => {
+      const id = evidenceId(`e${kept.size + 1}`);
+      kept.set(id, text);
+      return Promise.resolve(id);
+    },
+    read: (id) => Promise.resolve(kept.get(id) ?? null),
+    placeOf: (id) => `/work/.remand/evidence/${id}`,
+  };
+  const look = (): Look => ({
+    state,
+    journal: damaged
+      ? { ...journal, verify: () => Promise.resolve({ ok: false, position: 2, problem: "the line was changed" }) }
+      : journal,
+    evidence,
+    lines: (after) => journal.read(after),
+    workspace: () => Promise.resolve(FAKE_WORKSPACE),
+    close: () => Promise.resolve(),
+  });
+
+  const driven = async (plan: RunPlan, signal: AbortSignal): Promise<RunState> => {
+    const ours = new Set<StoryId | null>([null, ...plan.stories.map(({ id }) => id)]);
+    for (let step = 0; step < 2000 && !signal.aborted; step++) {
+      options.onStep?.(step);
+      if (signal.aborted) break;
+      const command = decide(state, state.policy!, now).find(({ story }) => ours.has(story));
+      if (command === undefined) {
+        const wake = nextWake(state);
+        if (wake === null || wake <= now) break;
+        now = wake;
+        continue;
+      }
+      const of = command.story === null ? null : lookup(state.stories, command.story, byText)!;
+      const events = options.script?.(command, of, state) ?? outcomesOf(command, of)[0]!.events;
+      plan.watcher.onOutput(command, `${command.type} says something`);
+      for (const event of events) plan.watcher.onLines(await write(command.story, [event]), state);
+    }
+    return state;
+  };
+
+  const own = async (_root: string, plan: RunPlan): Promise<Owned> => {
+    if (options.lockedBy !== undefined)
+      throw new RemandError("journal-locked", `another remand works here: ${options.lockedBy}`, "Wait for it.");
+    plans.push(plan);
+    await write(null, [{ type: "policy.set", policy: plan.policy, by: "test" }]);
+    for (const story of plan.stories)
+      if (lookup(state.stories, story.id, byText) === undefined)
+        await write(story.id, [{ type: "story.added", story }]);
+    return {
+      workspace: FAKE_WORKSPACE,
+      evidence,
+      state: () => state,
+      interrupted: 0,
+      drive: (signal) => driven(plan, signal),
+      tell: async (stream, events) => void (await write(stream, events)),
+      undo: (story) => {
+        undone.push(story);
+        return Promise.resolve();
+      },
+      close: () => Promise.resolve(),
+    };
+  };
+
+  return {
+    plans,
+    undone,
+    demoFiles,
+    look: () => Promise.resolve(state.position === 0 ? null : look()),
+    tell: async (_root, stream, events) => void (await write(stream, events)),
+    own,
+    probe: () => Promise.resolve(options.probes ?? []),
+    demoRepository: (files) => {
+      Object.assign(demoFiles, files);
+      return Promise.resolve(options.demoRoot ?? "/demo");
+    },
+    lines: async () => {
+      const all: Stored[] = [];
+      for await (const line of journal.read(0)) all.push(line);
+      return all;
+    },
+    state: () => state,
+    write: async (stream, ...events) => void (await write(stream, events)),
+    keepEvidence: async (text) => evidence.keep(text),
+    damage: () => {
+      damaged = true;
+    },
+  };
+}
+
+const unused = (): Promise<never> => Promise.reject(new Error("not in this test"));
+
+/** Only reads: what a command may ask of a place it does not own. */
+const FAKE_WORKSPACE: Workspace = {
+  prepare: unused,
+  keep: unused,
+  look: unused,
+  restore: unused,
+  dispose: unused,
+  forget: unused,
+  changed: () => Promise.resolve([]),
+  diff: (story, from, to) => Promise.resolve(`diff of ${story} from ${from} to ${to}\n`),
+  fileAt: () => Promise.resolve(null),
+};

@@ -1,0 +1,136 @@
+import { describe, expect, it } from "vitest";
+import { command } from "../../src/cli/commands/loop.ts";
+import type { Surroundings } from "../../src/cli/program.ts";
+import { entries } from "../../src/stdx/sorted-map.ts";
+import { world as scripted } from "../seeds/scripted-run.ts";
+import { fakeHost, type FakeHost } from "./fake-host.ts";
+import { run, type Ran } from "./fake-surroundings.ts";
+import { memoryFiles } from "./memory-files.ts";
+
+const GOAL = ["--goal", "accept tabs", "--check", "npm test"];
+const AGENT = ["--", "./agent.sh", "--fast"];
+
+async function loop(host: FakeHost, args: readonly string[], changes: Partial<Surroundings> = {}): Promise<Ran> {
+  return run(["loop", ...args], [command], { host, env: { USER: "ada" }, ...changes });
+}
+
+const ids = (host: FakeHost): string[] => [...entries(host.state().stories)].map(([id]) => id);
+
+describe("remand loop", () => {
+  it("runs the agent in place on the goal, with the check, until it passes", async () => {
+    const host = fakeHost({ script: scripted({ gates: { checks: ["fail"] } }) });
+    const ran = await loop(host, [...GOAL, ...AGENT]);
+    expect(ran.exit).toBe(0);
+    expect(ran.out).toContain("rework 1 (failure 1)");
+    expect(ran.out).toContain("accepted");
+    const [plan] = host.plans;
+    expect(plan).toMatchObject({
+      place: "in-place",
+      agentCommand: ["./agent.sh", "--fast"],
+      policy: { preset: "goal" },
+    });
+    expect(plan!.config.gates.checks).toMatchObject({ commands: ["npm test"], blame: false });
+    expect(plan!.stories).toMatchObject([
+      { title: "accept tabs", body: "accept tabs", criteria: [{ text: "`npm test` passes" }] },
+    ]);
+    expect(plan!.stories[0]!.id).toMatch(/^loop-[0-9a-f]{8}$/);
+    expect(ran.err).toContain(`remand diff ${plan!.stories[0]!.id}`);
+  });
+
+  it("takes any check, and the limits that were typed", async () => {
+    const check = `node -e 'process.exit("a: b" === "[")' # {x}`;
+    const host = fakeHost();
+    await loop(host, [
+      "--goal",
+      "x",
+      "--check",
+      check,
+      "--max-iterations",
+      "4",
+      "--cost",
+      "2.5",
+      "--time",
+      "30m",
+      "--worktree",
+      ...AGENT,
+    ]);
+    const [plan] = host.plans;
+    expect(plan!.config.gates.checks.commands).toEqual([check]);
+    expect(plan!.policy.limits).toMatchObject({ iterations: 4, story: { costUsd: 2.5, timeMs: 1_800_000 } });
+    expect(plan!.place).toBe("worktrees");
+  });
+
+  it("reads the goal from a file", async () => {
+    const host = fakeHost();
+    const files = memoryFiles({ "/work/task.md": "# Tabs\n\nAccept them.\n" });
+    await loop(host, ["--goal", "@task.md", "--check", "true", ...AGENT], { files });
+    expect(host.plans[0]!.stories[0]).toMatchObject({ title: "Tabs", body: "# Tabs\n\nAccept them.\n" });
+    expect(await loop(host, ["--goal", "@none.md", "--check", "true", ...AGENT], { files })).toMatchObject({ exit: 2 });
+  });
+
+  it("says that it was accepted before, and starts over only when told so", async () => {
+    const host = fakeHost();
+    await loop(host, [...GOAL, ...AGENT]);
+    const again = await loop(host, [...GOAL, ...AGENT], { now: () => Date.UTC(2026, 1, 22, 15) });
+    expect(again.exit).toBe(0);
+    expect(again.out).toMatch(/^loop-[0-9a-f]{8} was accepted \d+ m.* ago, after 1 attempt; --new starts over\n$/);
+    expect(host.plans).toHaveLength(1);
+    expect(await loop(host, [...GOAL, "--new", ...AGENT])).toMatchObject({ exit: 0 });
+    await loop(host, [...GOAL, "--new", ...AGENT]);
+    const [first] = ids(host);
+    expect(ids(host)).toEqual([first, `${first}-2`, `${first}-3`]);
+    // Without --new it is the newest of them that was accepted.
+    expect((await loop(host, [...GOAL, ...AGENT])).out).toContain(`${first}-3 was accepted`);
+  });
+
+  it("goes on with a loop that was not finished, and says so", async () => {
+    const stop = { now: true };
+    const host = fakeHost({
+      onStep: (step) => {
+        if (stop.now && step === 3) throw new Error("the power went");
+      },
+    });
+    expect(await loop(host, [...GOAL, ...AGENT])).toMatchObject({ exit: 1 });
+    stop.now = false;
+    const ran = await loop(host, [...GOAL, ...AGENT]);
+    expect(ran.exit).toBe(0);
+    expect(ran.err).toMatch(/going on with loop-[0-9a-f]{8}, which has made \d attempts?/);
+    expect(ids(host)).toHaveLength(1);
+  });
+
+  it("undoes the loop that was run last, or the one that is named", async () => {
+    const host = fakeHost();
+    await loop(host, [...GOAL, ...AGENT]);
+    const first = ids(host)[0]!;
+    await loop(host, ["--goal", "another", "--check", "true", ...AGENT]);
+    const second = ids(host).find((id) => id !== first)!;
+    expect((await loop(host, ["--undo"])).out).toContain(`as they were before ${second}`);
+    expect(await loop(host, ["--undo", ...GOAL])).toMatchObject({ exit: 0, err: "" });
+    expect(host.undone).toEqual([second, first]);
+    expect(host.plans.at(-1)!.stories).toEqual([]);
+    expect(await loop(fakeHost(), ["--undo"])).toMatchObject({ exit: 2, err: expect.stringContaining("no loop here") });
+  });
+
+  it("runs without a goal, and says what it does not look at", async () => {
+    const host = fakeHost();
+    const ran = await loop(host, ["--check", "npm test", ...AGENT]);
+    expect(ran.exit).toBe(0);
+    expect(ran.err).toContain("not looked at first in this version");
+    expect(host.plans[0]!.stories[0]!.body).toBe("Make this command pass: npm test");
+  });
+
+  it.each([
+    [["--goal", "x", ...AGENT], "nothing would say when it is done"],
+    [GOAL, "there is no agent"],
+    [["--goal", " ", "--check", "true", ...AGENT], "the goal is empty"],
+    [[...GOAL, "--agent", "claude"], "agents by name (--agent claude) are not there yet"],
+    [[...GOAL, "--max-iterations", "0", ...AGENT], "--set:"],
+    [[...GOAL, "--time", "forever", ...AGENT], "--set:"],
+  ])("%j is wrong usage", async (args, message) => {
+    const host = fakeHost();
+    const ran = await loop(host, args);
+    expect(ran.exit).toBe(2);
+    expect(ran.err).toContain(message);
+    expect(host.plans).toEqual([]);
+  });
+});

@@ -19,6 +19,46 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import("./commands/run.ts"),
   },
   {
+    name: "status",
+    summary: "say where each story is, who must act, and what was spent",
+    load: () => import("./commands/status.ts"),
+  },
+  {
+    name: "show",
+    summary: "tell a story's whole way: attempts, gates, findings, decisions, and what is next",
+    load: () => import("./commands/show.ts"),
+  },
+  {
+    name: "log",
+    summary: "print the journal",
+    load: () => import("./commands/log.ts"),
+  },
+  {
+    name: "verify",
+    summary: "check the journal: its chain of hashes, and that its events still make sense",
+    load: () => import("./commands/verify.ts"),
+  },
+  {
+    name: "inbox",
+    summary: "list what waits for a person, with the answers and what each will do",
+    load: () => import("./commands/inbox.ts"),
+  },
+  {
+    name: "answer",
+    summary: "answer a question, or speak about a story unasked",
+    load: () => import("./commands/answer.ts"),
+  },
+  {
+    name: "rework",
+    summary: "send a story's work back, at any time, with your own words",
+    load: () => import("./commands/rework.ts"),
+  },
+  {
+    name: "stop",
+    summary: "hold stories: what runs for them ends, and nothing new starts",
+    load: () => import("./commands/stop.ts"),
+  },
+  {
     name: "parse",
     summary: "read the signal or the verdict out of an agent's text",
     load: () => import("./commands/parse.ts"),

@@ -1,0 +1,48 @@
+import { answerLine, inboxItems, type InboxItem } from "../../views/inbox.ts";
+import { shortLine } from "../../views/words.ts";
+import { EXIT, type CliCommand, type World } from "../command.ts";
+import { glyphsFor, paintFor } from "../terminal-kind.ts";
+
+const EXAMPLES = `Examples:
+  remand inbox                        what waits for a person, and what each answer does and costs
+  remand inbox --json                 as a document for programs
+`;
+
+export const command: CliCommand = {
+  name: "inbox",
+  summary: "list what waits for a person, with the answers and what each will do",
+  register(command, world, done) {
+    command
+      .option("--json", "print a document of the schema remand.inbox/1")
+      .addHelpText("before", EXAMPLES)
+      .action(async (options: { readonly json?: boolean }) => {
+        await inbox(world, options.json === true);
+        done(EXIT.ok);
+      });
+  },
+};
+
+async function inbox(world: World, isDocument: boolean): Promise<void> {
+  const look = await world.host.look(world.cwd);
+  const items = look === null ? [] : inboxItems(look.state);
+  await look?.close();
+  if (isDocument) world.out(`${JSON.stringify({ schema: "remand.inbox/1", items }, null, 2)}\n`);
+  else if (items.length === 0) world.out("nothing waits for you\n");
+  else world.out(items.map((item) => itemText(world, item)).join("\n"));
+}
+
+function itemText(world: World, item: InboxItem): string {
+  const paint = paintFor(world.color);
+  const sign = paint.warn(glyphsFor(world.env).marks.person);
+  const lines = [
+    `${sign} ${paint.strong(item.id)}  ${item.story ?? "the whole run"}: ${item.reason}`,
+    `  why        ${shortLine(item.assessment, 300)}`,
+    `  advice     ${shortLine(item.recommendation, 300)}`,
+    `  question   ${shortLine(item.question, 300)}`,
+    ...item.answers.map(
+      ({ verb, does, cost }) => `  ${answerLine(item.id, verb)}\n      ${paint.dim(`${does}. Costs: ${cost}.`)}`,
+    ),
+    ...(item.story === null ? [] : [`  remand show ${item.story} tells the whole of it`]),
+  ];
+  return `${lines.join("\n")}\n`;
+}

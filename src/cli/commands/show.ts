@@ -1,0 +1,113 @@
+import type { RunState } from "../../domain/run-state.ts";
+import type { StoryState } from "../../domain/story-state.ts";
+import { boardRows } from "../../views/board.ts";
+import { timeText } from "../../views/event-words.ts";
+import { gateStrip, stripText } from "../../views/gate-strip.ts";
+import { statusOf } from "../../views/story-status.ts";
+import { timelineOf } from "../../views/timeline.ts";
+import { counted, durationText, shortLine, spentText } from "../../views/words.ts";
+import type { Stored } from "../../ports/journal.ts";
+import { writeEscalation } from "../../writers/escalation.ts";
+import { EXIT, type CliCommand, type World } from "../command.ts";
+import { linesOf, looking, storyOf } from "../looking.ts";
+import { glyphsFor, paintFor } from "../terminal-kind.ts";
+
+const EXAMPLES = `Examples:
+  remand show checkout-retry          what happened: attempts, gates, findings, decisions, and what is next
+  remand show checkout-retry --json   as a document for programs
+`;
+
+export const command: CliCommand = {
+  name: "show",
+  summary: "tell a story's whole way: attempts, gates, findings, decisions, and what is next",
+  register(command, world, done) {
+    command
+      .usage("<story> [options]")
+      .argument("<story>", "the story's id")
+      .option("--json", "print a document of the schema remand.show/1")
+      .addHelpText("before", EXAMPLES)
+      .action(async (story: string, options: { readonly json?: boolean }) => {
+        await show(world, story, options.json === true);
+        done(EXIT.ok);
+      });
+  },
+};
+
+async function show(world: World, typed: string, isDocument: boolean): Promise<void> {
+  await looking(world, async (look) => {
+    const state = storyOf(look.state, typed);
+    const lines = await linesOf(look, state.story.id);
+    world.out(
+      isDocument
+        ? `${JSON.stringify(document(look.state, state, lines), null, 2)}\n`
+        : text(world, look.state, state, lines),
+    );
+  });
+}
+
+function document(run: RunState, state: StoryState, lines: readonly Stored[]): object {
+  const { story, escalation, waivers, disputes, preExisting, commit, spent } = state;
+  return {
+    schema: "remand.show/1",
+    row: boardRows(run, [story.id])[0],
+    story,
+    branch: `remand/${story.id}`,
+    commit,
+    spent,
+    preExisting,
+    timeline: timelineOf(lines),
+    waivers,
+    disputes,
+    escalation,
+  };
+}
+
+function text(world: World, run: RunState, state: StoryState, lines: readonly Stored[]): string {
+  const glyphs = glyphsFor(world.env);
+  const paint = paintFor(world.color);
+  const { story, spent, commit } = state;
+  const { status, why } = statusOf(run, state);
+  const money = spentText(spent, state.raised.cost ?? state.policy?.limits.story.costUsd ?? null);
+  const facts = [
+    counted(state.attempts.length, "attempt"),
+    ...(money === "" ? [] : [money]),
+    durationText(spent.timeMs),
+    ...(commit === "" ? [] : [`branch remand/${story.id} at ${commit.slice(0, 12)}`]),
+  ];
+  const timeline = timelineOf(lines).flatMap(({ at, mark, text, details }) => [
+    `  ${paint.dim(timeText(at))}  ${glyphs.marks[mark]} ${text}`,
+    ...details.map((detail) => `  ${" ".repeat(24)}${paint.dim(detail)}`),
+  ]);
+  const strip = stripText(gateStrip(state), glyphs);
+  return [
+    `${paint.strong(story.id)}  ${shortLine(story.title, 120)}`,
+    `${status}: ${shortLine(why, 200)}`,
+    facts.join(` ${glyphs.dot} `),
+    ...(story.criteria.length === 0
+      ? []
+      : ["", "Criteria", ...story.criteria.map(({ id, text }) => `  ${id}  ${shortLine(text, 160)}`)]),
+    "",
+    "What happened",
+    ...timeline,
+    ...(strip === "" ? [] : ["", `Gates  ${strip}`]),
+    ...state.waivers.map(({ gate, by, reason }) => `Waived  ${gate} by ${by}: ${shortLine(reason, 160)}`),
+    "",
+    next(world, state),
+    "",
+  ].join("\n");
+}
+
+/** What comes next, and what a person could do now. */
+function next(world: World, state: StoryState): string {
+  const { story, escalation, ending, wait, attempts } = state;
+  if (escalation !== null) return writeEscalation(escalation, story).trimEnd();
+  if (ending !== null) return `It is over. remand diff ${story.id} shows the work.`;
+  if (wait?.type === "time") {
+    const pause = durationText(Math.max(0, wait.until - world.now()));
+    return `Next: again at ${timeText(wait.until)}, in ${pause} (${shortLine(wait.why, 120)})`;
+  }
+  if (state.rework !== null) return `Next: attempt ${attempts.length + 1}; its brief: remand brief ${story.id} --next`;
+  return state.running === null
+    ? "Next: remand run goes on with it."
+    : `Now: ${state.running.type} since ${timeText(state.running.since)}`;
+}

@@ -1,0 +1,90 @@
+import { entries } from "../../stdx/sorted-map.ts";
+import { boardRows, type BoardRow } from "../../views/board.ts";
+import { stripText } from "../../views/gate-strip.ts";
+import type { Glyphs } from "../../views/glyphs.ts";
+import { summaryText } from "../../views/run-summary.ts";
+import { durationText, shortLine, spentText } from "../../views/words.ts";
+import { EXIT, type CliCommand, type ExitCode, type World } from "../command.ts";
+import { exitCodeOf } from "../exit.ts";
+import { knownIds } from "../option-values.ts";
+import { runDocument } from "../run-document.ts";
+import { glyphsFor } from "../terminal-kind.ts";
+
+const EXAMPLES = `Examples:
+  remand status                       one line per story: where it is, who must act, what was spent
+  remand status checkout-retry        of this one
+  remand status --json                as a document for programs
+
+Exit code: 0 all accepted, 8 still going on, 4 a person must act, 5 a money or time budget, 3 rejected.
+`;
+
+export const command: CliCommand = {
+  name: "status",
+  summary: "say where each story is, who must act, and what was spent",
+  register(command, world, done) {
+    command
+      .usage("[story…] [options]")
+      .argument("[story...]", "the stories to tell of (default: all)")
+      .option("--json", "print a document of the schema remand.status/1")
+      .addHelpText("before", EXAMPLES)
+      .action(async (stories: string[], options: { readonly json?: boolean }) =>
+        done(await status(world, stories, options.json === true)),
+      );
+  },
+};
+
+async function status(world: World, typed: readonly string[], isDocument: boolean): Promise<ExitCode> {
+  const look = await world.host.look(world.cwd);
+  if (look === null && typed.length === 0) {
+    if (isDocument) world.out(`${JSON.stringify({ schema: "remand.status/1", stories: [] }, null, 2)}\n`);
+    else world.err("remand: nothing has run here yet\n");
+    return EXIT.ok;
+  }
+  try {
+    const run = look?.state ?? null;
+    const known = run === null ? [] : [...entries(run.stories)].map(([id]) => id);
+    const asked = typed.length === 0 ? null : knownIds(typed, known);
+    if (run === null) return EXIT.ok;
+    if (isDocument) world.out(`${JSON.stringify(runDocument(run, asked, "remand.status/1"), null, 2)}\n`);
+    else {
+      const glyphs = glyphsFor(world.env);
+      for (const line of table(boardRows(run, asked), world.now(), glyphs)) world.out(`${line}\n`);
+      world.out(`${summaryText(run, asked, glyphs.dot)}\n`);
+    }
+    return exitCodeOf(run, asked);
+  } finally {
+    await look?.close();
+  }
+}
+
+function table(rows: readonly BoardRow[], now: number, glyphs: Glyphs): string[] {
+  const cells = rows.map((row) => [row.id, stateText(row), attemptText(row), moneyOf(row), whyText(row, now, glyphs)]);
+  const widths = [0, 1, 2, 3].map((column) => Math.max(0, ...cells.map((line) => line[column]!.length)));
+  return cells.map((line) =>
+    line
+      .map((cell, i) => (i < 4 ? cell.padEnd(widths[i]!) : cell))
+      .join("  ")
+      .trimEnd(),
+  );
+}
+
+/** The state's word, with the phase or gate it is in. */
+function stateText({ status, phase, gate }: BoardRow): string {
+  if (status === "in-gate" && gate !== null) return `in ${gate}`;
+  return status === "working" && phase !== null ? `working: ${phase}` : status;
+}
+
+function attemptText({ attempts, attemptLimit }: BoardRow): string {
+  return attemptLimit === null ? "" : `attempt ${attempts}/${attemptLimit}`;
+}
+
+function moneyOf({ costUsd, costUnknown, costLimitUsd }: BoardRow): string {
+  return spentText({ costUsd, costUnknown, tokens: 0, timeMs: 0 }, costLimitUsd);
+}
+
+function whyText(row: BoardRow, now: number, glyphs: Glyphs): string {
+  const elapsed = row.since === null ? "" : ` for ${durationText(Math.max(0, now - row.since))}`;
+  const strip = row.gates.length === 0 ? "" : `   ${stripText(row.gates, glyphs)}`;
+  const asks = row.escalation === null ? "" : `   remand answer ${row.escalation} …`;
+  return `${row.actor === "nobody" ? "" : `${row.actor}: `}${shortLine(row.why, 80)}${elapsed}${strip}${asks}`;
+}

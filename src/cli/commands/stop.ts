@@ -1,0 +1,58 @@
+import { entries } from "../../stdx/sorted-map.ts";
+import { storiesOf } from "../../views/run-summary.ts";
+import { EXIT, type CliCommand, type World } from "../command.ts";
+import { looking } from "../looking.ts";
+import { knownIds } from "../option-values.ts";
+import { personOf } from "../person.ts";
+
+interface Options {
+  readonly now?: boolean;
+  readonly by?: string;
+  readonly json?: boolean;
+}
+
+const EXAMPLES = `Examples:
+  remand stop                         nothing new starts; what runs ends
+  remand stop checkout-retry          only for this story
+  remand run checkout-retry           go on with it
+`;
+
+export const command: CliCommand = {
+  name: "stop",
+  summary: "hold stories: what runs for them ends, and nothing new starts",
+  register(command, world, done) {
+    command
+      .usage("[story…] [options]")
+      .argument("[story...]", "the stories to hold (default: all that are not over)")
+      .option("--now", "end what runs at once (comes in a later version)")
+      .option("--by <name>", "who says so (default: you)")
+      .option("--json", "print a document of the schema remand.stop/1")
+      .addHelpText("before", EXAMPLES)
+      .action(async (stories: string[], options: Options) => {
+        await stop(world, stories, options);
+        done(EXIT.ok);
+      });
+  },
+};
+
+async function stop(world: World, typed: readonly string[], options: Options): Promise<void> {
+  const by = await personOf(world, options.by);
+  const states = await looking(world, (look) => {
+    const known = [...entries(look.state.stories)].map(([id]) => id);
+    return Promise.resolve(storiesOf(look.state, typed.length === 0 ? null : knownIds(typed, known)));
+  });
+  const open = states.filter(({ ending, held }) => ending === null && !held);
+  for (const { story } of open) await world.host.tell(world.cwd, story.id, [{ type: "story.held", by }]);
+  const busy = open.filter(({ running }) => running !== null).map(({ story }) => story.id);
+  if (options.now === true && busy.length > 0) {
+    world.err(
+      `remand: what runs for ${busy.join(", ")} cannot be ended from here yet; Ctrl-C where remand run works does that\n`,
+    );
+  }
+  const held = open.map(({ story }) => story.id);
+  if (options.json === true)
+    world.out(`${JSON.stringify({ schema: "remand.stop/1", held, stillRunning: busy }, null, 2)}\n`);
+  else if (held.length === 0) world.out("nothing to hold: every story is over or held already\n");
+  else
+    world.out(`held: ${held.join(", ")}${busy.length === 0 ? "" : `; still running to its end: ${busy.join(", ")}`}\n`);
+}

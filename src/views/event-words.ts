@@ -1,0 +1,69 @@
+import type { Event } from "../domain/event.ts";
+import type { Judgement } from "../domain/gate.ts";
+import { outcomeText } from "./run-lines.ts";
+import { noteOf } from "./run-notes.ts";
+import { counted, durationText, moneyText, shortLine } from "./words.ts";
+
+/** One event in a few words, for a list of all of them. */
+export function eventWords(event: Event): string {
+  const note = noteOf(event, undefined);
+  if (note !== null) return note.text;
+  switch (event.type) {
+    case "policy.set":
+      return `rules of the preset ${event.policy.preset}, set by ${event.by}`;
+    case "base.moved":
+      return `the base is now ${event.commit.slice(0, 12)}`;
+    case "remediation.finished":
+      return `repair ${event.attempt} is over: ${shortLine(event.fixes.join("; "), 120)}`;
+    case "story.added":
+      return shortLine(event.story.title, 120);
+    case "story.changed":
+      return `its file changed: ${event.what.join(", ")}`;
+    case "story.started":
+      return `started by ${event.by}`;
+    case "story.prepared":
+      return event.preExisting.length === 0
+        ? "its place is ready"
+        : `its place is ready; red before the work began: ${shortLine(event.preExisting.join(", "), 120)}`;
+    case "attempt.started":
+      return `attempt ${event.attempt}: ${event.phase} by ${event.role}${event.reworkOf === null ? "" : `, rework after ${event.reworkOf}`}`;
+    case "attempt.finished":
+      return finishedWords(event);
+    case "gate.started":
+      return `the ${event.gate} gate judges`;
+    case "gate.judged":
+      return judgedWords(event.judgement);
+    case "step.started":
+      return `${event.step} begins`;
+    case "blame.found":
+      return `blame: ${event.blame.verdict}, ${event.blame.basis}; ${shortLine(event.blame.explanation, 120)}`;
+    case "work.sent-back":
+      return `sent back from ${event.gate} to ${event.route.role} (${event.route.phase}): ${shortLine(event.route.reason, 120)}`;
+    case "story.accepted":
+      return "accepted: every gate is open";
+    case "policy.applied":
+      return `new rules for this story, by ${event.by}`;
+    default:
+      return "";
+  }
+}
+
+function finishedWords(event: Extract<Event, { type: "attempt.finished" }>): string {
+  const parts = [
+    `attempt ${event.attempt} ${outcomeText(event.outcome)}`,
+    `${counted(event.changed.length, "file")} changed`,
+    ...(event.costUsd === undefined ? [] : [moneyText(event.costUsd)]),
+    durationText(event.durationMs),
+  ];
+  return parts.join(", ");
+}
+
+function judgedWords({ gate, result, blocking, summary }: Judgement): string {
+  const count = blocking.length === 0 ? "" : `, ${counted(blocking.length, "finding")} in the way`;
+  return `${gate}: ${result}${count}${summary === "" ? "" : `; ${shortLine(summary, 120)}`}`;
+}
+
+/** A moment for people, UTC: what several machines wrote must be comparable. */
+export function timeText(atMs: number): string {
+  return `${new Date(atMs).toISOString().slice(0, 19).replace("T", " ")}Z`;
+}

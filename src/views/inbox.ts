@@ -1,0 +1,64 @@
+import type { AnswerVerb, Escalation } from "../domain/escalation.ts";
+import type { EscalationId, StoryId } from "../domain/ids.ts";
+import type { RunState } from "../domain/run-state.ts";
+import type { StoryState } from "../domain/story-state.ts";
+import { entries } from "../stdx/sorted-map.ts";
+import { shortReason } from "./run-notes.ts";
+
+/** One question that waits for a person. */
+export interface InboxItem {
+  readonly id: EscalationId;
+  /** `null`: it is about the whole run. */
+  readonly story: StoryId | null;
+  readonly title: string;
+  readonly kind: Escalation["kind"];
+  /** Why now. */
+  readonly reason: string;
+  readonly assessment: string;
+  readonly recommendation: string;
+  readonly question: string;
+  readonly answers: readonly { readonly verb: AnswerVerb; readonly does: string; readonly cost: string }[];
+}
+
+/** What concerns everybody comes first, then the stories in the order in which they came. */
+export function inboxItems(run: RunState): InboxItem[] {
+  const waiting = [...entries(run.stories)]
+    .flatMap(([, state]) =>
+      state.escalation === null || state.ending !== null ? [] : [{ state, escalation: state.escalation }],
+    )
+    .sort((a, b) => a.state.arrival - b.state.arrival);
+  return [
+    ...(run.escalation === null ? [] : [itemOf(run.escalation, undefined)]),
+    ...waiting.map(({ state, escalation }) => itemOf(escalation, state)),
+  ];
+}
+
+function itemOf(escalation: Escalation, state: StoryState | undefined): InboxItem {
+  const { id, kind, assessment, recommendation, question, options } = escalation;
+  return {
+    id,
+    story: state?.story.id ?? null,
+    title: state?.story.title ?? "the whole run",
+    kind,
+    reason: shortReason(escalation, state),
+    assessment,
+    recommendation,
+    question,
+    answers: options,
+  };
+}
+
+/** Answers that are nothing without a person's words. */
+export const NEEDS_MESSAGE: ReadonlySet<AnswerVerb> = new Set([
+  "send-back",
+  "waive",
+  "dispute",
+  "force-complete",
+  "abandon",
+]);
+
+/** The line to type for an answer, with a place for what has to be said. */
+export function answerLine(id: EscalationId, verb: AnswerVerb): string {
+  const more = verb === "raise-budget" ? " --limit …" : NEEDS_MESSAGE.has(verb) ? ' --message "…"' : "";
+  return `remand answer ${id} ${verb}${more}`;
+}

@@ -1,0 +1,198 @@
+import { describe, expect, it } from "vitest";
+import { command as answer } from "../../src/cli/commands/answer.ts";
+import { command as rework } from "../../src/cli/commands/rework.ts";
+import { command as stop } from "../../src/cli/commands/stop.ts";
+import type { CliCommand } from "../../src/cli/command.ts";
+import type { Surroundings } from "../../src/cli/program.ts";
+import { storyId } from "../../src/domain/ids.ts";
+import { stateOf, world as scripted } from "../seeds/scripted-run.ts";
+import { story } from "../simulation/world.ts";
+import { fakeHost, type FakeHost } from "./fake-host.ts";
+import { run, type Ran } from "./fake-surroundings.ts";
+import { workedOn } from "./finished-run.ts";
+import { memoryFiles } from "./memory-files.ts";
+
+const SAME = { result: "fail", failure: "same", blocking: 1 } as const;
+const stuck = () =>
+  workedOn([story("login"), story("done")], scripted({ gates: { checks: [SAME, SAME, SAME] }, story: "login" }));
+
+function on(
+  host: FakeHost,
+  command: CliCommand,
+  args: readonly string[],
+  changes: Partial<Surroundings> = {},
+): Promise<Ran> {
+  return run([command.name, ...args], [command], { host, env: { USER: "ada" }, ...changes });
+}
+
+const lastEvent = async (host: FakeHost) => (await host.lines()).at(-1)!;
+
+describe("remand answer", () => {
+  it("answers an escalation by its id, in the name of whoever typed it", async () => {
+    const host = await stuck();
+    const ran = await on(host, answer, ["esc-login-1", "send-back", "--message", "look at the clock"]);
+    expect(ran).toMatchObject({ exit: 0, err: "" });
+    expect(ran.out).toContain("login: ada says send-back.");
+    expect(await lastEvent(host)).toMatchObject({
+      story: "login",
+      event: {
+        type: "person.answered",
+        answer: { verb: "send-back", by: "ada", message: "look at the clock", escalation: "esc-login-1" },
+      },
+    });
+    expect(stateOf(host.state(), "login").escalation).toBeNull();
+  });
+
+  it("answers what a story asks now when the story is named", async () => {
+    const host = await stuck();
+    const ran = await on(host, answer, ["login", "resolve", "--by", "Eve", "--json"]);
+    expect(JSON.parse(ran.out)).toMatchObject({
+      schema: "remand.answer/1",
+      story: "login",
+      answer: { by: "Eve", escalation: "esc-login-1" },
+    });
+  });
+
+  it.each(["send-back", "waive", "force-complete", "abandon"])("%s needs words", async (verb) => {
+    const host = await stuck();
+    const before = (await host.lines()).length;
+    const ran = await on(host, answer, ["login", verb, "--message", "  "]);
+    expect(ran).toMatchObject({ exit: 2, err: expect.stringContaining(`${verb} needs your words`) });
+    expect(await host.lines()).toHaveLength(before);
+  });
+
+  it("takes only the answers that the question has, and lists them", async () => {
+    const ran = await on(await stuck(), answer, ["login", "raise-budget", "--limit", "4"]);
+    expect(ran.exit).toBe(2);
+    expect(ran.err).toContain("raise-budget is no answer to esc-login-1");
+    expect(ran.err).toContain("remand answer esc-login-1 resolve");
+    expect(await on(await stuck(), answer, ["login", "resolv"])).toMatchObject({
+      exit: 2,
+      err: expect.stringContaining("Did you mean resolve?"),
+    });
+  });
+
+  it("waives or disputes findings by the beginning of their ids", async () => {
+    const host = await stuck();
+    const { id } = stateOf(host.state(), "login").gates.checks!.last!.findings[0]!;
+    const none = await on(host, answer, ["login", "dispute", "--message", "it is right"]);
+    expect(none).toMatchObject({ exit: 2, err: expect.stringContaining(`--finding ${id}  src/f0.ts:1 same 0x`) });
+    const wrong = await on(host, answer, ["login", "dispute", "--finding", "zz", "--message", "no"]);
+    expect(wrong).toMatchObject({ exit: 2, err: expect.stringContaining("no finding begins with zz") });
+    expect(
+      await on(host, answer, ["login", "dispute", "--finding", id.slice(0, 6), "--message", "it is right"]),
+    ).toMatchObject({ exit: 0 });
+    expect((await lastEvent(host)).event).toMatchObject({ answer: { verb: "dispute", findings: [id] } });
+  });
+
+  it("raises the budget that the question is about", async () => {
+    const script = scripted({ gates: { checks: ["fail", "fail"] }, attemptCostUsd: 6, attemptMs: 10 });
+    const host = await workedOn([story("login")], script, ["limits.costUsd=5"]);
+    expect(await on(host, answer, ["login", "raise-budget"])).toMatchObject({
+      exit: 2,
+      err: expect.stringContaining("--limit 20"),
+    });
+    expect(await on(host, answer, ["login", "raise-budget", "--limit", "6"])).toMatchObject({
+      exit: 2,
+      err: expect.stringContaining("would stop it again"),
+    });
+    expect(await on(host, answer, ["login", "raise-budget", "--limit", "40.5"])).toMatchObject({ exit: 0 });
+    expect(stateOf(host.state(), "login").raised).toEqual({ cost: 40.5 });
+  });
+
+  it("raises a time budget by a length of time", async () => {
+    const host = await workedOn([story("login")], scripted({ gates: { checks: ["fail"] }, attemptMs: 7_200_000 }));
+    expect(await on(host, answer, ["login", "raise-budget", "--limit", "5"])).toMatchObject({
+      exit: 2,
+      err: expect.stringContaining("--limit 4h"),
+    });
+    expect(await on(host, answer, ["login", "raise-budget", "--limit", "4h"])).toMatchObject({ exit: 0 });
+    expect(stateOf(host.state(), "login").raised).toEqual({ time: 14_400_000 });
+  });
+
+  it("may be given unasked, but not to a story that is over, nor about the run to a story", async () => {
+    const host = await stuck();
+    await host.write(storyId("open"), { type: "story.added", story: story("open") });
+    expect(await on(host, answer, ["open", "raise-budget", "--budget", "cost", "--limit", "9"])).toMatchObject({
+      exit: 0,
+    });
+    expect((await lastEvent(host)).event).toMatchObject({ answer: { escalation: null, budget: "cost", limit: 9 } });
+    expect(await on(host, answer, ["open", "raise-budget", "--limit", "9"])).toMatchObject({ exit: 2 });
+    expect(await on(host, answer, ["open", "halt"])).toMatchObject({
+      exit: 2,
+      err: expect.stringContaining("about the whole run"),
+    });
+    expect(await on(host, answer, ["done", "abandon", "--message", "x"])).toMatchObject({
+      exit: 2,
+      err: expect.stringContaining("is over: accepted"),
+    });
+    expect(await on(host, answer, ["nobody", "resolve"])).toMatchObject({
+      exit: 2,
+      err: expect.stringContaining("called nobody"),
+    });
+  });
+
+  it("knows who speaks from git where the account has no name, and asks where nobody knows", async () => {
+    const host = await stuck();
+    const files = memoryFiles({
+      "/home/a/.gitconfig": "[core]\n\tname = x\n[user]\n\tname = Ada Lovelace\n\temail = a@b\n[alias]\n",
+    });
+    expect(await on(host, answer, ["login", "resolve"], { env: { HOME: "/home/a" }, files })).toMatchObject({
+      exit: 0,
+    });
+    expect((await lastEvent(host)).event).toMatchObject({ answer: { by: "Ada Lovelace" } });
+    expect(await on(host, answer, ["login", "resolve"], { env: {} })).toMatchObject({
+      exit: 2,
+      err: expect.stringContaining("--by"),
+    });
+  });
+});
+
+describe("remand rework", () => {
+  it("sends work back with a person's words, to the phase they name", async () => {
+    const host = await stuck();
+    const ran = await on(host, rework, ["login", "--phase", "implement", "--message", "shorter"]);
+    expect(ran).toMatchObject({ exit: 0, out: expect.stringContaining("login goes back to implement.") });
+    expect((await lastEvent(host)).event).toMatchObject({
+      answer: { verb: "send-back", by: "ada", message: "shorter", phase: "implement", escalation: "esc-login-1" },
+    });
+    expect(stateOf(host.state(), "login").requested).toEqual({ phase: "implement", message: "shorter" });
+  });
+
+  it.each([
+    [["login"], "rework needs your words"],
+    [["login", "--phase", "plan", "--message", "x"], "login has no phase plan"],
+    [["login", "--phase", "implment", "--message", "x"], "Did you mean implement?"],
+    [["done", "--message", "x"], "done is over: accepted"],
+    [["new", "--message", "x"], "new has not begun"],
+  ])("%j is refused", async (args, message) => {
+    const host = await stuck();
+    await host.write(storyId("new"), { type: "story.added", story: story("new") });
+    expect(await on(host, rework, args)).toMatchObject({ exit: 2, err: expect.stringContaining(message) });
+  });
+});
+
+describe("remand stop", () => {
+  it("holds what is not over, and says what still runs", async () => {
+    const host = await stuck();
+    await host.write(storyId("b"), { type: "story.added", story: story("b") }, { type: "story.started", by: "engine" });
+    const ran = await on(host, stop, ["--now"]);
+    expect(ran.exit).toBe(0);
+    expect(ran.out).toBe("held: b, login; still running to its end: b\n");
+    expect(ran.err).toContain("cannot be ended from here yet");
+    expect(stateOf(host.state(), "login").held).toBe(true);
+    expect(stateOf(host.state(), "done").held).toBe(false);
+    expect((await on(host, stop, [])).out).toContain("nothing to hold");
+  });
+
+  it("holds only the stories that are named", async () => {
+    const host = await stuck();
+    const ran = await on(host, stop, ["login", "--json"]);
+    expect(JSON.parse(ran.out)).toEqual({ schema: "remand.stop/1", held: ["login"], stillRunning: [] });
+    expect((await lastEvent(host)).event).toEqual({ type: "story.held", by: "ada" });
+    expect(await on(fakeHost(), stop, [])).toMatchObject({
+      exit: 2,
+      err: expect.stringContaining("nothing has run here yet"),
+    });
+  });
+});

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { presetPolicy } from "../../src/config/preset-policy.ts";
 import type { AttemptOutcome } from "../../src/domain/attempt.ts";
+import type { AttemptFinished } from "../../src/domain/event.ts";
 import { roleName } from "../../src/domain/ids.ts";
 import type { Policy } from "../../src/domain/policy.ts";
 import { nextWake } from "../../src/policy/decide.ts";
@@ -100,6 +101,24 @@ describe("an end that comes late", () => {
       productReady: false,
     });
     expect(run.spent.costUsd).toBe(2);
+  });
+
+  it("an agent that does not say what it cost makes every sum a floor; a step of the engine does not", () => {
+    const { costUsd: _unknown, ...silent } = attemptEnd(1, { type: "ready" }, "t7") as {
+      costUsd?: number;
+    } & AttemptFinished;
+    const run = told(working(), "a", silent);
+    expect([stateOf(run, "a").spent.costUnknown, run.spent.costUnknown]).toEqual([true, true]);
+    const blame = {
+      verdict: "unmet",
+      basis: "ranked",
+      confidence: 1,
+      suspects: [],
+      explanation: "",
+      testRuns: 0,
+    } as const;
+    const step = told(working(), "a", { type: "blame.found", gate: "checks", blame, durationMs: 5 });
+    expect([stateOf(step, "a").spent.costUnknown, step.spent.costUnknown]).toEqual([false, false]);
   });
 
   it("of a settled story is paid for", () => {

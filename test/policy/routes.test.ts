@@ -4,6 +4,7 @@ import { roleName } from "../../src/domain/ids.ts";
 import type { Policy } from "../../src/domain/policy.ts";
 import type { StoryState } from "../../src/domain/story-state.ts";
 import { chargedGate, failureLimit, refunded, withGate } from "../../src/policy/charge.ts";
+import { isOpen } from "../../src/policy/gate-standing.ts";
 import { affects, invalidated } from "../../src/policy/invalidate.ts";
 import { languageOf } from "../../src/policy/language.ts";
 import {
@@ -186,6 +187,28 @@ describe("evidence", () => {
     expect(invalidated(STATE, [])).toBe(STATE);
     const ruleless = { ...STATE, policy: null };
     expect(invalidated(ruleless, ["src/a.ts"])).toBe(ruleless);
+  });
+});
+
+describe("a waiver", () => {
+  const failed = judgement("review", "t", "fail");
+  const waiver = { gate: "review", findings: failed.blocking, tree: null, by: "Ada", reason: "known", at: 0 } as const;
+  const judged = (last: typeof failed, fresh: boolean) =>
+    withGate({ ...STATE, tree: last.tree, waivers: [waiver] }, "review", { last, fresh });
+
+  it.each([
+    ["the failure it names", judged(failed, true), true],
+    ["that failure, of a tree that has changed since", judged(failed, false), false],
+    ["a failure without a finding", judged({ ...failed, blocking: [] }, true), false],
+    ["what broke instead of failing", judged({ ...failed, result: "error" }, true), false],
+    ["a gate that did not judge yet", { ...STATE, waivers: [waiver] }, false],
+    [
+      "another gate",
+      withGate({ ...STATE, waivers: [{ ...waiver, gate: "audit" }] }, "review", { last: failed, fresh: true }),
+      false,
+    ],
+  ] as const)("covers %s: %#", (_name, state, covers) => {
+    expect(isOpen(state, "review", "")).toBe(covers);
   });
 });
 

@@ -52,6 +52,7 @@ describe("S1 routing", () => {
       const ran = run({ tdd: [{ result: "fail", more: { tddPhase } }] });
       expect(commandsOf(ran, "send-back")[0]).toMatchObject({ route: { tddPhase }, scope: { reason, tests } });
       expect(commandsOf(ran, "start-attempt")[1]).toMatchObject({ tddPhase, reworkOf: "tdd" });
+      expect(stateOf(ran.run, "a").attempts.map((attempt) => attempt.tddPhase)).toEqual([undefined, tddPhase]);
     },
   );
 

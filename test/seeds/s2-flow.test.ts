@@ -117,7 +117,10 @@ describe("S2 AUDIT_BLOCKED: remediation", () => {
     expect(commandsOf(ran, "start-remediation").map(({ attempt }) => attempt)).toEqual([1, 2, 3]);
     expect(ran.run.escalation?.reason).toMatchObject({ type: "infrastructure", tries: 3 });
     expect(ran.run.escalation?.options.map(({ verb }) => verb)).toEqual(["retry", "declare-healthy", "halt"]);
-    expect(ran.run.escalation?.attempts).toHaveLength(3);
+    expect(ran.run.escalation?.id).toBe("esc-project-1");
+    expect(ran.run.escalation?.attempts).toEqual(
+      [1, 2, 3].map((attempt) => ({ attempt, tried: "restarted it", failed: "the database is down" })),
+    );
   });
 
   it("retry: three tries anew, and the remediation agent gets the guidance", () => {
@@ -136,7 +139,9 @@ describe("S2 AUDIT_BLOCKED: remediation", () => {
     const halted = told(given().run, null, answer("halt"));
     expect(runScript(halted).lines).toEqual([]);
     const resumed = told(halted, null, { type: "run.resumed", by: "Ada" });
-    expect(runScript(resumed).lines[0]).toBe("ask: infrastructure");
+    const again = runScript(resumed);
+    expect(again.lines[0]).toBe("ask: infrastructure");
+    expect(again.run.escalation?.id).toBe("esc-project-2");
   });
 
   it("infrastructure that is called healthy three times and is not asks about the story", () => {

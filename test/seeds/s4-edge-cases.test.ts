@@ -147,6 +147,19 @@ describe("S4 edge cases", () => {
     expect(decide(again, POLICY, 0)).toEqual([]);
   });
 
+  it("a dependency that was added later frees the story when it is accepted", () => {
+    const run = begin(POLICY, planned("b"), planned("x"));
+    const waiting = told(run, "b", {
+      type: "story.changed",
+      story: planned("b", { dependsOn: [storyId("x")] }),
+      what: ["dependsOn"],
+    });
+    const ran = runScript(waiting);
+    const order = ran.commands.map((command) => `${command.story}: ${command.type}`);
+    expect(order.indexOf("b: start-story")).toBeGreaterThan(order.indexOf("x: accept"));
+    expect(stateOf(ran.run, "b").ending?.how).toBe("accepted");
+  });
+
   it("a dependency that changes between attempts is in the record, and the rework goes on", () => {
     const ran = runScript(begin(POLICY, planned("a")), world({ gates: { review: [FAIL, FAIL, FAIL, FAIL] } }));
     const changed = planned("a", { dependsOn: [storyId("x")] });

@@ -1,0 +1,81 @@
+import { rm, rmdir } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { RemandError } from "../../domain/error.ts";
+import type { TreeId } from "../../domain/ids.ts";
+import { readNameStatus } from "../../readers/git-name-status.ts";
+import type { Git } from "./git.ts";
+import { line } from "./repository.ts";
+
+/**
+ * Writes an earlier tree over the files, which are `from` now, and makes the index match. Only files that differ are
+ * touched. A file that only `from` has is removed, unless the rules of the tree that comes back ignore it: somebody
+ * who un-ignores a folder must not cost the user that folder.
+ */
+export async function bringBack(
+  git: Git,
+  options: {
+    readonly top: string;
+    readonly index: string;
+    readonly from: TreeId;
+    readonly to: TreeId;
+    /** Whether a file that git does not know, and that stands in the way, may be overwritten. */
+    readonly overwrite: boolean;
+  },
+): Promise<void> {
+  const { top, index, to } = options;
+  let from: string = options.from;
+  if (from === to) return;
+  const changed = readNameStatus(await git.run(["diff-tree", "-r", "-z", "--name-status", "--no-renames", from, to]));
+  const isAboutIgnoring = changed.some(({ path }) => basename(path) === ".gitignore");
+  const doubtful = isAboutIgnoring ? removedAlone(changed) : [];
+  if (doubtful.length > 0) {
+    const lines = doubtful.map((path) => `0 ${"0".repeat(from.length)}\t${path}\0`);
+    await git.run(["update-index", "-z", "--index-info"], { cwd: top, index, stdin: lines.join("") });
+    from = line(await git.run(["write-tree"], { cwd: top, index }));
+  }
+  const how = options.overwrite ? ["--reset", "-u", to] : ["-m", "-u", from, to];
+  const { exitCode, stderr } = await git.ask(["read-tree", ...how], { cwd: top, index, timeoutMs: 600_000 });
+  if (exitCode !== 0) throw inTheWay(top, to, stderr);
+  if (doubtful.length > 0) await removeUnlessIgnored(git, top, doubtful);
+}
+
+/** Paths that go, without those that have to go because a file becomes a folder there, or a folder a file. */
+function removedAlone(changed: ReturnType<typeof readNameStatus>): readonly string[] {
+  const arriving = changed.filter(({ status }) => status !== "deleted").map(({ path }) => path);
+  const files = new Set(arriving);
+  const folders = new Set(arriving.flatMap(foldersOf));
+  return changed
+    .filter(({ status }) => status === "deleted")
+    .map(({ path }) => path)
+    .filter((path) => !folders.has(path) && !foldersOf(path).some((folder) => files.has(folder)));
+}
+
+function foldersOf(path: string): readonly string[] {
+  const parts = path.split("/").slice(0, -1);
+  return parts.map((_, last) => parts.slice(0, last + 1).join("/"));
+}
+
+async function removeUnlessIgnored(git: Git, top: string, paths: readonly string[]): Promise<void> {
+  const { exitCode, stdout, stderr } = await git.ask(["check-ignore", "--no-index", "-z", "--stdin"], {
+    cwd: top,
+    stdin: paths.map((path) => `${path}\0`).join(""),
+  });
+  if (exitCode > 1) throw inTheWay(top, "the earlier state", stderr);
+  const ignored = new Set(stdout.split("\0"));
+  const emptied = new Set<string>();
+  for (const path of paths) {
+    if (ignored.has(path)) continue;
+    await rm(join(top, path), { force: true });
+    for (const folder of foldersOf(path)) emptied.add(folder);
+  }
+  // The deepest first, so that a folder is empty when its turn comes; one that is not stays.
+  for (const folder of [...emptied].sort((a, b) => b.length - a.length)) await rmdir(join(top, folder)).catch(() => {});
+}
+
+function inTheWay(top: string, to: string, stderr: string): RemandError {
+  return new RemandError(
+    "workspace-broken",
+    `the files of ${top} cannot go back to ${to}: ${stderr.trim().split("\n").slice(-5).join("\n  ")}`,
+    "Nothing was changed. Move away what stands in the way, and run the same command again.",
+  );
+}

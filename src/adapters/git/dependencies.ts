@@ -1,0 +1,151 @@
+import { mkdir, readdir, readFile, readlink, realpath, rm, symlink } from "node:fs/promises";
+import { existsSync, type Dirent } from "node:fs";
+import { isAbsolute, join, relative } from "node:path";
+import { RemandError } from "../../domain/error.ts";
+import { installationsFor, LOCKFILES } from "../../readers/lockfile.ts";
+import type { Environment } from "../process/environment.ts";
+import { runProcess } from "../process/run-process.ts";
+import type { Git } from "./git.ts";
+
+export interface DependencyOptions {
+  /** The command that installs them; `null`: found by the lockfile. */
+  readonly setup: string | null;
+  /** Folders of the main checkout that may be used instead; `null`: the usual ones of each lockfile. */
+  readonly share: readonly string[] | null;
+  readonly setupTimeoutMs: number;
+  readonly env: Environment;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Puts a worktree's dependencies in place: links to those of the main checkout where both have the same lockfiles,
+ * which takes milliseconds, else by installing them.
+ */
+export async function installDependencies(
+  git: Git,
+  main: string,
+  worktree: string,
+  options: DependencyOptions,
+): Promise<void> {
+  const here = await lockfilesIn(worktree);
+  const there = await lockfilesIn(main);
+  const isSame = (name: string): boolean => here.get(name) === there.get(name);
+  const installations = installationsFor(here);
+  if (options.setup !== null) {
+    // Somebody who names a command wants it to run; links spare it only if he named those too.
+    const spared =
+      options.share !== null && LOCKFILES.every(isSame) && (await linkAll(git, main, worktree, options.share));
+    if (!spared) await install(options.setup, worktree, options);
+    return;
+  }
+  const extra = (options.share ?? []).filter((folder) => !installations.some((each) => each.folder === folder));
+  if (LOCKFILES.every(isSame)) await linkAll(git, main, worktree, extra);
+  for (const { lockfile, folder, command } of installations) {
+    const mayShare = options.share === null || options.share.includes(folder);
+    if (mayShare && isSame(lockfile) && (await linkAll(git, main, worktree, [folder]))) continue;
+    await install(command, worktree, options);
+  }
+}
+
+/** Whether every one of them could be linked. */
+async function linkAll(git: Git, main: string, worktree: string, folders: readonly string[]): Promise<boolean> {
+  for (const folder of folders) {
+    if (!(await canBeShared(git, main, folder))) return false;
+  }
+  for (const folder of folders) await linkFolder(main, folder, worktree);
+  return folders.length > 0;
+}
+
+/**
+ * A folder is shared only if git ignores it, and if nothing in it leads back to the main checkout's own sources: a
+ * package of the project itself, installed there as a link, would make every check look at the wrong files.
+ */
+async function canBeShared(git: Git, main: string, folder: string): Promise<boolean> {
+  if (isAbsolute(folder) || folder.split("/").includes("..") || !existsSync(join(main, folder))) return false;
+  if ((await git.ask(["check-ignore", "--quiet", "--", `${folder}/x`], { cwd: main })).exitCode !== 0) return false;
+  if (folder === "node_modules") return !(await hasWorkspaces(main));
+  return !(await hasEditableInstall(join(main, folder), main));
+}
+
+async function hasWorkspaces(main: string): Promise<boolean> {
+  if (existsSync(join(main, "pnpm-workspace.yaml"))) return true;
+  return /"workspaces"\s*:/.test((await textOf(join(main, "package.json"))) ?? "");
+}
+
+async function hasEditableInstall(venv: string, main: string): Promise<boolean> {
+  for (const version of await entriesOf(join(venv, "lib"))) {
+    const packages = join(venv, "lib", version.name, "site-packages");
+    for (const { name } of await entriesOf(packages)) {
+      const text = /\.(pth|egg-link)$|^__editable__/.test(name) ? await textOf(join(packages, name)) : null;
+      if (text?.includes(main)) return true;
+    }
+  }
+  return false;
+}
+
+/**
+ * The folder itself is real and its entries are links: so a rule like `node_modules/` still ignores it, and a program
+ * that installs one more package here does not do it in the main checkout.
+ */
+async function linkFolder(main: string, folder: string, worktree: string): Promise<void> {
+  const source = join(main, folder);
+  const target = join(worktree, folder);
+  await mkdir(target, { recursive: true });
+  for (const entry of await entriesOf(source)) {
+    // What tools keep for themselves beside the packages: they would write it through the link.
+    if (/^\.(cache|vite|vitest|tmp)/.test(entry.name) || (entry.name.startsWith(".") && entry.isFile())) continue;
+    if (entry.name.startsWith("@") && entry.isDirectory()) await linkFolder(main, join(folder, entry.name), worktree);
+    else await linkEntry(join(source, entry.name), join(target, entry.name), { entry, main, source });
+  }
+}
+
+async function linkEntry(
+  from: string,
+  to: string,
+  about: { entry: Dirent; main: string; source: string },
+): Promise<void> {
+  await rm(to, { recursive: true, force: true });
+  const leadsTo = about.entry.isSymbolicLink() ? await realpath(from).catch(() => null) : null;
+  // A link to a folder of the project (a local package) has to lead to that folder of this worktree.
+  const isLocal = leadsTo !== null && isInside(leadsTo, about.main) && !leadsTo.includes("/node_modules/");
+  await symlink(isLocal ? await readlink(from) : from, to);
+}
+
+function isInside(path: string, folder: string): boolean {
+  const way = relative(folder, path);
+  return way !== "" && !way.startsWith("..") && !isAbsolute(way);
+}
+
+async function install(command: string, worktree: string, options: DependencyOptions): Promise<void> {
+  const { env, setupTimeoutMs, signal } = options;
+  const result = await runProcess(
+    { command, cwd: worktree, env, timeoutMs: setupTimeoutMs },
+    signal === undefined ? {} : { signal },
+  );
+  if (result.status === "exited" && result.exitCode === 0) return;
+  const how =
+    result.status === "exited" ? `failed with ${result.exitCode ?? result.signal}` : `ended: ${result.status}`;
+  const last = (result.failure?.message ?? result.output).trim().split("\n").slice(-8).join("\n  ");
+  throw new RemandError(
+    "setup-failed",
+    `${command} ${how} in ${worktree}:\n  ${last}`,
+    "Mend it, or set workspace.setup in remand.yaml to the command that installs what the checks need.",
+  );
+}
+
+async function lockfilesIn(folder: string): Promise<ReadonlyMap<string, string>> {
+  const found = new Map<string, string>();
+  for (const name of LOCKFILES) {
+    const text = await textOf(join(folder, name), "latin1");
+    if (text !== null) found.set(name, text);
+  }
+  return found;
+}
+
+async function textOf(file: string, encoding: "utf8" | "latin1" = "utf8"): Promise<string | null> {
+  return readFile(file, encoding).catch(() => null);
+}
+
+async function entriesOf(folder: string): Promise<readonly Dirent[]> {
+  return readdir(folder, { withFileTypes: true }).catch(() => []);
+}

@@ -1,0 +1,122 @@
+import { RemandError } from "../../domain/error.ts";
+import type { Environment } from "../process/environment.ts";
+import { runProcess } from "../process/run-process.ts";
+
+/** Calls git. Every call of it in Remand goes through here. */
+export interface Git {
+  /** What a call prints that has to succeed; anything else is a RemandError. */
+  run(args: readonly string[], call?: GitCall): Promise<string>;
+  /** A call whose failure is an answer too. */
+  ask(args: readonly string[], call?: GitCall): Promise<GitAnswer>;
+}
+
+export interface GitCall {
+  readonly cwd?: string;
+  readonly stdin?: string;
+  /** An index of our own: the checkout's is not touched. */
+  readonly index?: string;
+  readonly timeoutMs?: number;
+  /** A text that is too long comes with its middle cut out, and says so, instead of being an error. */
+  readonly mayBeCut?: boolean;
+}
+
+export interface GitAnswer {
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+const TIMEOUT_MS = 120_000;
+const MAX_BYTES = 64 * 1024 * 1024;
+
+/**
+ * What has to be the same for every user, whatever their configuration says: no hooks, no background work, no
+ * signatures, no colours, names as they are, and nothing that refuses a file for its line ends.
+ */
+const FIXED = [
+  "core.hooksPath=/dev/null",
+  "core.fsmonitor=false",
+  "core.untrackedCache=false",
+  "core.splitIndex=false",
+  "core.quotePath=false",
+  "core.safecrlf=false",
+  "gc.auto=0",
+  "maintenance.auto=false",
+  "commit.gpgSign=false",
+  "i18n.commitEncoding=utf-8",
+  "i18n.logOutputEncoding=utf-8",
+  "color.ui=false",
+  "advice.addEmbeddedRepo=false",
+  "diff.suppressBlankEmpty=false",
+];
+
+/** `settings` are this repository's own: an identity for those who have none, filters that cannot run. */
+export function createGit(folder: string, environment: Environment, settings: readonly string[] = []): Git {
+  const fixed = [...FIXED, ...settings].flatMap((setting) => ["-c", setting]);
+  const env = gitEnvironment(environment);
+
+  async function ask(args: readonly string[], call: GitCall = {}): Promise<GitAnswer> {
+    const result = await runProcess({
+      command: ["git", ...fixed, ...args],
+      cwd: call.cwd ?? folder,
+      env: call.index === undefined ? env : { ...env, GIT_INDEX_FILE: call.index },
+      timeoutMs: call.timeoutMs ?? TIMEOUT_MS,
+      maxOutputBytes: MAX_BYTES,
+      // Git leaves nobody behind with these settings, and it is called too often to look for them.
+      survivors: "spare",
+      ...(call.stdin === undefined ? {} : { stdin: call.stdin }),
+    });
+    const name = `git ${args[0]}`;
+    if (result.status === "failed-to-start") throw notStarted(result.failure!);
+    if (result.status === "timeout") {
+      throw failed(`${name} took longer than ${(call.timeoutMs ?? TIMEOUT_MS) / 1000} s`, result.stderr);
+    }
+    if (result.exitCode === null) throw failed(`${name} was ended by ${result.signal}`, result.stderr);
+    if (result.truncated && call.mayBeCut !== true) throw failed(`${name} printed more than ${MAX_BYTES} bytes`, "");
+    return { exitCode: result.exitCode, stdout: result.stdout, stderr: result.stderr };
+  }
+
+  return {
+    ask,
+    async run(args, call) {
+      const { exitCode, stdout, stderr } = await ask(args, call);
+      if (exitCode !== 0) throw failed(`git ${args[0]} failed with ${exitCode}`, stderr);
+      return stdout;
+    },
+  };
+}
+
+/** Where configuration is may be said by the user; where the repository, the index or the identity is, only by us. */
+const KEPT = new Set([
+  "GIT_CONFIG_GLOBAL",
+  "GIT_CONFIG_SYSTEM",
+  "GIT_CONFIG_NOSYSTEM",
+  "GIT_EXEC_PATH",
+  "GIT_LFS_SKIP_SMUDGE",
+]);
+
+function gitEnvironment(source: Environment): Environment {
+  const kept = Object.entries(source).filter(([name]) => !name.startsWith("GIT_") || KEPT.has(name));
+  return { ...Object.fromEntries(kept), GIT_TERMINAL_PROMPT: "0", GIT_OPTIONAL_LOCKS: "0", LC_ALL: "C" };
+}
+
+function notStarted(failure: { readonly code: string; readonly message: string }): RemandError {
+  if (failure.code === "ENOENT" && failure.message.startsWith("there is no program")) {
+    return new RemandError(
+      "git-missing",
+      "git is not installed, or not on the PATH",
+      "Install git, or add it to PATH.",
+    );
+  }
+  return failed("git could not be started", failure.message);
+}
+
+/** Git's own words are the best there are: the last of them say what is wrong. */
+export function failed(what: string, stderr: string): RemandError {
+  const words = stderr.trim().split("\n").slice(-5).join("\n  ");
+  return new RemandError(
+    "git-failed",
+    words === "" ? what : `${what}: ${words}`,
+    "See what git says, mend it in the repository, and run the same command again.",
+  );
+}

@@ -1,0 +1,50 @@
+import { RemandError } from "../../domain/error.ts";
+import { readNameStatus, touchedPaths } from "../../readers/git-name-status.ts";
+import type { Git } from "./git.ts";
+
+/** Whatever a user's configuration says of diffs, these look the same. */
+const SAME_FOR_ALL = [
+  "--no-ext-diff",
+  "--no-textconv",
+  "--no-color",
+  "--no-relative",
+  "--find-renames",
+  "--submodule=short",
+];
+
+/** Paths that differ, both names of what was renamed included. */
+export async function changedPaths(git: Git, from: string, to: string): Promise<readonly string[]> {
+  const text = await git.run(["diff", ...SAME_FOR_ALL, "--name-status", "-z", named(from), named(to), "--"]);
+  return touchedPaths(readNameStatus(text));
+}
+
+/** In git's unified form. A binary file is named, not shown. A diff too long to hold has its middle cut out, and says so. */
+export async function diffText(git: Git, from: string, to: string): Promise<string> {
+  const layout = [
+    "--patch",
+    "--diff-algorithm=histogram",
+    "--unified=3",
+    "--inter-hunk-context=0",
+    "--src-prefix=a/",
+    "--dst-prefix=b/",
+    "-O/dev/null",
+  ];
+  return git.run(["diff", ...SAME_FOR_ALL, ...layout, named(from), named(to), "--"], { mayBeCut: true });
+}
+
+/** `null` for a path that is not there, or is no file. */
+export async function fileText(git: Git, at: string, path: string): Promise<string | null> {
+  const { exitCode, stdout } = await git.ask(["cat-file", "blob", `${named(at)}:${path}`]);
+  if (exitCode === 0) return stdout;
+  const whole = await git.ask(["rev-parse", "--verify", "--quiet", `${named(at)}^{tree}`]);
+  if (whole.exitCode === 0) return null;
+  throw new RemandError("workspace-broken", `there is no tree or commit ${at} in this repository`, GONE);
+}
+
+export const GONE = "It may have been pruned, or belong to another clone: fetch it, or start the story again.";
+
+/** A name may come from a stored file: one that looks like an option must not become one. */
+export function named(name: string): string {
+  if (/^[A-Za-z0-9][A-Za-z0-9_./^{}~@-]*$/.test(name)) return name;
+  throw new RemandError("workspace-broken", `${JSON.stringify(name)} is not the name of a tree or commit`, GONE);
+}

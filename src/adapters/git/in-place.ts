@@ -1,0 +1,208 @@
+import { join, resolve } from "node:path";
+import { RemandError } from "../../domain/error.ts";
+import type { StoryId, TreeId } from "../../domain/ids.ts";
+import type { Kept, KeepNote, Place, Workspace } from "../../ports/workspace.ts";
+import type { Environment } from "../process/environment.ts";
+import { bringBack } from "./bring-back.ts";
+import { changedPaths, diffText, fileText } from "./history.ts";
+import { createPrivateIndex, treeOfFiles, type PrivateIndex } from "./private-index.ts";
+import { commitTree, isSameNote, readRefs, refName, TRAILERS, trailersOf, updateRefs, type Recorded } from "./refs.ts";
+import { commitOf, line, openRepository, type Repository } from "./repository.ts";
+import { ensureStateFolder } from "./state-folder.ts";
+import { createTurns } from "./turns.ts";
+import { definedOnly } from "./worktrees.ts";
+
+export interface InPlaceOptions {
+  /** A folder of the user's checkout. */
+  readonly root: string;
+  /** The folder in which Remand keeps its own things. */
+  readonly state: string;
+  readonly env?: Environment;
+}
+
+/** The user's own checkout, as the place of one story. */
+export interface InPlace extends Workspace {
+  /** Brings back the files as they were when the story began. */
+  undo(story: StoryId): Promise<Kept>;
+}
+
+/** What is kept of a story, newest last: all of it hangs together, so one name keeps everything. */
+interface Names {
+  readonly all: string;
+  readonly start: string;
+  readonly last: string;
+  attempt(number: number): string;
+}
+
+interface Standing {
+  readonly start: Recorded;
+  readonly last: Recorded;
+  readonly refs: ReadonlyMap<string, Recorded>;
+}
+
+interface Desk {
+  readonly repository: Repository;
+  readonly story: StoryId;
+  readonly names: Names;
+  readonly index: PrivateIndex;
+}
+
+/**
+ * Works in the user's checkout and touches neither their branch nor their index nor their stash: every state is kept
+ * as a commit under `refs/remand/loop/`, made from an index of our own.
+ */
+export function createInPlace(options: InPlaceOptions): InPlace {
+  const state = resolve(options.state);
+  const turns = createTurns();
+  let opened: Promise<Repository> | null = null;
+
+  async function at<T>(story: StoryId, work: (desk: Desk) => Promise<T>): Promise<T> {
+    const repository = await (opened ??= openRepository(options.root, options.env ?? definedOnly(process.env)).catch(
+      (error: unknown) => {
+        opened = null;
+        throw error;
+      },
+    ));
+    const index = createPrivateIndex(join(state, "index", story));
+    // All stories share the one checkout, so they share the turn.
+    return turns.take("checkout", async () => {
+      await ensureStateFolder(state);
+      await index.seed(join(repository.gitDir, "index"));
+      return work({ repository, story, names: namesFor(story), index });
+    });
+  }
+
+  return {
+    prepare: (story) => at(story, prepare),
+    keep: (story, note) => at(story, (desk) => keep(desk, note)),
+    look: (story) =>
+      at(story, async (desk) => {
+        const [{ last }, tree] = await Promise.all([standingOf(desk), treeNow(desk)]);
+        return { tree, commit: last.commit };
+      }),
+    changed: (story, from, to) => at(story, ({ repository }) => changedPaths(repository.git, from, to)),
+    diff: (story, from, to) => at(story, ({ repository }) => diffText(repository.git, from, to)),
+    fileAt: (story, commit, path) => at(story, ({ repository }) => fileText(repository.git, commit, path)),
+    restore: (story, tree, note) => at(story, (desk) => restore(desk, tree, note)),
+    undo: (story) =>
+      at(story, async (desk) => {
+        const { start } = await standingOf(desk);
+        return restore(desk, start.tree, { attempt: 0, subject: "back to the start", journalHead: "none" });
+      }),
+    // Whose changes those are that an interrupted attempt left, nobody knows: the user may have made some.
+    forget: async () => {},
+    // What was kept stays, so that it can still be looked at and undone.
+    dispose: (story) => at(story, ({ index }) => index.drop()),
+  };
+}
+
+function namesFor(story: StoryId): Names {
+  const all = `refs/remand/loop/${refName(story)}`;
+  return { all, start: `${all}/start`, last: `${all}/last`, attempt: (number) => `${all}/${number}` };
+}
+
+async function standingOf({ repository, story, names }: Desk): Promise<Standing> {
+  const refs = await readRefs(repository.git, [names.all]);
+  const start = refs.get(names.start);
+  const last = refs.get(names.last);
+  if (start !== undefined && last !== undefined) return { start, last, refs };
+  throw new RemandError(
+    "workspace-broken",
+    `nothing is kept of ${story} in this checkout`,
+    "Start it first: there is nothing to go on with, or to go back to.",
+  );
+}
+
+const treeNow = ({ repository, index }: Desk): Promise<TreeId> =>
+  index.use((copy) => treeOfFiles(repository.git, repository.top, copy));
+
+async function prepare(desk: Desk): Promise<Place> {
+  const { repository, names } = desk;
+  const { git, top, prefix } = repository;
+  const [refs, tree, head] = await Promise.all([
+    readRefs(git, [names.all]),
+    treeNow(desk),
+    git.ask(["symbolic-ref", "--short", "--quiet", "HEAD"]),
+  ]);
+  const start = refs.get(names.start)?.commit ?? (await begin(desk, tree));
+  return {
+    path: join(top, prefix),
+    branch: head.exitCode === 0 ? line(head.stdout) : "HEAD",
+    tree,
+    commit: refs.get(names.last)?.commit ?? start,
+    base: start,
+  };
+}
+
+/** Where the user stood when the story began: his last commit, or with changes beside it, a commit of ours with those. */
+async function begin({ repository: { git }, story, names }: Desk, tree: TreeId): Promise<string> {
+  const head = await commitOf(git, "HEAD");
+  const isClean = head !== null && line(await git.run(["rev-parse", `${head}^{tree}`])) === tree;
+  const trailers = [[TRAILERS.story, story] as const];
+  const parents = head === null ? [] : [head];
+  const start = isClean
+    ? head
+    : await commitTree(git, { tree, parents, subject: "remand: where it started", trailers });
+  await updateRefs(git, [
+    { ref: names.start, to: start, was: null },
+    { ref: names.last, to: start },
+  ]);
+  return start;
+}
+
+async function keep(desk: Desk, note: KeepNote): Promise<Kept> {
+  const { repository, story, names } = desk;
+  const [{ last, refs }, tree] = await Promise.all([standingOf(desk), treeNow(desk)]);
+  const before = refs.get(names.attempt(note.attempt));
+  if (
+    before !== undefined &&
+    before.commit === last.commit &&
+    before.tree === tree &&
+    isSameNote(before, story, note)
+  ) {
+    return { tree, commit: before.commit };
+  }
+  return record(repository, names.last, last, { tree, subject: note.subject, trailers: trailersOf(story, note) }, [
+    names.attempt(note.attempt),
+  ]);
+}
+
+async function restore(desk: Desk, tree: TreeId, note: KeepNote): Promise<Kept> {
+  const { repository, story, names, index } = desk;
+  const { git, top } = repository;
+  let { last } = await standingOf(desk);
+  await index.use(async (copy) => {
+    const now = await treeOfFiles(git, top, copy);
+    if (now !== tree && now !== last.tree) {
+      const trailers = [[TRAILERS.story, story] as const, [TRAILERS.setAside, now] as const];
+      await record(repository, names.last, last, {
+        tree: now,
+        subject: "remand: set aside before going back",
+        trailers,
+      });
+      ({ last } = await standingOf(desk));
+    }
+    await bringBack(git, { top, index: copy, from: now, to: tree, overwrite: false });
+  });
+  if (last.tree === tree && isSameNote(last, story, note) && last.trailers.get(TRAILERS.restored) === tree) {
+    return { tree, commit: last.commit };
+  }
+  const trailers = [...trailersOf(story, note), [TRAILERS.restored, tree] as const];
+  return record(repository, names.last, last, { tree, subject: note.subject, trailers });
+}
+
+async function record(
+  { git }: Repository,
+  lastName: string,
+  last: Recorded,
+  commit: {
+    readonly tree: TreeId;
+    readonly subject: string;
+    readonly trailers: readonly (readonly [string, string])[];
+  },
+  alsoAs: readonly string[] = [],
+): Promise<Kept> {
+  const made = await commitTree(git, { ...commit, parents: [last.commit] });
+  await updateRefs(git, [{ ref: lastName, to: made, was: last.commit }, ...alsoAs.map((ref) => ({ ref, to: made }))]);
+  return { tree: commit.tree, commit: made };
+}

@@ -1,0 +1,97 @@
+import { join } from "node:path";
+import { RemandError } from "../../domain/error.ts";
+import { installDependencies, type DependencyOptions } from "./dependencies.ts";
+import { commitOf, line, type Repository } from "./repository.ts";
+import { updateRefs } from "./refs.ts";
+import { fillSubmodules } from "./submodules.ts";
+import { addWorktree, markReady } from "./worktree-place.ts";
+import { standingOf, type Site } from "./worktree-site.ts";
+
+export interface MakeOptions {
+  /** What a new story starts from. */
+  readonly base: string;
+  readonly dependencies: DependencyOptions;
+  readonly onNotice: (text: string) => void;
+  /** Git's list of worktrees is changed by one at a time. */
+  readonly alone: <T>(work: () => Promise<T>) => Promise<T>;
+}
+
+/** Makes a story's worktree: branch, files, submodules, dependencies, and last the mark that says it is all there. */
+export async function makeWorktree({ git, top }: Repository, site: Site, options: MakeOptions): Promise<void> {
+  await ensureBranch(top, git, site, options);
+  const gitDir = await options.alone(() => addWorktree(git, site.path, site.branch));
+  const missing = await fillSubmodules(git, top, site.path);
+  if (missing.length > 0) {
+    options.onNotice(
+      `not initialised in ${top}, and so empty in the worktrees too: ${missing.join(", ")} (git submodule update --init)`,
+    );
+  }
+  // Nobody has been here yet, so this index hides nothing.
+  await site.index.drop();
+  await site.index.seed(join(gitDir, "index"));
+  await installDependencies(git, top, site.path, options.dependencies);
+  await markReady(gitDir);
+}
+
+async function ensureBranch(top: string, git: Repository["git"], site: Site, options: MakeOptions): Promise<void> {
+  const { branch, base } = await standingOf(git, site);
+  const start = await startCommit(git, options.base);
+  if (branch === undefined) {
+    await noticeDirt(top, git, start, options);
+    await createBranch(git, site, start);
+    return;
+  }
+  const startedFrom = base?.commit ?? line((await git.ask(["merge-base", branch.commit, start])).stdout);
+  if (startedFrom === "") {
+    throw new RemandError(
+      "workspace-broken",
+      `the branch ${site.branch} has nothing in common with ${options.base}`,
+      `Rename or delete that branch, so that the story can start from ${options.base}.`,
+    );
+  }
+  await updateRefs(git, [
+    { ref: site.refs.base, to: startedFrom },
+    { ref: site.refs.kept, to: branch.commit },
+  ]);
+}
+
+async function startCommit(git: Repository["git"], name: string): Promise<string> {
+  const commit = await commitOf(git, name);
+  if (commit !== null) return commit;
+  if (name !== "HEAD") {
+    throw new RemandError(
+      "workspace-broken",
+      `there is no commit ${name} to start from`,
+      "Name a branch or a commit that exists.",
+    );
+  }
+  throw new RemandError(
+    "no-commits",
+    "the repository has no commits yet, so there is nothing to start a worktree from",
+    'Make one first: git add --all && git commit -m "start"',
+  );
+}
+
+async function createBranch(git: Repository["git"], site: Site, start: string): Promise<void> {
+  try {
+    await updateRefs(git, [
+      { ref: site.refs.branch, to: start, was: null },
+      { ref: site.refs.base, to: start },
+      { ref: site.refs.kept, to: start },
+    ]);
+  } catch (error) {
+    // A branch is a file, and a file cannot be a folder too.
+    if ((await commitOf(git, "refs/heads/remand")) === null) throw error;
+    throw new RemandError(
+      "workspace-broken",
+      "there is a branch called remand, so there can be none called remand/…",
+      "Rename it: git branch -m remand remand-old",
+      { cause: error },
+    );
+  }
+}
+
+async function noticeDirt(top: string, git: Repository["git"], start: string, options: MakeOptions): Promise<void> {
+  if ((await git.run(["status", "--porcelain", "-z"])) === "") return;
+  options.onNotice(`${top} has changes that are not committed: stories start from ${start.slice(0, 12)}, without them`);
+}

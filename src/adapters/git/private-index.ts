@@ -1,0 +1,100 @@
+import { copyFile, mkdir, rename, rm, stat, utimes } from "node:fs/promises";
+import { dirname } from "node:path";
+import { RemandError } from "../../domain/error.ts";
+import { treeId, type TreeId } from "../../domain/ids.ts";
+import type { Git } from "./git.ts";
+import { line } from "./repository.ts";
+import { submodulePaths } from "./submodules.ts";
+
+/**
+ * An index that is ours: it remembers what the files looked like at the last look, so that the next one reads only
+ * what changed. It is not the checkout's, because that one is the user's, or in the reach of an agent, who could mark
+ * files in it as never to be looked at.
+ */
+export interface PrivateIndex {
+  /** Begins from an index that nobody had a reason to tamper with yet, unless there is one already. */
+  seed(from: string): Promise<void>;
+  /** Works on a copy that becomes the index when the work has succeeded: a crash half-way leaves the old one. */
+  use<T>(work: (index: string) => Promise<T>): Promise<T>;
+  copyTo(file: string): Promise<void>;
+  drop(): Promise<void>;
+}
+
+let uses = 0;
+
+export function createPrivateIndex(file: string): PrivateIndex {
+  return {
+    async seed(from) {
+      if ((await timesOf(file)) === null) await copyIndex(from, file);
+    },
+    async use(work) {
+      const copy = `${file}.${process.pid}.${++uses}`;
+      await copyIndex(file, copy);
+      try {
+        const result = await work(copy);
+        await rename(copy, file);
+        return result;
+      } finally {
+        await Promise.all([rm(copy, { force: true }), rm(`${copy}.lock`, { force: true })]);
+      }
+    },
+    async copyTo(target) {
+      await copyIndex(file, `${target}.remand`);
+      await rename(`${target}.remand`, target);
+    },
+    drop: () => rm(file, { force: true }),
+  };
+}
+
+/** The tree of the files as they are now: tracked and new ones, ignored ones not. */
+export async function treeOfFiles(git: Git, top: string, index: string): Promise<TreeId> {
+  const { exitCode, stderr } = await git.ask(["add", "--all"], { cwd: top, index });
+  const nested = /adding embedded git repository: (.*)|'(.*?)\/?' does not have a commit checked out/.exec(stderr);
+  const folder = nested?.[1] ?? nested?.[2];
+  if (folder !== undefined && !(await submodulePaths(git, top)).includes(folder))
+    throw new NestedRepository(top, folder);
+  if (exitCode !== 0) {
+    throw new RemandError(
+      "workspace-broken",
+      `git cannot read the files of ${top}: ${stderr.trim()}`,
+      "Mend or remove the file it names, and run the same command again.",
+    );
+  }
+  return treeId(line(await git.run(["write-tree"], { cwd: top, index })));
+}
+
+/** Git keeps such a folder as a mere number: what is in it would be lost with the worktree. */
+export class NestedRepository extends RemandError {
+  readonly folder: string;
+
+  constructor(top: string, folder: string) {
+    super(
+      "workspace-broken",
+      `${top} holds a git repository of its own: ${folder}`,
+      `Remove ${folder}/.git, so that its files are kept with the rest, or add the folder to .gitignore.`,
+    );
+    this.folder = folder;
+  }
+}
+
+/**
+ * Git takes a file for unchanged when its time is older than the index's. A copy would look newer than it is, and a
+ * change made in the same instant would be missed, so the copy is given a time a microsecond before the original's.
+ */
+async function copyIndex(from: string, to: string): Promise<void> {
+  const times = await timesOf(from);
+  // A repository without commits has no index yet; git begins with an empty one by itself.
+  if (times === null) return;
+  await mkdir(dirname(to), { recursive: true });
+  await copyFile(from, to);
+  const seconds = Number(times.mtimeNs / 1000n - 1n) / 1e6;
+  await utimes(to, seconds, seconds);
+}
+
+async function timesOf(file: string): Promise<{ mtimeNs: bigint } | null> {
+  try {
+    return await stat(file, { bigint: true });
+  } catch {
+    return null;
+  }
+}

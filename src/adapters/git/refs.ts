@@ -1,0 +1,99 @@
+import { assert } from "../../stdx/assert.ts";
+import { treeId, type StoryId, type TreeId } from "../../domain/ids.ts";
+import type { KeepNote } from "../../ports/workspace.ts";
+import { readTrailers } from "../../readers/git-trailers.ts";
+import type { Git } from "./git.ts";
+import { line } from "./repository.ts";
+
+/** A commit that a name stands for. */
+export interface Recorded {
+  readonly commit: string;
+  readonly tree: TreeId;
+  readonly trailers: ReadonlyMap<string, string>;
+}
+
+/** A story's id as a part of a ref's name. Git forbids two dots, a dot at the end and `.lock`; ids hold no `%`. */
+export function refName(story: StoryId): string {
+  return story
+    .replaceAll("..", ".%2e")
+    .replace(/\.$/, "%2e")
+    .replace(/\.lock$/i, "%2elock");
+}
+
+/** The refs of that name, and those below it, with all that is asked of them, in one call. */
+export async function readRefs(git: Git, names: readonly string[]): Promise<ReadonlyMap<string, Recorded>> {
+  const format = "%(refname)%00%(objectname)%00%(tree)%00%(contents)%00";
+  const fields = (await git.run(["for-each-ref", `--format=${format}`, ...names])).split("\0");
+  const refs = new Map<string, Recorded>();
+  for (let at = 0; at + 3 < fields.length; at += 4) {
+    const [name, commit, tree, message] = fields.slice(at, at + 4) as [string, string, string, string];
+    refs.set(name.trim(), { commit, tree: treeId(tree), trailers: readTrailers(message) });
+  }
+  return refs;
+}
+
+export type RefUpdate =
+  | {
+      readonly ref: string;
+      readonly to: string;
+      /** Refused if it stands elsewhere by now; `null`: if it is there at all. */ readonly was?: string | null;
+    }
+  | { readonly ref: string; readonly to: null };
+
+/** All of them, or none. */
+export async function updateRefs(git: Git, updates: readonly RefUpdate[]): Promise<void> {
+  const lines = updates.map((update) => {
+    if (update.to === null) return `delete ${update.ref}\0\0`;
+    if (update.was === null) return `create ${update.ref}\0${update.to}\0`;
+    return `update ${update.ref}\0${update.to}\0${update.was ?? ""}\0`;
+  });
+  await git.run(["update-ref", "--stdin", "-z"], { stdin: lines.join("") });
+}
+
+/** Trailers of our own, in the order in which they stand. */
+export const TRAILERS = {
+  story: "Remand-Story",
+  attempt: "Remand-Attempt",
+  journal: "Remand-Journal",
+  restored: "Remand-Restored",
+  setAside: "Remand-Set-Aside",
+} as const;
+
+export function trailersOf(story: StoryId, note: KeepNote): readonly (readonly [string, string])[] {
+  return [
+    [TRAILERS.story, story],
+    [TRAILERS.attempt, String(note.attempt)],
+    [TRAILERS.journal, note.journalHead],
+  ];
+}
+
+/** Makes a commit of a tree, without a hook, a signature or an index. */
+export async function commitTree(
+  git: Git,
+  commit: {
+    readonly tree: TreeId;
+    readonly parents: readonly string[];
+    readonly subject: string;
+    readonly trailers: readonly (readonly [string, string])[];
+  },
+): Promise<string> {
+  const message = [subjectLine(commit.subject), "", ...commit.trailers.map(trailerLine), ""].join("\n");
+  const parents = commit.parents.flatMap((parent) => ["-p", parent]);
+  return line(await git.run(["commit-tree", commit.tree, ...parents, "-F", "-"], { stdin: message }));
+}
+
+/** One line, whatever a story's title holds: a second one could pass for a trailer. */
+function subjectLine(subject: string): string {
+  // oxlint-disable-next-line no-control-regex -- control characters are what this removes
+  const text = subject.replaceAll(/[\s\u0000-\u001f\u007f]+/g, " ").trim();
+  return text === "" ? "remand" : text.length > 200 ? `${text.slice(0, 199)}…` : text;
+}
+
+function trailerLine([key, value]: readonly [string, string]): string {
+  assert(!/[\0\r\n]/.test(value), `the trailer ${key} is one line`);
+  return `${key}: ${value}`;
+}
+
+export function isSameNote({ trailers }: Recorded, story: StoryId, note: KeepNote): boolean {
+  return trailers.get(TRAILERS.story) === story && trailers.get(TRAILERS.attempt) === String(note.attempt);
+}

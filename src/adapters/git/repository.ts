@@ -1,0 +1,78 @@
+import { realpath } from "node:fs/promises";
+import { relative, resolve } from "node:path";
+import { RemandError } from "../../domain/error.ts";
+import type { Environment } from "../process/environment.ts";
+import { createGit, failed, type Git } from "./git.ts";
+
+/** A person's checkout, and the repository it belongs to. */
+export interface Repository {
+  readonly git: Git;
+  /** The top folder of the checkout. */
+  readonly top: string;
+  /** From there to the folder Remand was started for; empty where they are the same. */
+  readonly prefix: string;
+  /** Where git keeps what belongs to this checkout alone (its index), and what all checkouts share. */
+  readonly gitDir: string;
+  /** What a person should know about it, found on the way. */
+  readonly notices: readonly string[];
+}
+
+export async function openRepository(root: string, environment: Environment): Promise<Repository> {
+  const plain = createGit(root, environment);
+  const top = await topOf(plain, root);
+  const gitDir = resolve(root, line(await plain.run(["rev-parse", "--git-dir"])));
+  const { settings, notices } = await settingsFor(plain);
+  return {
+    git: createGit(top, environment, settings),
+    top,
+    prefix: relative(top, await realpath(root)),
+    gitDir,
+    notices,
+  };
+}
+
+/** The commit a name stands for, or `null`. */
+export async function commitOf(git: Git, name: string): Promise<string | null> {
+  const { exitCode, stdout } = await git.ask([
+    "rev-parse",
+    "--verify",
+    "--quiet",
+    "--end-of-options",
+    `${name}^{commit}`,
+  ]);
+  return exitCode === 0 ? line(stdout) : null;
+}
+
+export const line = (text: string): string => text.replace(/\n$/, "");
+
+async function topOf(git: Git, root: string): Promise<string> {
+  const { exitCode, stdout, stderr } = await git.ask(["rev-parse", "--show-toplevel"]);
+  if (exitCode === 0 && line(stdout) !== "") return line(stdout);
+  if (/not a git repository/.test(stderr)) {
+    throw new RemandError(
+      "not-a-repository",
+      `${root} is not in a git repository`,
+      "Run git init there, or give -C a checkout.",
+    );
+  }
+  if (/must be run in a work tree/.test(stderr)) {
+    throw new RemandError(
+      "not-a-repository",
+      `${root} is a repository without files`,
+      "Give -C a checkout of it (git worktree add, or git clone).",
+    );
+  }
+  throw failed(`git cannot use ${root}`, stderr);
+}
+
+/** The identity of those who have none is ours; large files stay pointers where the program that fetches them is missing. */
+async function settingsFor(git: Git): Promise<{ settings: readonly string[]; notices: readonly string[] }> {
+  const { stdout } = await git.ask(["config", "--get-regexp", "^(user\\.(name|email)|filter\\.lfs\\.)"]);
+  const has = (key: string): boolean => new RegExp(`^${key.replaceAll(".", "\\.")}`, "m").test(stdout);
+  const settings: string[] = [];
+  if (!has("user.name")) settings.push("user.name=Remand");
+  if (!has("user.email")) settings.push("user.email=remand@localhost");
+  if (!has("filter.lfs.") || (await git.ask(["lfs", "version"])).exitCode === 0) return { settings, notices: [] };
+  settings.push("filter.lfs.smudge=", "filter.lfs.clean=", "filter.lfs.process=", "filter.lfs.required=false");
+  return { settings, notices: ["git-lfs is not installed: large files stay pointers in the worktrees"] };
+}

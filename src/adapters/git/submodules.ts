@@ -1,0 +1,71 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { RemandError } from "../../domain/error.ts";
+import type { Git } from "./git.ts";
+import { line } from "./repository.ts";
+
+/**
+ * Fills a worktree's submodules from those of the main checkout: without a network, and without a second copy of
+ * their history. One that is not there in the main checkout stays empty, and the caller is told.
+ */
+export async function fillSubmodules(git: Git, main: string, worktree: string): Promise<readonly string[]> {
+  const missing: string[] = [];
+  for (const path of await submodulePaths(git, worktree)) {
+    const source = join(main, path);
+    const target = join(worktree, path);
+    if (!existsSync(join(source, ".git"))) {
+      missing.push(path);
+      continue;
+    }
+    const entry = (await git.run(["ls-tree", "-z", "HEAD", "--", path], { cwd: worktree })).split("\0")[0]!;
+    const commit = /^160000 commit ([0-9a-f]+)\t/.exec(entry)?.[1];
+    // Named in .gitmodules and not there in the tree: nothing to fill.
+    if (commit === undefined) continue;
+    if (!existsSync(join(target, ".git"))) {
+      await git.run(["clone", "--quiet", "--shared", "--no-checkout", "--", source, target], { timeoutMs: 600_000 });
+    }
+    const { exitCode } = await git.ask(["checkout", "--quiet", "--detach", commit], {
+      cwd: target,
+      timeoutMs: 600_000,
+    });
+    if (exitCode !== 0) throw lacksCommit(path, source, commit);
+    const inside = await fillSubmodules(git, source, target);
+    missing.push(...inside.map((each) => `${path}/${each}`));
+  }
+  return missing;
+}
+
+/** Submodules with work in them that no other clone has: it would be lost with the worktree. */
+export async function submodulesWithWork(git: Git, main: string, worktree: string): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const path of await submodulePaths(git, worktree)) {
+    const target = join(worktree, path);
+    if (!existsSync(join(target, ".git"))) continue;
+    const dirty = (await git.run(["status", "--porcelain", "-z"], { cwd: target })) !== "";
+    const head = line(await git.run(["rev-parse", "HEAD"], { cwd: target }));
+    const known = await git.ask(["cat-file", "-e", `${head}^{commit}`], { cwd: join(main, path) });
+    if (dirty || known.exitCode !== 0) found.push(path);
+    const inside = await submodulesWithWork(git, join(main, path), target);
+    found.push(...inside.map((each) => `${path}/${each}`));
+  }
+  return found;
+}
+
+export async function submodulePaths(git: Git, checkout: string): Promise<readonly string[]> {
+  if (!existsSync(join(checkout, ".gitmodules"))) return [];
+  const args = ["config", "-f", ".gitmodules", "-z", "--get-regexp", "^submodule\\..*\\.path$"];
+  const { stdout } = await git.ask(args, { cwd: checkout });
+  const paths = stdout.split("\0").filter((entry) => entry.includes("\n"));
+  // The file is in the reach of agents: a path that leads out of the checkout is not followed.
+  return paths
+    .map((entry) => entry.slice(entry.indexOf("\n") + 1))
+    .filter((path) => !/^\/|(^|\/)\.\.(\/|$)/.test(path));
+}
+
+function lacksCommit(path: string, source: string, commit: string): RemandError {
+  return new RemandError(
+    "workspace-broken",
+    `the submodule ${path} has no commit ${commit.slice(0, 12)}, which this story starts from`,
+    `Run git submodule update --init ${path} (or git fetch in ${source}), and run the same command again.`,
+  );
+}

@@ -1,0 +1,227 @@
+import { realpath, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { RemandError } from "../../domain/error.ts";
+import type { StoryId, TreeId } from "../../domain/ids.ts";
+import type { Kept, KeepNote, Place, Workspace } from "../../ports/workspace.ts";
+import { allowedEnvironment, type Environment } from "../process/environment.ts";
+import { bringBack } from "./bring-back.ts";
+import { changedPaths, diffText, fileText } from "./history.ts";
+import { makeWorktree, type MakeOptions } from "./make-worktree.ts";
+import { commitTree, isSameNote, TRAILERS, trailersOf, updateRefs } from "./refs.ts";
+import { openRepository, type Repository } from "./repository.ts";
+import { ensureStateFolder } from "./state-folder.ts";
+import { submodulesWithWork } from "./submodules.ts";
+import { createTurns } from "./turns.ts";
+import { clearPlace, worktreeState } from "./worktree-place.ts";
+import {
+  gitDirOf,
+  newest,
+  record,
+  setAside,
+  settle,
+  siteOf,
+  standingOf,
+  withTree,
+  type Site,
+  type Standing,
+} from "./worktree-site.ts";
+
+export interface WorktreeOptions {
+  /** A folder of the user's checkout. */
+  readonly root: string;
+  /** The folder in which Remand keeps its own things. */
+  readonly state: string;
+  /** The command that installs what the checks need; `null`: found by the lockfile. */
+  readonly setup?: string | null;
+  /** Ignored folders that worktrees may borrow from the checkout; `null`: the usual ones, an empty list: none. */
+  readonly share?: readonly string[] | null;
+  /** What new stories start from; by default what is checked out. */
+  readonly base?: string;
+  readonly setupTimeoutMs?: number;
+  /** What git and the set-up see of the environment. */
+  readonly env?: Environment;
+  readonly setupEnv?: Environment;
+  readonly signal?: AbortSignal;
+  /** Something a person should know, and that stops nothing. */
+  onNotice?(text: string): void;
+}
+
+const SETUP_TIMEOUT_MS = 15 * 60 * 1000;
+
+/** A worktree for each story, on a branch of its own. The user's checkout is not touched. */
+export function createWorktrees(options: WorktreeOptions): Workspace {
+  const env = options.env ?? definedOnly(process.env);
+  const turns = createTurns();
+  const onNotice = noticingOnce(options);
+  const making: MakeOptions = {
+    base: options.base ?? "HEAD",
+    dependencies: {
+      setup: options.setup ?? null,
+      share: options.share ?? null,
+      setupTimeoutMs: options.setupTimeoutMs ?? SETUP_TIMEOUT_MS,
+      env: options.setupEnv ?? allowedEnvironment(env),
+      ...(options.signal === undefined ? {} : { signal: options.signal }),
+    },
+    onNotice,
+    // No story is called so.
+    alone: (work) => turns.take("/", work),
+  };
+  let opened: Promise<Repository> | null = null;
+
+  /** One thing at a time happens to a story's place. A repository that could not be opened is tried again. */
+  async function at<T>(story: StoryId, work: (repository: Repository, site: Site) => Promise<T>): Promise<T> {
+    const repository = await (opened ??= openRepository(options.root, env).catch((error: unknown) => {
+      opened = null;
+      throw error;
+    }));
+    await ensureStateFolder(options.state);
+    // Git names worktrees by their real paths.
+    const state = await realpath(options.state);
+    return turns.take(story, () => work(repository, siteOf(state, story)));
+  }
+
+  return {
+    prepare: (story) =>
+      at(story, async (repository, site) => {
+        repository.notices.forEach(onNotice);
+        return prepare(repository, site, making);
+      }),
+    keep: (story, note) => at(story, (repository, site) => keep(repository, site, note)),
+    look: (story) => at(story, look),
+    changed: (story, from, to) => at(story, ({ git }) => changedPaths(git, from, to)),
+    diff: (story, from, to) => at(story, ({ git }) => diffText(git, from, to)),
+    fileAt: (story, commit, path) => at(story, ({ git }) => fileText(git, commit, path)),
+    restore: (story, tree, note) => at(story, (repository, site) => restore(repository, site, tree, note)),
+    forget: (story) => at(story, forget),
+    dispose: (story) => at(story, (repository, site) => dispose(repository, site, making)),
+  };
+}
+
+async function prepare(repository: Repository, site: Site, making: MakeOptions): Promise<Place> {
+  const { state, movedTo } = await clearPlace(repository.git, site.path);
+  if (movedTo !== null)
+    making.onNotice(`${site.path} was not a worktree of this repository any more; it is now ${movedTo}`);
+  if (state.is !== "ready") await makeWorktree(repository, site, making);
+  const { tree, standing } = await see(repository, site);
+  const { commit } = newest(site, standing);
+  return {
+    path: join(site.path, repository.prefix),
+    branch: site.branch,
+    tree,
+    commit,
+    base: standing.base?.commit ?? commit,
+  };
+}
+
+async function look(repository: Repository, site: Site): Promise<Kept> {
+  const { tree, standing } = await see(repository, site);
+  return { tree, commit: newest(site, standing).commit };
+}
+
+/** The files as they are, and the commits there are of them. The two are asked for at the same time. */
+async function see({ git }: Repository, site: Site): Promise<{ gitDir: string; tree: TreeId; standing: Standing }> {
+  const gitDir = await gitDirOf(site);
+  const [standing, tree] = await Promise.all([standingOf(git, site), withTree(git, site, gitDir, async (now) => now)]);
+  return { gitDir, tree, standing };
+}
+
+async function keep(repository: Repository, site: Site, note: KeepNote): Promise<Kept> {
+  const { git } = repository;
+  const { gitDir, tree, standing } = await see(repository, site);
+  const tip = standing.branch;
+  const isThere =
+    tip !== undefined && tip.tree === tree && isSameNote(tip, site.story, note) && !tip.trailers.has(TRAILERS.restored);
+  const kept = isThere
+    ? { tree, commit: tip.commit }
+    : await record(git, site, standing, { tree, subject: note.subject, trailers: trailersOf(site.story, note) });
+  await settle(git, site, gitDir);
+  return kept;
+}
+
+async function restore({ git }: Repository, site: Site, tree: TreeId, note: KeepNote): Promise<Kept> {
+  const gitDir = await gitDirOf(site);
+  const standing = await withTree(git, site, gitDir, async (now, index) => {
+    const before =
+      now === tree ? await standingOf(git, site) : await setAside(git, site, now, "set aside before going back");
+    await bringBack(git, { top: site.path, index, from: now, to: tree, overwrite: true });
+    return before;
+  });
+  const tip = standing.branch;
+  const isThere =
+    tip !== undefined &&
+    tip.tree === tree &&
+    isSameNote(tip, site.story, note) &&
+    tip.trailers.get(TRAILERS.restored) === tree;
+  const trailers = [...trailersOf(site.story, note), [TRAILERS.restored, tree] as const];
+  const kept = isThere
+    ? { tree, commit: tip.commit }
+    : await record(git, site, standing, { tree, subject: note.subject, trailers });
+  await settle(git, site, gitDir);
+  return kept;
+}
+
+/** What is dropped can still be found, under a name of its own, until something else is dropped. */
+async function forget({ git }: Repository, site: Site): Promise<void> {
+  if ((await worktreeState(site.path)).is !== "ready") return;
+  const gitDir = await gitDirOf(site);
+  const standing = await standingOf(git, site);
+  const tip = newest(site, standing);
+  const kept = standing.kept ?? tip;
+  await withTree(git, site, gitDir, async (now, index) => {
+    if (now === kept.tree && tip.commit === kept.commit) return;
+    const trailers = [[TRAILERS.story, site.story] as const];
+    const dropped = await commitTree(git, {
+      tree: now,
+      parents: [tip.commit],
+      subject: "remand: left by an interrupted attempt",
+      trailers,
+    });
+    await updateRefs(git, [{ ref: site.refs.dropped, to: dropped }]);
+    await bringBack(git, { top: site.path, index, from: now, to: kept.tree, overwrite: true });
+    await updateRefs(git, [{ ref: site.refs.branch, to: kept.commit }]);
+  });
+  await settle(git, site, gitDir);
+}
+
+async function dispose({ git, top }: Repository, site: Site, making: MakeOptions): Promise<void> {
+  const state = await worktreeState(site.path);
+  if (state.is === "broken") {
+    const hint = `Look at what is in it, and remove it: rm -r ${site.path}`;
+    throw new RemandError("workspace-broken", `${site.path} holds files, and git does not know them`, hint);
+  }
+  if (state.is === "ready") {
+    const work = await submodulesWithWork(git, top, site.path);
+    if (work.length > 0) {
+      const hint = "Push that work, or undo it, and run the same command again.";
+      throw new RemandError(
+        "workspace-broken",
+        `the worktree ${site.path} has work in its submodules: ${work.join(", ")}`,
+        hint,
+      );
+    }
+    await withTree(git, site, state.gitDir, (now) =>
+      setAside(git, site, now, "left in the worktree when it was removed"),
+    );
+  }
+  await making.alone(() => git.ask(["worktree", "remove", "--force", "--force", site.path], { timeoutMs: 600_000 }));
+  await rm(site.path, { recursive: true, force: true });
+  await site.index.drop();
+  const { branch, kept } = await standingOf(git, site);
+  // The branch holds what was kept; where somebody moved it away from that, the note stays.
+  if (branch?.commit === kept?.commit && kept !== undefined) await updateRefs(git, [{ ref: site.refs.kept, to: null }]);
+}
+
+function noticingOnce({ onNotice }: WorktreeOptions): (text: string) => void {
+  const said = new Set<string>();
+  return (text) => {
+    if (said.has(text)) return;
+    said.add(text);
+    onNotice?.(text);
+  };
+}
+
+export function definedOnly(source: Readonly<Record<string, string | undefined>>): Environment {
+  return Object.fromEntries(
+    Object.entries(source).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
+}

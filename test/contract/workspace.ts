@@ -1,0 +1,395 @@
+import { chmodSync, existsSync, lstatSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { storyId, treeId } from "../../src/domain/ids.ts";
+import { RemandError } from "../../src/domain/error.ts";
+import type { KeepNote, Workspace } from "../../src/ports/workspace.ts";
+import { filesIn, makeRepository, write, type TestRepository } from "../adapters/git-repository.ts";
+
+const STORY = storyId("S-1");
+
+export const note = (attempt: number, more: Partial<KeepNote> = {}): KeepNote => ({
+  attempt,
+  subject: `attempt ${attempt}`,
+  journalHead: "f".repeat(64),
+  ...more,
+});
+
+/** Names that break programs which think of names as words. */
+const AWKWARD = [
+  "grün ✓.txt",
+  "two  spaces.txt",
+  "line\nend.txt",
+  'quo"te.txt',
+  "tab\there.txt",
+  "-rf",
+  "--help",
+  "back\\slash",
+  "a:b*c?[d]",
+  ":(exclude)x",
+  "$(touch pwned)",
+  "ünï/cödé/深い.md",
+];
+
+/** What every workspace promises, wherever a story's files are. `make` gets a repository with one commit. */
+export function workspaceContract(name: string, make: (repository: TestRepository) => Workspace): void {
+  describe(`${name} keeps the workspace's contract`, () => {
+    let repository: TestRepository;
+    let workspace: Workspace;
+    let path: string;
+    let base: string;
+
+    beforeEach(async () => {
+      repository = makeRepository({
+        "README.md": "hello\n",
+        "src/a.ts": "one\ntwo\nthree\n",
+        "src/b.ts": "b\n".repeat(20),
+        ".gitignore": "dist/\n*.log\n",
+      });
+      workspace = make(repository);
+      ({ path, base } = await workspace.prepare(STORY));
+    });
+    afterEach(() => repository.clear());
+
+    const put = (file: string, text: string | Uint8Array): void => write(path, file, text);
+    const messageOf = (commit: string): string => repository.git("show", "--no-patch", "--format=%B", commit);
+
+    test("a place is found again, with the same beginning", async () => {
+      const first = await workspace.prepare(STORY);
+      expect(first.commit).toBe(repository.git("rev-parse", "HEAD").trim());
+      expect(first.tree).toBe(repository.git("rev-parse", "HEAD^{tree}").trim());
+      expect(first.base).toBe(first.commit);
+      put("src/a.ts", "changed\n");
+      await workspace.keep(STORY, note(1));
+      const again = await make(repository).prepare(STORY);
+      expect(again).toMatchObject({ path, base, branch: first.branch });
+      expect(again.tree).not.toBe(first.tree);
+    });
+
+    test("a look sees changed, new and deleted files, not ignored ones, and changes nothing", async () => {
+      const before = await workspace.look(STORY);
+      expect(await workspace.look(STORY)).toEqual(before);
+      put("dist/out.js", "built");
+      put("x.log", "log");
+      expect(await workspace.look(STORY)).toEqual(before);
+      put("new.ts", "new\n");
+      rmSync(join(path, "README.md"));
+      const files = filesIn(path);
+      const after = await workspace.look(STORY);
+      expect(after.commit).toBe(before.commit);
+      expect(await workspace.changed(STORY, before.tree, after.tree)).toEqual(["README.md", "new.ts"]);
+      expect(filesIn(path)).toEqual(files);
+      rmSync(join(path, "new.ts"));
+      put("README.md", "hello\n");
+      expect(await workspace.look(STORY)).toEqual(before);
+    });
+
+    test("a change of the same size in the same instant is seen", async () => {
+      for (const letter of "abcdefgh") {
+        put("src/a.ts", `${letter}${letter}${letter}\n`);
+        const { tree } = await workspace.look(STORY);
+        expect(await workspace.fileAt(STORY, tree, "src/a.ts")).toBe(`${letter}${letter}${letter}\n`);
+      }
+    });
+
+    test("files that somebody told git not to look at are looked at", async () => {
+      const before = await workspace.look(STORY);
+      repository.git("-C", path, "update-index", "--assume-unchanged", "src/a.ts");
+      repository.git("-C", path, "update-index", "--skip-worktree", "src/b.ts");
+      put("src/a.ts", "hidden\n");
+      put("src/b.ts", "hidden\n");
+      const after = await workspace.look(STORY);
+      expect(await workspace.changed(STORY, before.tree, after.tree)).toEqual(["src/a.ts", "src/b.ts"]);
+    });
+
+    test("what is kept is a commit of everything, with its trailers", async () => {
+      put("src/a.ts", "changed\n");
+      put("new/file.ts", "new\n");
+      put("dist/out.js", "built");
+      const { tree } = await workspace.look(STORY);
+      const kept = await workspace.keep(STORY, note(1, { subject: "S-1: do it\n\nRemand-Attempt: 99" }));
+      expect(kept.tree).toBe(tree);
+      expect((await workspace.look(STORY)).commit).toBe(kept.commit);
+      expect(messageOf(kept.commit).trim()).toBe(
+        `S-1: do it Remand-Attempt: 99\n\nRemand-Story: S-1\nRemand-Attempt: 1\nRemand-Journal: ${"f".repeat(64)}`,
+      );
+      expect(repository.git("show", "--no-patch", "--format=%an <%ae> %cn", kept.commit).trim()).toBe(
+        "Remand <remand@localhost> Remand",
+      );
+      expect(await workspace.changed(STORY, base, kept.commit)).toEqual(["new/file.ts", "src/a.ts"]);
+      expect(repository.git("rev-parse", `${kept.commit}^`).trim()).toBe(base);
+    });
+
+    test("a user's own identity is used where there is one", async () => {
+      repository.git("config", "user.name", "Grace Hopper");
+      repository.git("config", "user.email", "grace@example.org");
+      const kept = await make(repository).keep(STORY, note(1));
+      const who = repository.git("show", "--no-patch", "--format=%an <%ae>", kept.commit);
+      expect(who.trim()).toBe("Grace Hopper <grace@example.org>");
+    });
+
+    test("keeping again finds the commit again, also after a restart; a new attempt is a new commit", async () => {
+      put("src/a.ts", "changed\n");
+      const first = await workspace.keep(STORY, note(1));
+      expect(await workspace.keep(STORY, note(1))).toEqual(first);
+      expect(await make(repository).keep(STORY, note(1, { journalHead: "e".repeat(64) }))).toEqual(first);
+      const second = await workspace.keep(STORY, note(2));
+      expect(second.tree).toBe(first.tree);
+      expect(second.commit).not.toBe(first.commit);
+      expect(repository.git("rev-parse", `${second.commit}^`).trim()).toBe(first.commit);
+      put("src/a.ts", "changed more\n");
+      const more = await workspace.keep(STORY, note(2));
+      expect(more.commit).not.toBe(second.commit);
+    });
+
+    test("hooks and signatures of the user have no say", async () => {
+      for (const hook of ["pre-commit", "commit-msg", "post-commit", "reference-transaction", "post-checkout"]) {
+        write(repository.root, `.git/hooks/${hook}`, `#!/bin/sh\ntouch ${join(repository.home, "hooked")}; exit 1\n`);
+        chmodSync(join(repository.root, ".git/hooks", hook), 0o755);
+      }
+      repository.git("config", "commit.gpgSign", "true");
+      repository.git("config", "core.safecrlf", "true");
+      repository.git("config", "core.autocrlf", "input");
+      put("crlf.txt", "a\r\nb\n");
+      const kept = await make(repository).keep(STORY, note(1));
+      expect(await workspace.changed(STORY, base, kept.commit)).toEqual(["crlf.txt"]);
+      expect(existsSync(join(repository.home, "hooked"))).toBe(false);
+    });
+
+    test("awkward names are kept, named, shown, read and brought back", async () => {
+      for (const file of AWKWARD) put(file, `in ${file}`);
+      const one = await workspace.keep(STORY, note(1));
+      expect(await workspace.changed(STORY, base, one.commit)).toEqual([...AWKWARD].sort());
+      for (const file of AWKWARD) expect(await workspace.fileAt(STORY, one.tree, file)).toBe(`in ${file}`);
+      expect(await workspace.diff(STORY, base, one.commit)).toContain("+++ b/grün ✓.txt");
+      const files = filesIn(path);
+      for (const file of AWKWARD) rmSync(join(path, file));
+      await workspace.keep(STORY, note(2));
+      await workspace.restore(STORY, one.tree, note(2));
+      expect(filesIn(path)).toEqual(files);
+      expect(existsSync(join(path, "pwned"))).toBe(false);
+    });
+
+    test("renames have both names, and binaries, links and modes count as changes", async () => {
+      renameSync(join(path, "src/b.ts"), join(path, "src/renamed.ts"));
+      put(
+        "image.png",
+        Uint8Array.from({ length: 300 }, (_, i) => i % 256),
+      );
+      symlinkSync("/etc/passwd", join(path, "outside"));
+      chmodSync(join(path, "src/a.ts"), 0o755);
+      const kept = await workspace.keep(STORY, note(1));
+      expect(await workspace.changed(STORY, base, kept.tree)).toEqual([
+        "image.png",
+        "outside",
+        "src/a.ts",
+        "src/b.ts",
+        "src/renamed.ts",
+      ]);
+      const diff = await workspace.diff(STORY, base, kept.commit);
+      expect(diff).toContain("rename from src/b.ts\nrename to src/renamed.ts\n");
+      expect(diff).toContain("Binary files /dev/null and b/image.png differ");
+      expect(diff).toContain("new mode 100755");
+      expect(await workspace.fileAt(STORY, kept.commit, "outside")).toBe("/etc/passwd");
+      await workspace.restore(STORY, (await workspace.prepare(STORY)).tree, note(1));
+    });
+
+    test("a diff looks the same whatever the user's configuration says", async () => {
+      put("src/a.ts", "one\n2\nthree\n");
+      put(".gitattributes", "*.ts diff=loud\n");
+      const { tree } = await workspace.keep(STORY, note(1));
+      const before = await workspace.diff(STORY, base, tree);
+      expect(before).toContain("--- a/src/a.ts\n+++ b/src/a.ts\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n");
+      const settings = {
+        "diff.noprefix": "true",
+        "diff.mnemonicPrefix": "true",
+        "diff.external": "false",
+        "diff.context": "0",
+        "diff.loud.textconv": "echo loud",
+        "diff.loud.command": "false",
+        "color.ui": "always",
+        "diff.renames": "copies",
+        "diff.algorithm": "patience",
+      };
+      for (const [key, value] of Object.entries(settings)) repository.git("config", key, value);
+      expect(await workspace.diff(STORY, base, tree)).toBe(before);
+    });
+
+    test("a file is read at any time of its life; what is not there is null; an unknown tree is an error", async () => {
+      put("src/a.ts", "later\n");
+      const { tree } = await workspace.keep(STORY, note(1));
+      expect(await workspace.fileAt(STORY, base, "src/a.ts")).toBe("one\ntwo\nthree\n");
+      expect(await workspace.fileAt(STORY, tree, "src/a.ts")).toBe("later\n");
+      expect(await workspace.fileAt(STORY, tree, "src/none.ts")).toBeNull();
+      expect(await workspace.fileAt(STORY, tree, "src")).toBeNull();
+      for (const bad of ["0".repeat(40), "--output=pwned", "no-such-branch", ""]) {
+        await expect(workspace.fileAt(STORY, bad, "x")).rejects.toBeInstanceOf(RemandError);
+        await expect(workspace.changed(STORY, bad, tree)).rejects.toBeInstanceOf(RemandError);
+        await expect(workspace.diff(STORY, base, bad)).rejects.toBeInstanceOf(RemandError);
+      }
+      await expect(workspace.restore(STORY, treeId("0".repeat(40)), note(1))).rejects.toBeInstanceOf(RemandError);
+      expect(await workspace.fileAt(STORY, (await workspace.look(STORY)).tree, "src/a.ts")).toBe("later\n");
+    });
+
+    test("an earlier tree comes back as the newest state, and what it replaces is not lost", async () => {
+      put("src/a.ts", "best\n");
+      put("best/only.ts", "x\n");
+      const best = await workspace.keep(STORY, note(1));
+      const files = filesIn(path);
+      put("src/a.ts", "worse\n");
+      put("worse/only.ts", "y\n");
+      put("dist/out.js", "ignored");
+      rmSync(join(path, "best"), { recursive: true });
+      chmodSync(join(path, "README.md"), 0o755);
+      const worse = await workspace.keep(STORY, note(2));
+      put("unsaved.ts", "not kept yet\n");
+      const restored = await workspace.restore(STORY, best.tree, note(2, { subject: "back to the best tree" }));
+      expect(restored.tree).toBe(best.tree);
+      expect(filesIn(path)).toEqual({ ...files, "dist/out.js": "- ignored" });
+      expect(existsSync(join(path, "worse"))).toBe(false);
+      expect(await workspace.look(STORY)).toEqual(restored);
+      const history = repository.git("rev-list", restored.commit);
+      expect(history).toContain(worse.commit);
+      expect(repository.git("log", "--format=%H", restored.commit, "--", "unsaved.ts").trim()).not.toBe("");
+      expect(await workspace.restore(STORY, best.tree, note(2, { subject: "back to the best tree" }))).toEqual(
+        restored,
+      );
+      expect((await workspace.keep(STORY, note(3))).commit).not.toBe(restored.commit);
+    });
+
+    test("files become folders, folders files, files links, and all of it back", async () => {
+      const start = await workspace.look(STORY);
+      const files = filesIn(path);
+      rmSync(join(path, "src"), { recursive: true });
+      put("src", "a file now\n");
+      rmSync(join(path, "README.md"));
+      put("README.md/inside.md", "a folder now\n");
+      rmSync(join(path, ".gitignore"));
+      symlinkSync("README.md", join(path, ".gitignore"));
+      const other = await workspace.keep(STORY, note(1));
+      const otherFiles = filesIn(path);
+      await workspace.restore(STORY, start.tree, note(1));
+      expect(filesIn(path)).toEqual(files);
+      await workspace.restore(STORY, other.tree, note(2));
+      expect(filesIn(path)).toEqual(otherFiles);
+    });
+
+    test("files that the earlier tree ignores are not deleted when somebody had stopped ignoring them", async () => {
+      const start = await workspace.look(STORY);
+      put("dist/out.js", "built\n");
+      put("deep/dist/x/y.js", "built too\n");
+      put("secret.log", "mine\n");
+      put("deep/new.ts", "new\n");
+      rmSync(join(path, ".gitignore"));
+      await workspace.keep(STORY, note(1));
+      await workspace.restore(STORY, start.tree, note(1));
+      expect(Object.keys(filesIn(path)).sort()).toEqual(
+        [".gitignore", "README.md", "deep/dist/x/y.js", "dist/out.js", "secret.log", "src/a.ts", "src/b.ts"].sort(),
+      );
+      expect((await workspace.look(STORY)).tree).toBe(start.tree);
+    });
+
+    test("twenty random states all come back as they were", async () => {
+      let seed = 7;
+      const random = (below: number): number => (seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648) % below;
+      const states: { tree: string; files: Record<string, string> }[] = [];
+      for (let round = 1; round <= 20; round++) {
+        for (let edit = 0; edit < 4; edit++) {
+          const file = join(path, ["a", "b", "src/a.ts", "d/e/f", "d/g", "d"][random(6)]!);
+          const isFolder = existsSync(file) && lstatSync(file).isDirectory();
+          const parent = join(file, "..");
+          if (existsSync(parent) && !lstatSync(parent).isDirectory()) rmSync(parent);
+          if (random(3) === 0 || isFolder) rmSync(file, { recursive: true, force: true });
+          else {
+            mkdirSync(parent, { recursive: true });
+            writeFileSync(file, `${random(5)}\n`);
+          }
+        }
+        const { tree } = await workspace.keep(STORY, note(round));
+        states.push({ tree, files: filesIn(path) });
+      }
+      for (let round = 0; round < 20; round++) {
+        const { tree, files } = states[random(20)]!;
+        await workspace.restore(STORY, treeId(tree), note(20));
+        expect(filesIn(path)).toEqual(files);
+      }
+    });
+
+    test("the user's branch, index, stash and configuration are not touched", async () => {
+      write(repository.root, "src/b.ts", "stashed\n");
+      repository.git("stash");
+      write(repository.root, "staged.ts", "staged\n");
+      repository.git("add", "staged.ts");
+      const before = repository.standing();
+      await workspace.prepare(STORY);
+      put("src/a.ts", "changed\n");
+      const one = await workspace.keep(STORY, note(1));
+      put("src/a.ts", "changed again\n");
+      await workspace.keep(STORY, note(2));
+      await workspace.look(STORY);
+      await workspace.restore(STORY, one.tree, note(2));
+      await workspace.forget(STORY);
+      expect(repository.standing()).toEqual(before);
+    });
+
+    test("git's variables in the caller's environment lead nobody astray", async () => {
+      const elsewhere = makeRepository({ "other.txt": "other\n" });
+      const env = {
+        ...repository.env,
+        GIT_DIR: join(elsewhere.root, ".git"),
+        GIT_WORK_TREE: elsewhere.root,
+        GIT_INDEX_FILE: "/nonexistent/index",
+        GIT_AUTHOR_NAME: "Nobody",
+      };
+      put("src/a.ts", "changed\n");
+      const kept = await make({ ...repository, env }).keep(STORY, note(1));
+      expect(repository.git("cat-file", "-t", kept.commit).trim()).toBe("commit");
+      elsewhere.clear();
+    });
+
+    test("many at once wait for each other", async () => {
+      put("src/a.ts", "changed\n");
+      const looks = await Promise.all(Array.from({ length: 6 }, () => workspace.look(STORY)));
+      expect(new Set(looks.map(({ tree }) => tree)).size).toBe(1);
+      const kept = await Promise.all(Array.from({ length: 4 }, () => workspace.keep(STORY, note(1))));
+      expect(new Set(kept.map(({ commit }) => commit)).size).toBe(1);
+    });
+
+    test("our own folder is not part of anything", async () => {
+      expect(repository.git("status", "--porcelain", "--untracked-files=all")).not.toContain(".remand");
+      const { tree } = await workspace.look(STORY);
+      expect(repository.git("ls-tree", "-r", "--name-only", tree)).not.toContain(".remand");
+    });
+
+    test("what was kept outlives its place", async () => {
+      put("src/a.ts", "changed\n");
+      const kept = await workspace.keep(STORY, note(1));
+      await workspace.dispose(STORY);
+      await workspace.dispose(STORY);
+      expect(repository.git("for-each-ref", "--contains", kept.commit)).not.toBe("");
+      expect(await workspace.fileAt(STORY, kept.commit, "src/a.ts")).toBe("changed\n");
+      const again = await workspace.prepare(STORY);
+      expect(again).toMatchObject({ tree: kept.tree, commit: kept.commit, base });
+    });
+
+    test("a detached head and an unusual id are fine", async () => {
+      repository.git("checkout", "--quiet", "--detach");
+      for (const id of ["a..b", "v1.", "x.lock", "A_-.b...c", "9"]) {
+        const place = await workspace.prepare(storyId(id));
+        write(place.path, "f.txt", id);
+        const kept = await workspace.keep(storyId(id), note(1));
+        expect(await workspace.changed(storyId(id), place.base, kept.tree)).toContain("f.txt");
+      }
+    });
+
+    test("a folder inside the repository is a place inside the place", async () => {
+      const inside = make({ ...repository, root: join(repository.root, "src") });
+      const place = await inside.prepare(storyId("inner"));
+      expect(place.path.endsWith("/src")).toBe(true);
+      expect(existsSync(join(place.path, "a.ts"))).toBe(true);
+      write(place.path, "../top.txt", "seen too\n");
+      const { tree } = await inside.look(storyId("inner"));
+      expect(await inside.changed(storyId("inner"), place.base, tree)).toEqual(["top.txt"]);
+    });
+  });
+}

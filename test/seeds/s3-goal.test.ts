@@ -6,13 +6,7 @@ import type { Policy, Specialist } from "../../src/domain/policy.ts";
 import { answer, story } from "../simulation/world.ts";
 import { begin, commandsOf, runScript, stateOf, told, world, type Says, type World } from "./scripted-run.ts";
 
-/** In a goal's loop no gate has a limit of its own: the whole loop has, and each place. */
-const POLICY: Policy = withoutGateLimits(presetPolicy("goal"));
-
-function withoutGateLimits(policy: Policy): Policy {
-  const failures = Object.fromEntries(GATES.map((gate) => [gate, null])) as unknown as Policy["limits"]["failures"];
-  return { ...policy, limits: { ...policy.limits, failures } };
-}
+const POLICY: Policy = presetPolicy("goal");
 
 const run = (happens: World, policy: Policy = POLICY) => runScript(begin(policy, story("a")), world(happens));
 const fails = (count: number): Says[] => Array.from({ length: count }, () => "fail");
@@ -193,6 +187,11 @@ describe("S3 tracking", () => {
 });
 
 describe("S3 budget of the goal", () => {
+  it("has no limit of a gate's own: the whole loop has one, and each place", () => {
+    expect(new Set(GATES.map((gate) => POLICY.limits.failures[gate]))).toEqual(new Set([null]));
+    expect(POLICY.limits).toMatchObject({ iterations: 15, perLocation: 3, story: { costUsd: 10, timeMs: 7_200_000 } });
+  });
+
   const limits = (change: Partial<Policy["limits"]>): Policy => ({
     ...POLICY,
     limits: { ...POLICY.limits, ...change },

@@ -1,5 +1,5 @@
-import { spawn, type ChildProcess } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, openSync, closeSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, openSync, closeSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -21,17 +21,20 @@ afterAll(() => {
 });
 
 /** A writer whose acknowledgements go to a file, as a pipe could lose some with the process. */
-function start(file: string, name: string, streams: number, out: string): Promise<number | null> {
+async function killedWriter(file: string, name: string, out: string, kill: number): Promise<number | null> {
   const fd = openSync(out, "a");
-  const child: ChildProcess = spawn(process.execPath, [writer.program, file, name, String(streams)], {
-    stdio: ["ignore", fd, "inherit"],
-  });
+  const child = spawn(process.execPath, [writer.program, file, name, "8"], { stdio: ["ignore", fd, "inherit"] });
   closeSync(fd);
   const ended = new Promise<number | null>((resolve) => child.once("exit", (code) => resolve(code)));
-  // Around the start, the first commits and the middle of the work.
-  setTimeout(() => child.kill("SIGKILL"), 60 + Math.random() * 240);
+  // Every third is killed while it starts, the others once they have been seen to write, however slow the machine is.
+  const before = statSync(out).size;
+  while (kill % 3 !== 0 && child.exitCode === null && statSync(out).size === before) await pause(2);
+  await pause(Math.random() * 120);
+  child.kill("SIGKILL");
   return ended;
 }
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 describe.each([1, 2])("%i writing processes, killed at random", (writers) => {
   test("no acknowledged line is lost, none is twice, and the chain is whole", { timeout: 110_000 }, async () => {
@@ -39,7 +42,9 @@ describe.each([1, 2])("%i writing processes, killed at random", (writers) => {
     const out = join(folder, `acknowledged-${writers}`);
     let rounds = 0;
     for (let kill = 0; kill < KILLS; kill++) {
-      const codes = await Promise.all(Array.from({ length: writers }, (_, i) => start(file, `w${i}`, 8, out)));
+      const codes = await Promise.all(
+        Array.from({ length: writers }, (_, i) => killedWriter(file, `w${i}`, out, kill)),
+      );
       // A writer that ended by itself has failed, and said why.
       expect(codes).toEqual(codes.map(() => null));
       rounds++;

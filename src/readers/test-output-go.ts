@@ -1,0 +1,71 @@
+import { counted, testFailure, type OutputFailure, type Recognised } from "./test-output-parts.ts";
+
+/**
+ * ```
+ * --- FAIL: TestOuter (0.00s)
+ *     --- FAIL: TestOuter/inner (0.00s)
+ *         a_test.go:12: got 1, want 2
+ * FAIL	example.com/a	0.003s
+ * ok  	example.com/b	0.002s
+ * ?   	example.com/c	[no test files]
+ * ```
+ * Without `-v` it names only what failed, so how many there were is not known.
+ */
+export function readGo(lines: readonly string[]): Recognised | null {
+  const packages = lines.flatMap((line) => /^(ok  |FAIL|\?   )\t(\S+)(?:\t(.*)| (\[.*\]))?$/.exec(line) ?? []).length;
+  if (packages === 0) return null;
+  const seen = { PASS: 0, FAIL: 0, SKIP: 0 };
+  const failed: { name: string; at: number }[] = [];
+  let ranPackage = false;
+  for (const [at, line] of lines.entries()) {
+    const result = /^\s*--- (PASS|FAIL|SKIP): (\S+) \([\d.]+s\)$/.exec(line);
+    if (result !== null) {
+      seen[result[1] as keyof typeof seen]++;
+      if (result[1] === "FAIL") failed.push({ name: result[2]!, at });
+    }
+    ranPackage ||= line.startsWith("ok  \t") && !/\[no tests? (?:to run|files)\]/.test(line);
+  }
+  // A test whose part failed says nothing that the part does not say better.
+  const parents = new Set(failed.flatMap(({ name }) => ancestorsOf(name)));
+  const failures = failed.filter(({ name }) => !parents.has(name)).map(({ name, at }) => failureAt(lines, name, at));
+  const isVerbose = lines.some((line) => /^=== RUN\s/.test(line));
+  const counts = isVerbose ? counted(seen.PASS, seen.FAIL, seen.SKIP) : null;
+  return {
+    runner: "go test",
+    counts,
+    ranTests: isVerbose ? seen.PASS + seen.FAIL > 0 : ranPackage || failed.length > 0,
+    failures,
+  };
+}
+
+function ancestorsOf(name: string): string[] {
+  const parts = name.split("/").slice(0, DEEPEST);
+  return parts.slice(1).map((_, index) => parts.slice(0, index + 1).join("/"));
+}
+
+const DEEPEST = 20;
+
+/** What a test printed stands below its result, and with `-v` above it. */
+function failureAt(lines: readonly string[], name: string, at: number): OutputFailure {
+  for (const step of [1, -1]) {
+    for (let near = at + step; near >= 0 && near < lines.length && Math.abs(near - at) < NEAR; near += step) {
+      const line = lines[near]!;
+      if (/^\s*(?:---|===) |^(?:FAIL|ok|PASS)\b/.test(line)) break;
+      const said = /^\s+(\S+\.go):(\d{1,7}): ?(.*)$/.exec(line);
+      if (said !== null)
+        return testFailure(name, said[3]!.trim() === "" ? wordsBelow(lines, near) : said[3]!, {
+          file: said[1]!,
+          line: Number(said[2]),
+        });
+    }
+  }
+  return testFailure(name, "failed", null);
+}
+
+/** Assertion libraries begin with an empty line, and say what is wrong further below. */
+function wordsBelow(lines: readonly string[], at: number): string {
+  const near = lines.slice(at + 1, at + 10).map((line) => line.trim());
+  return near.flatMap((line) => /^Error:\s+(\S.*)$/.exec(line)?.[1] ?? [])[0] ?? near[0] ?? "failed";
+}
+
+const NEAR = 50;

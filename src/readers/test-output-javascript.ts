@@ -1,0 +1,128 @@
+import {
+  counted,
+  firstFrame,
+  firstWords,
+  numberBefore,
+  stretches,
+  testFailure,
+  type OutputFailure,
+  type Recognised,
+} from "./test-output-parts.ts";
+
+/**
+ * ```
+ *  FAIL  |project| test/a.test.ts > outer > name
+ * AssertionError: expected …
+ *  ❯ test/a.test.ts:2:36
+ *       Tests  2 failed | 1 passed | 1 skipped (4)
+ * ```
+ */
+export function readVitest(lines: readonly string[]): Recognised | null {
+  const summaries = lines.flatMap((line) => /^\s{2,}Tests\s{2,}(.*)$/.exec(line)?.[1] ?? []);
+  const isRun = lines.some((line) => /^\s*RUN\s+v\d+\.\d+/.test(line));
+  if (!isRun && summaries.length === 0) return null;
+  const counts = sumOf(summaries, "passed", "failed", ["skipped", "todo"]);
+  const failures: OutputFailure[] = [];
+  for (const { head, from, to } of stretches(
+    lines,
+    /^\s*FAIL\s{2}(?:\s*\|[^|]+\|\s|\s+\S+\s{2})?\s*(\S.*)$/,
+    /^⎯{5,}/,
+  )) {
+    const [file, ...names] = head[1]!.split(" > ");
+    const isSuite = names.length === 0;
+    const path = isSuite ? file!.replace(/ \[.*\]$/, "") : file!;
+    const place = firstFrame(lines, from, to);
+    const message = firstWords(lines, from, to);
+    // Several tests that failed by the same error stand in a row, and the last one has the error.
+    failures.push(
+      testFailure(
+        isSuite ? path : names.join(" > "),
+        message === "" ? "failed" : message,
+        place?.file === path ? place : { file: path, line: place?.line ?? 1 },
+      ),
+    );
+  }
+  return { runner: "vitest", counts, ranTests: counts.passed + counts.failed > 0, failures };
+}
+
+/**
+ * ```
+ * FAIL ./a.test.js
+ *   ● outer › name
+ *     expect(received)…
+ *       at Object.toBe (a.test.js:1:36)
+ * Tests:       2 failed, 1 skipped, 1 passed, 4 total
+ * ```
+ */
+export function readJest(lines: readonly string[]): Recognised | null {
+  const summaries = lines.flatMap((line) => /^Tests:\s+(.* total)$/.exec(line)?.[1] ?? []);
+  const isEmpty = lines.some((line) => /^No tests found, exiting with code \d/.test(line));
+  if (summaries.length === 0 && !isEmpty) return null;
+  const counts = sumOf(summaries, "passed", "failed", ["skipped", "todo"]);
+  const failures: OutputFailure[] = [];
+  let file: string | null = null;
+  let next = 0;
+  const files = lines.flatMap((line, at) => {
+    const head = /^(?:FAIL|PASS)\s+(?:\S+\s+)??(\S+\.\w+)(?: \([\d.]+ m?s\))?$/.exec(line);
+    return head === null ? [] : [{ at, file: head[1]! }];
+  });
+  for (const { head, from, to } of stretches(
+    lines,
+    /^ {2}● (.+)$/,
+    /^(?:FAIL|PASS|Test Suites:|Tests:|Summary of all)\b/,
+  )) {
+    while (next < files.length && files[next]!.at < from) file = files[next++]!.file;
+    const name = head[1]!.trim();
+    if (name === "Console" || file === null) continue;
+    const isSuite = name === "Test suite failed to run";
+    const place = firstFrame(lines, from, to);
+    const compared = lines.slice(from, to).filter((line) => /^\s{4}(?:Expected|Received)\b.*: /.test(line));
+    const message = [firstWords(lines, from, to), ...compared.slice(0, 2)].join(" ");
+    failures.push(
+      testFailure(
+        isSuite ? file.replace(/^\.\//, "") : name.split(" › ").join(" > "),
+        message,
+        place ?? { file, line: 1 },
+      ),
+    );
+  }
+  return { runner: "jest", counts, ranTests: counts.passed + counts.failed > 0, failures };
+}
+
+/**
+ * ```
+ *   1 passing (5ms)
+ *   2 failing
+ *   2) outer
+ *        inner fails:
+ *       AssertionError …
+ *       at Context.<anonymous> (test/a.js:3:60)
+ * ```
+ */
+export function readMocha(lines: readonly string[]): Recognised | null {
+  const summary = lines.findIndex((line) => /^ {2}\d+ passing \(/.test(line));
+  if (summary === -1) return null;
+  const numbers = lines.filter((line) => /^ {2}\d+ (?:passing|failing|pending)\b/.test(line));
+  const counts = sumOf(numbers, "passing", "failing", ["pending"]);
+  const rest = lines.slice(summary);
+  const failures = stretches(rest, /^ {2}\d+\) (.+)$/, NEVER).map(({ head, from, to }) => {
+    const names = [head[1]!];
+    let at = from;
+    // The name goes on, one level a line, until the line that ends it with a colon.
+    while (!names.at(-1)!.endsWith(":") && at < to && rest[at]!.trim() !== "") names.push(rest[at++]!.trim());
+    return testFailure(names.join(" > ").replace(/:$/, ""), firstWords(rest, at, to), firstFrame(rest, at, to));
+  });
+  return { runner: "mocha", counts, ranTests: counts.passed + counts.failed > 0, failures };
+}
+
+/** What a test compares may stand anywhere, at the beginning of a line too, so only the next failure ends one. */
+const NEVER = /^(?!)/;
+
+function sumOf(summaries: readonly string[], passed: string, failed: string, skipped: readonly string[]) {
+  const sum = (word: string): number => summaries.reduce((total, summary) => total + numberBefore(summary, word), 0);
+  return counted(
+    sum(passed),
+    sum(failed),
+    skipped.reduce((total, word) => total + sum(word), 0),
+  );
+}

@@ -1,0 +1,102 @@
+import {
+  counted,
+  firstWords,
+  numberBefore,
+  stretches,
+  testFailure,
+  type CodePlace,
+  type Recognised,
+} from "./test-output-parts.ts";
+
+/**
+ * ```
+ * ______ TestOuter.test_inner ______
+ * E       ValueError: bad value
+ * test_a.py:6: ValueError
+ * FAILED test_a.py::TestOuter::test_inner - ValueError: bad value
+ * ==== 3 failed, 1 passed, 1 skipped in 0.69s ====
+ * ```
+ */
+export function readPytest(lines: readonly string[]): Recognised | null {
+  const summaries = lines.flatMap(
+    (line) => /^=*\s?((?:\d{1,9} [a-z]+(?:, )?)+|no tests ran) in [\d.]+s\b.*$/.exec(line)?.[1] ?? [],
+  );
+  if (summaries.length === 0) return null;
+  const sum = (word: string): number => summaries.reduce((total, summary) => total + numberBefore(summary, word), 0);
+  const failed = sum("failed") + sum("error") + sum("errors");
+  const passed = sum("passed") + sum("xpassed");
+  const counts = counted(passed, failed, sum("skipped") + sum("xfailed"));
+  const sections = stretches(lines, /^_{3,} (?:ERROR (?:collecting|at \w+ of) )?(\S.*?) _{3,}$/, /^=+ .* =+$/).map(
+    ({ head, from, to }) => ({
+      name: head[1]!,
+      ...sectionOf(lines, from, to),
+    }),
+  );
+  const byName = new Map(sections.map((section) => [section.name, section]));
+  const listed = lines.flatMap((line) => {
+    const entry = /^(?:FAILED|ERROR) (\S+?\.py)(?:::(.+?))?(?: - (.*))?$/.exec(line);
+    if (entry === null) return [];
+    const [, file = "", test, message] = entry;
+    const name = test?.split("::").join(".") ?? file;
+    const section = byName.get(name);
+    const place = section?.place?.file === file ? section.place : { file, line: section?.place?.line ?? 1 };
+    return [testFailure(test?.split("::").join(" > ") ?? file, message ?? section?.message ?? "failed", place)];
+  });
+  const failures =
+    listed.length > 0 ? listed : sections.map(({ name, message, place }) => testFailure(name, message, place));
+  return { runner: "pytest", counts, ranTests: passed + failed > 0, failures };
+}
+
+function sectionOf(lines: readonly string[], from: number, to: number): { message: string; place: CodePlace | null } {
+  let message = "";
+  let place: CodePlace | null = null;
+  for (let at = from; at < to; at++) {
+    message ||= /^E {2,}(\S.*)$/.exec(lines[at]!)?.[1] ?? "";
+    const found = /^(\S+\.py):(\d{1,7}): /.exec(lines[at]!);
+    // The last one is the deepest frame.
+    if (found !== null) place = { file: found[1]!, line: Number(found[2]) };
+  }
+  return { message: message === "" ? "failed" : message, place };
+}
+
+/** `Ran 4 tests in 0.001s`, and a block below a line of `=` for each failure. */
+export function readUnittest(lines: readonly string[]): Recognised | null {
+  let ran = -1;
+  for (const line of lines) {
+    const found = /^Ran (\d{1,9}) tests? in [\d.]+s$/.exec(line);
+    if (found !== null) ran = Math.max(ran, 0) + Number(found[1]);
+  }
+  if (ran === -1) return null;
+  const verdicts = lines.filter((line) => /^(?:FAILED|OK)(?: \(.*\))?$/.test(line)).join(" ");
+  const number = (word: string): number =>
+    [...verdicts.matchAll(/\b([a-z ]+)=(\d{1,9})/g)].reduce(
+      (sum, [, name, value]) => (name === word ? sum + Number(value) : sum),
+      0,
+    );
+  const failed = number("failures") + number("errors") + number("unexpected successes");
+  const skipped = number("skipped") + number("expected failures");
+  const failures = stretches(lines, /^(?:FAIL|ERROR): (\S+) \((\S+)\)$/, /^(?:={50,}|Ran \d)/).map(
+    ({ head, from, to }) => {
+      let place: CodePlace | null = null;
+      let message = "";
+      for (let at = from; at < to; at++) {
+        const frame = /^\s+File "(.+)", line (\d{1,7})/.exec(lines[at]!);
+        if (frame !== null) place = { file: frame[1]!, line: Number(frame[2]) };
+        else if (
+          /^[A-Z]\w*(?:\.\w+)*(?:Error|Exception|Failure|Warning|Interrupt)?(?::|$)/.test(lines[at]!) &&
+          !lines[at]!.startsWith("Traceback")
+        ) {
+          message ||= lines[at]!;
+        }
+      }
+      const name = head[2]!.endsWith(`.${head[1]}`) ? head[2]! : `${head[2]}.${head[1]}`;
+      return testFailure(name, message === "" ? firstWords(lines, from + 1, to) : message, place);
+    },
+  );
+  return {
+    runner: "unittest",
+    counts: counted(Math.max(0, ran - failed - skipped), failed, skipped),
+    ranTests: ran > skipped,
+    failures,
+  };
+}

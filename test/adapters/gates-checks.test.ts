@@ -1,0 +1,310 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createChecksGate, type ChecksOptions } from "../../src/adapters/gates/checks-gate.ts";
+import { leftovers } from "../../src/adapters/process/leftovers.ts";
+import type { GateRequest } from "../../src/ports/gate.ts";
+import { describeGate, gateRequest, memoryEvidence } from "../contract/gate.ts";
+
+const clock = { now: () => performance.now(), sleep: () => Promise.resolve() };
+const env = { PATH: process.env["PATH"] ?? "", HOME: process.env["HOME"] ?? "" };
+const cookies: string[] = [];
+const cookie = (): string => {
+  cookies.push(`check-${process.pid}-${cookies.length}-${Math.random().toString(36).slice(2)}`);
+  return cookies.at(-1)!;
+};
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "remand-checks-"));
+});
+afterEach(async () => {
+  rmSync(folder, { recursive: true, force: true });
+  const left = await Promise.all(cookies.splice(0).map((each) => leftovers(each)));
+  if (left.flat().length > 0) throw new Error(`still there: ${JSON.stringify(left.flat())}`);
+});
+
+type Run = string | { name?: string; run: string; environments?: string[]; timeoutMs?: number };
+
+function gateOf(commands: readonly Run[], options: Partial<ChecksOptions> = {}) {
+  const named = commands.map((command) =>
+    typeof command === "string" ? { name: command, run: command } : { name: command.run, ...command },
+  );
+  return createChecksGate({
+    commands: named,
+    environments: {},
+    evidence: memoryEvidence(),
+    clock,
+    env,
+    target: true,
+    cookie,
+    ...options,
+  });
+}
+
+const control = () => ({ signal: new AbortController().signal, onOutput: () => undefined });
+const judge = (commands: readonly Run[], options: Partial<ChecksOptions> = {}, request: Partial<GateRequest> = {}) =>
+  gateOf(commands, options).judge(gateRequest({ path: folder, ...request }), control());
+
+describeGate("checks", {
+  passing: (evidence) =>
+    Promise.resolve({ gate: gateOf(["echo fine"], { evidence }), request: gateRequest({ path: folder }) }),
+  failing: (evidence) =>
+    Promise.resolve({
+      gate: gateOf(["echo 'src/a.ts(3,5): error TS2322: no'; exit 2"], { evidence }),
+      request: gateRequest({ path: folder }),
+    }),
+  broken: (evidence) =>
+    Promise.resolve({
+      gate: gateOf(["echo fine"], { evidence }),
+      request: gateRequest({ path: join(folder, "nowhere") }),
+    }),
+  slow: (evidence) =>
+    Promise.resolve({ gate: gateOf(["sleep 60"], { evidence }), request: gateRequest({ path: folder }) }),
+});
+
+describe("the exit code decides", () => {
+  test("a command that ends well passes, and its run is told", async () => {
+    expect(await judge([{ name: "unit", run: "true" }])).toMatchObject({
+      result: "pass",
+      findings: [],
+      summary: "checks: pass (1 of 1)",
+      runs: [
+        { check: "unit", command: "true", environment: "local", result: "pass", exitCode: 0, details: "exit code 0" },
+      ],
+    });
+  });
+
+  test("a cheerful word does not make a pass", async () => {
+    expect((await judge(["echo 'all 12 tests passed'; exit 1"])).result).toBe("fail");
+  });
+
+  test("output nobody knows is one finding, with its last words", async () => {
+    const judgement = await judge([{ name: "build", run: "echo one; echo two >&2; exit 3" }]);
+    expect(judgement.findings).toMatchObject([
+      {
+        severity: "critical",
+        category: "check",
+        source: "build",
+        message: "`echo one; echo two >&2; exit 3` failed with exit code 3: one / two",
+      },
+    ]);
+    expect(judgement.summary).toBe("checks: fail (build: exit code 3: one / two), 1 to fix");
+  });
+
+  test("every command is run, also behind one that failed", async () => {
+    const judgement = await judge(["false", "echo ok > ran"]);
+    expect(judgement.runs?.map((run) => run.result)).toEqual(["fail", "pass"]);
+    expect(existsSync(join(folder, "ran"))).toBe(true);
+  });
+
+  test("a real failing test is named with its place and counted", async () => {
+    writeFileSync(
+      join(folder, "a.test.js"),
+      'const { test } = require("node:test");\nconst assert = require("node:assert");\ntest("adds", () => assert.equal(1 - 2, 3));\ntest("fine", () => {});\n',
+    );
+    const judgement = await judge([{ name: "unit", run: `${process.execPath} --test` }]);
+    expect(judgement).toMatchObject({
+      result: "fail",
+      tests: { total: 2, passed: 1, failed: 1, skipped: 0 },
+      findings: [
+        { category: "test", severity: "critical", source: "unit", file: "a.test.js", line: 3, symbol: "adds" },
+      ],
+      runs: [{ result: "fail", details: "1 of 2 tests failed" }],
+    });
+    expect(judgement.findings[0]?.message).toMatch(/^adds: .*-1 == 3/);
+  });
+
+  test("a program that falls over by itself has failed", async () => {
+    expect(await judge(["exec sh -c 'kill -SEGV $$'"])).toMatchObject({
+      result: "fail",
+      findings: [{ message: expect.stringContaining("SIGSEGV") as string }],
+    });
+  });
+
+  test("evidence is the raw log, what failed first", async () => {
+    const evidence = memoryEvidence();
+    const judgement = await judge(["echo good", "echo bad; exit 1"], { evidence });
+    const logs = judgement.evidence.map((id) => evidence.kept.get(id)!);
+    expect(logs).toHaveLength(2);
+    expect(logs[0]).toContain("$ echo bad; exit 1\nexit code 1\n\nbad\n");
+    expect(logs[1]).toContain("$ echo good\nexit code 0\n\ngood\n");
+  });
+});
+
+describe("what is no judgement of the work", () => {
+  test.each([
+    ["a command that is not there", "no-such-command-here", "error", /could not be started \(exit code 127\)/],
+    ["a file that may not be run", "./plain.txt", "error", /could not be started \(exit code 126\)/],
+    ["a command that somebody killed", "exec sh -c 'kill -9 $$'", "error", /ended by SIGKILL/],
+    ["a child that somebody killed", "sh -c 'kill -9 $$'; exit $?", "error", /ended by SIGKILL/],
+  ])("%s", async (_what, run, result, details) => {
+    writeFileSync(join(folder, "plain.txt"), "");
+    const judgement = await judge([run]);
+    expect(judgement).toMatchObject({ result, findings: [], blocking: [] });
+    expect(judgement.runs?.[0]?.details).toMatch(details);
+  });
+
+  test("a timeout, by the command's own limit, and really ended", async () => {
+    const beganAt = performance.now();
+    const judgement = await judge([{ run: "sleep 60", timeoutMs: 400 }]);
+    expect(performance.now() - beganAt).toBeLessThan(3000);
+    expect(judgement).toMatchObject({
+      result: "error",
+      runs: [{ result: "error", exitCode: null, details: "it was ended after 0.4 s, which is its limit" }],
+    });
+  });
+
+  test("no command at all", async () => {
+    expect(await judge([])).toMatchObject({
+      result: "inconclusive",
+      summary: "checks: there is no command to judge by",
+    });
+  });
+
+  test.each([
+    ["a runner that found nothing", "echo 'TAP version 13'; echo '1..0'; echo '# tests 0'"],
+    ["a runner that skipped everything", "echo '==== 4 skipped in 0.10s ===='"],
+    ["jest with --passWithNoTests", "echo 'No tests found, exiting with code 0'"],
+  ])("green without a test: %s", async (_what, run) => {
+    const judgement = await judge([run]);
+    expect(judgement).toMatchObject({ result: "inconclusive", blocking: [] });
+    expect(judgement.runs?.[0]?.details).toMatch(/ran no test/);
+  });
+
+  test("real tests that are all skipped", async () => {
+    writeFileSync(join(folder, "a.test.js"), 'const { test } = require("node:test");\ntest.skip("later", () => {});\n');
+    expect(await judge([`${process.execPath} --test`])).toMatchObject({ result: "inconclusive" });
+  });
+
+  test("a failure of the work weighs more than a check that broke", async () => {
+    expect(await judge(["no-such-command-here", "false"])).toMatchObject({
+      result: "fail",
+      blocking: [expect.any(String)],
+    });
+  });
+});
+
+describe("environments", () => {
+  const environments = { one: {}, two: { run: "env WHERE=two" }, gone: { run: "env", probe: "no-such-probe" } };
+
+  test("each check runs in each, and one that fails fails the check", async () => {
+    const { gone: _, ...both } = environments;
+    const judgement = await judge([{ name: "unit", run: 'test "$WHERE" = two' }], { environments: both });
+    expect(judgement.result).toBe("fail");
+    expect(judgement.runs?.map(({ environment, result }) => [environment, result])).toEqual([
+      ["one", "fail"],
+      ["two", "pass"],
+    ]);
+    expect(judgement.summary).toContain("unit in one: exit code 1");
+  });
+
+  test("a command of several parts runs in it as a whole", async () => {
+    const judgement = await judge([`test "$WHERE" = two && echo "it's $WHERE" > out && test "$WHERE" = two`], {
+      environments: { two: environments.two },
+    });
+    expect(judgement.result).toBe("pass");
+    expect(readFileSync(join(folder, "out"), "utf8")).toBe("it's two\n");
+  });
+
+  test("a check may be for some of them", async () => {
+    const judgement = await judge([{ run: "true", environments: ["two"] }], { environments });
+    expect(judgement.runs).toMatchObject([{ environment: "two", result: "pass" }]);
+  });
+
+  test("one that is not there blocks, and is looked at once", async () => {
+    const probe = "echo x >> probes; exit 7";
+    const judgement = await judge(["true", "echo again"], { environments: { gone: { probe } } });
+    expect(judgement).toMatchObject({ result: "blocked", findings: [], blocking: [] });
+    expect(judgement.runs?.map((run) => run.details)).toEqual(
+      Array(2).fill(`the environment is not there: \`${probe}\` says exit code 7`),
+    );
+    expect(readFileSync(join(folder, "probes"), "utf8")).toBe("x\n");
+  });
+
+  test("the probe runs inside the environment", async () => {
+    const two = { run: "env WHERE=two", probe: 'test "$WHERE" = two' };
+    expect(await judge(["true"], { environments: { two } })).toMatchObject({ result: "pass" });
+  });
+
+  test("one that nobody configured is an error", async () => {
+    expect(await judge([{ run: "true", environments: ["mars"] }], { environments })).toMatchObject({
+      result: "error",
+      runs: [{ details: "there is no environment mars" }],
+    });
+  });
+
+  test("the same fault in two of them is one finding", async () => {
+    const { gone: _, ...both } = environments;
+    const judgement = await judge(["echo 'a.ts(1,2): error TS1: no'; exit 1"], { environments: both });
+    expect(judgement.runs).toHaveLength(2);
+    expect(judgement.findings).toHaveLength(1);
+  });
+});
+
+test("checks see the same surroundings each time", async () => {
+  const noisy = { ...env, FORCE_COLOR: "3", NODE_TEST_CONTEXT: "child-v8", TZ: "Asia/Tokyo" };
+  await judge(['echo "$FORCE_COLOR|$NODE_TEST_CONTEXT|$NO_COLOR|$CI|$TZ" > seen'], { env: noisy });
+  expect(readFileSync(join(folder, "seen"), "utf8")).toBe("||1|1|Asia/Tokyo\n");
+});
+
+test("what it prints is shown while it runs, and its commands are named", async () => {
+  const seen: string[] = [];
+  const gate = gateOf([
+    "echo a; echo b",
+    { run: "true && true", environments: [] },
+    { run: "make", environments: ["node20"] },
+  ]);
+  await gate.judge(gateRequest({ path: folder }), {
+    signal: new AbortController().signal,
+    onOutput: (line) => seen.push(line),
+  });
+  expect(seen).toEqual(["a", "b"]);
+  expect(gate.judgedBy()).toEqual(["echo a; echo b", "true && true", "make (in node20)"]);
+});
+
+describe("what was red before the work began", () => {
+  const TWO_ERRORS = "echo 'a.ts(1,2): error TS1: old'; echo 'b.ts(4,2): error TS2: old too'; exit 1";
+  const baseline = (commands: readonly Run[], target: boolean) =>
+    gateOf(commands, { target }).baseline!(gateRequest({ path: folder }), control());
+
+  test("is named, unless it is what is to be done", async () => {
+    expect(await baseline([TWO_ERRORS, "true"], false)).toEqual(["a.ts: ts1: old", "b.ts: ts2: old too"]);
+    expect(await baseline([TWO_ERRORS], true)).toEqual([]);
+    expect(await baseline([{ name: "build", run: "exit 4" }], false)).toEqual(["build"]);
+    expect(await baseline(["no-such-command-here"], false)).toEqual([]);
+  });
+
+  test("does not block, wherever it has moved to, and is still shown", async () => {
+    const preExisting = await baseline([TWO_ERRORS], false);
+    const moved = "echo 'a.ts(90,7): error TS1: old'; exit 1";
+    const judgement = await judge([moved], { target: false }, { preExisting });
+    expect(judgement).toMatchObject({ result: "pass", blocking: [], findings: [{ severity: "info", file: "a.ts" }] });
+    expect(judgement.runs?.[0]).toMatchObject({
+      result: "pass",
+      exitCode: 1,
+      details: "only what was red before the work began: 1 fault",
+    });
+  });
+
+  test("does not hide what is new", async () => {
+    const preExisting = await baseline([TWO_ERRORS], false);
+    const judgement = await judge(
+      [`echo 'c.ts(1,1): error TS3: new'; ${TWO_ERRORS}`],
+      { target: false },
+      { preExisting },
+    );
+    expect(judgement.result).toBe("fail");
+    expect(judgement.findings.filter(({ id }) => judgement.blocking.includes(id)).map(({ file }) => file)).toEqual([
+      "c.ts",
+    ]);
+    expect(judgement.findings).toHaveLength(3);
+  });
+
+  test("and says nothing about itself proves nothing now", async () => {
+    const judgement = await judge([{ name: "build", run: "exit 4" }], { target: false }, { preExisting: ["build"] });
+    expect(judgement).toMatchObject({ result: "inconclusive", blocking: [] });
+    expect(judgement.summary).toMatch(/does not say whether it is worse now/);
+  });
+});

@@ -1,0 +1,153 @@
+import { describe, expect, test } from "vitest";
+import type { Judgement } from "../../src/domain/gate.ts";
+import { evidenceId, storyId, treeId, type EvidenceId } from "../../src/domain/ids.ts";
+import { RESULTS } from "../../src/domain/result.ts";
+import type { Evidence } from "../../src/ports/evidence.ts";
+import type { Gate, GateRequest } from "../../src/ports/gate.ts";
+
+/** A gate, and what it is to judge. */
+export interface GateCase {
+  readonly gate: Gate;
+  readonly request: GateRequest;
+}
+
+export interface GateUnderTest {
+  /** Work that is good, and work that is not. */
+  passing(evidence: Evidence): Promise<GateCase>;
+  failing(evidence: Evidence): Promise<GateCase>;
+  /** Something that cannot be judged at all. */
+  broken(evidence: Evidence): Promise<GateCase>;
+  /** Work that takes a minute to judge; `null` for a gate that only reads. */
+  slow(evidence: Evidence): Promise<GateCase> | null;
+}
+
+export interface MemoryEvidence extends Evidence {
+  readonly kept: ReadonlyMap<EvidenceId, string>;
+}
+
+export function memoryEvidence(): MemoryEvidence {
+  const kept = new Map<EvidenceId, string>();
+  return {
+    kept,
+    keep(text) {
+      const id = evidenceId(`e${[...kept.values()].indexOf(text) + 1 || kept.size + 1}`);
+      kept.set(id, text);
+      return Promise.resolve(id);
+    },
+    read: (id) => Promise.resolve(kept.get(id) ?? null),
+    placeOf: (id) => `/evidence/${id}`,
+  };
+}
+
+/** A request as the engine makes it, for whatever the case does not care about. */
+export function gateRequest(changes: Partial<GateRequest> = {}): GateRequest {
+  return {
+    story: {
+      id: storyId("checkout"),
+      title: "Checkout",
+      priority: 1,
+      kind: "feature",
+      labels: [],
+      dependsOn: [],
+      criteria: [],
+      shelf: "ready",
+      body: "",
+      completed: [],
+    },
+    phase: "implement",
+    path: "/nowhere",
+    tree: treeId("tree-now"),
+    commit: "commit-now",
+    base: "base",
+    previous: "base",
+    rules: {
+      failOn: { blocker: 1, critical: 1 },
+      everyFinding: false,
+      affectedBy: [],
+      unaffectedBy: [],
+      stages: [],
+      stageOrder: "in-order",
+      blame: false,
+      onUnexplained: "send-back",
+    },
+    stages: [],
+    since: null,
+    earlier: [],
+    overturned: [],
+    scope: null,
+    preExisting: [],
+    timeoutMs: 30_000,
+    ...changes,
+  };
+}
+
+const control = (signal = new AbortController().signal) => ({ signal, onOutput: () => undefined });
+
+function expectWellFormed(judgement: Judgement, { gate, request }: GateCase): void {
+  expect(RESULTS).toContain(judgement.result);
+  expect(judgement.gate).toBe(gate.name);
+  expect(judgement.tree).toBe(request.tree);
+  expect(judgement.summary).toMatch(/\w/);
+  expect(judgement.durationMs).toBeGreaterThanOrEqual(0);
+  const ids = judgement.findings.map((finding) => finding.id);
+  expect(new Set(ids).size).toBe(ids.length);
+  expect(ids).toEqual(expect.arrayContaining([...judgement.blocking]));
+}
+
+/** What every gate promises, whatever it looks at. */
+export function describeGate(name: string, subject: GateUnderTest): void {
+  describe(`${name} keeps the gates' promises`, () => {
+    test("good work passes, with evidence, and nothing blocks it", async () => {
+      const evidence = memoryEvidence();
+      const subjectCase = await subject.passing(evidence);
+      const judgement = await subjectCase.gate.judge(subjectCase.request, control());
+      expectWellFormed(judgement, subjectCase);
+      expect(judgement).toMatchObject({ result: "pass", blocking: [] });
+      expect(judgement.failure).toBeUndefined();
+      expect(judgement.evidence.length).toBeGreaterThan(0);
+      for (const id of judgement.evidence) expect(await evidence.read(id)).toMatch(/\w/);
+    });
+
+    test("bad work fails, with findings that block it, and evidence", async () => {
+      const evidence = memoryEvidence();
+      const subjectCase = await subject.failing(evidence);
+      const judgement = await subjectCase.gate.judge(subjectCase.request, control());
+      expectWellFormed(judgement, subjectCase);
+      expect(judgement.result).toBe("fail");
+      expect(judgement.blocking.length).toBeGreaterThan(0);
+      expect(judgement.failure).toMatch(/^[0-9a-f]{16}$/);
+      for (const id of judgement.evidence) expect(await evidence.read(id)).toMatch(/\w/);
+      expect(judgement.evidence.length).toBeGreaterThan(0);
+    });
+
+    test("the same failure has the same identity each time", async () => {
+      const { gate, request } = await subject.failing(memoryEvidence());
+      const [first, second] = [await gate.judge(request, control()), await gate.judge(request, control())];
+      expect(second.failure).toBe(first.failure);
+      expect(second.blocking).toEqual(first.blocking);
+    });
+
+    test("what cannot be judged is neither a pass, nor the work's failure, nor a throw", async () => {
+      const subjectCase = await subject.broken(memoryEvidence());
+      const judgement = await subjectCase.gate.judge(subjectCase.request, control());
+      expectWellFormed(judgement, subjectCase);
+      expect(["error", "blocked", "inconclusive"]).toContain(judgement.result);
+    });
+
+    test("whoever cancels it gets an answer at once, and it is no pass", async () => {
+      const passing = await subject.passing(memoryEvidence());
+      expect((await passing.gate.judge(passing.request, control(AbortSignal.abort()))).result).toBe("error");
+      const slow = await subject.slow(memoryEvidence());
+      if (slow === null) return;
+      const beganAt = performance.now();
+      const judgement = await slow.gate.judge(slow.request, control(AbortSignal.timeout(300)));
+      expect(judgement.result).toBe("error");
+      expect(performance.now() - beganAt).toBeLessThan(8000);
+    });
+
+    test("it can say by what it judges", async () => {
+      const { gate } = await subject.passing(memoryEvidence());
+      expect(gate.judgedBy().length).toBeGreaterThan(0);
+    });
+  });
+}

@@ -1,0 +1,306 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { readTestOutput } from "../../src/readers/test-output.ts";
+
+/** What the tools really print (Go's is written after its documentation), with the project in `/project`. */
+const sample = (name: string): string =>
+  readFileSync(join(import.meta.dirname, "fixtures/test-output", `${name}.txt`), "utf8");
+const read = (text: string) => readTestOutput(text, "/project");
+
+/** `file:line test: message`, one per failure. */
+const told = (text: string): string[] =>
+  read(text).failures.map(
+    ({ test, file, line, message }) => `${file}:${line} ${test === null ? "" : `${test}: `}${message}`,
+  );
+
+describe("test runners", () => {
+  test.each([
+    ["vitest", "vitest", [4, 1, 2, 1]],
+    ["vitest-verbose", "vitest", [4, 1, 2, 1]],
+    ["jest", "jest", [4, 1, 2, 1]],
+    ["mocha", "mocha", [4, 1, 2, 1]],
+    ["node-tap", "tap", [5, 1, 3, 1]],
+    ["node-spec", "node:test", [5, 1, 3, 1]],
+    ["pytest", "pytest", [5, 1, 3, 1]],
+    ["pytest-q", "pytest", [5, 1, 3, 1]],
+    ["pytest-short", "pytest", [1, 0, 1, 0]],
+    ["pytest-collect", "pytest", [1, 0, 1, 0]],
+    ["unittest", "unittest", [4, 1, 2, 1]],
+    ["cargo", "cargo test", [3, 1, 1, 1]],
+    ["go-verbose", "go test", [3, 1, 1, 1]],
+  ] as const)("%s is recognised, and its tests are counted", (name, runner, [total, passed, failed, skipped]) => {
+    expect(read(sample(name))).toMatchObject({
+      runners: [runner],
+      ranTests: true,
+      counts: { total, passed, failed, skipped },
+    });
+  });
+
+  test.each(["vitest-none", "jest-none", "pytest-none", "go-none"])("%s ran no test", (name) => {
+    expect(read(sample(name))).toMatchObject({ ranTests: false, failures: [] });
+  });
+
+  test("go names only what failed, so nobody knows how many there were", () => {
+    expect(read(sample("go"))).toMatchObject({ runners: ["go test"], counts: null, ranTests: true });
+    expect(read("ok  \texample.com/a\t0.002s\n")).toMatchObject({ counts: null, ranTests: true, failures: [] });
+  });
+
+  test("two runs in one output are added up; one that does not count makes the sum unknown", () => {
+    expect(read(sample("vitest") + sample("pytest")).counts).toEqual({ total: 9, passed: 2, failed: 5, skipped: 2 });
+    expect(read(sample("vitest") + sample("vitest")).counts?.total).toBe(8);
+    expect(read(sample("vitest") + sample("go")).counts).toBeNull();
+  });
+
+  test("output of nobody known says nothing", () => {
+    expect(read("compiling…\nall good, 3 tests passed\n")).toEqual({
+      runners: [],
+      counts: null,
+      ranTests: null,
+      failures: [],
+      more: 0,
+    });
+    expect(read("")).toMatchObject({ runners: [], ranTests: null });
+  });
+});
+
+describe("failing tests", () => {
+  const VITEST = [
+    "test/b.test.ts:1 test/b.test.ts: Error: cannot load",
+    "test/a.test.ts:2 adds: AssertionError: expected -1 to be 3 // Object.is equality",
+    "test/a.test.ts:3 outer > inner fails: AssertionError: expected { a: 1 } to deeply equal { a: 2 }",
+  ];
+  const PYTEST = [
+    "test_a.py:3 test_adds: assert (1 - 2) == 3",
+    "test_a.py:6 TestOuter > test_inner: ValueError: bad value",
+    "test_a.py:10 TestOuter > test_ok[2]: assert 2 == 1",
+  ];
+
+  test.each([
+    ["vitest", VITEST],
+    ["vitest-verbose", VITEST],
+    [
+      "jest",
+      [
+        "a.test.js:1 adds: expect(received).toBe(expected) // Object.is equality Expected: 3 Received: -1",
+        "a.test.js:2 outer > inner fails: expect(received).toEqual(expected) // deep equality",
+        "b.test.js:1 b.test.js: Cannot find module './nothing' from 'b.test.js'",
+      ],
+    ],
+    [
+      "mocha",
+      [
+        "test/a.js:2 adds: AssertionError [ERR_ASSERTION]: -1 == 3",
+        "test/a.js:3 outer > inner fails: AssertionError [ERR_ASSERTION]: Expected values to be loosely deep-equal:",
+      ],
+    ],
+    [
+      "node-tap",
+      [
+        "a.test.js:3 adds: -1 == 3",
+        "a.test.js:4 outer > inner fails: Expected values to be loosely deep-equal:",
+        "a.test.js:5 throws: Cannot read properties of null (reading 'x')",
+      ],
+    ],
+    [
+      "node-spec",
+      [
+        "a.test.js:3 adds: AssertionError [ERR_ASSERTION]: -1 == 3",
+        "a.test.js:4 inner fails: AssertionError [ERR_ASSERTION]: Expected values to be loosely deep-equal:",
+        "a.test.js:5 throws: TypeError [Error]: Cannot read properties of null (reading 'x')",
+      ],
+    ],
+    ["pytest", PYTEST],
+    ["pytest-q", PYTEST],
+    ["pytest-short", ["test_a.py:3 test_adds: assert (1 - 2) == 3"]],
+    ["pytest-collect", ["test_b.py:1 test_b.py: ModuleNotFoundError: No module named 'nothing_here'"]],
+    [
+      "unittest",
+      ["test_u.py:7 test_u.T.test_d: ValueError: bad", "test_u.py:3 test_u.T.test_a: AssertionError: 1 != 2"],
+    ],
+    ["cargo", ["src/lib.rs:5 tests::adds: assertion `left == right` failed"]],
+    ["go", ["add_test.go:9 TestAdds: add(1, 2) = -1, want 3", "add_test.go:17 TestOuter/inner: Not equal"]],
+    ["go-verbose", ["add_test.go:9 TestAdds: add(1, 2) = -1, want 3"]],
+  ])("of %s: name, place and words", (name, failures) => {
+    expect(told(sample(name))).toEqual(failures);
+  });
+
+  test("colours and line ends of another system change nothing", () => {
+    const text = sample("vitest")
+      .replaceAll("\n", "\r\n")
+      .replace(" FAIL  test/a", "\u001b[41m\u001b[1m FAIL \u001b[22m\u001b[49m test/a");
+    expect(told(text)).toEqual(VITEST);
+  });
+
+  test("a project's name in front of a file is not a part of it", () => {
+    expect(told(" RUN  v4.1.12 /project\n FAIL  |quick| test/a.test.ts > adds\nError: no\n")).toEqual([
+      "test/a.test.ts:1 adds: Error: no",
+    ]);
+    expect(told(" RUN  v3.0.0 /project\n FAIL   quick  test/a.test.ts > adds\nError: no\n")).toEqual([
+      "test/a.test.ts:1 adds: Error: no",
+    ]);
+  });
+
+  test("pytest without its summary is read by its sections", () => {
+    const text = sample("pytest")
+      .split("\n")
+      .filter((line) => !line.startsWith("FAILED "))
+      .join("\n");
+    expect(told(text)).toEqual([
+      "test_a.py:3 test_adds: assert (1 - 2) == 3",
+      "test_a.py:6 TestOuter.test_inner: ValueError: bad value",
+      "test_a.py:10 TestOuter.test_ok[2]: assert 2 == 1",
+    ]);
+  });
+
+  test("plain TAP: names, directives, tests without a word", () => {
+    const text =
+      "1..5\nok 1 - fine\nnot ok 2 - bad\n  ---\n  message: 'it broke'\n  at: /project/lib/x.js:7:3\n  ...\nnot ok 3 - known # TODO later\nok 4 # SKIP not here\nnot ok 5\n";
+    expect(read(text).counts).toEqual({ total: 5, passed: 1, failed: 2, skipped: 2 });
+    expect(told(text)).toEqual(["lib/x.js:7 bad: it broke", "null:null test at line 10: failed"]);
+  });
+
+  test("jest's log messages are no failures", () => {
+    const text =
+      "FAIL src/a.test.js (5.1 s)\n  ● Console\n\n    console.log x\n\n  ● works\n\n    boom\n\nTests:       1 failed, 1 total\n";
+    expect(told(text)).toEqual(["src/a.test.js:1 works: boom"]);
+  });
+
+  test("rust's older form of a panic", () => {
+    const text =
+      "test a ... FAILED\nthread 'a' panicked at 'no luck', src/main.rs:3:5\ntest b ... FAILED\ntest result: FAILED. 0 passed; 2 failed; 0 ignored; 0 measured\n";
+    expect(told(text)).toEqual(["src/main.rs:3 a: no luck", "null:null b: failed"]);
+  });
+
+  test("go without a word", () => {
+    expect(told("--- FAIL: TestX (0.00s)\nFAIL\nFAIL\texample.com/a\t0.1s\n")).toEqual(["null:null TestX: failed"]);
+    expect(told("--- FAIL: TestX (0.00s)\n    x_test.go:3: \n        got more\nFAIL\texample.com/a\t0.1s\n")).toEqual([
+      "x_test.go:3 TestX: got more",
+    ]);
+  });
+});
+
+describe("compilers and linters", () => {
+  const TSC = [
+    "a.ts:1 TS2322: Type 'string' is not assignable to type 'number'.",
+    "a.ts:1 TS2322: Type 'number' is not assignable to type 'string'.",
+  ];
+  test.each([
+    ["tsc", "type", TSC],
+    ["tsc-pretty", "type", TSC],
+    [
+      "eslint",
+      "lint",
+      ["b.js:1 'a' is assigned a value but never used no-unused-vars", "b.js:1 eval can be harmful no-eval"],
+    ],
+    ["oxlint", "lint", ["tsx/b.js:1 eslint(no-debugger): `debugger` statement is not allowed"]],
+    ["gcc", "build", ["c.c:1 ‘x’ undeclared (first use in this function)"]],
+    ["cargo-build", "build", ["src/lib.rs:9 mismatched types"]],
+    ["go-build", "build", ["add.go:4 undefined: b"]],
+  ])("%s", (name, category, failures) => {
+    expect(told(sample(name))).toEqual(failures);
+    expect(read(sample(name)).failures.every((failure) => failure.category === category && failure.test === null)).toBe(
+      true,
+    );
+  });
+
+  test("warnings and notes are not errors", () => {
+    expect(told("a.c:1:2: warning: unused\na.c:1:2: note: here\n")).toEqual([]);
+  });
+
+  test("they are not looked for where a test failed: a test may print anything", () => {
+    expect(told(`a.ts(1,2): error TS1: printed by a test\n${sample("mocha")}`)).toHaveLength(2);
+  });
+});
+
+describe("hostile output", () => {
+  test("a thousand failures are listed up to a limit, and the rest is counted", () => {
+    const text = Array.from({ length: 1000 }, (_, n) => `a.ts(${n + 1},1): error TS1: number ${n}`).join("\n");
+    const { failures, more } = read(text);
+    expect([failures.length, more]).toEqual([200, 800]);
+  });
+
+  test("nothing makes it throw, and paths of elsewhere stay as they are", () => {
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...LINES), { maxLength: 30 }), (lines) => {
+        const { failures, counts } = read(lines.join("\n"));
+        for (const { line, message } of failures) {
+          expect(line === null || line >= 0).toBe(true);
+          expect(message.length).toBeLessThan(500);
+        }
+        if (counts !== null) expect(counts.total).toBe(counts.passed + counts.failed + counts.skipped);
+      }),
+    );
+    expect(told("/elsewhere/a.ts(1,2): error TS1: x")).toEqual(["/elsewhere/a.ts:1 TS1: x"]);
+  });
+
+  test("ten megabytes are read in seconds, whatever is in them", () => {
+    const long = ["x", " ", "a:", "_", "(", ". ", "1 a, ", "= "].flatMap((unit) => [
+      `${unit.repeat(1900 / unit.length)}\n`,
+      `    at ${unit.repeat(1800 / unit.length)}:1:1\n`,
+    ]);
+    const beganAt = performance.now();
+    for (const unit of [
+      "x",
+      " ",
+      "(",
+      "a.ts:1:1: ",
+      "not ok 1 - a\n",
+      "  ● a › b\n",
+      "1 passed, ",
+      "--- FAIL: T (0.00s)\n",
+      "\n",
+      "_ ",
+      " FAIL  a > b\n",
+      ...long,
+    ]) {
+      read(`TAP version 13\n 1 passing (\nFAIL\ta\nTests:  1 total\n${unit.repeat(2_000_000 / unit.length)}`);
+    }
+    expect(performance.now() - beganAt).toBeLessThan(15_000);
+  });
+});
+
+const LINES = [
+  "TAP version 13",
+  "1..2",
+  "ok 1 - a",
+  "not ok 2 - b",
+  "  ---",
+  "  error: |-",
+  "  ...",
+  "# tests 3",
+  "ℹ tests 2",
+  "✖ x (1ms)",
+  "test at a.js:1:2",
+  " FAIL  a.ts > b",
+  " RUN  v1.2.3",
+  "      Tests  1 failed (1)",
+  "Tests:       1 failed, 1 total",
+  "  ● a › b",
+  "FAIL a.js",
+  "  1 passing (1ms)",
+  "  1) a",
+  "       b:",
+  "=== 1 failed in 0.1s ===",
+  "____ a ____",
+  "E   no",
+  "FAILED a.py::b - c",
+  "ERROR a.py",
+  "Ran 2 tests in 0.1s",
+  "FAILED (failures=1)",
+  "FAIL: a (b.c)",
+  "--- FAIL: T (0.1s)",
+  "FAIL\ta\t0.1s",
+  "    a.go:1: b",
+  "test a ... FAILED",
+  "test result: FAILED. 1 passed; 2 failed; 3 ignored;",
+  "thread 'a' panicked at a.rs:1:1:",
+  "error[E1]: no",
+  "  --> a.rs:1:1",
+  "/a/b.js",
+  "  1:2  error  no  rule",
+  "a.ts(1,2): error TS1: no",
+  "x".repeat(5000),
+  "",
+];

@@ -1,9 +1,9 @@
-import { rm, rmdir } from "node:fs/promises";
+import { lstat, readdir, rm, rmdir } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { RemandError } from "../../domain/error.ts";
 import type { TreeId } from "../../domain/ids.ts";
-import { readNameStatus } from "../../readers/git-name-status.ts";
-import type { Git } from "./git.ts";
+import { readNameStatus, type ChangedPath } from "../../readers/git-name-status.ts";
+import { failed, type Git } from "./git.ts";
 import { line } from "./repository.ts";
 
 /**
@@ -26,6 +26,7 @@ export async function bringBack(
   let from: string = options.from;
   if (from === to) return;
   const changed = readNameStatus(await git.run(["diff-tree", "-r", "-z", "--name-status", "--no-renames", from, to]));
+  if (!options.overwrite) await refuseToOverwrite(top, changed);
   const isAboutIgnoring = changed.some(({ path }) => basename(path) === ".gitignore");
   const doubtful = isAboutIgnoring ? removedAlone(changed) : [];
   if (doubtful.length > 0) {
@@ -35,12 +36,12 @@ export async function bringBack(
   }
   const how = options.overwrite ? ["--reset", "-u", to] : ["-m", "-u", from, to];
   const { exitCode, stderr } = await git.ask(["read-tree", ...how], { cwd: top, index, timeoutMs: 600_000 });
-  if (exitCode !== 0) throw inTheWay(top, to, stderr);
+  if (exitCode !== 0) throw cannotGoBack(top, stderr.trim().split("\n").slice(-5).join("\n  "));
   if (doubtful.length > 0) await removeUnlessIgnored(git, top, doubtful);
 }
 
 /** Paths that go, without those that have to go because a file becomes a folder there, or a folder a file. */
-function removedAlone(changed: ReturnType<typeof readNameStatus>): readonly string[] {
+function removedAlone(changed: readonly ChangedPath[]): readonly string[] {
   const arriving = changed.filter(({ status }) => status !== "deleted").map(({ path }) => path);
   const files = new Set(arriving);
   const folders = new Set(arriving.flatMap(foldersOf));
@@ -60,7 +61,7 @@ async function removeUnlessIgnored(git: Git, top: string, paths: readonly string
     cwd: top,
     stdin: paths.map((path) => `${path}\0`).join(""),
   });
-  if (exitCode > 1) throw inTheWay(top, "the earlier state", stderr);
+  if (exitCode > 1) throw failed("git check-ignore failed", stderr);
   const ignored = new Set(stdout.split("\0"));
   const emptied = new Set<string>();
   for (const path of paths) {
@@ -72,10 +73,38 @@ async function removeUnlessIgnored(git: Git, top: string, paths: readonly string
   for (const folder of [...emptied].sort((a, b) => b.length - a.length)) await rmdir(join(top, folder)).catch(() => {});
 }
 
-function inTheWay(top: string, to: string, stderr: string): RemandError {
+/**
+ * Everything that is not in the tree of the files is ignored, and git takes what is ignored for worthless. It may be
+ * a user's only copy, so a file of that kind where one is to be written stops us before anything is changed.
+ */
+async function refuseToOverwrite(top: string, changed: readonly ChangedPath[]): Promise<void> {
+  const known = new Set(changed.filter(({ status }) => status === "deleted").map(({ path }) => path));
+  for (const { status, path } of changed) {
+    if (status !== "added") continue;
+    for (const part of [...foldersOf(path), path]) {
+      const found = await lstat(join(top, part)).catch(() => null);
+      if (found === null) break;
+      if (found.isDirectory() && part !== path) continue;
+      const inside = found.isDirectory() ? await filesBelow(top, part) : [part];
+      const strange = inside.find((file) => !known.has(file));
+      if (strange !== undefined) throw cannotGoBack(top, `${strange} is ignored by git, and would be overwritten`);
+    }
+  }
+}
+
+async function filesBelow(top: string, folder: string): Promise<readonly string[]> {
+  const entries = await readdir(join(top, folder), { withFileTypes: true });
+  const found = entries.map(async (entry) => {
+    const path = `${folder}/${entry.name}`;
+    return entry.isDirectory() ? await filesBelow(top, path) : [path];
+  });
+  return (await Promise.all(found)).flat();
+}
+
+function cannotGoBack(top: string, why: string): RemandError {
   return new RemandError(
     "workspace-broken",
-    `the files of ${top} cannot go back to ${to}: ${stderr.trim().split("\n").slice(-5).join("\n  ")}`,
+    `the files of ${top} cannot go back to an earlier state: ${why}`,
     "Nothing was changed. Move away what stands in the way, and run the same command again.",
   );
 }

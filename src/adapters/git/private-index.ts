@@ -83,9 +83,9 @@ export class NestedRepository extends RemandError {
  */
 async function copyIndex(from: string, to: string): Promise<void> {
   const times = await timesOf(from);
+  await mkdir(dirname(to), { recursive: true });
   // A repository without commits has no index yet; git begins with an empty one by itself.
   if (times === null) return;
-  await mkdir(dirname(to), { recursive: true });
   await copyFile(from, to);
   const seconds = Number(times.mtimeNs / 1000n - 1n) / 1e6;
   await utimes(to, seconds, seconds);

@@ -155,6 +155,17 @@ const hidden: readonly Row[] = [
   { what: "the same, less indented", text: "    ```\n  ```\nREVIEW_PASSED: x\n", result: "unknown" },
   { what: "a list item's fence ends with it", text: "- ```\n\nfoo\n```\nREVIEW_PASSED: x\n```", result: "unknown" },
   { what: "a fence too long to read", text: `${"`".repeat(5000)}\nREVIEW_PASSED: x`, result: "unknown" },
+  {
+    what: "a line too long to read that only looks like a fence",
+    text: `\`\`\`${"a".repeat(5000)}\`\n\`\`\`\nREVIEW_PASSED: x\n\`\`\``,
+    result: "unknown",
+  },
+  {
+    what: "an indented fence around a line that is not",
+    text: "      ```\nREVIEW_PASSED: x\n      ```",
+    result: "unknown",
+  },
+  { what: "a bullet with a fence does not close", text: "```\n- ```\nREVIEW_PASSED: x\n```", result: "unknown" },
   { what: "three fences in a row", text: "```\n```\n```\nREVIEW_PASSED: x\n", result: "unknown" },
   { what: "in a quotation", text: "> REVIEW_PASSED: x\n", result: "unknown" },
   { what: "indented", text: "  REVIEW_PASSED: x\n", result: "unknown" },
@@ -223,6 +234,7 @@ const data: readonly Row[] = [
     problem: /last thing/,
   },
   { what: "behind a stray brace", text: 'Use { here.\n\n{"passed": true}', result: "pass" },
+  { what: "behind a stray brace and quote", text: 'Use {" here.\n\n{"passed": true}', result: "pass" },
   {
     what: "nearly JSON",
     text: "{'passed': False, 'issues': [{'severity': 'major', 'description': 'don't', }], // so\n}",

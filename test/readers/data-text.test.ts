@@ -56,6 +56,12 @@ describe("what is nearly JSON", () => {
     },
   );
 
+  test("what is nested deeper than anybody nests a verdict is not", () => {
+    const nested = (depth: number): string => `{a: ${"[".repeat(depth)}${"]".repeat(depth)}}`;
+    expect(readLenientJson(nested(90)).ok).toBe(true);
+    expect(readLenientJson(nested(110)).ok).toBe(false);
+  });
+
   test("keys cannot reach the language", () => {
     const read = readLenientJson("{__proto__: {polluted: true}, 'constructor': 1,}");
     expect(read.ok && Object.keys(read.value as object)).toEqual(["__proto__", "constructor"]);

@@ -39,7 +39,15 @@ export function spend(
   };
 }
 
-/** The two ways people count the same thing, said together so that nobody is one off. */
+/**
+ * The two ways people count the same thing, said together so that nobody is one off: how often it failed, and how
+ * many reworks that took. The first failure is of work that was no rework yet.
+ */
 export function countedBothWays(failures: number, limit: number): string {
-  return `failure ${failures} of ${limit}, rework ${Math.min(failures, limit - 1)} of ${limit - 1}`;
+  return `failure ${failures} of ${limit}, rework ${Math.max(0, failures - 1)} of ${limit - 1}`;
+}
+
+/** The same for work that is on its way back: which rework this is, and which failure led to it. */
+export function countedGoingBack(failures: number, limit: number): string {
+  return `rework ${Math.min(failures, limit - 1)} of ${limit - 1}, after failure ${failures} of ${limit}`;
 }

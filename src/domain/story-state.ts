@@ -82,9 +82,11 @@ export type Running =
 
 /** How one gate stands. The counts of failures outlive the phases; the rest is about the present phase. */
 export interface GateState {
-  /** The newest judgement, and whether what it judged is still what is there. */
+  /** The newest judgement that said pass or fail, and whether what it judged is still what is there. */
   readonly last: Judgement | null;
   readonly fresh: boolean;
+  /** What kept the gate from judging since then, in its words. */
+  readonly trouble: string | null;
   /** Charged failures since a person last reset them. */
   readonly failures: number;
   /** All charged failures ever: never reset, for the trail. */

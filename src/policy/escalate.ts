@@ -102,5 +102,7 @@ function triedAndFailed(state: StoryState): TriedAndFailed[] {
 }
 
 function lastSummary(state: StoryState, gate: GateName | null): string {
-  return gate === null ? "" : (gateState(state, gate).last?.summary ?? "");
+  if (gate === null) return "";
+  const { last, trouble } = gateState(state, gate);
+  return trouble ?? last?.summary ?? "";
 }

@@ -1,3 +1,4 @@
+import { countedBothWays } from "../domain/budget.ts";
 import type { EscalationKind, EscalationReason } from "../domain/escalation.ts";
 import type { GateName } from "../domain/gate.ts";
 
@@ -77,7 +78,9 @@ export function assessmentOf(reason: EscalationReason, summary: string, blame: s
 function ownAssessment(reason: EscalationReason): string {
   switch (reason.type) {
     case "budget":
-      return `${reason.used} of ${reason.limit} are used`;
+      return reason.budget.startsWith("failures:")
+        ? countedBothWays(reason.used, reason.limit)
+        : `${reason.used} of ${reason.limit} are used`;
     case "stall":
     case "non-deterministic":
     case "gate-error":

@@ -114,8 +114,8 @@ export function gateOfBudget(budget: string): GateName | null {
 }
 
 function waived(state: StoryState, gate: GateName, answer: Answer, base: string, at: number): StoryState {
-  const last = gateState(state, gate).last;
-  const findings = answer.findings ?? (last?.result === "fail" ? last.blocking : []);
+  const { last, fresh } = gateState(state, gate);
+  const findings = answer.findings ?? (fresh && last?.result === "fail" ? last.blocking : []);
   const waiver: Waiver = {
     gate,
     findings,

@@ -18,27 +18,29 @@ export function gateJudged(state: StoryState, judgement: Judgement, base: string
     spent: spend(state.spent, judgement, gate === "review" || gate === "audit"),
     counters: { ...state.counters, approvedRetry: false, stepFailures: 0 },
   };
+  const proven = provenResult(state, judgement);
+  // What kept a gate from judging does not take the place of what it said last: a second look needs that.
+  const isVerdict = proven === "pass" || proven === "fail";
   const noted = withGate(idle, gate, {
-    last: judgement,
-    fresh: true,
+    ...(isVerdict ? { last: judgement, fresh: true, trouble: null } : { fresh: false, trouble: judgement.summary }),
     seen: [...new Set([...before.seen, ...judgement.findings.map((finding) => finding.id)])],
     base,
   });
-  switch (provenResult(state, judgement)) {
+  switch (proven) {
     case "pass":
-      return placesJudged(withGate(noted, gate, { errors: 0, inconclusives: 0 }), gate, "pass");
+      return placesJudged(withGate(noted, gate, { errors: 0, inconclusives: 0, ciRetries: 0 }), gate, "pass");
     case "fail":
       return failed(noted, judgement, at);
     case "error": {
       const errors = before.errors + 1;
       const wait = { type: "time", until: at + backoffMs(state, errors), why: `the ${gate} gate broke` } as const;
-      return { ...withGate(noted, gate, { errors, fresh: false }), wait };
+      return { ...withGate(noted, gate, { errors }), wait };
     }
     case "inconclusive":
-      return withGate(noted, gate, { inconclusives: before.inconclusives + 1, fresh: false });
+      return withGate(noted, gate, { inconclusives: before.inconclusives + 1 });
     case "blocked": {
       const counters = { ...noted.counters, blocked: noted.counters.blocked + 1 };
-      return { ...withGate(noted, gate, { fresh: false }), counters };
+      return { ...noted, counters };
     }
   }
 }

@@ -120,9 +120,9 @@ function startAttempt(state: StoryState, policy: Policy): StoryAction {
 }
 
 function judge(state: StoryState, policy: Policy, gate: GateName): StoryAction {
-  const { errors, inconclusives, ciRetries, last } = gateState(state, gate);
+  const { errors, inconclusives, ciRetries, trouble } = gateState(state, gate);
   const { limits, autonomy } = policy;
-  const detail = last?.summary ?? "";
+  const detail = trouble ?? "";
   if (errors >= limits.errors) return ask(state, { type: "gate-error", errors, detail }, gate);
   if (inconclusives >= limits.inconclusives)
     return ask(state, { type: "gate-inconclusive", times: inconclusives, detail }, gate);

@@ -64,8 +64,8 @@ describe("severities", () => {
 
 describe("counting", () => {
   it.each([
-    [1, 3, "failure 1 of 3, rework 1 of 2"],
-    [2, 3, "failure 2 of 3, rework 2 of 2"],
+    [1, 3, "failure 1 of 3, rework 0 of 2"],
+    [2, 3, "failure 2 of 3, rework 1 of 2"],
     [3, 3, "failure 3 of 3, rework 2 of 2"],
     [1, 1, "failure 1 of 1, rework 0 of 0"],
     [4, 4, "failure 4 of 4, rework 3 of 3"],

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { presetPolicy } from "../../src/config/preset-policy.ts";
 import { resolveConfig } from "../../src/config/resolve.ts";
-import { countedBothWays } from "../../src/domain/budget.ts";
+import { countedBothWays, countedGoingBack } from "../../src/domain/budget.ts";
 import { identified } from "../../src/domain/finding.ts";
 import { roleName, treeId } from "../../src/domain/ids.ts";
 import type { Policy, PresetName } from "../../src/domain/policy.ts";
@@ -49,9 +49,10 @@ describe("ruling 1: one limit, `failures`", () => {
   });
 
   it("prints both ways of counting", () => {
-    expect(countedBothWays(2, 3)).toBe("failure 2 of 3, rework 2 of 2");
-    expect(countedBothWays(1, 4)).toBe("failure 1 of 4, rework 1 of 3");
+    expect(countedBothWays(2, 3)).toBe("failure 2 of 3, rework 1 of 2");
+    expect(countedBothWays(1, 4)).toBe("failure 1 of 4, rework 0 of 3");
     expect(countedBothWays(4, 4)).toBe("failure 4 of 4, rework 3 of 3");
+    expect(countedGoingBack(2, 3)).toBe("rework 2 of 2, after failure 2 of 3");
   });
 
   it("reads S4's maxIterations as one less than the failures", () => {

@@ -54,7 +54,7 @@ describe("S0 review rework", () => {
     expect(text).toContain("- Attempt 2: caught the error -> it was dropped afterwards");
     const first = writeBrief(sampleBrief({ failure: 1, attempt: 2, earlier: [] }), { nonce: NONCE });
     expect(first).not.toContain("### Earlier Attempts");
-    expect(first).toContain("failure 1 of 3, rework 1 of 2");
+    expect(first).toContain("rework 1 of 2, after failure 1 of 3");
   });
 });
 

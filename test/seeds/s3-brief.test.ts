@@ -79,7 +79,7 @@ describe("S3 rework brief", () => {
     expect(text).toContain(
       "**Goal:** Tokens refresh before they expire.\n**Iteration:** 4 (rework attempt 2 for this location)\n",
     );
-    expect(text).toContain("(failure 2 of 3, rework 2 of 2)");
+    expect(text).toContain("rework 2 of 2, after failure 2 of 3");
     const { locationAttempt: _, ...uncounted } = brief;
     expect(writeBrief(uncounted, { nonce: NONCE })).toContain("(rework attempt 2 for this location)");
   });

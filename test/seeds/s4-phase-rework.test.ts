@@ -47,7 +47,7 @@ describe("S4 phase rework", () => {
 
   it("says phase and iteration n/m", () => {
     expect(text).toContain("## Rework: implement phase, iteration 2/3\n");
-    expect(text).toContain("failure 2 of 4, rework 2 of 3");
+    expect(text).toContain("rework 2 of 3, after failure 2 of 4");
   });
 
   it("groups the feedback by category, the worst first, each with place and fix", () => {

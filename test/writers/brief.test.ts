@@ -13,7 +13,7 @@ describe.each(BRIEF_VARIANTS)("the %s brief", (variant) => {
       "You are the developer.\nYou write small changes.\n\n---\n",
       "auth-registration",
       "A visitor can register.",
-      "failure 2 of 3, rework 2 of 2",
+      "rework 2 of 2, after failure 2 of 3",
       `| 1 failing\n| expected 3, got 4\nremand:${NONCE}>>>`,
       "The whole of it: .remand/evidence/7.log",
       "src/auth/refresh.ts:23-25",

@@ -1,6 +1,6 @@
 import type { Blame } from "../../domain/blame.ts";
 import type { Brief } from "../../domain/brief.ts";
-import { countedBothWays } from "../../domain/budget.ts";
+import { countedGoingBack } from "../../domain/budget.ts";
 import { dataNotice } from "../untrusted-text.ts";
 import { basis, blameSentence, commitOf, percent, place } from "./blame.ts";
 import { evidenceList, fileList } from "./evidence.ts";
@@ -47,7 +47,7 @@ function head(brief: Brief, pen: Pen): Piece {
     `**Goal:** ${goal}`,
     `**Iteration:** ${brief.attempt} (rework attempt ${times} for this location)`,
     `**Task ID:** ${name(pen, brief.story.id)}`,
-    `**Gate:** ${brief.gate} (${countedBothWays(brief.failure, brief.failureLimit)})`,
+    `**Gate:** ${brief.gate} (${countedGoingBack(brief.failure, brief.failureLimit)})`,
     `**Route:** ${brief.route.phase}, ${name(pen, brief.route.role)}${brief.route.reason === "" ? "" : ` - ${line(pen, brief.route.reason)}`}`,
     ...(brief.summary === "" ? [] : [`**Result:** ${line(pen, brief.summary)}`]),
   ].join("\n");

@@ -1,5 +1,5 @@
 import type { Brief } from "../../domain/brief.ts";
-import { countedBothWays } from "../../domain/budget.ts";
+import { countedGoingBack } from "../../domain/budget.ts";
 import type { Finding } from "../../domain/finding.ts";
 import type { Scope, TestPolicy } from "../../domain/scope.ts";
 import { worse } from "../../domain/severity.ts";
@@ -123,7 +123,7 @@ function standing(brief: Brief, pen: Pen): Piece {
   return [
     `Task ID: ${name(pen, brief.story.id)}`,
     `Title: ${line(pen, brief.story.title)}`,
-    `Gate: ${brief.gate} (attempt ${brief.attempt}; ${countedBothWays(brief.failure, brief.failureLimit)})`,
+    `Gate: ${brief.gate} (attempt ${brief.attempt}; ${countedGoingBack(brief.failure, brief.failureLimit)})`,
     `Phase: ${route.phase}${tdd}, for ${name(pen, route.role)}${route.reason === "" ? "" : `: ${line(pen, route.reason)}`}`,
     ...(brief.summary === "" ? [] : [`Result: ${line(pen, brief.summary)}`]),
   ].join("\n");

@@ -14,9 +14,19 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import("./commands/loop.ts"),
   },
   {
+    name: "init",
+    summary: "write a remand.yaml and a sample story",
+    load: () => import("./commands/init.ts"),
+  },
+  {
     name: "run",
     summary: "work until every story is settled or waits for someone",
     load: () => import("./commands/run.ts"),
+  },
+  {
+    name: "stories",
+    summary: "list the stories that were read, with every problem and its place",
+    load: () => import("./commands/stories.ts"),
   },
   {
     name: "status",
@@ -29,14 +39,24 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import("./commands/show.ts"),
   },
   {
-    name: "log",
-    summary: "print the journal",
-    load: () => import("./commands/log.ts"),
+    name: "diff",
+    summary: "show what a story, or one of its attempts, has changed",
+    load: () => import("./commands/diff.ts"),
   },
   {
-    name: "verify",
-    summary: "check the journal: its chain of hashes, and that its events still make sense",
-    load: () => import("./commands/verify.ts"),
+    name: "brief",
+    summary: "write the brief that goes back to an agent",
+    load: () => import("./commands/brief.ts"),
+  },
+  {
+    name: "rework",
+    summary: "send a story's work back, at any time, with your own words",
+    load: () => import("./commands/rework.ts"),
+  },
+  {
+    name: "parse",
+    summary: "read the signal or the verdict out of an agent's text",
+    load: () => import("./commands/parse.ts"),
   },
   {
     name: "inbox",
@@ -49,9 +69,19 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import("./commands/answer.ts"),
   },
   {
-    name: "rework",
-    summary: "send a story's work back, at any time, with your own words",
-    load: () => import("./commands/rework.ts"),
+    name: "log",
+    summary: "print the journal",
+    load: () => import("./commands/log.ts"),
+  },
+  {
+    name: "verify",
+    summary: "check the journal: its chain of hashes, and that its events still make sense",
+    load: () => import("./commands/verify.ts"),
+  },
+  {
+    name: "trail",
+    summary: "compare the exported trail with the journal, or write it again",
+    load: () => import("./commands/trail.ts"),
   },
   {
     name: "stop",
@@ -59,23 +89,23 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import("./commands/stop.ts"),
   },
   {
-    name: "parse",
-    summary: "read the signal or the verdict out of an agent's text",
-    load: () => import("./commands/parse.ts"),
-  },
-  {
-    name: "stories",
-    summary: "list the stories that were read, with every problem and its place",
-    load: () => import("./commands/stories.ts"),
-  },
-  {
-    name: "brief",
-    summary: "write the brief that goes back to an agent",
-    load: () => import("./commands/brief.ts"),
+    name: "doctor",
+    summary: "look at git, Node, config, stories, journal and agents; each problem with its fix",
+    load: () => import("./commands/doctor.ts"),
   },
   {
     name: "config",
     summary: "show the effective configuration, and where each value came from",
     load: () => import("./commands/config.ts"),
+  },
+  {
+    name: "completion",
+    summary: "print a script that completes commands, options and stories in your shell",
+    load: () => import("./commands/completion.ts"),
+  },
+  {
+    name: "demo",
+    summary: "see the loop work on a small project, with a scripted agent",
+    load: () => import("./commands/demo.ts"),
   },
 ];

@@ -34,7 +34,7 @@ export interface Probe {
 
 export interface Look {
   readonly state: RunState;
-  readonly journal: Journal;
+  readonly journal: Pick<Journal, "head" | "read" | "verify" | "watch">;
   readonly evidence: Evidence;
   lines(after: number): AsyncIterable<Stored>;
   /** Where the stories' code is, to be read: diffs and files. */

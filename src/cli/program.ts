@@ -86,10 +86,11 @@ function createProgram(
 }
 
 const EXAMPLES = `Examples:
-  remand parse answer.txt --role critic --id checkout-retry    what does this agent's answer say?
-  remand stories                                               which stories are there, and what is wrong with them?
-  remand brief --from context.json                             what would be sent back to the agent?
-  remand config --origin                                       which settings hold here, and who set them?
+  remand demo                                                  see it work, on a small project, without an agent
+  remand loop --goal "accept tabs" --check "npm test" -- claude -p --permission-mode acceptEdits
+  remand run                                                   work on every story until it is settled or needs someone
+  remand status                                                where is each story, and who must act?
+  remand inbox                                                 what waits for me?
 `;
 
 /** Options that mean the same before the command and after it. A command that declares one itself keeps its own. */

@@ -8,6 +8,8 @@ import { sha256 } from "../../stdx/sha256.ts";
 import { DEFAULT_BRIEF_CHARS, SMALLEST_BRIEF_CHARS, writeBriefWithCuts } from "../../writers/brief.ts";
 import { NONCE_PATTERN } from "../../writers/untrusted-text.ts";
 import { EXIT, type CliCommand, type World } from "../command.ts";
+import { keptBrief } from "../kept-brief.ts";
+import { numberOf } from "../option-values.ts";
 
 /** `remand brief`: the text that goes back to an agent, from a document that any orchestrator can write. */
 export const command: CliCommand = {
@@ -15,21 +17,25 @@ export const command: CliCommand = {
   summary: "write the brief that goes back to an agent",
   register(commander: Command, world, done) {
     commander
-      .usage("--from <file> [options]")
-      .argument("[story]", "a story of this project (comes in a later version)")
+      .usage("<story> [options] | --from <file> [options]")
+      .argument("[story]", "a story whose work was sent back")
+      .option("--attempt <number>", "the brief that this attempt of the story got (default: the newest)")
+      .option("--next", "the brief that the next attempt of the story will get")
       .option("--from <file>", `the document to write it from ("schema": "${BRIEF_DOCUMENT}"); - is the standard input`)
       .option("--nonce <text>", "the mark of the fences, 8 to 64 letters and digits (default: made from the document)")
       .option("--max-chars <number>", `how long it may be (default: ${DEFAULT_BRIEF_CHARS})`)
       .option("--json", "print a document with the text and what was left out of it")
       .addHelpText("before", EXAMPLES)
       .action(async (story: string | undefined, options: Options) => {
-        await printBrief(story, options, world);
+        await (story === undefined ? printBrief(options, world) : printKept(story, options, world));
         done(EXIT.ok);
       });
   },
 };
 
 interface Options {
+  readonly attempt?: string;
+  readonly next?: boolean;
   readonly from?: string;
   readonly nonce?: string;
   readonly maxChars?: string;
@@ -37,13 +43,30 @@ interface Options {
 }
 
 const EXAMPLES = `Examples:
+  remand brief checkout-retry                 what was sent back to the agent last
+  remand brief checkout-retry --attempt 2     what attempt 2 was told
   remand brief --from context.json
   my-orchestrator context | remand brief --from - --max-chars 20000 --json
 `;
 
-async function printBrief(story: string | undefined, options: Options, world: World): Promise<void> {
+/** What was sent, to the byte. */
+async function printKept(story: string, options: Options, world: World): Promise<void> {
+  if (options.from !== undefined) {
+    throw new RemandError("usage", "a brief is of a story or from a document, not both", "Leave one of the two out.");
+  }
+  if (options.attempt !== undefined && options.next === true) {
+    throw new RemandError("usage", "--attempt and --next are two different briefs", "Leave one of the two out.");
+  }
+  const attempt = options.attempt === undefined ? "newest" : numberOf("--attempt", options.attempt, 1, 100_000);
+  const { text, ...about } = await keptBrief(world, story, options.next === true ? "next" : attempt);
+  if (options.json === true)
+    world.out(`${JSON.stringify({ schema: "remand.brief-text/1", ...about, text, cuts: [] }, null, 2)}\n`);
+  else world.out(text.endsWith("\n") ? text : `${text}\n`);
+}
+
+async function printBrief(options: Options, world: World): Promise<void> {
   const maxChars = maxCharsOf(options.maxChars);
-  const from = sourceOf(story, options.from);
+  const from = sourceOf(options.from);
   const brief = readBrief(await textOf(from, world), from === "-" ? "the standard input" : from);
   const nonce = options.nonce === undefined ? nonceFrom(brief) : nonceOf(options.nonce);
   const { text, cuts } = writeBriefWithCuts(brief, { nonce, maxChars });
@@ -61,16 +84,13 @@ function nonceFrom(brief: Brief): string {
   return sha256(canonicalJson(brief)).slice(0, 16);
 }
 
-function sourceOf(story: string | undefined, from: string | undefined): string {
-  if (story !== undefined) {
-    throw new RemandError(
-      "usage",
-      `the brief of a story (here: ${story}) cannot be written yet; a later version will do that`,
-      "Write one from a document: remand brief --from context.json",
-    );
-  }
+function sourceOf(from: string | undefined): string {
   if (from !== undefined) return from;
-  throw new RemandError("usage", "nothing to write a brief from", "Give a document: remand brief --from context.json");
+  throw new RemandError(
+    "usage",
+    "nothing to write a brief from",
+    "Name a story, or give a document: remand brief --from context.json",
+  );
 }
 
 async function textOf(from: string, world: World): Promise<string> {

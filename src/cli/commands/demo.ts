@@ -1,0 +1,89 @@
+import { join } from "node:path";
+import { RemandError } from "../../domain/error.ts";
+import { EXIT, type CliCommand, type ExitCode, type World } from "../command.ts";
+import { DEMO_FILES, DEMO_STORY } from "../demo-project.ts";
+import { keptBrief } from "../kept-brief.ts";
+import { loadConfig } from "../load-config.ts";
+import { loadStories, storiesFolder } from "../load-stories.ts";
+import { REPORTERS } from "../reporters/reporter.ts";
+import { runEngine } from "../run-engine.ts";
+import { paintFor } from "../terminal-kind.ts";
+
+interface Options {
+  readonly reporter?: string;
+  readonly json?: boolean;
+}
+
+const EXAMPLES = `Examples:
+  remand demo                         see the loop work: a failure, the brief that goes back, the rework, the acceptance
+
+It makes a small git repository in a temporary folder and leaves it there for you to look at. No agent is needed.
+`;
+
+export const command: CliCommand = {
+  name: "demo",
+  summary: "see the loop work on a small project, with a scripted agent",
+  register(command, world, done) {
+    command
+      .option("--reporter <name>", `how progress is shown: ${REPORTERS.join(", ")}`)
+      .option("--json", "print a document of the schema remand.run/1 when it is over")
+      .addHelpText("before", EXAMPLES)
+      .action(async (options: Options) => done(await demo(world, options)));
+  },
+};
+
+async function demo(world: World, options: Options): Promise<ExitCode> {
+  const root = await world.host.demoRepository(DEMO_FILES);
+  const there: World = { ...world, cwd: root };
+  const { config, policy } = await loadConfig(there, {});
+  if (config === null || policy === null)
+    throw new RemandError("config-invalid", "the demo's config is wrong", "Report this, please.");
+  const { stories } = await loadStories(there, storiesFolder(there, config));
+  const say = options.json === true ? () => undefined : (text: string) => world.out(text);
+  const paint = paintFor(world.color);
+
+  say(`A small project is in ${root}: a helper for retries, its tests, and one story.\n`);
+  say(`${paint.strong("The story")}  A retry never waits longer than the cap.\n`);
+  say(`${paint.strong("The agent")}  a script; its first attempt adds the cap and says that everything works.\n\n`);
+  say(`${paint.dim("$ remand run")}\n`);
+  const plan = { config, policy, stories, place: "worktrees", agentCommand: null } as const;
+  const asked = stories.map(({ id }) => id);
+  const { exit } = await runEngine(there, plan, asked, {
+    reporter: options.reporter,
+    json: options.json,
+    by: "remand demo",
+  });
+
+  if (exit === EXIT.ok) {
+    const { text } = await keptBrief(there, DEMO_STORY, 2);
+    say(
+      `\n${paint.strong("What went back to the agent")} with attempt 2 (a part; the whole: remand brief ${DEMO_STORY})\n`,
+    );
+    for (const line of excerpt(text)) say(`  ${paint.dim("|")} ${line}\n`);
+  }
+  say(`\n${paint.strong("Now look at it")}\n`);
+  for (const [typed, why] of nextSteps(root)) say(`  ${typed.padEnd(46)} ${why}\n`);
+  return exit;
+}
+
+/** The part of a brief that says what failed: from its first heading about that, as far as a glance goes. */
+function excerpt(text: string): string[] {
+  const lines = text.trimEnd().split("\n");
+  const from = lines.findIndex((line) => /^#+ .*(?:fail|evidence|wrong|fix)/i.test(line));
+  return lines
+    .slice(Math.max(0, from), Math.max(0, from) + EXCERPT_LINES)
+    .map((line) => (line.length > 110 ? `${line.slice(0, 109)}…` : line));
+}
+
+const EXCERPT_LINES = 18;
+
+function nextSteps(root: string): readonly (readonly [typed: string, why: string])[] {
+  return [
+    [`cd ${root}`, ""],
+    [`remand show ${DEMO_STORY}`, "what happened, in order"],
+    [`remand diff ${DEMO_STORY} --attempt 2`, "what the rework changed"],
+    ["remand log", "every event, as it was written down"],
+    ["remand verify", "that nothing was changed since"],
+    [`cat ${join(".remand", "audit-trail", "slices", DEMO_STORY, "rework-log.json")}`, ""],
+  ];
+}

@@ -1,0 +1,109 @@
+import type { Config } from "../../config/config.ts";
+import type { Problem } from "../../domain/problem.ts";
+import { EXIT, type CliCommand, type ExitCode, type World } from "../command.ts";
+import type { Probe } from "../host.ts";
+import { loadConfig } from "../load-config.ts";
+import { loadStories, storiesFolder } from "../load-stories.ts";
+import { glyphsFor, paintFor } from "../terminal-kind.ts";
+
+const EXAMPLES = `Examples:
+  remand doctor                       what is missing here, and how to mend it
+  remand doctor --json                as a document for programs
+
+Exit code: 0 all is well, 1 something must be mended.
+`;
+
+export const command: CliCommand = {
+  name: "doctor",
+  summary: "look at git, Node, config, stories, journal and agents; each problem with its fix",
+  register(command, world, done) {
+    command
+      .option("--json", "print a document of the schema remand.doctor/1")
+      .addHelpText("before", EXAMPLES)
+      .action(async (options: { readonly json?: boolean; readonly config?: string }) =>
+        done(await doctor(world, options)),
+      );
+  },
+};
+
+async function doctor(world: World, options: { readonly json?: boolean; readonly config?: string }): Promise<ExitCode> {
+  const { config, problems } = await loadConfig(world, { config: options.config });
+  const stories = await loadStories(world, storiesFolder(world, config));
+  const probes: Probe[] = [
+    ...(await world.host.probe(world.cwd, config === null ? [] : programsOf(config))),
+    fileProbe(
+      "config",
+      problems,
+      config === null ? "" : `preset ${config.preset}`,
+      "remand config shows it with carets.",
+    ),
+    fileProbe("stories", stories.problems, `${stories.stories.length} read`, "remand stories shows them with carets."),
+    ...(config === null ? [] : [checksProbe(config), ...agentProbes(config)]),
+  ];
+  if (options.json === true) world.out(`${JSON.stringify({ schema: "remand.doctor/1", probes }, null, 2)}\n`);
+  else for (const probe of probes) world.out(probeText(world, probe));
+  return probes.every(({ ok }) => ok) ? EXIT.ok : EXIT.failed;
+}
+
+function probeText(world: World, { name, ok, detail, fix }: Probe): string {
+  const { marks } = glyphsFor(world.env);
+  const paint = paintFor(world.color);
+  const sign = ok ? `${paint.good(marks.accepted)} ok     ` : `${paint.bad(marks.rejected)} problem`;
+  return `${sign}  ${name}: ${detail}\n${ok ? "" : `    ${fix}\n`}`;
+}
+
+function fileProbe(name: string, problems: readonly Problem[], detail: string, hint: string): Probe {
+  const first = problems.find(({ severity }) => severity === "error");
+  if (first === undefined) return { name, ok: true, detail, fix: "" };
+  return {
+    name,
+    ok: false,
+    detail: `${first.file}:${first.line}:${first.column}: ${first.message}`,
+    fix: `${first.hint} ${hint}`.trim(),
+  };
+}
+
+/** A checks gate without a command proves nothing, and says so only when work is done already. */
+function checksProbe({ phases, gates }: Config): Probe {
+  const judges = Object.values(phases).some((list) => list !== false && list.includes("checks"));
+  const { commands } = gates.checks;
+  if (!judges || commands.length > 0)
+    return { name: "checks", ok: true, detail: `${commands.length} commands`, fix: "" };
+  return {
+    name: "checks",
+    ok: false,
+    detail: "no command is set",
+    fix: "Say what judges the work: gates: { checks: { commands: [npm test] } }",
+  };
+}
+
+/** Each role that does a phase needs somebody who plays it. */
+function agentProbes(config: Config): Probe[] {
+  const roles = (["refine", "research", "plan", "implement"] as const).filter(
+    (phase) => config.phases[phase] !== false,
+  );
+  return [...new Set(roles.map((phase) => config.roles.phase[phase]))].map((role) => {
+    const agent = playedBy(config, role);
+    if (agent !== null) return { name: `agent ${role}`, ok: true, detail: agent, fix: "" };
+    const fix = `Say who plays it: agents: { ${role}: { use: command, command: ./my-agent.sh } }`;
+    return { name: `agent ${role}`, ok: false, detail: "nobody plays this role", fix };
+  });
+}
+
+function playedBy({ agents }: Config, role: string, seen: readonly string[] = []): string | null {
+  const agent = Object.hasOwn(agents, role) ? agents[role] : undefined;
+  if (agent === undefined || seen.includes(role)) return null;
+  if (agent.use !== undefined || agent.command !== undefined)
+    return `${agent.use ?? "command"} ${agent.command ?? ""}`.trim();
+  return agent.fallback === undefined ? null : playedBy({ agents } as Config, agent.fallback, [...seen, role]);
+}
+
+/** The programs that the config would start, to be looked for. */
+function programsOf({ agents }: Config): string[] {
+  const named = Object.values(agents).flatMap(({ use, command }) => {
+    if (use === "claude" || use === "codex") return [use];
+    if (use === "scripted" || command === undefined) return [];
+    return [command.trim().split(/\s+/)[0]!];
+  });
+  return [...new Set(named)];
+}

@@ -1,0 +1,100 @@
+import { join } from "node:path";
+import { RemandError } from "../../domain/error.ts";
+import { PRESETS, type PresetName } from "../../domain/policy.ts";
+import { EXIT, type CliCommand, type World } from "../command.ts";
+import { wordOf } from "../option-values.ts";
+
+interface Options {
+  readonly preset: string;
+  readonly yes?: boolean;
+  readonly json?: boolean;
+}
+
+const EXAMPLES = `Examples:
+  remand init                         remand.yaml and a sample story, with the checks that are found here
+  remand init --preset story          with refine, research and plan before the code
+
+Presets: goal (a goal and its checks), critic-audit (a critic and an auditor), factory (a TDD pair and a pipeline),
+story (phases, each reviewed). Nothing that is there already is written over.
+`;
+
+export const command: CliCommand = {
+  name: "init",
+  summary: "write a remand.yaml and a sample story",
+  register(command, world, done) {
+    command
+      .option("--preset <name>", `one of ${PRESETS.join(", ")}`, "goal")
+      .option("--yes", "ask nothing (it asks nothing in this version)")
+      .option("--json", "print a document of the schema remand.init/1")
+      .addHelpText("before", EXAMPLES)
+      .action(async (options: Options) => {
+        await init(world, options);
+        done(EXIT.ok);
+      });
+  },
+};
+
+async function init(world: World, options: Options): Promise<void> {
+  const preset = wordOf("a preset", options.preset, PRESETS);
+  const config = join(world.cwd, "remand.yaml");
+  if ((await world.files.read(config)) !== null) {
+    throw new RemandError("usage", "there is a remand.yaml already", "Change that one, or take it away first.");
+  }
+  const check = await checkFound(world);
+  const written = ["remand.yaml"];
+  await world.files.write(config, configText(preset, check));
+  const stories = await world.files.list(join(world.cwd, "stories"), ".md");
+  if (stories.length === 0) {
+    await world.files.write(join(world.cwd, "stories", "sample.md"), SAMPLE);
+    written.push("stories/sample.md");
+  }
+  if (options.json === true)
+    world.out(`${JSON.stringify({ schema: "remand.init/1", preset, check, written }, null, 2)}\n`);
+  else {
+    world.out(`wrote ${written.join(" and ")}\n`);
+    if (check === null) world.err("remand: no test command was found here: put yours under gates.checks.commands\n");
+    world.err("remand: next: say in remand.yaml who the developer is, then remand doctor, then remand run --dry-run\n");
+  }
+}
+
+/** The test command that people would type here, by the files that say so. */
+async function checkFound(world: World): Promise<string | null> {
+  const text = (name: string): Promise<string | null> => world.files.read(join(world.cwd, name));
+  const npm = await text("package.json");
+  if (npm !== null && /"test"\s*:/.test(npm)) return "npm test";
+  if ((await text("Cargo.toml")) !== null) return "cargo test";
+  if ((await text("go.mod")) !== null) return "go test ./...";
+  if ((await text("pyproject.toml")) !== null || (await text("pytest.ini")) !== null) return "pytest -q";
+  const make = await text("Makefile");
+  return make !== null && /^test\s*:/m.test(make) ? "make test" : null;
+}
+
+function configText(preset: PresetName, check: string | null): string {
+  return `# yaml-language-server: $schema=./node_modules/remand/schema/config.json
+version: 1
+preset: ${preset}
+agents:
+  # The program that does the work. It gets the prompt on its standard input and works in the story's own worktree.
+  developer: { use: command, command: claude -p --permission-mode acceptEdits }
+gates:
+  checks:
+    commands:
+      - ${check ?? "npm test"}
+limits: { costUsd: 5, time: 2h }
+`;
+}
+
+const SAMPLE = `---
+title: A sample story
+priority: 1
+# It is not worked on until this says ready.
+status: backlog
+---
+
+Say here what is to be done, as you would tell a colleague.
+
+## Acceptance criteria
+
+- [ ] what must hold when it is done
+- [ ] one line for each
+`;

@@ -1,0 +1,61 @@
+import { RemandError } from "../domain/error.ts";
+import type { EvidenceId, StoryId } from "../domain/ids.ts";
+import { evidenceId } from "../domain/ids.ts";
+import type { StoryState } from "../domain/story-state.ts";
+import type { Stored } from "../ports/journal.ts";
+import type { World } from "./command.ts";
+import { linesOf, looking, storyOf } from "./looking.ts";
+
+export interface KeptBrief {
+  readonly story: StoryId;
+  /** The attempt that got it, or will get it. */
+  readonly attempt: number;
+  readonly text: string;
+  /** Where the whole of it is kept. */
+  readonly place: string;
+}
+
+/** The brief that went to an attempt of a story, as it was sent; by default the newest. */
+export async function keptBrief(world: World, typed: string, wanted: number | "next" | "newest"): Promise<KeptBrief> {
+  return looking(world, async (look) => {
+    const state = storyOf(look.state, typed);
+    const { attempt, id } = briefOf(state, await linesOf(look, state.story.id), wanted);
+    const text = await look.evidence.read(id);
+    if (text !== null) return { story: state.story.id, attempt, text, place: look.evidence.placeOf(id) };
+    throw new RemandError(
+      "file-missing",
+      `the brief of attempt ${attempt} is no longer kept`,
+      `It was ${look.evidence.placeOf(id)}.`,
+    );
+  });
+}
+
+function briefOf(
+  state: StoryState,
+  lines: readonly Stored[],
+  wanted: number | "next" | "newest",
+): { attempt: number; id: EvidenceId } {
+  const { story, rework, attempts } = state;
+  if (wanted === "next") {
+    if (rework !== null) return { attempt: attempts.length + 1, id: evidenceId(rework.brief) };
+    throw new RemandError(
+      "usage",
+      `nothing goes back to ${story.id} now`,
+      "A brief is written when a gate, or a person, sends the work back.",
+    );
+  }
+  const sent = lines.flatMap(({ event }) =>
+    event.type === "attempt.started" && event.brief !== null ? [{ attempt: event.attempt, id: event.brief }] : [],
+  );
+  const waiting = rework === null ? [] : [{ attempt: attempts.length + 1, id: evidenceId(rework.brief) }];
+  const found = wanted === "newest" ? [...sent, ...waiting].at(-1) : sent.find(({ attempt }) => attempt === wanted);
+  if (found !== undefined) return found;
+  const have = sent.map(({ attempt }) => attempt);
+  const hint =
+    have.length === 0 ? "Only work that was sent back has one." : `Attempts with a brief: ${have.join(", ")}.`;
+  throw new RemandError(
+    "usage",
+    wanted === "newest" ? `no work of ${story.id} was sent back` : `attempt ${wanted} of ${story.id} had no brief`,
+    hint,
+  );
+}

@@ -21,7 +21,8 @@ export function createFileOutbox(folder: string): Outbox {
         await rename(beside, path);
         await syncFolder(folder);
       } catch (error) {
-        await rm(beside, { force: true });
+        // What went wrong first is what is told; the rest of a half-written file does no harm.
+        await rm(beside, { force: true }).catch(() => undefined);
         throw asRemandError(error, "written", path);
       }
     },

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { storyId, treeId } from "../../src/domain/ids.ts";
 import { RemandError } from "../../src/domain/error.ts";
+import { readGitDiff } from "../../src/readers/git-diff.ts";
 import type { KeepNote, Workspace } from "../../src/ports/workspace.ts";
 import { filesIn, makeRepository, write, type TestRepository } from "../adapters/git-repository.ts";
 
@@ -161,7 +162,11 @@ export function workspaceContract(name: string, make: (repository: TestRepositor
       const one = await workspace.keep(STORY, note(1));
       expect(await workspace.changed(STORY, base, one.commit)).toEqual([...AWKWARD].sort());
       for (const file of AWKWARD) expect(await workspace.fileAt(STORY, one.tree, file)).toBe(`in ${file}`);
-      expect(await workspace.diff(STORY, base, one.commit)).toContain("+++ b/grün ✓.txt");
+      const diff = readGitDiff(await workspace.diff(STORY, base, one.commit));
+      expect(diff.map((file) => file.path).sort()).toEqual([...AWKWARD].sort());
+      expect(diff.map((file) => file.hunks[0]?.lines[0]?.text)).toEqual(
+        diff.map((file) => `in ${file.path}`.split("\n")[0]),
+      );
       const files = filesIn(path);
       for (const file of AWKWARD) rmSync(join(path, file));
       await workspace.keep(STORY, note(2));

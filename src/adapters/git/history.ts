@@ -41,10 +41,10 @@ export async function fileText(git: Git, at: string, path: string): Promise<stri
   throw new RemandError("workspace-broken", `there is no tree or commit ${at} in this repository`, GONE);
 }
 
-export const GONE = "It may have been pruned, or belong to another clone: fetch it, or start the story again.";
+const GONE = "It may have been pruned, or belong to another clone: fetch it, or start the story again.";
 
 /** A name may come from a stored file: one that looks like an option must not become one. */
-export function named(name: string): string {
+function named(name: string): string {
   if (/^[A-Za-z0-9][A-Za-z0-9_./^{}~@-]*$/.test(name)) return name;
   throw new RemandError("workspace-broken", `${JSON.stringify(name)} is not the name of a tree or commit`, GONE);
 }

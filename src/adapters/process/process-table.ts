@@ -32,7 +32,7 @@ export async function processTable(): Promise<readonly ProcessEntry[] | null> {
 }
 
 /** `null` for a process that is gone, and for one that is dead and only waits to be collected by its parent. */
-export function processEntry(pid: number): ProcessEntry | null {
+function processEntry(pid: number): ProcessEntry | null {
   const stat = readOr(() => readFileSync(`/proc/${pid}/stat`, "latin1"), null);
   if (stat === null) return null;
   // The name stands in brackets and may itself hold brackets and spaces.

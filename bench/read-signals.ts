@@ -10,7 +10,7 @@ const LIMIT = 5;
 
 /** A log of tens of megabytes comes before the signal, as it does when an agent prints everything it sees. */
 const END = "\nREVIEW_PASSED: x\n\nSummary: fine\n";
-const KINDS: readonly (readonly [name: string, piece: string, end: string])[] = [
+const KINDS: readonly (readonly [name: string, piece: string, end: string, limit?: null])[] = [
   ["the letter a", "a", ""],
   ["backticks", "`", ""],
   ["braces", "{", ""],
@@ -24,6 +24,9 @@ const KINDS: readonly (readonly [name: string, piece: string, end: string])[] = 
   ["a coloured log, then a signal", "\u001B[31mThe quick\u001B[0m brown fox jumps over the lazy dog.\n", END],
   ["line ends, then a signal", "\n", END],
   ["bullets, then a signal", "- one more thing\n", END],
+  // Nothing but lines that have to be looked at one by one, millions of them. Linear, and shown for information.
+  ["fences and code, then a signal", "```js\ncode here\n```\n", END, null],
+  ["signals of two stories", "REVIEW_PASSED: x\nREVIEW_PASSED: y\n", "", null],
 ];
 
 /** What reading signals out of 50 MB costs, against reading those 50 MB from a file. */
@@ -31,7 +34,9 @@ export async function run(): Promise<readonly BenchResult[]> {
   const folder = await mkdtemp(join(tmpdir(), "remand-bench-"));
   try {
     const results: BenchResult[] = [];
-    for (const [name, piece, end] of KINDS) results.push(await measure(join(folder, "text"), name, piece, end));
+    for (const [name, piece, end, limit = LIMIT] of KINDS) {
+      results.push({ ...(await measure(join(folder, "text"), name, piece, end)), limit });
+    }
     return results;
   } finally {
     await rm(folder, { recursive: true });

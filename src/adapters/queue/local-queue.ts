@@ -1,0 +1,143 @@
+import { LANES, type Lane } from "../../domain/lane.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Job, Queue } from "../../ports/queue.ts";
+import { assert } from "../../stdx/assert.ts";
+import { createBacklog, type Backlog } from "./backlog.ts";
+
+export interface LocalQueueOptions {
+  /** How many of a lane run at once; a lane that is not named has no limit. */
+  readonly limits: Readonly<Partial<Record<Lane, number>>>;
+  readonly clock: Clock;
+}
+
+type Work = (job: Job, signal: AbortSignal) => Promise<void>;
+
+/**
+ * The queue inside one process. A job is **known** from the moment it is enqueued until it has ended, and while it is
+ * known its id is taken. A known job is in one of three places:
+ *
+ *   later ── its time comes ──▶ ready ── its lane has a free hand ──▶ running ──▶ forgotten
+ *
+ * Nothing is stored: after a crash the journal says what comes next, and it is enqueued again. A job that throws is a
+ * fault of our own: no further job begins, `idle` throws it at once, and `stop` when the running ones have ended.
+ */
+export function createLocalQueue({ limits, clock }: LocalQueueOptions): Queue {
+  const known = new Set<string>();
+  const backlog = createBacklog();
+  const hands = new Map<Lane, number>(LANES.map((lane) => [lane, limits[lane] ?? Infinity]));
+  const ending = new AbortController();
+  const lounge = createLounge(() => known.size === 0);
+  const alarm = createAlarm(clock, () => pump());
+  let work: Work | null = null;
+  let stopped = false;
+
+  const run = async (job: Job, perform: Work): Promise<void> => {
+    hands.set(job.lane, hands.get(job.lane)! - 1);
+    try {
+      // Begun in a turn of its own, so that whoever enqueues has finished its own step first.
+      await Promise.resolve();
+      await perform(job, ending.signal);
+    } catch (fault) {
+      halt();
+      lounge.fail(fault);
+    }
+    hands.set(job.lane, hands.get(job.lane)! + 1);
+    known.delete(job.id);
+    pump();
+  };
+  const pump = (): void => {
+    if (work !== null) {
+      backlog.ripen(clock.now());
+      for (const job of startable(backlog, hands)) void run(job, work);
+      alarm.set(backlog.nextAt());
+    }
+    lounge.look();
+  };
+  const halt = (): void => {
+    stopped = true;
+    for (const job of backlog.clear()) known.delete(job.id);
+  };
+
+  return {
+    enqueue: (job) => {
+      if (stopped || known.has(job.id)) return;
+      known.add(job.id);
+      backlog.add(job);
+      pump();
+    },
+    start: (perform) => {
+      assert(work === null, "a queue is started once");
+      work = perform;
+      pump();
+    },
+    idle: () => lounge.wait("idle"),
+    stop: async (now) => {
+      halt();
+      if (now) ending.abort();
+      pump();
+      await lounge.wait("stop");
+    },
+  };
+}
+
+/** Jobs for the hands that are free; each one that is given is to take its hand before the next is asked for. */
+function* startable(backlog: Backlog, hands: ReadonlyMap<Lane, number>): Generator<Job> {
+  for (const lane of LANES) {
+    while (hands.get(lane)! > 0) {
+      const job = backlog.take(lane);
+      if (job === null) break;
+      yield job;
+    }
+  }
+}
+
+/** One sleep at a time, for the job whose time comes first; it is laid anew when another comes before it. */
+function createAlarm(clock: Clock, ring: () => void): { set(at: number | null): void } {
+  let current: { readonly at: number; readonly off: AbortController } | null = null;
+  const sleep = async (at: number, off: AbortController): Promise<void> => {
+    await clock.sleep(at - clock.now(), off.signal);
+    if (off.signal.aborted) return;
+    current = null;
+    ring();
+  };
+  return {
+    set: (at) => {
+      if (current !== null && current.at === at) return;
+      current?.off.abort();
+      current = at === null ? null : { at, off: new AbortController() };
+      if (current !== null) void sleep(current.at, current.off);
+    },
+  };
+}
+
+interface Guest {
+  readonly for: "idle" | "stop";
+  resolve(): void;
+  reject(fault: unknown): void;
+}
+
+/** Where those wait who want to know when nothing runs any more. */
+function createLounge(isIdle: () => boolean) {
+  let guests: Guest[] = [];
+  let failure: { readonly fault: unknown } | null = null;
+  const look = (): void => {
+    guests = guests.filter((guest) => {
+      const stays = !isIdle() && (failure === null || guest.for === "stop");
+      if (!stays && failure !== null) guest.reject(failure.fault);
+      else if (!stays) guest.resolve();
+      return stays;
+    });
+  };
+  return {
+    look,
+    fail: (fault: unknown): void => {
+      failure ??= { fault };
+      look();
+    },
+    wait: (what: Guest["for"]): Promise<void> =>
+      new Promise((resolve, reject) => {
+        guests.push({ for: what, resolve, reject });
+        look();
+      }),
+  };
+}

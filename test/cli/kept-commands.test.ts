@@ -15,7 +15,12 @@ import { run, type Ran } from "./fake-surroundings.ts";
 import { workedOn } from "./finished-run.ts";
 import { memoryFiles } from "./memory-files.ts";
 
-function on(host: FakeHost, command: CliCommand, args: readonly string[], changes: Partial<Surroundings> = {}): Promise<Ran> {
+function on(
+  host: FakeHost,
+  command: CliCommand,
+  args: readonly string[],
+  changes: Partial<Surroundings> = {},
+): Promise<Ran> {
   return run([command.name, ...args], [command], { host, env: { USER: "ada" }, ...changes });
 }
 
@@ -30,12 +35,17 @@ function withBriefs(inner: Script): Script {
       last.set(command.story, `brief-${command.story}-${command.failure}`);
       return named(events, last.get(command.story)!);
     }
-    return command.type === "start-attempt" && command.reworkOf !== null ? named(events, last.get(command.story)!) : events;
+    return command.type === "start-attempt" && command.reworkOf !== null
+      ? named(events, last.get(command.story)!)
+      : events;
   };
 }
 
 async function reworkedTwice(): Promise<FakeHost> {
-  const host = await workedOn([story("login"), story("plain")], withBriefs(scripted({ gates: { checks: ["fail", "fail"] }, story: "login" })));
+  const host = await workedOn(
+    [story("login"), story("plain")],
+    withBriefs(scripted({ gates: { checks: ["fail", "fail"] }, story: "login" })),
+  );
   return host;
 }
 
@@ -53,7 +63,10 @@ describe("remand brief <story>", () => {
   it("prints what an attempt was told, the newest by default", async () => {
     const host = evidence(await workedOn([story("login")], withBriefs(scripted({ gates: { checks: ["fail"] } }))));
     expect(await on(host, brief, ["login"])).toMatchObject({ exit: 0, out: "the text of brief-login-1\n" });
-    expect(await on(host, brief, ["login", "--attempt", "2"])).toMatchObject({ exit: 0, out: "the text of brief-login-1\n" });
+    expect(await on(host, brief, ["login", "--attempt", "2"])).toMatchObject({
+      exit: 0,
+      out: "the text of brief-login-1\n",
+    });
     expect(JSON.parse((await on(host, brief, ["login", "--json"])).out)).toMatchObject({
       schema: "remand.brief-text/1",
       story: "login",
@@ -64,29 +77,55 @@ describe("remand brief <story>", () => {
 
   it("says which attempts have one, and when the text is gone", async () => {
     const host = evidence(await reworkedTwice());
-    expect(await on(host, brief, ["login", "--attempt", "1"])).toMatchObject({ exit: 2, err: expect.stringContaining("Attempts with a brief: 2, 3.") });
-    expect(await on(host, brief, ["login", "--attempt", "3"])).toMatchObject({ exit: 1, err: expect.stringContaining("no longer kept") });
-    expect(await on(host, brief, ["plain"])).toMatchObject({ exit: 2, err: expect.stringContaining("no work of plain was sent back") });
-    expect(await on(host, brief, ["login", "--next"])).toMatchObject({ exit: 2, err: expect.stringContaining("nothing goes back to login now") });
+    expect(await on(host, brief, ["login", "--attempt", "1"])).toMatchObject({
+      exit: 2,
+      err: expect.stringContaining("Attempts with a brief: 2, 3."),
+    });
+    expect(await on(host, brief, ["login", "--attempt", "3"])).toMatchObject({
+      exit: 1,
+      err: expect.stringContaining("no longer kept"),
+    });
+    expect(await on(host, brief, ["plain"])).toMatchObject({
+      exit: 2,
+      err: expect.stringContaining("no work of plain was sent back"),
+    });
+    expect(await on(host, brief, ["login", "--next"])).toMatchObject({
+      exit: 2,
+      err: expect.stringContaining("nothing goes back to login now"),
+    });
     expect(await on(host, brief, ["login", "--from", "x"])).toMatchObject({ exit: 2 });
     expect(await on(host, brief, ["login", "--next", "--attempt", "1"])).toMatchObject({ exit: 2 });
-    expect(await on(host, brief, ["login", "--attempt", "x"])).toMatchObject({ exit: 2, err: expect.stringContaining("--attempt x is not a number") });
+    expect(await on(host, brief, ["login", "--attempt", "x"])).toMatchObject({
+      exit: 2,
+      err: expect.stringContaining("--attempt x is not a number"),
+    });
   });
 
   it("prints the brief that waits for the next attempt", async () => {
-    const stopped = await workedOn([story("login")], withBriefs((command, state, whole) => {
-      if (command.type === "start-attempt" && command.reworkOf !== null) return [{ type: "story.held", by: "ada" }];
-      return scripted({ gates: { checks: ["fail"] } })(command, state, whole);
-    }));
-    expect(await on(evidence(stopped), brief, ["login", "--next"])).toMatchObject({ exit: 0, out: "the text of brief-login-1\n" });
-    expect(await on(evidence(stopped), brief, ["login"])).toMatchObject({ exit: 0, out: "the text of brief-login-1\n" });
+    const stopped = await workedOn(
+      [story("login")],
+      withBriefs((command, state, whole) => {
+        if (command.type === "start-attempt" && command.reworkOf !== null) return [{ type: "story.held", by: "ada" }];
+        return scripted({ gates: { checks: ["fail"] } })(command, state, whole);
+      }),
+    );
+    expect(await on(evidence(stopped), brief, ["login", "--next"])).toMatchObject({
+      exit: 0,
+      out: "the text of brief-login-1\n",
+    });
+    expect(await on(evidence(stopped), brief, ["login"])).toMatchObject({
+      exit: 0,
+      out: "the text of brief-login-1\n",
+    });
   });
 });
 
 describe("remand diff", () => {
   it("compares the base with the newest, one attempt with what was before it, or what came after one", async () => {
     const host = await reworkedTwice();
-    const commits = (await host.lines()).flatMap(({ event, story }) => (story === "login" && event.type === "attempt.finished" ? [event.commit] : []));
+    const commits = (await host.lines()).flatMap(({ event, story }) =>
+      story === "login" && event.type === "attempt.finished" ? [event.commit] : [],
+    );
     expect(commits).toHaveLength(3);
     const printed = async (...args: string[]) => (await on(host, diff, ["login", ...args])).out;
     expect(await printed()).toBe(`diff of login from c0 to ${commits[2]}\n`);
@@ -94,15 +133,29 @@ describe("remand diff", () => {
     expect(await printed("--attempt", "2")).toBe(`diff of login from ${commits[0]} to ${commits[1]}\n`);
     expect(await printed("--since", "1")).toBe(`diff of login from ${commits[0]} to ${commits[2]}\n`);
     expect(await printed("--since", "1", "--attempt", "2")).toBe(`diff of login from ${commits[0]} to ${commits[1]}\n`);
-    expect(JSON.parse(await printed("--json"))).toMatchObject({ schema: "remand.diff/1", story: "login", from: "c0", files: [] });
+    expect(JSON.parse(await printed("--json"))).toMatchObject({
+      schema: "remand.diff/1",
+      story: "login",
+      from: "c0",
+      files: [],
+    });
   });
 
   it("says what is not there", async () => {
     const host = await reworkedTwice();
     await host.write(storyId("new"), { type: "story.added", story: story("new") });
-    expect(await on(host, diff, ["login", "--attempt", "7"])).toMatchObject({ exit: 2, err: expect.stringContaining("It has 1, 2, 3.") });
-    expect(await on(host, diff, ["new"])).toMatchObject({ exit: 2, err: expect.stringContaining("nothing was done for new yet") });
-    expect(await on(host, diff, ["login", "--blame"])).toMatchObject({ exit: 2, err: expect.stringContaining("not there yet") });
+    expect(await on(host, diff, ["login", "--attempt", "7"])).toMatchObject({
+      exit: 2,
+      err: expect.stringContaining("It has 1, 2, 3."),
+    });
+    expect(await on(host, diff, ["new"])).toMatchObject({
+      exit: 2,
+      err: expect.stringContaining("nothing was done for new yet"),
+    });
+    expect(await on(host, diff, ["login", "--blame"])).toMatchObject({
+      exit: 2,
+      err: expect.stringContaining("not there yet"),
+    });
   });
 });
 
@@ -114,15 +167,22 @@ describe("remand trail", () => {
     const host = await workedOn([story("login")], scripted({ gates: { checks: [SAME, SAME, SAME] } }));
     const texts: Record<string, string> = {};
     const files = memoryFiles(texts);
-    expect(await on(host, trail, [], { files })).toMatchObject({ exit: 3, out: expect.stringContaining("missing  failed-tasks.json") });
+    expect(await on(host, trail, [], { files })).toMatchObject({
+      exit: 3,
+      out: expect.stringContaining("missing  failed-tasks.json"),
+    });
     const first = await on(host, trail, ["--rebuild"], { files });
     expect(first).toMatchObject({ exit: 0, out: expect.stringContaining("written  slices/login/rework-log.json") });
     const log = JSON.parse((await files.read(`${FOLDER}/slices/login/rework-log.json`))!) as unknown;
     expect(reworkLogSchema.safeParse(log).success).toBe(true);
-    expect(log).toMatchObject({ rework_entries: [{ attempt: 1, outcome: expect.stringContaining("Not fixed") }, { attempt: 2 }] });
+    expect(log).toMatchObject({
+      rework_entries: [{ attempt: 1, outcome: expect.stringContaining("Not fixed") }, { attempt: 2 }],
+    });
     const again = await on(host, trail, ["--rebuild"], { files });
     expect(again.out).not.toContain("written");
-    expect(again.out).toMatch(/^right {4}slices\/login\/rework-log\.json\nright {4}escalations\/2026-02-22T14-30-\d\dZ-esc-login-1\.json\n/);
+    expect(again.out).toMatch(
+      /^right {4}slices\/login\/rework-log\.json\nright {4}escalations\/2026-02-22T14-30-\d\dZ-esc-login-1\.json\n/,
+    );
     expect(await on(host, trail, [], { files })).toMatchObject({ exit: 0 });
   });
 
@@ -134,7 +194,11 @@ describe("remand trail", () => {
     await files.write(`${FOLDER}/metrics/daily-summary.json`, "{}");
     const ran = await on(host, trail, ["--json"], { files });
     expect(ran.exit).toBe(3);
-    expect(JSON.parse(ran.out)).toMatchObject({ schema: "remand.trail/1", folder: FOLDER, files: expect.arrayContaining([{ path: "metrics/daily-summary.json", state: "changed" }]) });
+    expect(JSON.parse(ran.out)).toMatchObject({
+      schema: "remand.trail/1",
+      folder: FOLDER,
+      files: expect.arrayContaining([{ path: "metrics/daily-summary.json", state: "changed" }]),
+    });
     expect(await on(host, trail, ["--rebuild"], { files })).toMatchObject({ exit: 0 });
     expect(await files.read(`${FOLDER}/metrics/daily-summary.json`)).toBe(before);
   });

@@ -54,7 +54,7 @@ async function demo(world: World, options: Options): Promise<ExitCode> {
     by: "remand demo",
   });
 
-  if (exit === EXIT.ok) {
+  if (exit === EXIT.ok && options.json !== true) {
     const { text } = await keptBrief(there, DEMO_STORY, 2);
     say(
       `\n${paint.strong("What went back to the agent")} with attempt 2 (a part; the whole: remand brief ${DEMO_STORY})\n`,

@@ -1,0 +1,221 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, mkdirSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { command as completion } from "../../src/cli/commands/completion.ts";
+import { command as config } from "../../src/cli/commands/config.ts";
+import { command as demo } from "../../src/cli/commands/demo.ts";
+import { command as doctor } from "../../src/cli/commands/doctor.ts";
+import { command as init } from "../../src/cli/commands/init.ts";
+import { command as stories } from "../../src/cli/commands/stories.ts";
+import { DEMO_FILES } from "../../src/cli/demo-project.ts";
+import { PRESETS } from "../../src/domain/policy.ts";
+import { readAgentScript } from "../../src/readers/agent-script.ts";
+import { world as scripted } from "../seeds/scripted-run.ts";
+import { fakeHost } from "./fake-host.ts";
+import { run } from "./fake-surroundings.ts";
+import { memoryFiles } from "./memory-files.ts";
+
+describe("remand init", () => {
+  it.each(PRESETS)("writes a config of the preset %s that is right, and a story that is not begun", async (preset) => {
+    const files = memoryFiles({ "/work/package.json": '{ "scripts": { "test": "vitest" } }' });
+    const ran = await run(["init", "--preset", preset], [init], { files });
+    expect(ran).toMatchObject({ exit: 0, out: "wrote remand.yaml and stories/sample.md\n" });
+    const shown = await run(["config", "--json"], [config], { files });
+    expect(JSON.parse(shown.out)).toMatchObject({
+      config: { preset, gates: { checks: { commands: ["npm test"] } } },
+      problems: [],
+    });
+    const read = await run(["stories", "--json"], [stories], { files });
+    expect(JSON.parse(read.out)).toMatchObject({
+      stories: [{ id: "sample", shelf: "backlog", criteria: [{}, {}] }],
+      problems: [],
+    });
+  });
+
+  it("points editors at the schema, on the first line", async () => {
+    const files = memoryFiles({});
+    const ran = await run(["init", "--yes"], [init], { files });
+    expect(await files.read("/work/remand.yaml")).toMatch(
+      /^# yaml-language-server: \$schema=\.\/node_modules\/remand\/schema\/config\.json\nversion: 1\n/,
+    );
+    expect(ran.err).toContain("no test command was found");
+  });
+
+  it("writes over nothing", async () => {
+    const kept = memoryFiles({ "/work/remand.yaml": "version: 1\n" });
+    expect(await run(["init"], [init], { files: kept })).toMatchObject({
+      exit: 2,
+      err: expect.stringContaining("there is a remand.yaml already"),
+    });
+    expect(await kept.read("/work/remand.yaml")).toBe("version: 1\n");
+    const withStories = memoryFiles({ "/work/stories/a.md": "A\n", "/work/go.mod": "module x\n" });
+    const ran = await run(["init", "--json"], [init], { files: withStories });
+    expect(JSON.parse(ran.out)).toEqual({
+      schema: "remand.init/1",
+      preset: "goal",
+      check: "go test ./...",
+      written: ["remand.yaml"],
+    });
+    expect(await run(["init", "--preset", "gaol"], [init], { files: memoryFiles({}) })).toMatchObject({
+      exit: 2,
+      err: expect.stringContaining("Did you mean goal?"),
+    });
+  });
+});
+
+describe("remand doctor", () => {
+  const GOOD =
+    "preset: goal\nagents: { developer: { use: command, command: ./agent.sh --fast } }\ngates: { checks: { commands: [npm test] } }\n";
+  const git = { name: "git", ok: true, detail: "2.39", fix: "" };
+
+  it("is content where all is well", async () => {
+    const asked: string[][] = [];
+    const host = fakeHost({ probes: [git] });
+    const probe = (_root: string, programs: readonly string[]) => {
+      asked.push([...programs]);
+      return Promise.resolve([git]);
+    };
+    const ran = await run(["doctor"], [doctor], {
+      files: memoryFiles({ "/work/remand.yaml": GOOD }),
+      host: { ...host, probe },
+    });
+    expect(ran.exit).toBe(0);
+    expect(ran.out.split("\n")).toEqual([
+      "✔ ok       git: 2.39",
+      "✔ ok       config: preset goal",
+      "✔ ok       stories: 0 read",
+      "✔ ok       checks: 1 commands",
+      "✔ ok       agent developer: command ./agent.sh --fast",
+      "",
+    ]);
+    expect(asked).toEqual([["./agent.sh"]]);
+  });
+
+  it("names each problem with its fix, and ends with 1", async () => {
+    const host = fakeHost({ probes: [{ name: "git", ok: false, detail: "not found", fix: "Install git." }] });
+    const files = memoryFiles({
+      "/work/remand.yaml": "preset: story\n",
+      "/work/stories/x.md": "---\nstatus: raedy\n---\n",
+    });
+    const ran = await run(["doctor"], [doctor], { files, host, env: { LANG: "C" } });
+    expect(ran.exit).toBe(1);
+    expect(ran.out).toContain("x problem  git: not found\n    Install git.\n");
+    expect(ran.out).toContain(
+      'x problem  stories: stories/x.md:2:9: "raedy" is not a status\n    did you mean "ready"?',
+    );
+    expect(ran.out).toContain("x problem  checks: no command is set\n");
+    expect(ran.out).toContain("x problem  agent refiner: nobody plays this role\n");
+    const broken = await run(["doctor", "--json"], [doctor], {
+      files: memoryFiles({ "/work/remand.yaml": "x: 1\n" }),
+      host,
+    });
+    expect(JSON.parse(broken.out)).toMatchObject({
+      schema: "remand.doctor/1",
+      probes: expect.arrayContaining([expect.objectContaining({ name: "config", ok: false })]),
+    });
+  });
+
+  it("follows a role to the one that stands in for it", async () => {
+    const files = memoryFiles({ "/work/remand.yaml": `preset: factory\nagents: { developer: { use: claude } }\n` });
+    const ran = await run(["doctor"], [doctor], { files, host: fakeHost() });
+    expect(ran.out).toContain("agent tdd-pair: claude");
+  });
+});
+
+describe("remand completion", () => {
+  it("completes commands and stories in bash", async () => {
+    const { out, exit } = await run(["completion", "bash"], [completion, init, stories]);
+    expect(exit).toBe(0);
+    const folder = mkdtempSync(join(tmpdir(), "remand-completion-"));
+    try {
+      mkdirSync(join(folder, "stories"));
+      writeFileSync(join(folder, "stories", "checkout-retry.md"), "");
+      const complete = (...words: string[]) => {
+        const asked = `COMP_WORDS=(${words.join(" ")}); COMP_CWORD=${words.length - 1}; _remand; echo "\${COMPREPLY[@]}"`;
+        return spawnSync("bash", ["-c", `${out}\n${asked}`], { encoding: "utf8", cwd: folder }).stdout.trim();
+      };
+      expect(complete("remand", "in")).toBe("init");
+      expect(complete("remand", "''")).toBe("completion init stories");
+      expect(complete("remand", "show", "check")).toBe("checkout-retry");
+      expect(complete("remand", "init", "--dir")).toBe("--directory");
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it("is there for zsh and fish, and refuses others", async () => {
+    expect((await run(["completion", "zsh"], [completion, init])).out).toContain(
+      "'init:write a remand.yaml and a sample story'",
+    );
+    expect((await run(["completion", "fish"], [completion, init])).out).toContain(
+      "-f -a init -d 'write a remand.yaml and a sample story'",
+    );
+    expect(await run(["completion", "powershell"], [completion])).toMatchObject({
+      exit: 2,
+      err: expect.stringContaining("bash, zsh, fish"),
+    });
+  });
+});
+
+describe("remand demo", () => {
+  const files = () =>
+    memoryFiles(Object.fromEntries(Object.entries(DEMO_FILES).map(([path, text]) => [`/demo/${path}`, text])));
+
+  it("has files that can be read: config, story, script", async () => {
+    const shown = await run(["config", "--json", "-C", "/demo"], [config], {
+      files: files(),
+      isFolder: () => Promise.resolve(true),
+    });
+    expect(JSON.parse(shown.out)).toMatchObject({
+      problems: [],
+      config: { agents: { developer: { use: "scripted", command: "agent-script.yaml" } } },
+    });
+    const read = await run(["stories", "--json", "-C", "/demo"], [stories], {
+      files: files(),
+      isFolder: () => Promise.resolve(true),
+    });
+    expect(JSON.parse(read.out)).toMatchObject({
+      problems: [],
+      stories: [{ id: "cap-the-wait", criteria: [{}, {}, {}] }],
+    });
+    const { script, problems } = readAgentScript("agent-script.yaml", DEMO_FILES["agent-script.yaml"]!);
+    expect(problems).toEqual([]);
+    expect(script!.parts[0]!.attempts).toHaveLength(2);
+  });
+
+  it("shows the run, the brief that went back, and what to try next", async () => {
+    const host = fakeHost({ script: scripted({ gates: { checks: [{ result: "fail", blocking: 1 }] } }) });
+    const look: typeof host.look = async (root) => {
+      const seen = await host.look(root);
+      return seen === null
+        ? null
+        : {
+            ...seen,
+            evidence: {
+              ...seen.evidence,
+              read: () => Promise.resolve("# Brief\n\nHello.\n\n## What failed\n\nthe first retry waits 100 ms\n"),
+            },
+          };
+    };
+    const ran = await run(["demo"], [demo], { files: files(), host: { ...host, look } });
+    expect(ran).toMatchObject({ exit: 0, err: "" });
+    expect(Object.keys(host.demoFiles)).toEqual(Object.keys(DEMO_FILES));
+    expect(ran.out).toContain("A small project is in /demo:");
+    expect(ran.out).toContain("checks ✖ 1 finding");
+    expect(ran.out).toContain("attempt 2");
+    expect(ran.out).toContain("  | ## What failed\n  | \n  | the first retry waits 100 ms\n");
+    expect(ran.out).not.toContain("Hello.");
+    expect(ran.out).toContain("remand verify");
+    const document = await run(["demo", "--json"], [demo], {
+      files: files(),
+      host: fakeHost({ script: scripted({ gates: { checks: ["fail", "fail", "fail", "fail", "fail"] } }) }),
+    });
+    expect(JSON.parse(document.out)).toMatchObject({
+      schema: "remand.run/1",
+      exit: document.exit,
+      counts: { stories: 1 },
+    });
+  });
+});

@@ -5,9 +5,11 @@ import { escalationSchema } from "../src/schemas/escalation.ts";
 import { findingSchema } from "../src/schemas/finding.ts";
 import { judgementSchema } from "../src/schemas/judgement.ts";
 import { gateRulesSchema, policySchema } from "../src/schemas/policy.ts";
+import { readingSchema } from "../src/schemas/reading.ts";
 import { recordedSchema } from "../src/schemas/recorded.ts";
 import { reworkLogSchema } from "../src/schemas/rework-log.ts";
 import { storySchema } from "../src/schemas/story.ts";
+import { verdictSchema } from "../src/schemas/verdict.ts";
 
 interface Published {
   /** The file is `schema/<name>.json`. */
@@ -30,6 +32,18 @@ const PUBLISHED: readonly Published[] = [
     name: "brief",
     description: "What `remand brief --from` reads: why work goes back, and what to do about it.",
     schema: briefSchema,
+    io: "input",
+  },
+  {
+    name: "reading",
+    description: "What `remand parse --json` prints: what an agent's text says.",
+    schema: readingSchema,
+    io: "output",
+  },
+  {
+    name: "verdict",
+    description: "What a reviewer is asked for where it can answer in JSON.",
+    schema: verdictSchema,
     io: "input",
   },
   {

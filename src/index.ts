@@ -11,6 +11,7 @@ export type { RunState } from "./domain/run-state.ts";
 export type { StoryState } from "./domain/story-state.ts";
 
 // What people and tools write, read.
+export { readAgentText } from "./readers/agent-text.ts";
 export { readStoryFiles } from "./readers/story-files.ts";
 export { resolveConfig } from "./config/resolve.ts";
 export type { Problem } from "./domain/problem.ts";

@@ -5,6 +5,8 @@
  * The version is answered before anything else is loaded, so that asking for it costs what starting Node costs.
  */
 import { readFileSync } from "node:fs";
+import type { Interrupt } from "./cli/command.ts";
+import type { Host } from "./cli/host.ts";
 import type { Surroundings } from "./cli/program.ts";
 
 const argv = process.argv.slice(2);
@@ -32,6 +34,10 @@ async function realSurroundings(): Promise<Surroundings> {
     env: process.env,
     files: createNodeFiles(),
     terminal: process.stdout.isTTY,
+    columns: () => process.stdout.columns ?? 80,
+    host: lateHost(),
+    now: () => Date.now(),
+    onInterrupt,
     isFolder,
     stdin: () => {
       if (process.stdin.isTTY) process.stderr.write("remand: reading from the terminal; end with Ctrl-D\n");
@@ -40,6 +46,33 @@ async function realSurroundings(): Promise<Surroundings> {
     out: (text) => void process.stdout.write(text),
     err: (text) => void process.stderr.write(text),
   };
+}
+
+/** The engine and its database are loaded by the first command that asks for them, and by no other. */
+function lateHost(): Host {
+  const host = async (): Promise<Host> => (await import("./compose/host.ts")).createHost(process.env);
+  return {
+    look: async (root) => (await host()).look(root),
+    tell: async (root, stream, events) => (await host()).tell(root, stream, events),
+    own: async (root, plan) => (await host()).own(root, plan),
+    probe: async (root, programs) => (await host()).probe(root, programs),
+    demoRepository: async (files) => (await host()).demoRepository(files),
+  };
+}
+
+/** The first signal is told; the second ends the program at once, as the kernel would have done with the first. */
+function onInterrupt(handler: (signal: Interrupt) => void): () => void {
+  let told = false;
+  const listeners = (["SIGINT", "SIGTERM"] as const).map((signal) => {
+    const listener = (): void => {
+      if (told) process.exit(signal === "SIGINT" ? 130 : 143);
+      told = true;
+      handler(signal);
+    };
+    process.on(signal, listener);
+    return () => void process.off(signal, listener);
+  });
+  return () => listeners.forEach((stop) => stop());
 }
 
 function ownVersion(): string {

@@ -32,10 +32,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "adapters/files": ADAPTER,
   "adapters/journal": ADAPTER,
 };
-const LIBRARIES = ["zod", "yaml", "jsonrepair", "commander", "left-pad", "@photostructure/sqlite"];
+const LIBRARIES = ["zod", "yaml", "commander", "left-pad", "@photostructure/sqlite"];
 const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   schemas: ["zod"],
-  readers: ["yaml", "jsonrepair"],
+  readers: ["yaml"],
   config: ["yaml", "zod"],
   cli: ["commander"],
   "adapters/journal": ["@photostructure/sqlite"],

@@ -28,7 +28,7 @@ const TABLE = {
   policy: { rooms: CORE, libraries: [], node: false },
   writers: { rooms: CORE, libraries: [], node: false },
   views: { rooms: CORE, libraries: [], node: false },
-  readers: { rooms: ["schemas", ...CORE], libraries: ["jsonrepair", "yaml"], node: false },
+  readers: { rooms: ["schemas", ...CORE], libraries: ["yaml"], node: false },
   ports: { rooms: ["domain"], libraries: [], node: false },
   engine: { rooms: ["ports", "policy", "readers", "writers", ...CORE], libraries: [], node: false },
   config: { rooms: ["schemas", ...CORE], libraries: ["yaml", "zod"], node: true },

@@ -9,6 +9,7 @@ import type { Phase } from "./phase.ts";
 import type { Lane } from "./lane.ts";
 import type { Policy } from "./policy.ts";
 import type { Route } from "./route.ts";
+import type { Scope } from "./scope.ts";
 import type { Story } from "./story.ts";
 import type { Waiver } from "./waiver.ts";
 
@@ -41,6 +42,8 @@ export interface StoryState {
   readonly attempts: readonly AttemptSummary[];
   readonly failing: Failing | null;
   readonly rework: Rework | null;
+  /** What the newest rework may touch; `null` for new work. */
+  readonly scope: Scope | null;
   /** A person asked for rework while something else was under way. */
   readonly requested: { readonly phase: Phase; readonly message: string } | null;
   readonly wait: Wait | null;

@@ -82,7 +82,7 @@ function requestFor(state: StoryState, command: StartGate, place: Place): GateRe
     since: command.since,
     earlier: last === null ? [] : last.findings.filter((finding) => command.answer.includes(finding.id)),
     overturned: known?.overturned ?? [],
-    scope: null,
+    scope: state.scope,
     preExisting: state.preExisting,
     timeoutMs: command.timeoutMs,
   };

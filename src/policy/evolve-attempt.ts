@@ -11,6 +11,7 @@ export function attemptStarted(state: StoryState, event: AttemptStarted, at: num
     ...state,
     running: { type: "attempt", attempt: event.attempt, role: event.role, since: at, unclear: 0 },
     wait: null,
+    scope: event.reworkOf === null ? null : state.scope,
     // Counted now and not at the end: a crash in between must not grant a free attempt.
     counters: { ...state.counters, attempts: state.counters.attempts + 1, lastFailure: null, approvedRetry: false },
     attempts: [

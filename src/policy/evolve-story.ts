@@ -159,6 +159,7 @@ function sentBack(state: StoryState, event: SentBack, at: number): StoryState {
     productReady: false,
     failing: null,
     requested: null,
+    scope: event.scope,
     rework: { gate, route, brief: event.brief },
   };
 }

@@ -72,6 +72,7 @@ export function newStory(story: Story, arrival: number, at: number): StoryState 
     attempts: [],
     failing: null,
     rework: null,
+    scope: null,
     requested: null,
     wait: null,
     escalation: null,

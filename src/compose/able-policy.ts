@@ -1,0 +1,25 @@
+import { RemandError } from "../domain/error.ts";
+import { GATES, type GateName } from "../domain/gate.ts";
+import type { GateRules, Policy } from "../domain/policy.ts";
+
+/**
+ * The policy as far as it can be carried out here. What cannot be done at all is refused before anything starts,
+ * with the setting that helps; finding blame is left out, since the work can go back without it.
+ */
+export function ablePolicy(policy: Policy, gates: ReadonlySet<GateName>): Policy {
+  const missing = [...new Set(policy.phases.flatMap((plan) => plan.gates))].filter((gate) => !gates.has(gate));
+  if (missing.length > 0)
+    throw new RemandError(
+      "config-invalid",
+      `nothing here can judge ${missing.map((gate) => `the ${gate} gate`).join(" or ")} yet`,
+      `Leave it out for now: remand run --set 'phases.implement=[integrity, checks]', or the same in remand.yaml.`,
+    );
+  if (policy.deliver !== "branch")
+    throw new RemandError(
+      "config-invalid",
+      `nothing here can deliver by ${policy.deliver} yet`,
+      "Set `deliver: branch`.",
+    );
+  const unblamed = Object.fromEntries(GATES.map((gate) => [gate, { ...policy.gates[gate], blame: false }]));
+  return { ...policy, gates: unblamed as { readonly [G in GateName]: GateRules } };
+}

@@ -1,0 +1,61 @@
+import type { RunPlan } from "../cli/host.ts";
+import { knownDurationMs } from "../config/duration.ts";
+import type { CommandConfig } from "../config/config.ts";
+import type { GateName } from "../domain/gate.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Evidence } from "../ports/evidence.ts";
+import type { Gate } from "../ports/gate.ts";
+import type { Workspace } from "../ports/workspace.ts";
+import { createChecksGate } from "../adapters/gates/checks-gate.ts";
+import { createIntegrityGate } from "../adapters/gates/integrity-gate.ts";
+import { allowedEnvironment } from "../adapters/process/environment.ts";
+
+interface Parts {
+  readonly evidence: Evidence;
+  readonly clock: Clock;
+  readonly workspace: Workspace;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** The gates there are, as the config wants them. */
+export function gatesOf(
+  { config, place, agentCommand }: RunPlan,
+  { evidence, clock, workspace, env }: Parts,
+): ReadonlyMap<GateName, Gate> {
+  const isLoop = agentCommand !== null || place === "in-place";
+  const checks = createChecksGate({
+    commands: config.gates.checks.commands.map(checkCommand),
+    environments: config.environments,
+    evidence,
+    clock,
+    env: allowedEnvironment(env, config.env),
+    // In a loop the check is the goal; in a story what was red before is not the story's.
+    target: isLoop,
+  });
+  const integrity = createIntegrityGate({
+    workspace,
+    evidence,
+    clock,
+    testPaths: config.scope.testPaths,
+    commands: config.gates.checks.commands.map((command) => checkCommand(command).run),
+  });
+  return new Map<GateName, Gate>([
+    ["integrity", integrity],
+    ["checks", checks],
+  ]);
+}
+
+function checkCommand(command: string | CommandConfig): {
+  name: string;
+  run: string;
+  environments?: readonly string[];
+  timeoutMs?: number;
+} {
+  if (typeof command === "string") return { name: command, run: command };
+  return {
+    name: command.name ?? command.run,
+    run: command.run,
+    ...(command.environments === undefined ? {} : { environments: command.environments }),
+    ...(command.timeout === undefined ? {} : { timeoutMs: knownDurationMs(command.timeout) }),
+  };
+}

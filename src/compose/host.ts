@@ -1,0 +1,177 @@
+import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
+import type { Host, Look, Owned, RunPlan } from "../cli/host.ts";
+import { RemandError } from "../domain/error.ts";
+import type { Event } from "../domain/event.ts";
+import type { StoryId } from "../domain/ids.ts";
+import type { Story } from "../domain/story.ts";
+import { drive } from "../engine/drive.ts";
+import { openLedger, type Ledger } from "../engine/ledger.ts";
+import { recover } from "../engine/recover.ts";
+import type { EngineWorld } from "../engine/world.ts";
+import { evolve } from "../policy/evolve.ts";
+import { EMPTY_RUN } from "../policy/new-state.ts";
+import { canonicalJson } from "../stdx/canonical-json.ts";
+import { byText, lookup } from "../stdx/sorted-map.ts";
+import { takeOwnership } from "../adapters/journal/ownership.ts";
+import { createSqliteJournal, openJournalReadOnly } from "../adapters/journal/sqlite-journal.ts";
+import { createSystemClock } from "../adapters/clock/system-clock.ts";
+import { createEvidenceStore } from "../adapters/evidence/evidence-store.ts";
+import { createLocalQueue } from "../adapters/queue/local-queue.ts";
+import { createFileOutbox } from "../adapters/outbox/file-outbox.ts";
+import { createInPlace } from "../adapters/git/in-place.ts";
+import { createWorktrees } from "../adapters/git/worktrees.ts";
+import { ablePolicy } from "./able-policy.ts";
+import { demoRepository } from "./demo-repository.ts";
+import { gatesOf } from "./gates.ts";
+import { probe } from "./probe.ts";
+import { rosterOf } from "./roster.ts";
+import { stateFolder, type StateFolder } from "./state-folder.ts";
+
+/** The real engine and journal of a checkout, for the commands and for the library. */
+export function createHost(env: Readonly<Record<string, string | undefined>>): Host {
+  return {
+    look: (root) => look(root),
+    tell: (root, stream, events) => tell(root, stream, events),
+    own: (root, plan) => own(root, plan, env),
+    probe: (root, programs) => probe(root, programs, env),
+    demoRepository: (files) => demoRepository(files),
+  };
+}
+
+const NOBODY = { onLines: () => undefined, onOutput: () => undefined };
+
+async function look(root: string): Promise<Look | null> {
+  const folder = stateFolder(root);
+  if (!existsSync(folder.journal)) return null;
+  const journal = await openJournalReadOnly(folder.journal);
+  const state = await foldAll(journal);
+  return {
+    state,
+    journal,
+    evidence: createEvidenceStore(folder.evidence),
+    lines: (after) => journal.read(after),
+    workspace: async () => createWorktrees({ root, state: folder.path }),
+    close: () => journal.close(),
+  };
+}
+
+/** Another process's word. The engine, if there is one, sees the new lines by itself. */
+async function tell(root: string, stream: StoryId | null, events: readonly Event[]): Promise<void> {
+  const folder = stateFolder(root);
+  if (!existsSync(folder.journal))
+    throw new RemandError("file-missing", "nothing has run here yet", "Start with `remand run` or `remand loop`.");
+  const journal = await createSqliteJournal(folder.journal);
+  try {
+    const ledger = await openLedger({ journal, clock: createSystemClock(), watcher: NOBODY });
+    await insist(ledger, stream, events);
+  } finally {
+    await journal.close();
+  }
+}
+
+/** Somebody may write at the same moment; a person's word is not lost by that. */
+async function insist(ledger: Ledger, stream: StoryId | null, events: readonly Event[]): Promise<void> {
+  for (let tries = 0; tries < MOST_TRIES; tries++) if (await ledger.append(stream, events)) return;
+  throw new RemandError("journal-locked", "the journal is written to without a pause", "Try again in a moment.");
+}
+
+const MOST_TRIES = 50;
+
+async function own(root: string, plan: RunPlan, env: Readonly<Record<string, string | undefined>>): Promise<Owned> {
+  const folder = stateFolder(root);
+  const claim = await takeOwnership(folder.journal);
+  if ("heldBy" in claim) throw held(claim.heldBy);
+  const journal = await createSqliteJournal(folder.journal);
+  try {
+    return await owned(root, folder, plan, env, journal, async () => {
+      await journal.close();
+      await claim.release();
+    });
+  } catch (error) {
+    await journal.close();
+    await claim.release();
+    throw error;
+  }
+}
+
+async function owned(
+  root: string,
+  folder: StateFolder,
+  plan: RunPlan,
+  env: Readonly<Record<string, string | undefined>>,
+  journal: EngineWorld["journal"],
+  close: () => Promise<void>,
+): Promise<Owned> {
+  const clock = createSystemClock();
+  const evidence = createEvidenceStore(folder.evidence);
+  const inPlace = plan.place === "in-place" ? createInPlace({ root, state: folder.path }) : null;
+  const { setup, share } = plan.config.workspace;
+  const workspace = inPlace ?? createWorktrees({ root, state: folder.path, setup, share });
+  const gates = gatesOf(plan, { evidence, clock, workspace, env });
+  const policy = ablePolicy(plan.policy, new Set(gates.keys()));
+  const world: EngineWorld = {
+    root,
+    journal,
+    clock,
+    queue: createLocalQueue({ limits: { ...policy.concurrency, engine: 100 }, clock }),
+    workspace,
+    evidence,
+    outbox: createFileOutbox(folder.outbox),
+    gates,
+    roster: await rosterOf(root, plan, { clock, env, scripted: folder.scripted }),
+    watcher: plan.watcher,
+    nonce: () => randomBytes(12).toString("hex"),
+  };
+  const ledger = await openLedger(world);
+  const interrupted = await recover(ledger, world);
+  if (canonicalJson(ledger.state().policy) !== canonicalJson(policy))
+    await insist(ledger, null, [{ type: "policy.set", policy, by: "config" }]);
+  for (const story of plan.stories) await shelve(ledger, story);
+  const only = new Set(plan.stories.map((story) => story.id));
+  return {
+    workspace,
+    evidence,
+    state: () => ledger.state(),
+    interrupted,
+    drive: (signal) => drive(ledger, world, signal, only),
+    tell: (stream, events) => insist(ledger, stream, events),
+    undo: async (story) => {
+      if (inPlace === null)
+        throw new RemandError(
+          "usage",
+          "a story in a worktree has nothing to undo",
+          "Its branch holds its work; your checkout was not touched.",
+        );
+      await inPlace.undo(story);
+    },
+    close,
+  };
+}
+
+/** Puts a story into the journal, or notes that its file says something else than before. */
+async function shelve(ledger: Ledger, story: Story): Promise<void> {
+  const known = lookup(ledger.state().stories, story.id, byText);
+  if (known === undefined) return insist(ledger, story.id, [{ type: "story.added", story }]);
+  const what = (Object.keys({ ...known.story, ...story }) as (keyof Story)[]).filter(
+    (key) => canonicalJson(known.story[key] ?? null) !== canonicalJson(story[key] ?? null),
+  );
+  if (what.length > 0 && known.ending === null)
+    await insist(ledger, story.id, [{ type: "story.changed", story, what }]);
+}
+
+function held(by: { readonly pid: number; readonly since: number; readonly command: string } | null): RemandError {
+  const who =
+    by === null ? "another process" : `process ${by.pid} (${by.command}), since ${new Date(by.since).toISOString()}`;
+  return new RemandError(
+    "journal-locked",
+    `Remand already works here: ${who}`,
+    "Let it end, or stop it with `remand stop`. To look on: `remand status`.",
+  );
+}
+
+async function foldAll(journal: Pick<EngineWorld["journal"], "read">): Promise<Look["state"]> {
+  let state = EMPTY_RUN;
+  for await (const line of journal.read(0)) state = evolve(state, line);
+  return state;
+}

@@ -1,0 +1,81 @@
+import { access, constants, mkdir } from "node:fs/promises";
+import { delimiter, join } from "node:path";
+import type { Probe } from "../cli/host.ts";
+import { RemandError } from "../domain/error.ts";
+import { allowedEnvironment } from "../adapters/process/environment.ts";
+import { openJournalReadOnly } from "../adapters/journal/sqlite-journal.ts";
+import { runProcess } from "../adapters/process/run-process.ts";
+import { stateFolder } from "./state-folder.ts";
+
+/** Looks at what Remand needs around it; each thing that is not well comes with how to mend it. */
+export async function probe(
+  root: string,
+  programs: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<readonly Probe[]> {
+  const found = await Promise.all(programs.map((program) => programProbe(program, env)));
+  return [nodeProbe(), await gitProbe(root), await journalProbe(root), ...found];
+}
+
+function nodeProbe(): Probe {
+  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+  const ok = major > 20 || (major === 20 && minor >= 19);
+  return { name: "node", ok, detail: process.versions.node, fix: ok ? "" : "Install Node 20.19 or newer." };
+}
+
+async function gitProbe(root: string): Promise<Probe> {
+  const ended = await runProcess({
+    command: ["git", "rev-parse", "--show-toplevel"],
+    cwd: root,
+    env: allowedEnvironment(process.env),
+    timeoutMs: 10_000,
+  });
+  if (ended.status === "failed-to-start")
+    return { name: "git", ok: false, detail: "not found", fix: "Install git 2.28 or newer." };
+  const ok = ended.exitCode === 0;
+  return {
+    name: "git",
+    ok,
+    detail: ended.output.trim(),
+    fix: ok ? "" : "Run Remand inside a git repository: `git init`.",
+  };
+}
+
+/** Can it be written, and does what is there hold together? */
+async function journalProbe(root: string): Promise<Probe> {
+  const folder = stateFolder(root);
+  try {
+    await mkdir(folder.path, { recursive: true });
+    await access(folder.path, constants.W_OK);
+    if (!(await exists(folder.journal))) return { name: "journal", ok: true, detail: "none yet", fix: "" };
+    const journal = await openJournalReadOnly(folder.journal);
+    const verified = await journal.verify();
+    await journal.close();
+    if (verified.ok)
+      return { name: "journal", ok: true, detail: `${verified.head.position} lines, chain intact`, fix: "" };
+    return {
+      name: "journal",
+      ok: false,
+      detail: verified.problem,
+      fix: "Bring the file back from a backup; do not go on with it.",
+    };
+  } catch (error) {
+    const fix = error instanceof RemandError ? error.hint : `Make ${folder.path} writable.`;
+    return { name: "journal", ok: false, detail: (error as Error).message, fix };
+  }
+}
+
+async function programProbe(program: string, env: Readonly<Record<string, string | undefined>>): Promise<Probe> {
+  const places = program.includes("/")
+    ? [program]
+    : (env["PATH"] ?? "").split(delimiter).map((folder) => join(folder, program));
+  for (const place of places) if (await exists(place)) return { name: program, ok: true, detail: place, fix: "" };
+  return { name: program, ok: false, detail: "not found", fix: `Install ${program}, or put its folder on the PATH.` };
+}
+
+async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,116 @@
+import { readFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import type { RunPlan } from "../cli/host.ts";
+import type { AgentConfig } from "../config/config.ts";
+import { RemandError } from "../domain/error.ts";
+import { readAgentFile } from "../readers/agent-file.ts";
+import { readAgentScript } from "../readers/agent-script.ts";
+import type { Agent } from "../ports/agent.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Player, Roster } from "../ports/roster.ts";
+import { createCommandAgent } from "../adapters/agents/command-agent.ts";
+import { createScriptedAgent } from "../adapters/agents/scripted-agent.ts";
+import { problemText } from "../writers/problem-text.ts";
+
+interface Parts {
+  readonly clock: Clock;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Where scripted agents keep count. */
+  readonly scripted: string;
+}
+
+/** Who plays which role: the loop's one command, or what the config says of each role. */
+export async function rosterOf(root: string, plan: RunPlan, parts: Parts): Promise<Roster> {
+  const { agentCommand, config } = plan;
+  if (agentCommand !== null) {
+    const [program = "", ...args] = agentCommand;
+    const environment = { source: parts.env, sees: "everything" } as const;
+    const agent = createCommandAgent({ name: program, command: [program, ...args], environment });
+    const player: Player = { agent, model: null, prompt: "", reports: "exit", env: {} };
+    return { playing: async (role) => (role === config.roles.phase.implement ? player : null) };
+  }
+  const players = new Map<string, Player>();
+  for (const [role, agent] of Object.entries(config.agents))
+    players.set(role, await playerOf(root, role, agent, config.env, parts));
+  return { playing: async (role) => players.get(role) ?? null };
+}
+
+async function playerOf(
+  root: string,
+  role: string,
+  config: AgentConfig,
+  env: readonly string[],
+  parts: Parts,
+): Promise<Player> {
+  const agent = await agentOf(root, role, config, env, parts);
+  return { agent, model: config.model ?? null, prompt: await rolePrompt(root, role, config), reports: "exit", env: {} };
+}
+
+async function agentOf(
+  root: string,
+  role: string,
+  config: AgentConfig,
+  env: readonly string[],
+  parts: Parts,
+): Promise<Agent> {
+  const use = config.use ?? "command";
+  if (config.command === undefined)
+    throw new RemandError(
+      "config-invalid",
+      `agents.${role} has no command`,
+      use === "scripted" ? "Name the script: `command: agent-script.yaml`." : "Give it the command to run.",
+    );
+  if (use === "command")
+    return createCommandAgent({
+      name: role,
+      command: config.command,
+      environment: { source: parts.env, sees: [...env, ...(config.env ?? [])] },
+    });
+  if (use === "scripted") return scriptedAgent(resolve(root, config.command), role, parts);
+  throw new RemandError(
+    "config-invalid",
+    `agents.${role}: nothing here can drive ${use} yet`,
+    "Use `command` with the client's own command line, or `scripted`.",
+  );
+}
+
+async function scriptedAgent(file: string, role: string, { clock, scripted }: Parts): Promise<Agent> {
+  const text = await textOf(file);
+  if (text === null)
+    throw new RemandError(
+      "file-missing",
+      `there is no script ${file}`,
+      "Name the script's file in `agents.<role>.command`.",
+    );
+  const { script, problems } = readAgentScript(file, text);
+  if (script === null)
+    throw new RemandError(
+      "config-invalid",
+      problems.map((problem) => problemText(problem, { color: false })).join("\n"),
+      "Mend the script.",
+    );
+  return createScriptedAgent({ name: role, script, role, stateFolder: scripted, clock });
+}
+
+/** The role file's text, where there is one; a role without a file is told what to do by the assignment alone. */
+async function rolePrompt(root: string, role: string, config: AgentConfig): Promise<string> {
+  const file = config.file === undefined ? join(root, ".claude", "agents", `${role}.md`) : resolve(root, config.file);
+  const text = await textOf(file);
+  if (text !== null) return readAgentFile(file, text).agent?.prompt ?? "";
+  if (config.file === undefined) return "";
+  throw new RemandError("file-missing", `there is no role file ${file}`, `Mend \`agents.${role}.file\`.`);
+}
+
+async function textOf(file: string): Promise<string | null> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw new RemandError(
+      "file-unreadable",
+      `${file} cannot be read: ${(error as Error).message}`,
+      "Look at its permissions.",
+      { cause: error },
+    );
+  }
+}

@@ -1,0 +1,21 @@
+import { join } from "node:path";
+
+/** Where Remand keeps its own things in a checkout. */
+export interface StateFolder {
+  readonly path: string;
+  readonly journal: string;
+  readonly evidence: string;
+  readonly outbox: string;
+  readonly scripted: string;
+}
+
+export function stateFolder(root: string): StateFolder {
+  const path = join(root, ".remand");
+  return {
+    path,
+    journal: join(path, "journal.db"),
+    evidence: join(path, "evidence"),
+    outbox: join(path, "outbox"),
+    scripted: join(path, "scripted"),
+  };
+}

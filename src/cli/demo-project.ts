@@ -37,7 +37,7 @@ test("the first retry waits 100 ms", () => {
 });
 
 test("each retry waits twice as long as the one before", () => {
-  assert.deepEqual([2, 3, 4].map(waitMs), [200, 400, 800]);
+  assert.deepEqual([2, 3, 4].map((retry) => waitMs(retry)), [200, 400, 800]);
 });
 `;
 

@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { createReporter, reporterName, type ReporterName } from "../../src/cli/reporters/reporter.ts";
+import { createReporter, reporterName, type Reporter, type ReporterName } from "../../src/cli/reporters/reporter.ts";
 import { footerLines } from "../../src/cli/reporters/footer.ts";
-import type { Reporter } from "../../src/cli/reporters/reporter.ts";
 import { canRedraw, glyphsFor } from "../../src/cli/terminal-kind.ts";
 import { storyId } from "../../src/domain/ids.ts";
 import type { RunState } from "../../src/domain/run-state.ts";
@@ -163,8 +162,8 @@ function screenAfter(text: string): string[] {
   for (const part of text.split(/(\r\u001b\[\d+A\u001b\[J)/)) {
     const up = /^\r\u001b\[(\d+)A/.exec(part);
     if (up === null) {
-      const [first, ...rest] = part.replaceAll(/\u001b\[[\d;]*m/g, "").split("\n");
-      lines[lines.length - 1] += first;
+      const [first = "", ...rest] = part.replaceAll(/\u001b\[[\d;]*m/g, "").split("\n");
+      lines.push(lines.pop()! + first);
       lines.push(...rest);
     } else lines.splice(lines.length - 1 - Number(up[1]), Infinity, "");
   }

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { createReporter, reporterName, type Reporter, type ReporterName } from "../../src/cli/reporters/reporter.ts";
 import { footerLines } from "../../src/cli/reporters/footer.ts";
 import { canRedraw, glyphsFor } from "../../src/cli/terminal-kind.ts";
-import { storyId } from "../../src/domain/ids.ts";
+import { fingerprint, storyId } from "../../src/domain/ids.ts";
 import type { RunState } from "../../src/domain/run-state.ts";
 import type { Stored } from "../../src/ports/journal.ts";
 import { ASCII_GLYPHS, UNICODE_GLYPHS } from "../../src/views/glyphs.ts";
@@ -225,11 +225,11 @@ describe("github", () => {
 
   it("lets no agent give commands to the workflow", async () => {
     const bad = judgement("checks", "x", "fail", { more: {} });
-    const findings = bad.findings.map((finding) => ({
-      ...finding,
-      message: "::set-output name=x::y\n::error::z%0A",
-      file: "a,b:c.ts",
-    }));
+    const evil = "::set-output name=x::y\n::error::z%0A";
+    const findings = bad.findings.flatMap(({ file: _file, ...finding }) => [
+      { ...finding, message: evil },
+      { ...finding, message: evil, file: "a,b:c.ts", id: fingerprint("other") },
+    ]);
     const script: Script = (command) => {
       if (command.type !== "start-gate" || command.gate !== "checks" || command.since !== null) return null;
       return [

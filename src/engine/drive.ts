@@ -19,6 +19,7 @@ export async function drive(
   only: Only = null,
 ): Promise<RunState> {
   const running = new Set<string>();
+  const bell = createBell();
   const trouble: { fault: Error | null } = { fault: null };
   world.queue.start(async (job, jobSignal) => {
     try {
@@ -28,6 +29,8 @@ export async function drive(
       trouble.fault ??= asError(error);
     } finally {
       running.delete(job.id);
+      // A job may end without an event (it was refused its place), and the last one ends after its own.
+      bell.ring();
     }
   });
   const unwatch = world.journal.watch(
@@ -38,6 +41,7 @@ export async function drive(
       const state = ledger.state();
       // Taken before deciding: a change that comes in between must not be slept through.
       const change = ledger.changed();
+      const rung = bell.next();
       const commands = state.policy === null ? [] : decide(state, state.policy, world.clock.now(), only);
       for (const command of commands.filter(({ key }) => !running.has(key))) {
         running.add(command.key);
@@ -45,7 +49,7 @@ export async function drive(
       }
       const wakeAt = nextWake(state);
       if (commands.length === 0 && running.size === 0 && wakeAt === null) break;
-      await somethingHappens(world, change, wakeAt, signal);
+      await somethingHappens(world, Promise.race([change, rung]), wakeAt, signal);
     }
   } finally {
     unwatch();
@@ -54,6 +58,12 @@ export async function drive(
   if (trouble.fault !== null) throw trouble.fault;
   await ledger.catchUp();
   return ledger.state();
+}
+
+/** Wakes whoever waits for the next ring. */
+function createBell(): { ring(): void; next(): Promise<void> } {
+  let ring = (): void => undefined;
+  return { ring: () => ring(), next: () => new Promise((resolve) => (ring = resolve)) };
 }
 
 function asError(error: unknown): Error {
@@ -79,7 +89,7 @@ async function somethingHappens(
   }
 }
 
-/** A job may end without an event (it was refused its place); nobody tells, so the loop looks now and then. */
+/** Nothing rings for what another process writes while the notice of it is late; so the loop looks now and then. */
 const LOOK_AGAIN_MS = 1000;
 
 function laneOfCommand(command: Command): Lane {

@@ -1,5 +1,7 @@
 import type { AttemptOutcome } from "../domain/attempt.ts";
 import type { AgentError, AgentResult } from "../ports/agent.ts";
+import { SIGNALS } from "../domain/signal.ts";
+import { plainText } from "../stdx/plain-text.ts";
 import { readAgentText } from "../readers/agent-text.ts";
 
 export interface Said {
@@ -84,10 +86,12 @@ function failure(error: AgentError | null, nowMs: number): AttemptOutcome {
 const A_MINUTE_MS = 60_000;
 const SUMMARY_CHARS = 200;
 
+/** The last thing it said that is not a signal: where nothing is marked as a summary, that comes nearest to one. */
 function lastLine(text: string): string {
-  const tail = text.slice(-4000).trimEnd();
-  return tail
-    .slice(tail.lastIndexOf("\n") + 1)
-    .trim()
-    .slice(0, SUMMARY_CHARS);
+  const lines = plainText(text.slice(-TAIL_CHARS)).split("\n");
+  const said = lines.map((line) => line.trim()).filter((line) => line !== "" && !SIGNAL_LINE.test(line));
+  return (said.at(-1) ?? "").slice(0, SUMMARY_CHARS);
 }
+
+const TAIL_CHARS = 4000;
+const SIGNAL_LINE = new RegExp(`^(?:${SIGNALS.join("|")}):`);

@@ -1,0 +1,153 @@
+/**
+ * `remand run`, killed again and again. Every story must end as it does in a run that nobody disturbs, nothing that
+ * had finished may be done twice, and nothing may be left behind. `REMAND_KILLS=50 REMAND_STORIES=20` is the long form.
+ */
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { afterAll, describe, expect, test } from "vitest";
+import { createHost } from "../../src/compose/host.ts";
+import type { Stored } from "../../src/ports/journal.ts";
+import { chance } from "../simulation/chance.ts";
+import { entries } from "../../src/stdx/sorted-map.ts";
+
+const MAIN = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
+const STORIES = Number(process.env["REMAND_STORIES"] ?? 6);
+const KILLS = Number(process.env["REMAND_KILLS"] ?? 8);
+const folders: string[] = [];
+
+afterAll(() => folders.forEach((folder) => rmSync(folder, { recursive: true, force: true })));
+
+/** Two of three stories pass at the second attempt; every third never does, and ends at a person. */
+function project(): string {
+  const root = mkdtempSync(join(tmpdir(), "remand-kill-"));
+  folders.push(root);
+  const files: Record<string, string> = {
+    "answer.txt": "nothing yet\n",
+    "remand.yaml": `version: 1
+preset: goal
+agents:
+  developer: { use: scripted, command: script.yaml }
+gates:
+  checks:
+    commands: ["grep -q right answer.txt"]
+concurrency: { developers: 3, checks: 3 }
+`,
+    "script.yaml": `version: 1
+parts:
+  - match: { story: "never-*" }
+    attempts:
+      - { delay: 60ms, edit: { answer.txt: "wrong 1\\n" }, say: "one" }
+      - { delay: 60ms, edit: { answer.txt: "wrong 2\\n" }, say: "two" }
+      - { delay: 60ms, edit: { answer.txt: "wrong 3\\n" }, say: "three" }
+      - { delay: 60ms, edit: { answer.txt: "wrong 4\\n" }, say: "four" }
+  - attempts:
+      - { delay: 60ms, edit: { answer.txt: "wrong\\n" }, say: "first" }
+      - { delay: 60ms, edit: { answer.txt: "right\\n" }, say: "second" }
+`,
+  };
+  for (let i = 0; i < STORIES; i++) {
+    const id = i % 3 === 2 ? `never-${i}` : `story-${i}`;
+    files[`stories/${id}.md`] = `---\ntitle: ${id}\npriority: ${i}\n---\n\nWrite the right answer.\n`;
+  }
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+  }
+  const git = (...args: string[]): void =>
+    void execFileSync("git", ["-c", "user.name=t", "-c", "user.email=t@localhost", ...args], {
+      cwd: root,
+      stdio: "pipe",
+    });
+  git("init", "--quiet", "--initial-branch=main");
+  git("add", "--all");
+  git("commit", "--quiet", "--message=start");
+  return root;
+}
+
+function run(root: string): { status: number | null; output: string } {
+  const ended = spawnSync(process.execPath, [MAIN, "run", "--reporter", "minimal"], { cwd: root, encoding: "utf8" });
+  return { status: ended.status, output: ended.stdout + ended.stderr };
+}
+
+async function outcome(root: string): Promise<{ stories: Record<string, unknown>; lines: Stored[] }> {
+  const look = (await createHost(process.env).look(root))!;
+  const stories: Record<string, unknown> = {};
+  for (const [id, state] of entries(look.state.stories)) {
+    const worked = state.attempts.filter((attempt) => attempt.outcome === "ready");
+    stories[id] = {
+      ending: state.ending?.how ?? null,
+      asks: state.escalation?.reason.type ?? null,
+      failures: state.gates.checks?.failuresEver,
+      trees: worked.map((attempt) => attempt.tree),
+    };
+  }
+  const lines: Stored[] = [];
+  for await (const line of look.lines(0)) lines.push(line);
+  await look.close();
+  return { stories, lines };
+}
+
+/** Processes that work in the folder, whoever started them. */
+function strays(root: string): string[] {
+  return readdirSync("/proc").filter((pid) => {
+    try {
+      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(root);
+    } catch {
+      return false;
+    }
+  });
+}
+
+describe("remand run", () => {
+  test(`${STORIES} stories, killed ${KILLS} times, end as if nothing had happened`, { timeout: 600_000 }, async () => {
+    const start = project();
+    const quiet = mkdtempSync(join(tmpdir(), "remand-kill-quiet-"));
+    folders.push(quiet);
+    cpSync(start, quiet, { recursive: true });
+    const undisturbed = run(quiet);
+    expect(undisturbed.status, undisturbed.output).toBe(4);
+    const expected = await outcome(quiet);
+
+    for (let kill = 0; kill < KILLS; kill++) {
+      const child = spawn(process.execPath, [MAIN, "run", "--reporter", "minimal"], { cwd: start, stdio: "ignore" });
+      const ended = new Promise((resolve) => child.once("exit", resolve));
+      await sleep(350 + 900 * chance("kill", kill));
+      child.kill("SIGKILL");
+      await ended;
+    }
+    const last = run(start);
+    expect(last.status, last.output).toBe(4);
+    const found = await outcome(start);
+    expect(found.stories).toEqual(expected.stories);
+    const finished = found.lines.flatMap(({ story, event }) =>
+      event.type === "attempt.finished" ? [`${story} ${event.attempt}`] : [],
+    );
+    expect(new Set(finished).size).toBe(finished.length);
+    // Were the kills felt at all? Otherwise this shows nothing.
+    const interrupted = found.lines.filter(({ event }) => event.type === "work.interrupted").length;
+    console.log(
+      `${KILLS} kills, ${interrupted} things interrupted, ${found.lines.length} lines (${expected.lines.length} undisturbed)`,
+    );
+    expect(interrupted).toBeGreaterThan(0);
+    expect(spawnSync(process.execPath, [MAIN, "verify"], { cwd: start }).status).toBe(0);
+    expect(strays(start)).toEqual([]);
+  });
+
+  test("a second one says who works there, and status works beside it", { timeout: 60_000 }, async () => {
+    const root = project();
+    const child = spawn(process.execPath, [MAIN, "run", "--reporter", "minimal"], { cwd: root, stdio: "ignore" });
+    const ended = new Promise((resolve) => child.once("exit", resolve));
+    await sleep(700);
+    const second = run(root);
+    const status = spawnSync(process.execPath, [MAIN, "status", "--json"], { cwd: root, encoding: "utf8" });
+    child.kill("SIGTERM");
+    await ended;
+    expect(second.status).toBe(1);
+    expect(second.output).toContain(`process ${child.pid}`);
+    expect(JSON.parse(status.stdout)).toMatchObject({ schema: "remand.status/1" });
+  });
+});

@@ -12,6 +12,9 @@ import {
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createWorktrees, type WorktreeOptions } from "../../src/adapters/git/worktrees.ts";
+import { siteOf } from "../../src/adapters/git/worktree-site.ts";
+import { leftovers } from "../../src/adapters/process/leftovers.ts";
+import { runProcess } from "../../src/adapters/process/run-process.ts";
 import type { ErrorCode, RemandError } from "../../src/domain/error.ts";
 import { storyId } from "../../src/domain/ids.ts";
 import type { Workspace } from "../../src/ports/workspace.ts";
@@ -176,6 +179,12 @@ describe("what cannot be used is refused in words", () => {
     expect((await refusal(workspace.prepare(STORY))).message).toContain("has nothing in common with HEAD");
   });
 
+  test("a folder of ours that cannot be made", async () => {
+    write(repository.root, "taken", "a file\n");
+    const found = await refusal(make({ state: join(repository.root, "taken/.remand") }).prepare(STORY));
+    expect(found).toMatchObject({ code: "workspace-broken", message: expect.stringContaining("taken/.remand") });
+  });
+
   test("a place that was never made", async () => {
     expect(await refusal(workspace.keep(STORY, note(1)))).toMatchObject({ code: "workspace-broken" });
     await workspace.forget(STORY);
@@ -241,6 +250,27 @@ describe("after a crash", () => {
     writeFileSync(join(repository.root, ".git/worktrees/S-1/index"), index);
     expect(await make().keep(STORY, note(1))).toEqual(kept);
     expect(gitIn(path, repository.env, "status", "--porcelain")).toBe("");
+  });
+
+  test("locks and copies of somebody who was killed are in nobody's way", async () => {
+    const { path } = await workspace.prepare(STORY);
+    write(path, "new.ts", "x\n");
+    writeFileSync(join(repository.root, ".git/refs/heads/remand/S-1.lock"), "");
+    writeFileSync(join(repository.root, ".git/refs/remand/kept/S-1.lock"), "");
+    writeFileSync(join(repository.root, ".git/worktrees/S-1/HEAD.lock"), "");
+    writeFileSync(join(repository.root, ".remand/index/S-1.copy-1-1.lock"), "");
+    await make().keep(STORY, note(1));
+    expect(readdirSync(join(repository.root, ".remand/index"))).toEqual(["S-1"]);
+  });
+
+  test("whoever still works there for a dead engine is ended first", async () => {
+    const { path } = await workspace.prepare(STORY);
+    const { cookie } = siteOf(join(repository.root, ".remand"), STORY);
+    const command = "while :; do touch new.ts; sleep 0.02; done >/dev/null 2>&1 &";
+    await runProcess({ command, cwd: path, env: repository.env, timeoutMs: 5000, cookie, survivors: "spare" });
+    await make().forget(STORY);
+    expect(await leftovers(cookie)).toEqual([]);
+    expect(existsSync(join(path, "new.ts"))).toBe(false);
   });
 
   test("what an interrupted attempt left is dropped, and can still be found", async () => {

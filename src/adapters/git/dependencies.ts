@@ -15,6 +15,8 @@ export interface DependencyOptions {
   readonly setupTimeoutMs: number;
   readonly env: Environment;
   readonly signal?: AbortSignal;
+  /** By this an installation is found that outlived us. */
+  readonly cookie?: string;
 }
 
 /**
@@ -117,9 +119,9 @@ function isInside(path: string, folder: string): boolean {
 }
 
 async function install(command: string, worktree: string, options: DependencyOptions): Promise<void> {
-  const { env, setupTimeoutMs, signal } = options;
+  const { env, setupTimeoutMs, signal, cookie } = options;
   const result = await runProcess(
-    { command, cwd: worktree, env, timeoutMs: setupTimeoutMs },
+    { command, cwd: worktree, env, timeoutMs: setupTimeoutMs, ...(cookie === undefined ? {} : { cookie }) },
     signal === undefined ? {} : { signal },
   );
   if (result.status === "exited" && result.exitCode === 0) return;

@@ -50,8 +50,16 @@ const FIXED = [
   "diff.suppressBlankEmpty=false",
 ];
 
-/** `settings` are this repository's own: an identity for those who have none, filters that cannot run. */
-export function createGit(folder: string, environment: Environment, settings: readonly string[] = []): Git {
+/**
+ * `settings` are this repository's own: an identity for those who have none, filters that cannot run. By the cookie a
+ * call is found that outlived us.
+ */
+export function createGit(
+  folder: string,
+  environment: Environment,
+  settings: readonly string[] = [],
+  cookie?: string,
+): Git {
   const fixed = [...FIXED, ...settings].flatMap((setting) => ["-c", setting]);
   const env = gitEnvironment(environment);
 
@@ -65,6 +73,7 @@ export function createGit(folder: string, environment: Environment, settings: re
       // Git leaves nobody behind with these settings, and it is called too often to look for them.
       survivors: "spare",
       ...(call.stdin === undefined ? {} : { stdin: call.stdin }),
+      ...(cookie === undefined ? {} : { cookie }),
     });
     const name = `git ${args[0]}`;
     if (result.status === "failed-to-start") throw notStarted(result.failure!);

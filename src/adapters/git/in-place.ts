@@ -3,14 +3,16 @@ import { RemandError } from "../../domain/error.ts";
 import type { StoryId, TreeId } from "../../domain/ids.ts";
 import type { Kept, KeepNote, Place, Workspace } from "../../ports/workspace.ts";
 import type { Environment } from "../process/environment.ts";
+import { sha256 } from "../../stdx/sha256.ts";
+import { clearAfterCrash } from "./after-crash.ts";
 import { bringBack } from "./bring-back.ts";
+import { onDisk } from "./disk-error.ts";
 import { changedPaths, diffText, fileText } from "./history.ts";
 import { createPrivateIndex, treeOfFiles, type PrivateIndex } from "./private-index.ts";
 import { commitTree, isSameNote, readRefs, refName, TRAILERS, trailersOf, updateRefs, type Recorded } from "./refs.ts";
-import { commitOf, line, openRepository, type Repository } from "./repository.ts";
+import { commitOf, line, repositoryOpener, type Repository } from "./repository.ts";
 import { ensureStateFolder } from "./state-folder.ts";
 import { createTurns } from "./turns.ts";
-import { definedOnly } from "./worktrees.ts";
 
 export interface InPlaceOptions {
   /** A folder of the user's checkout. */
@@ -54,22 +56,24 @@ interface Desk {
 export function createInPlace(options: InPlaceOptions): InPlace {
   const state = resolve(options.state);
   const turns = createTurns();
-  let opened: Promise<Repository> | null = null;
+  const repositoryNow = repositoryOpener(options.root, options.env);
+  const seen = new Set<StoryId>();
 
   async function at<T>(story: StoryId, work: (desk: Desk) => Promise<T>): Promise<T> {
-    const repository = await (opened ??= openRepository(options.root, options.env ?? definedOnly(process.env)).catch(
-      (error: unknown) => {
-        opened = null;
-        throw error;
-      },
-    ));
+    const repository = await repositoryNow();
+    const cookie = `git-${sha256(repository.top).slice(0, 24)}`;
+    const names = namesFor(story);
     const index = createPrivateIndex(join(state, "index", story));
     // All stories share the one checkout, so they share the turn.
-    return turns.take("checkout", async () => {
-      await ensureStateFolder(state);
-      await index.seed(join(repository.gitDir, "index"));
-      return work({ repository, story, names: namesFor(story), index });
-    });
+    return turns.take("checkout", () =>
+      onDisk(async () => {
+        await ensureStateFolder(state);
+        await index.seed(join(repository.gitDir, "index"));
+        if (!seen.has(story)) await clearAfterCrash(repository.commonDir, cookie, [names.start, names.last], index);
+        seen.add(story);
+        return work({ repository: { ...repository, git: repository.gitFor(cookie) }, story, names, index });
+      }),
+    );
   }
 
   return {
@@ -80,9 +84,10 @@ export function createInPlace(options: InPlaceOptions): InPlace {
         const [{ last }, tree] = await Promise.all([standingOf(desk), treeNow(desk)]);
         return { tree, commit: last.commit };
       }),
-    changed: (story, from, to) => at(story, ({ repository }) => changedPaths(repository.git, from, to)),
-    diff: (story, from, to) => at(story, ({ repository }) => diffText(repository.git, from, to)),
-    fileAt: (story, commit, path) => at(story, ({ repository }) => fileText(repository.git, commit, path)),
+    // These only read, so others may ask them while an engine is at work.
+    changed: async (_, from, to) => changedPaths((await repositoryNow()).git, from, to),
+    diff: async (_, from, to) => diffText((await repositoryNow()).git, from, to),
+    fileAt: async (_, commit, path) => fileText((await repositoryNow()).git, commit, path),
     restore: (story, tree, note) => at(story, (desk) => restore(desk, tree, note)),
     undo: (story) =>
       at(story, async (desk) => {

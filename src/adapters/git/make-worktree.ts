@@ -29,7 +29,7 @@ export async function makeWorktree({ git, top }: Repository, site: Site, options
   // Nobody has been here yet, so this index hides nothing.
   await site.index.drop();
   await site.index.seed(join(gitDir, "index"));
-  await installDependencies(git, top, site.path, options.dependencies);
+  await installDependencies(git, top, site.path, { ...options.dependencies, cookie: site.cookie });
   await markReady(gitDir);
 }
 

@@ -1,5 +1,5 @@
-import { copyFile, mkdir, rename, rm, stat, utimes } from "node:fs/promises";
-import { dirname } from "node:path";
+import { copyFile, mkdir, readdir, rename, rm, stat, utimes } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 import { RemandError } from "../../domain/error.ts";
 import { treeId, type TreeId } from "../../domain/ids.ts";
 import type { Git } from "./git.ts";
@@ -18,9 +18,12 @@ export interface PrivateIndex {
   use<T>(work: (index: string) => Promise<T>): Promise<T>;
   copyTo(file: string): Promise<void>;
   drop(): Promise<void>;
+  /** Removes copies of somebody who was killed while he worked on them. */
+  dropCopies(): Promise<void>;
 }
 
 let uses = 0;
+const COPY = /^\.copy-\d+-\d+(\.lock)?$/;
 
 export function createPrivateIndex(file: string): PrivateIndex {
   return {
@@ -28,7 +31,7 @@ export function createPrivateIndex(file: string): PrivateIndex {
       if ((await timesOf(file)) === null) await copyIndex(from, file);
     },
     async use(work) {
-      const copy = `${file}.${process.pid}.${++uses}`;
+      const copy = `${file}.copy-${process.pid}-${++uses}`;
       await copyIndex(file, copy);
       try {
         const result = await work(copy);
@@ -43,6 +46,14 @@ export function createPrivateIndex(file: string): PrivateIndex {
       await rename(`${target}.remand`, target);
     },
     drop: () => rm(file, { force: true }),
+    async dropCopies() {
+      const folder = dirname(file);
+      const names = await readdir(folder).catch(() => []);
+      const copies = names.filter(
+        (name) => name.startsWith(`${basename(file)}.`) && COPY.test(name.slice(basename(file).length)),
+      );
+      await Promise.all(copies.map((name) => rm(join(folder, name), { force: true })));
+    },
   };
 }
 

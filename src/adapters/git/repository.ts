@@ -7,26 +7,48 @@ import { createGit, failed, type Git } from "./git.ts";
 /** A person's checkout, and the repository it belongs to. */
 export interface Repository {
   readonly git: Git;
+  /** The same git, for calls that must not go on when we are gone: whoever comes next ends them by their cookie. */
+  gitFor(cookie: string): Git;
   /** The top folder of the checkout. */
   readonly top: string;
   /** From there to the folder Remand was started for; empty where they are the same. */
   readonly prefix: string;
-  /** Where git keeps what belongs to this checkout alone (its index), and what all checkouts share. */
+  /** Where git keeps what belongs to this checkout alone (its index). */
   readonly gitDir: string;
+  /** Where git keeps what all checkouts share (branches). */
+  readonly commonDir: string;
   /** What a person should know about it, found on the way. */
   readonly notices: readonly string[];
 }
 
-export async function openRepository(root: string, environment: Environment): Promise<Repository> {
+/** Opens it when it is first asked for, and once; one that could not be opened is tried again. */
+export function repositoryOpener(root: string, environment?: Environment): () => Promise<Repository> {
+  let opened: Promise<Repository> | null = null;
+  return () =>
+    (opened ??= openRepository(root, environment ?? ownEnvironment()).catch((error: unknown) => {
+      opened = null;
+      throw error;
+    }));
+}
+
+function ownEnvironment(): Environment {
+  const set = Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  return Object.fromEntries(set);
+}
+
+async function openRepository(root: string, environment: Environment): Promise<Repository> {
   const plain = createGit(root, environment);
   const top = await topOf(plain, root);
   const gitDir = resolve(root, line(await plain.run(["rev-parse", "--git-dir"])));
+  const commonDir = resolve(root, line(await plain.run(["rev-parse", "--git-common-dir"])));
   const { settings, notices } = await settingsFor(plain);
   return {
     git: createGit(top, environment, settings),
+    gitFor: (cookie) => createGit(top, environment, settings, cookie),
     top,
     prefix: relative(top, await realpath(root)),
     gitDir,
+    commonDir,
     notices,
   };
 }

@@ -47,7 +47,7 @@ export async function clearPlace(git: Git, path: string): Promise<{ state: Workt
   }
   if (state.is === "begun") {
     await git.ask(["worktree", "remove", "--force", "--force", path]);
-    await rm(path, { recursive: true, force: true });
+    await rm(path, { recursive: true, force: true, maxRetries: 5 });
     return { state: { is: "none" }, movedTo: null };
   }
   if (state.is !== "broken") return { state, movedTo: null };
@@ -85,11 +85,11 @@ export async function addWorktree(git: Git, path: string, branch: string): Promi
  * half merged, no lock left by somebody who was killed.
  */
 export async function settleWorktree(git: Git, path: string, gitDir: string, branch: string): Promise<void> {
+  await Promise.all(HALF_DONE.map((name) => rm(join(gitDir, name), { recursive: true, force: true })));
   const head = await readFile(join(gitDir, "HEAD"), "utf8");
   if (head.trim() !== `ref: refs/heads/${branch}`) {
     await git.run(["symbolic-ref", "HEAD", `refs/heads/${branch}`], { cwd: path });
   }
-  await Promise.all(HALF_DONE.map((name) => rm(join(gitDir, name), { recursive: true, force: true })));
 }
 
 const HALF_DONE = [

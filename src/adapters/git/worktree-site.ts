@@ -5,6 +5,7 @@ import { RemandError } from "../../domain/error.ts";
 import { STORY_ID_PATTERN, type StoryId, type TreeId } from "../../domain/ids.ts";
 import type { Kept } from "../../ports/workspace.ts";
 import { assert } from "../../stdx/assert.ts";
+import { sha256 } from "../../stdx/sha256.ts";
 import type { Git } from "./git.ts";
 import { createPrivateIndex, NestedRepository, treeOfFiles, type PrivateIndex } from "./private-index.ts";
 import { commitTree, readRefs, refName, TRAILERS, updateRefs, type Recorded } from "./refs.ts";
@@ -17,6 +18,8 @@ export interface Site {
   readonly state: string;
   readonly branch: string;
   readonly index: PrivateIndex;
+  /** What works in this place carries it. */
+  readonly cookie: string;
   readonly refs: {
     readonly branch: string;
     /** What the story started from. */
@@ -37,10 +40,12 @@ export interface Standing {
 export function siteOf(state: string, story: StoryId): Site {
   assert(STORY_ID_PATTERN.test(story), `${story} is an id`);
   const name = refName(story);
+  const path = join(state, "worktrees", story);
   return {
     story,
     state,
-    path: join(state, "worktrees", story),
+    path,
+    cookie: `git-${sha256(path).slice(0, 24)}`,
     branch: `remand/${name}`,
     index: createPrivateIndex(join(state, "index", story)),
     refs: {

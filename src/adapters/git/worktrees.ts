@@ -4,11 +4,13 @@ import { RemandError } from "../../domain/error.ts";
 import type { StoryId, TreeId } from "../../domain/ids.ts";
 import type { Kept, KeepNote, Place, Workspace } from "../../ports/workspace.ts";
 import { allowedEnvironment, type Environment } from "../process/environment.ts";
+import { clearAfterCrash } from "./after-crash.ts";
 import { bringBack } from "./bring-back.ts";
+import { onDisk } from "./disk-error.ts";
 import { changedPaths, diffText, fileText } from "./history.ts";
 import { makeWorktree, type MakeOptions } from "./make-worktree.ts";
 import { commitTree, isSameNote, TRAILERS, trailersOf, updateRefs } from "./refs.ts";
-import { openRepository, type Repository } from "./repository.ts";
+import { repositoryOpener, type Repository } from "./repository.ts";
 import { ensureStateFolder } from "./state-folder.ts";
 import { submodulesWithWork } from "./submodules.ts";
 import { createTurns } from "./turns.ts";
@@ -50,7 +52,7 @@ const SETUP_TIMEOUT_MS = 15 * 60 * 1000;
 
 /** A worktree for each story, on a branch of its own. The user's checkout is not touched. */
 export function createWorktrees(options: WorktreeOptions): Workspace {
-  const env = options.env ?? definedOnly(process.env);
+  const repositoryNow = repositoryOpener(options.root, options.env);
   const turns = createTurns();
   const onNotice = noticingOnce(options);
   const making: MakeOptions = {
@@ -59,25 +61,29 @@ export function createWorktrees(options: WorktreeOptions): Workspace {
       setup: options.setup ?? null,
       share: options.share ?? null,
       setupTimeoutMs: options.setupTimeoutMs ?? SETUP_TIMEOUT_MS,
-      env: options.setupEnv ?? allowedEnvironment(env),
+      env: options.setupEnv ?? allowedEnvironment(options.env ?? process.env),
       ...(options.signal === undefined ? {} : { signal: options.signal }),
     },
     onNotice,
     // No story is called so.
     alone: (work) => turns.take("/", work),
   };
-  let opened: Promise<Repository> | null = null;
+  const seen = new Set<StoryId>();
 
-  /** One thing at a time happens to a story's place. A repository that could not be opened is tried again. */
+  /** One thing at a time happens to a story's place, and nothing before those are gone who worked there for a dead engine. */
   async function at<T>(story: StoryId, work: (repository: Repository, site: Site) => Promise<T>): Promise<T> {
-    const repository = await (opened ??= openRepository(options.root, env).catch((error: unknown) => {
-      opened = null;
-      throw error;
-    }));
-    await ensureStateFolder(options.state);
+    const repository = await repositoryNow();
+    await onDisk(() => ensureStateFolder(options.state));
     // Git names worktrees by their real paths.
-    const state = await realpath(options.state);
-    return turns.take(story, () => work(repository, siteOf(state, story)));
+    const site = siteOf(await realpath(options.state), story);
+    return turns.take(story, () =>
+      onDisk(async () => {
+        if (!seen.has(story))
+          await clearAfterCrash(repository.commonDir, site.cookie, Object.values(site.refs), site.index);
+        seen.add(story);
+        return work({ ...repository, git: repository.gitFor(site.cookie) }, site);
+      }),
+    );
   }
 
   return {
@@ -88,9 +94,10 @@ export function createWorktrees(options: WorktreeOptions): Workspace {
       }),
     keep: (story, note) => at(story, (repository, site) => keep(repository, site, note)),
     look: (story) => at(story, look),
-    changed: (story, from, to) => at(story, ({ git }) => changedPaths(git, from, to)),
-    diff: (story, from, to) => at(story, ({ git }) => diffText(git, from, to)),
-    fileAt: (story, commit, path) => at(story, ({ git }) => fileText(git, commit, path)),
+    // These only read, so others may ask them while an engine is at work.
+    changed: async (_, from, to) => changedPaths((await repositoryNow()).git, from, to),
+    diff: async (_, from, to) => diffText((await repositoryNow()).git, from, to),
+    fileAt: async (_, commit, path) => fileText((await repositoryNow()).git, commit, path),
     restore: (story, tree, note) => at(story, (repository, site) => restore(repository, site, tree, note)),
     forget: (story) => at(story, forget),
     dispose: (story) => at(story, (repository, site) => dispose(repository, site, making)),
@@ -204,7 +211,7 @@ async function dispose({ git, top }: Repository, site: Site, making: MakeOptions
     );
   }
   await making.alone(() => git.ask(["worktree", "remove", "--force", "--force", site.path], { timeoutMs: 600_000 }));
-  await rm(site.path, { recursive: true, force: true });
+  await rm(site.path, { recursive: true, force: true, maxRetries: 5 });
   await site.index.drop();
   const { branch, kept } = await standingOf(git, site);
   // The branch holds what was kept; where somebody moved it away from that, the note stays.
@@ -218,10 +225,4 @@ function noticingOnce({ onNotice }: WorktreeOptions): (text: string) => void {
     said.add(text);
     onNotice?.(text);
   };
-}
-
-export function definedOnly(source: Readonly<Record<string, string | undefined>>): Environment {
-  return Object.fromEntries(
-    Object.entries(source).filter((entry): entry is [string, string] => entry[1] !== undefined),
-  );
 }

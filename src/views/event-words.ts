@@ -16,7 +16,7 @@ export function eventWords(event: Event): string {
     case "remediation.finished":
       return `repair ${event.attempt} is over: ${shortLine(event.fixes.join("; "), 120)}`;
     case "story.added":
-      return shortLine(event.story.title, 120);
+      return `added: ${shortLine(event.story.title, 120)}`;
     case "story.changed":
       return `its file changed: ${event.what.join(", ")}`;
     case "story.started":
@@ -59,6 +59,8 @@ function finishedWords(event: Extract<Event, { type: "attempt.finished" }>): str
 }
 
 function judgedWords({ gate, result, blocking, summary }: Judgement): string {
+  // A gate's own summary may begin with the same words.
+  if (summary.startsWith(`${gate}: ${result}`)) return shortLine(summary, 160);
   const count = blocking.length === 0 ? "" : `, ${counted(blocking.length, "finding")} in the way`;
   return `${gate}: ${result}${count}${summary === "" ? "" : `; ${shortLine(summary, 120)}`}`;
 }

@@ -110,7 +110,7 @@ function outcomeOf(later: readonly Recorded[], gate: GateName, state: StoryState
     ({ event }) => event.type === "gate.judged" && event.judgement.gate === gate && isProof(event.judgement),
   );
   const tried = later.slice(0, at === -1 ? undefined : at).findLast(({ event }) => event.type === "attempt.finished");
-  const did = tried?.event.type === "attempt.finished" ? shortLine(tried.event.summary, 200) : "";
+  const did = tried?.event.type === "attempt.finished" ? shortLine(tried.event.summary, 200).replace(/\.$/, "") : "";
   const judged = later[at]?.event;
   if (judged?.type !== "gate.judged")
     return state.ending === null ? "In progress" : `Not judged again -- the story is ${state.ending.how}`;

@@ -34,7 +34,7 @@ export interface FakeHost extends Host {
   /** Writes events as if a run had done so. */
   write(stream: StoryId | null, ...events: readonly Event[]): Promise<void>;
   keepEvidence(text: string): Promise<string>;
-  damage(): void;
+  damage(what: "lines" | "state"): void;
 }
 
 /** A host whose journal is in memory. State is folded from real events; a script stands in for the world. */
@@ -47,7 +47,7 @@ export function fakeHost(options: FakeHostOptions = {}): FakeHost {
   const demoFiles: Record<string, string> = {};
   let state = EMPTY_RUN;
   let now = Date.UTC(2026, 1, 22, 14, 30);
-  let damaged = false;
+  let damaged: "no" | "lines" | "state" = "no";
 
   const write = async (stream: StoryId | null, events: readonly Event[]): Promise<readonly Stored[]> => {
     now += 1000;
@@ -68,11 +68,14 @@ export function fakeHost(options: FakeHostOptions = {}): FakeHost {
   };
   const look = (): Look => ({
     state,
-    journal: damaged
-      ? { ...journal, verify: () => Promise.resolve({ ok: false, position: 2, problem: "the line was changed" }) }
-      : journal,
+    journal:
+      damaged === "lines"
+        ? { ...journal, verify: () => Promise.resolve({ ok: false, position: 2, problem: "the line was changed" }) }
+        : journal,
     evidence,
     lines: (after) => journal.read(after),
+    notedHeads: async () => [],
+    replays: () => Promise.resolve(damaged !== "state"),
     workspace: () => Promise.resolve(FAKE_WORKSPACE),
     close: () => Promise.resolve(),
   });
@@ -140,8 +143,8 @@ export function fakeHost(options: FakeHostOptions = {}): FakeHost {
     state: () => state,
     write: async (stream, ...events) => void (await write(stream, events)),
     keepEvidence: async (text) => evidence.keep(text),
-    damage: () => {
-      damaged = true;
+    damage: (what) => {
+      damaged = what;
     },
   };
 }

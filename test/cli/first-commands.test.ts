@@ -195,7 +195,10 @@ describe("remand demo", () => {
             ...seen,
             evidence: {
               ...seen.evidence,
-              read: () => Promise.resolve("# Brief\n\nHello.\n\n## What failed\n\nthe first retry waits 100 ms\n"),
+              read: () =>
+                Promise.resolve(
+                  "## BRIEF\n\n**Goal:** Hello.\n**Gate:** checks\n**Result:** red\n\n**Failing evidence:**\n- Test: the first retry\n\nmore\n",
+                ),
             },
           };
     };
@@ -205,7 +208,9 @@ describe("remand demo", () => {
     expect(ran.out).toContain("A small project is in /demo:");
     expect(ran.out).toContain("checks ✖ 1 finding");
     expect(ran.out).toContain("attempt 2");
-    expect(ran.out).toContain("  | ## What failed\n  | \n  | the first retry waits 100 ms\n");
+    expect(ran.out).toContain(
+      "  | **Gate:** checks\n  | **Result:** red\n  | **Failing evidence:**\n  | - Test: the first retry\n\n",
+    );
     expect(ran.out).not.toContain("Hello.");
     expect(ran.out).toContain("remand verify");
     const document = await run(["demo", "--json"], [demo], {

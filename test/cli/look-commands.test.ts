@@ -84,7 +84,7 @@ describe("remand show", () => {
     const { out, exit } = await on(await stuck(), show, ["login"]);
     expect(exit).toBe(0);
     expect(out).toContain("login  Story login\nescalated: What should change before it tries again?\n");
-    expect(out).toContain("3 attempts · $1.50 of $10.00 · 3 m 3 s · branch remand/login at ");
+    expect(out).toContain("3 attempts · $1.50 of $10.00 · 3 m 3 s · branch remand/login at commit ");
     expect(out).toContain("Criteria\n  AC1  it works\n");
     expect(out).toMatch(/Z {2}▶ attempt 1: implement by developer\n/);
     expect(out).toMatch(
@@ -197,7 +197,7 @@ describe("remand verify", () => {
       out: `intact: ${head.position} lines, the last is ${head.hash}\n`,
     });
     expect(JSON.parse((await on(host, verify, ["--json"])).out)).toMatchObject({ schema: "remand.verify/1", ok: true });
-    host.damage();
+    host.damage("lines");
     expect(await on(host, verify)).toMatchObject({ exit: 3, out: "not intact: line 2: the line was changed\n" });
     expect(JSON.parse((await on(host, verify, ["--json"])).out)).toEqual({
       schema: "remand.verify/1",
@@ -205,6 +205,22 @@ describe("remand verify", () => {
       position: 2,
       problem: "the line was changed",
     });
+  });
+});
+
+describe("remand verify and the state", () => {
+  it("sees a state that the lines do not give, unless an engine has written since", async () => {
+    const host = await stuck();
+    host.damage("state");
+    expect(await on(host, verify)).toMatchObject({
+      exit: 3,
+      out: expect.stringContaining("folded anew, do not give the state"),
+    });
+    const grown: FakeHost["look"] = async (root) => {
+      const look = (await host.look(root))!;
+      return { ...look, state: { ...look.state, position: look.state.position - 1 } };
+    };
+    expect(await on({ ...host, look: grown }, verify)).toMatchObject({ exit: 0 });
   });
 });
 

@@ -111,6 +111,21 @@ describe("remand loop", () => {
     expect(await loop(fakeHost(), ["--undo"])).toMatchObject({ exit: 2, err: expect.stringContaining("no loop here") });
   });
 
+  it("starts over when what was accepted has been undone", async () => {
+    const host = fakeHost();
+    await loop(host, [...GOAL, ...AGENT]);
+    const first = ids(host)[0]!;
+    await loop(host, ["--undo"]);
+    expect((await host.lines()).at(-1)).toMatchObject({ story: first, event: { type: "tree.restored", commit: "c0" } });
+    const again = await loop(host, [...GOAL, ...AGENT]);
+    expect(again).toMatchObject({
+      exit: 0,
+      err: expect.stringContaining(`${first} was accepted and then undone: starting over`),
+    });
+    expect(ids(host)).toEqual([first, `${first}-2`]);
+    expect((await loop(host, [...GOAL, ...AGENT])).out).toContain(`${first}-2 was accepted`);
+  });
+
   it("runs without a goal, and says what it does not look at", async () => {
     const host = fakeHost();
     const ran = await loop(host, ["--check", "npm test", ...AGENT]);

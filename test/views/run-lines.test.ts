@@ -257,7 +257,7 @@ describe("an event in words", () => {
     [{ type: "policy.set", policy: presetPolicy("goal"), by: "config" }, "rules of the preset goal, set by config"],
     [{ type: "base.moved", commit: "0123456789abcdef" }, "the base is now 0123456789ab"],
     [{ type: "remediation.finished", attempt: 1, fixes: ["restarted"], durationMs: 0 }, "repair 1 is over: restarted"],
-    [{ type: "story.added", story: story("a") }, "Story a"],
+    [{ type: "story.added", story: story("a") }, "added: Story a"],
     [{ type: "story.changed", story: story("a"), what: ["title"] }, "its file changed: title"],
     [
       { type: "story.prepared", tree: treeId("t"), commit: "c", preExisting: ["lint"] },
@@ -266,6 +266,8 @@ describe("an event in words", () => {
     [attempt(2, { reworkOf: "checks" }), "attempt 2: implement by developer, rework after checks"],
     [{ type: "gate.started", gate: "checks", tree: treeId("t"), stages: [] }, "the checks gate judges"],
     [{ type: "step.started", step: "blame" }, "blame begins"],
+    [judged("checks", "t", "fail", { blocking: 2 }), "checks: fail, 2 findings in the way; checks says fail"],
+    [judged("checks", "t", "pass", { more: { summary: "checks: pass (2 of 2)" } }), "checks: pass (2 of 2)"],
     [blameEvent("checks", "unmet"), "blame: unmet, ranked; it is unmet"],
     [{ type: "policy.applied", policy: presetPolicy("goal"), by: "Ada" }, "new rules for this story, by Ada"],
     [{ type: "story.accepted" }, "accepted: every gate is open"],

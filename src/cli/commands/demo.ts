@@ -66,16 +66,22 @@ async function demo(world: World, options: Options): Promise<ExitCode> {
   return exit;
 }
 
-/** The part of a brief that says what failed: from its first heading about that, as far as a glance goes. */
+/** The parts of a brief that say what failed and what may be touched: each begins with its name and ends at a gap. */
 function excerpt(text: string): string[] {
   const lines = text.trimEnd().split("\n");
-  const from = lines.findIndex((line) => /^#+ .*(?:fail|evidence|wrong|fix)/i.test(line));
-  return lines
-    .slice(Math.max(0, from), Math.max(0, from) + EXCERPT_LINES)
-    .map((line) => (line.length > 110 ? `${line.slice(0, 109)}…` : line));
+  const parts = EXCERPTS.flatMap((name) => {
+    const from = lines.findIndex((line) => line.startsWith(name));
+    const length =
+      from === -1
+        ? 0
+        : lines.slice(from).findIndex((line) => line === "" || (line !== lines[from] && line.startsWith("**")));
+    return from === -1 ? [] : lines.slice(from, length === -1 ? undefined : from + length);
+  });
+  return parts.map((line) => (line.length > LONGEST ? `${line.slice(0, LONGEST - 1)}…` : line));
 }
 
-const EXCERPT_LINES = 18;
+const EXCERPTS = ["**Gate:**", "**Result:**", "**Failing evidence:**", "**Constraint:**"];
+const LONGEST = 116;
 
 function nextSteps(root: string): readonly (readonly [typed: string, why: string])[] {
   return [

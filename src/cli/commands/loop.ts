@@ -1,8 +1,9 @@
 import { resolve } from "node:path";
 import { RemandError } from "../../domain/error.ts";
-import type { StoryId } from "../../domain/ids.ts";
+import type { StoryId, TreeId } from "../../domain/ids.ts";
 import type { RunState } from "../../domain/run-state.ts";
 import type { StoryState } from "../../domain/story-state.ts";
+import { assert } from "../../stdx/assert.ts";
 import { byText, lookup } from "../../stdx/sorted-map.ts";
 import { durationText } from "../../views/words.ts";
 import { problemText } from "../../writers/problem-text.ts";
@@ -78,9 +79,13 @@ async function loop(world: World, agent: readonly string[], options: Options): P
   for (const problem of problems) world.err(`${problemText(problem, world)}\n`);
   if (config === null || policy === null) return EXIT.usage;
 
-  const run = await lookedAt(world);
+  const seen = await lookedAt(world);
+  const run = seen?.run ?? null;
   const known = newestLoopId(loopId(wish), run);
-  const id = options.new === true && isKnown(run, known) ? freshLoopId(loopId(wish), run) : known;
+  const isUndone =
+    seen !== null && seen.undone.has(known) && lookup(seen.run.stories, known, byText)?.ending?.how === "accepted";
+  if (isUndone) world.err(`remand: ${known} was accepted and then undone: starting over\n`);
+  const id = (options.new === true || isUndone) && isKnown(run, known) ? freshLoopId(loopId(wish), run) : known;
   const over = alreadyOver(world, run, id);
   if (over !== null) return over;
   if (wish.goal === null) world.err(NO_GOAL);
@@ -118,10 +123,29 @@ async function goalText(world: World, typed: string): Promise<string> {
   return text;
 }
 
-async function lookedAt(world: World): Promise<RunState | null> {
+interface Seen {
+  readonly run: RunState;
+  /** Loops whose files were brought back after they had ended, with what was there before them. */
+  readonly undone: ReadonlySet<StoryId>;
+  readonly prepared: ReadonlyMap<StoryId, { readonly tree: TreeId; readonly commit: string }>;
+}
+
+async function lookedAt(world: World): Promise<Seen | null> {
   const look = await world.host.look(world.cwd);
-  await look?.close();
-  return look?.state ?? null;
+  if (look === null) return null;
+  const undone = new Set<StoryId>();
+  const prepared = new Map<StoryId, { tree: TreeId; commit: string }>();
+  try {
+    for await (const { story, event } of look.lines(0)) {
+      if (story === null) continue;
+      if (event.type === "story.prepared") prepared.set(story, { tree: event.tree, commit: event.commit });
+      if (event.type === "story.accepted") undone.delete(story);
+      if (event.type === "tree.restored") undone.add(story);
+    }
+    return { run: look.state, undone, prepared };
+  } finally {
+    await look.close();
+  }
 }
 
 function isKnown(run: RunState | null, id: StoryId): boolean {
@@ -153,33 +177,34 @@ function alreadyOver(world: World, run: RunState | null, id: StoryId): ExitCode 
 function sayNext(world: World, run: RunState, id: StoryId): void {
   const state: StoryState | undefined = lookup(run.stories, id, byText);
   if (state?.ending?.how === "accepted")
-    world.err(`remand: remand diff ${id} shows what was changed, remand loop --undo takes it back\n`);
+    world.err(`remand: what was changed: remand diff ${id}   to take it back: remand loop --undo\n`);
   if (state?.escalation != null)
-    world.err(`remand: remand show ${id} tells the whole of it, remand inbox what can be answered\n`);
+    world.err(`remand: the whole of it: remand show ${id}   what can be answered: remand inbox\n`);
 }
 
 async function undo(world: World, options: Options): Promise<ExitCode> {
-  const run = await lookedAt(world);
-  const id =
-    run === null
-      ? null
-      : options.check === undefined
-        ? lastLoop(run)
-        : newestLoopId(loopId(await wishOf(world, options)), run);
-  const state = run === null || id === null ? undefined : lookup(run.stories, id, byText);
-  if (state === undefined || id === null) {
+  const seen = await lookedAt(world);
+  const id = seen === null ? null : await loopToUndo(world, seen.run, options);
+  const before = seen === null || id === null ? undefined : seen.prepared.get(id);
+  if (id === null || before === undefined) {
     throw new RemandError("usage", "there is no loop here to undo", "Give the goal and the check of the one you mean.");
   }
   const { config, policy } = loopConfig({ goal: null, check: options.check ?? "true", set: [] });
-  if (config === null || policy === null) return EXIT.usage;
+  assert(config !== null && policy !== null, "the preset goal is right by itself");
   const watcher = { onLines: () => undefined, onOutput: () => undefined };
   const plan = { config, policy, stories: [], place: "in-place", agentCommand: null, watcher } as const;
   const owned = await world.host.own(world.cwd, plan);
   try {
     await owned.undo(id);
+    // The journal must know that what was judged is not what is there any more.
+    await owned.tell(id, [{ type: "tree.restored", ...before }]);
   } finally {
     await owned.close();
   }
   world.out(`the files are as they were before ${id}; every attempt is kept under refs/remand/\n`);
   return EXIT.ok;
+}
+
+async function loopToUndo(world: World, run: RunState, options: Options): Promise<StoryId | null> {
+  return options.check === undefined ? lastLoop(run) : newestLoopId(loopId(await wishOf(world, options)), run);
 }

@@ -72,7 +72,7 @@ async function run(world: World, typed: readonly string[], options: Options): Pr
   const plan = { config, policy, stories, place: "worktrees", agentCommand: null } as const;
   const by = options.by ?? (await personOf(world, undefined).catch(() => "remand run"));
   const { exit } = await runEngine(world, plan, asked, { reporter: options.reporter, json: options.json, by });
-  if (exit === EXIT.person || exit === EXIT.budget) world.err("remand: remand inbox shows what waits for you\n");
+  if (exit === EXIT.person || exit === EXIT.budget) world.err("remand: what waits for you: remand inbox\n");
   return exit;
 }
 

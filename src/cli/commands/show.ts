@@ -72,7 +72,10 @@ function text(world: World, run: RunState, state: StoryState, lines: readonly St
     counted(state.attempts.length, "attempt"),
     ...(money === "" ? [] : [money]),
     durationText(spent.timeMs),
-    ...(commit === "" ? [] : [`branch remand/${story.id} at ${commit.slice(0, 12)}`]),
+    // A loop works in place: it has commits and no branch.
+    ...(commit === ""
+      ? []
+      : [`${story.kind === "loop" ? "" : `branch remand/${story.id} at `}commit ${commit.slice(0, 12)}`]),
   ];
   const timeline = timelineOf(lines).flatMap(({ at, mark, text, details }) => [
     `  ${paint.dim(timeText(at))}  ${glyphs.marks[mark]} ${text}`,

@@ -37,6 +37,10 @@ export interface Look {
   readonly journal: Pick<Journal, "head" | "read" | "verify" | "watch">;
   readonly evidence: Evidence;
   lines(after: number): AsyncIterable<Stored>;
+  /** Do all lines, folded anew, give the state that is shown? A snapshot that was tampered with does not. */
+  replays(): Promise<boolean>;
+  /** Heads of the journal that commits of attempts have noted. */
+  notedHeads(): Promise<readonly string[]>;
   /** Where the stories' code is, to be read: diffs and files. */
   workspace(): Promise<Workspace>;
   close(): Promise<void>;

@@ -18,19 +18,15 @@ interface Parts {
 }
 
 /** The gates there are, as the config wants them. */
-export function gatesOf(
-  { config, place, agentCommand }: RunPlan,
-  { evidence, clock, workspace, env }: Parts,
-): ReadonlyMap<GateName, Gate> {
-  const isLoop = agentCommand !== null || place === "in-place";
+export function gatesOf({ config }: RunPlan, { evidence, clock, workspace, env }: Parts): ReadonlyMap<GateName, Gate> {
   const checks = createChecksGate({
     commands: config.gates.checks.commands.map(checkCommand),
     environments: config.environments,
     evidence,
     clock,
     env: allowedEnvironment(env, config.env),
-    // In a loop the check is the goal; in a story what was red before is not the story's.
-    target: isLoop,
+    // Where the check is the goal, what is red at the start is not done yet; elsewhere it is not the story's.
+    target: config.preset === "goal",
   });
   const integrity = createIntegrityGate({
     workspace,

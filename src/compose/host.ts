@@ -6,11 +6,10 @@ import type { Event } from "../domain/event.ts";
 import type { StoryId } from "../domain/ids.ts";
 import type { Story } from "../domain/story.ts";
 import { drive } from "../engine/drive.ts";
+import { foldAnew, foldJournal } from "../engine/fold-journal.ts";
 import { openLedger, type Ledger } from "../engine/ledger.ts";
 import { recover } from "../engine/recover.ts";
 import type { EngineWorld } from "../engine/world.ts";
-import { evolve } from "../policy/evolve.ts";
-import { EMPTY_RUN } from "../policy/new-state.ts";
 import { canonicalJson } from "../stdx/canonical-json.ts";
 import { byText, lookup } from "../stdx/sorted-map.ts";
 import { takeOwnership } from "../adapters/journal/ownership.ts";
@@ -24,6 +23,7 @@ import { createWorktrees } from "../adapters/git/worktrees.ts";
 import { ablePolicy } from "./able-policy.ts";
 import { demoRepository } from "./demo-repository.ts";
 import { gatesOf } from "./gates.ts";
+import { notedHeads } from "./noted-heads.ts";
 import { probe } from "./probe.ts";
 import { rosterOf } from "./roster.ts";
 import { stateFolder, type StateFolder } from "./state-folder.ts";
@@ -45,12 +45,14 @@ async function look(root: string): Promise<Look | null> {
   const folder = stateFolder(root);
   if (!existsSync(folder.journal)) return null;
   const journal = await openJournalReadOnly(folder.journal);
-  const state = await foldAll(journal);
+  const { state, position } = await foldJournal(journal);
   return {
     state,
     journal,
     evidence: createEvidenceStore(folder.evidence),
     lines: (after) => journal.read(after),
+    replays: async () => canonicalJson(await foldAnew(journal, position)) === canonicalJson(state),
+    notedHeads: () => notedHeads(root),
     workspace: async () => createWorktrees({ root, state: folder.path }),
     close: () => journal.close(),
   };
@@ -168,10 +170,4 @@ function held(by: { readonly pid: number; readonly since: number; readonly comma
     `Remand already works here: ${who}`,
     "Let it end, or stop it with `remand stop`. To look on: `remand status`.",
   );
-}
-
-async function foldAll(journal: Pick<EngineWorld["journal"], "read">): Promise<Look["state"]> {
-  let state = EMPTY_RUN;
-  for await (const line of journal.read(0)) state = evolve(state, line);
-  return state;
 }

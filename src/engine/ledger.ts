@@ -3,9 +3,8 @@ import type { Event } from "../domain/event.ts";
 import type { StoryId } from "../domain/ids.ts";
 import type { RunState } from "../domain/run-state.ts";
 import type { StoryState } from "../domain/story-state.ts";
-import { evolve } from "../policy/evolve.ts";
-import { EMPTY_RUN } from "../policy/new-state.ts";
-import type { Journal, Stored } from "../ports/journal.ts";
+import type { Stored } from "../ports/journal.ts";
+import { foldJournal, saveSnapshot, withLine } from "./fold-journal.ts";
 import type { EngineWorld } from "./world.ts";
 
 /** The journal and the state folded from it, kept in step. The only writer of events in the engine. */
@@ -25,20 +24,15 @@ export interface Ledger {
 
 export async function openLedger(world: Pick<EngineWorld, "journal" | "clock" | "watcher">): Promise<Ledger> {
   const { journal, clock, watcher } = world;
-  const begun = await recovered(journal);
-  const { seqs } = begun;
-  let { state, position } = begun;
+  let folded = await foldJournal(journal);
+  let savedAt = folded.position;
   let wake: (() => void)[] = [];
 
   const fold = (lines: readonly Stored[]): void => {
-    const fresh = lines.filter((line) => line.position > position);
-    for (const line of fresh) {
-      state = evolve(state, line);
-      position = line.position;
-      seqs.set(line.story, line.seq);
-    }
+    const fresh = lines.filter((line) => line.position > folded.position);
+    for (const line of fresh) folded = withLine(folded, line);
     if (fresh.length === 0) return;
-    watcher.onLines(fresh, state);
+    watcher.onLines(fresh, folded.state);
     const waiting = wake;
     wake = [];
     for (const each of waiting) each();
@@ -53,15 +47,18 @@ export async function openLedger(world: Pick<EngineWorld, "journal" | "clock" | 
   };
   const catchUp = async (): Promise<void> => {
     const lines: Stored[] = [];
-    for await (const line of journal.read(position)) lines.push(line);
+    for await (const line of journal.read(folded.position)) lines.push(line);
     fold(lines);
+    if (folded.position - savedAt < SNAPSHOT_EVERY) return;
+    savedAt = folded.position;
+    await saveSnapshot(journal, folded);
   };
 
   return {
-    state: () => state,
-    story: (id) => lookup(state.stories, id, byText)!,
+    state: () => folded.state,
+    story: (id) => lookup(folded.state.stories, id, byText)!,
     append: async (stream, events) => {
-      const appended = await journal.append(stream, seqs.get(stream) ?? 0, events, clock.now());
+      const appended = await journal.append(stream, folded.seqs.get(stream) ?? 0, events, clock.now());
       await inTurn(catchUp);
       return appended.ok;
     },
@@ -70,16 +67,5 @@ export async function openLedger(world: Pick<EngineWorld, "journal" | "clock" | 
   };
 }
 
-async function recovered(
-  journal: Journal,
-): Promise<{ state: RunState; position: number; seqs: Map<StoryId | null, number> }> {
-  let state = EMPTY_RUN;
-  let position = 0;
-  const seqs = new Map<StoryId | null, number>();
-  for await (const line of journal.read(0)) {
-    state = evolve(state, line);
-    position = line.position;
-    seqs.set(line.story, line.seq);
-  }
-  return { state, position, seqs };
-}
+/** Often enough that recovery reads little, and seldom enough that nobody notices the writing. */
+const SNAPSHOT_EVERY = 2000;

@@ -1,4 +1,5 @@
 import { EXIT, type CliCommand, type ExitCode, type World } from "../command.ts";
+import type { Look } from "../host.ts";
 import { looking } from "../looking.ts";
 
 const EXAMPLES = `Examples:
@@ -22,19 +23,27 @@ export const command: CliCommand = {
 async function verify(world: World, isDocument: boolean): Promise<ExitCode> {
   return looking(world, async (look) => {
     const verified = await look.journal.verify();
-    const head = verified.ok ? verified.head : null;
-    // What was folded must be in the chain. It may have grown since: an engine may be at work.
-    const replayed = head === null || head.position >= look.state.position;
-    const ok = verified.ok && replayed;
-    const problem = verified.ok
-      ? `the chain has ${verified.head.position} lines, ${look.state.position} were read`
-      : verified.problem;
-    const place = verified.ok ? verified.head.position : verified.position;
+    const problem = verified.ok ? await problemBesideTheChain(look) : verified.problem;
+    const position = verified.ok ? verified.head.position : verified.position;
     if (isDocument) {
-      const document = ok ? { ok, head } : { ok, position: place, problem };
+      const document =
+        verified.ok && problem === null ? { ok: true, head: verified.head } : { ok: false, position, problem };
       world.out(`${JSON.stringify({ schema: "remand.verify/1", ...document }, null, 2)}\n`);
-    } else if (ok) world.out(`intact: ${head?.position} lines, the last is ${head?.hash}\n`);
-    else world.out(`not intact: line ${place}: ${problem}\n`);
-    return ok ? EXIT.ok : EXIT.rejected;
+    } else if (verified.ok && problem === null)
+      world.out(`intact: ${position} lines, the last is ${verified.head.hash}\n`);
+    else world.out(`not intact: line ${position}: ${problem}\n`);
+    return problem === null ? EXIT.ok : EXIT.rejected;
   });
+}
+
+/** What a chain that holds cannot show: an end that was cut off, and a snapshot that says something else. */
+async function problemBesideTheChain(look: Look): Promise<string | null> {
+  const missing = new Set(await look.notedHeads());
+  if (missing.size > 0) for await (const { hash } of look.lines(0)) missing.delete(hash);
+  if (missing.size > 0)
+    return `a commit notes the head ${[...missing][0]}, which is not there: the end was cut off, or all of it was written anew`;
+  if (await look.replays()) return null;
+  // An engine has written since: what was folded before and after that cannot be compared.
+  const { position } = await look.journal.head();
+  return position > look.state.position ? null : "the lines, folded anew, do not give the state of the snapshot";
 }

@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { killLeftovers, leftovers } from "../../src/adapters/process/leftovers.ts";
 import { processTable, variableOf } from "../../src/adapters/process/process-table.ts";
 import { runProcess, type ProcessControl, type ProcessSpec } from "../../src/adapters/process/run-process.ts";
@@ -287,11 +287,15 @@ describe("processes that are left", () => {
   });
 
   test("one whom nobody can find cannot hold the output open", async () => {
+    const openPipes = (): number => process.getActiveResourcesInfo().filter((name) => name === "PipeWrap").length;
+    const before = openPipes();
     const script = `env -i setsid /bin/sh -c '/bin/sh -c "echo \\$\\$ > stray.pid; exec sleep 5" &'; sleep 0.2; echo done`;
     const result = await run(script);
     expect(result.stdout).toBe("done\n");
     expect(result.durationMs).toBeLessThan(2500);
     expect(isRunning("stray.pid")).toBe(true);
+    // Nothing of it may keep our own process alive.
+    await vi.waitFor(() => expect(openPipes()).toBe(before));
     process.kill(Number(readFileSync(join(folder, "stray.pid"), "utf8")), "SIGKILL");
   });
 

@@ -93,6 +93,20 @@ export function workspaceContract(name: string, make: (repository: TestRepositor
       }
     });
 
+    test("a change of the same size in the instant after the beginning is seen, also later", async () => {
+      const story = storyId("quick");
+      // Git's times are whole seconds, so all of it has to happen in one.
+      await new Promise((resolve) => setTimeout(resolve, 1010 - (Date.now() % 1000)));
+      repository.git("checkout", "--quiet", "HEAD~0");
+      write(repository.root, "src/a.ts", "one\ntwo\nthree\n");
+      repository.git("add", "src/a.ts");
+      const place = await workspace.prepare(story);
+      write(place.path, "src/a.ts", "ONE\nTWO\nTHREE\n");
+      await new Promise((resolve) => setTimeout(resolve, 1100));
+      const { tree } = await workspace.look(story);
+      expect(await workspace.fileAt(story, tree, "src/a.ts")).toBe("ONE\nTWO\nTHREE\n");
+    });
+
     test("files that somebody told git not to look at are looked at", async () => {
       const before = await workspace.look(STORY);
       repository.git("-C", path, "update-index", "--assume-unchanged", "src/a.ts");

@@ -71,14 +71,20 @@ export function createFamily(cookie: string, root: number | null): Family {
  * Returns how many processes were told to end.
  */
 export async function endFamily(family: Family, ladder: readonly NodeJS.Signals[], graceMs: number): Promise<number> {
-  const told = new Set<number>();
+  const startedAt = performance.now();
   const rungMs = graceMs / Math.max(1, ladder.length - 1);
+  const told = new Set<number>();
+  let members: readonly ProcessEntry[] | null = [];
   for (const [rung, signal] of ladder.entries()) {
     const isLast = rung === ladder.length - 1;
+    const leftMs = (): number => startedAt + (rung + 1) * rungMs - performance.now();
     for (let round = 0; round < (isLast ? LAST_RUNG_ROUNDS : 1); round++) {
-      const members = await family.members();
+      // Looking for others takes a while on a busy machine; those who are known need not profit from it.
+      if (isLast) members.filter(isAlive).forEach(({ pid }) => send(pid, signal));
+      members = await family.members();
       if (members === null) {
-        await endGroupBlindly(family.root, signal, isLast ? 0 : rungMs);
+        await endGroupBlindly(family.root, signal, isLast ? 0 : leftMs());
+        members = [];
         break;
       }
       if (members.length === 0) return told.size;
@@ -86,7 +92,7 @@ export async function endFamily(family: Family, ladder: readonly NodeJS.Signals[
         told.add(pid);
         send(pid, signal);
       }
-      await untilGone(members, isLast ? LAST_RUNG_MS : rungMs);
+      await untilGone(members, isLast ? LAST_RUNG_MS : leftMs());
     }
   }
   return told.size;

@@ -1,7 +1,6 @@
 import type { StoryId } from "../domain/ids.ts";
 import type { RunState } from "../domain/run-state.ts";
 import { storiesOf } from "../views/run-summary.ts";
-import { counted } from "../views/words.ts";
 import { EXIT, type ExitCode, type Interrupt, type World } from "./command.ts";
 import { exitCodeOf } from "./exit.ts";
 import type { Owned, RunPlan } from "./host.ts";
@@ -33,20 +32,18 @@ export async function runEngine(
 ): Promise<EngineResult> {
   const isDocument = options.json === true;
   const reporter = isDocument
-    ? SILENT
+    ? silentReporter(world)
     : await createReporter(reporterName(options.reporter, world.env), { world, asked });
   const owned = await world.host.own(world.cwd, { ...plan, watcher: reporter });
   const stop = new AbortController();
   let interrupt: Interrupt | null = null;
   const unhook = world.onInterrupt((signal) => {
     interrupt = signal;
-    world.err("remand: stopping; what runs is ended and will be done again (once more: at once)\n");
+    reporter.note("remand: stopping; what runs is ended and will be done again (once more: at once)\n");
     stop.abort();
   });
   let state: RunState;
   try {
-    if (owned.interrupted > 0)
-      world.err(`remand: ${counted(owned.interrupted, "thing")} had been cut off the last time; each is done again\n`);
     await released(owned, asked, options.by);
     state = await owned.drive(stop.signal);
   } finally {
@@ -62,7 +59,12 @@ export async function runEngine(
 
 const INTERRUPTED: { readonly [I in Interrupt]: ExitCode } = { SIGINT: EXIT.interrupted, SIGTERM: EXIT.terminated };
 
-const SILENT: Reporter = { onLines: () => undefined, onOutput: () => undefined, end: () => Promise.resolve() };
+const silentReporter = (world: World): Reporter => ({
+  onLines: () => undefined,
+  onOutput: () => undefined,
+  note: (text) => world.err(text),
+  end: () => Promise.resolve(),
+});
 
 /** Whoever starts the work of a story that was stopped means it to go on. */
 async function released(owned: Owned, asked: readonly StoryId[], by: string): Promise<void> {

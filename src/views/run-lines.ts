@@ -48,6 +48,22 @@ export function linesFor(
   const note = noteOf(event, state);
   if (note !== null) return { lines: say(note.mark, note.text), memory };
   if (state === undefined) return { lines: [], memory };
+  return storyLines({ event, at }, memory.phase === null ? remembered(memory, state) : memory, state, glyphs, say);
+}
+
+/** The attempt may have begun before anybody listened: then the state knows it. */
+function remembered(memory: LineMemory, state: StoryState): LineMemory {
+  const last = state.attempts.at(-1);
+  return last === undefined ? memory : { ...memory, attempt: last.attempt, phase: last.phase };
+}
+
+function storyLines(
+  { event, at }: Pick<Recorded, "event" | "at">,
+  memory: LineMemory,
+  state: StoryState,
+  glyphs: Glyphs,
+  say: Say,
+): { readonly lines: readonly RunLine[]; readonly memory: LineMemory } {
   switch (event.type) {
     case "attempt.started": {
       const next = { attempt: event.attempt, phase: event.phase, costUsd: null, blame: null };

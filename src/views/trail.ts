@@ -62,7 +62,7 @@ function locationsOf(run: RunState): LocationRecord[] {
   const places = new Map<string, LocationRecord>();
   for (const [, state] of entries(run.stories)) {
     for (const [place, { attempts, lastAttemptAt, outcomes, totalCostUsd }] of Object.entries(state.locations)) {
-      const [file = "", symbol] = splitPlace(place);
+      const [file, symbol] = splitPlace(place);
       const before = places.get(place);
       const cost = state.spent.costUnknown ? null : totalCostUsd;
       places.set(place, {

@@ -24,7 +24,8 @@ interface Setting {
   readonly color?: boolean;
   readonly script?: Script;
   readonly files?: ReturnType<typeof memoryFiles>;
-  readonly onLine?: (reporter: Reporter) => void;
+  readonly onLine?: (reporter: Reporter) => unknown;
+  readonly afterLine?: (reporter: Reporter) => unknown;
 }
 
 const fails = (): Script => scripted({ gates: { checks: [{ result: "fail", blocking: 2 }] }, attemptCostUsd: 0.25 });
@@ -35,6 +36,7 @@ async function told(name: ReporterName, setting: Setting = {}): Promise<Told> {
   const host = fakeHost({ script: setting.script ?? fails() });
   const world = {
     out: (text: string) => void out.push(text),
+    err: (text: string) => void out.push(text),
     env: setting.env ?? {},
     color: setting.color ?? false,
     terminal: setting.terminal ?? false,
@@ -50,6 +52,7 @@ async function told(name: ReporterName, setting: Setting = {}): Promise<Told> {
       lines.push(...fresh);
       setting.onLine?.(reporter);
       reporter.onLines(fresh, state);
+      setting.afterLine?.(reporter);
     },
   };
   const owned = await host.own("/work", { ...planFor([story("login")]), watcher });
@@ -117,13 +120,14 @@ describe("default", () => {
   });
 
   it("draws a footer of at most three lines in its place, and takes it away at the end", async () => {
+    vi.useFakeTimers();
+    const printed = "\u001b[2Jline of \u{1F600} output ".repeat(20);
     const { out } = await told("default", {
       terminal: true,
-      onLine: (reporter) =>
-        reporter.onOutput(
-          { key: "k", story: storyId("login"), type: "accept" },
-          "\u001b[2Jline of \u{1F600} output ".repeat(20),
-        ),
+      afterLine: (reporter) => {
+        reporter.onOutput({ key: "k", story: storyId("login"), type: "accept" }, printed);
+        vi.advanceTimersByTime(1000);
+      },
     });
     expect(out).toContain("▶ login attempt 1, developer works");
     expect(out).toContain("  login: line of");
@@ -139,6 +143,22 @@ describe("default", () => {
       "✔ login  implement  attempt 2  $0.25   integrity ✔  checks ✔   accepted",
       "1 story · 1 accepted · $0.50 of $10.00",
     ]);
+  });
+
+  it("puts a message beside its lines, not under the footer", async () => {
+    let said = 0;
+    const { out } = await told("default", {
+      terminal: true,
+      onLine: (reporter) => said++ === 3 && reporter.note("stopping\n"),
+    });
+    expect(screenAfter(out)[0]).toBe("stopping");
+    expect(screenAfter(out).filter((line) => line.startsWith("▶"))).toEqual([]);
+  });
+
+  it("forgets the output of what has ended", async () => {
+    const { out } = await told("default", { terminal: true });
+    // Each thing prints before its beginning is told here, so no footer may show it.
+    expect(out).not.toContain("says something");
   });
 
   it("shows that it is alive while nothing happens", async () => {

@@ -95,6 +95,17 @@ describe("the lines of a run", () => {
     });
   });
 
+  it("know the attempt when nobody listened to its beginning", () => {
+    const events = [...STARTED, attempt(1), attemptEnd(1, { type: "ready" }, "t1")];
+    const run = events.reduce(
+      (state, event) => evolve(state, recorded(0, "a", event)),
+      begin(presetPolicy("critic-audit"), story("a")),
+    );
+    const line = recorded(1, "a", judged("checks", "t1", "fail"));
+    const { lines } = linesFor(line, NOTHING_HEARD, evolve(run, line), UNICODE_GLYPHS);
+    expect(lines[0]!.text).toBe("implement  attempt 1   checks ✖ 1 finding");
+  });
+
   it("count both ways when work goes back, and name the cause and who mends it", () => {
     const failed = [...STARTED, attempt(1), attemptEnd(1, { type: "ready" }, "t1"), judged("review", "t1", "fail")];
     expect(texts([...failed, sentBack(1, 3)]).at(-1)).toBe(

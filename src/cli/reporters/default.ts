@@ -39,6 +39,7 @@ export function createDefaultReporter({ world, asked }: ReporterSetting): Report
   return {
     onLines(lines, after) {
       state = after;
+      if (lines.some(({ event }) => event.type.endsWith(".started"))) output = "";
       const heard = listen(lines, after)
         // On a terminal the footer says what begins.
         .filter(({ line }) => !hasFooter || line.mark !== "started")
@@ -49,6 +50,12 @@ export function createDefaultReporter({ world, asked }: ReporterSetting): Report
     },
     onOutput(command: Command, line: string) {
       output = shortLine(`${command.story ?? "run"}: ${line}`, LONGEST_OUTPUT);
+    },
+    note(text) {
+      // The footer is taken away first: a message below it would be erased in its place.
+      if (drawn > 0) world.out(erased());
+      drawn = 0;
+      world.err(text);
     },
     end(after) {
       if (ticking !== null) clearInterval(ticking);

@@ -18,6 +18,8 @@ export interface FooterView {
 
 /** At most three lines: what runs now, the newest output, and how it stands. None is wider than the terminal. */
 export function footerLines({ state, asked, output, beganAt, now, columns, glyphs }: FooterView): string[] {
+  // Before the first story is in the journal there is nothing to say.
+  if (storiesOf(state, asked).length === 0) return [];
   const running = storiesOf(state, asked).flatMap((story) => runningText(story, now) ?? []);
   const shown = running.slice(0, MOST_SHOWN);
   if (running.length > shown.length) shown.push(`and ${running.length - shown.length} more`);

@@ -18,6 +18,7 @@ export function createGithubReporter({ world, asked }: ReporterSetting): Reporte
     onOutput() {
       // Output of several stories at once cannot be folded: it is kept as evidence.
     },
+    note: (text) => world.err(text),
     async end(state) {
       const summary = summaryText(state, asked, UNICODE_GLYPHS.dot);
       world.out(`${command("notice", { title: "Remand" }, summary)}\n`);

@@ -10,6 +10,7 @@ export function createJsonlReporter({ world, asked }: ReporterSetting): Reporter
     onOutput() {
       // What agents and checks print is kept as evidence; the stream is the journal's alone.
     },
+    note: (text) => world.err(text),
     end(state) {
       world.out(`${JSON.stringify(runDocument(state, asked))}\n`);
       return Promise.resolve();

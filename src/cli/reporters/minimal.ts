@@ -16,6 +16,7 @@ export function createMinimalReporter({ world, asked }: ReporterSetting): Report
     onOutput() {
       // What agents and checks print is not for this reader.
     },
+    note: (text) => world.err(text),
     end(state) {
       world.out(`${summaryText(state, asked, glyphs.dot)}\n`);
       return Promise.resolve();

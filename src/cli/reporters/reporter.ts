@@ -7,13 +7,15 @@ import { isCalledByAgent, isCi } from "../terminal-kind.ts";
 
 /** Tells whoever called `run` how it goes. It looks on and changes nothing. */
 export interface Reporter extends Watcher {
+  /** A message about the run itself, beside its lines. */
+  note(text: string): void;
   /** The run is over, or was told to stop. */
   end(state: RunState): Promise<void>;
 }
 
 /** What a reporter may use of the world, and what it is about. */
 export interface ReporterSetting {
-  readonly world: Pick<World, "out" | "env" | "color" | "terminal" | "columns" | "now" | "files">;
+  readonly world: Pick<World, "out" | "err" | "env" | "color" | "terminal" | "columns" | "now" | "files">;
   /** The stories that were asked for. */
   readonly asked: readonly StoryId[];
 }

@@ -3,7 +3,7 @@ import type { StoryId } from "../domain/ids.ts";
 import { nearMiss } from "../stdx/near-miss.ts";
 
 /** For options that can be given again. */
-export const collect = (value: string, before: readonly string[]): string[] => [...before, value];
+export const collect = (value: string, before: readonly string[] = []): string[] => [...before, value];
 
 /** A whole number from an option's text. */
 export function numberOf(option: string, text: string, least: number, most: number): number {

@@ -8,7 +8,7 @@ export function findingText(finding: Finding, maxChars = 160): string {
   return shortLine(place === "" ? finding.message : `${place}  ${finding.message}`, maxChars);
 }
 
-export function placeText({ file, line }: Pick<Finding, "file" | "line">): string {
+function placeText({ file, line }: Pick<Finding, "file" | "line">): string {
   if (file === undefined) return "";
   return line === undefined ? file : `${file}:${line}`;
 }

@@ -3,6 +3,8 @@ import { command } from "../../src/cli/commands/loop.ts";
 import type { Surroundings } from "../../src/cli/program.ts";
 import { entries } from "../../src/stdx/sorted-map.ts";
 import { world as scripted } from "../seeds/scripted-run.ts";
+import { storyId } from "../../src/domain/ids.ts";
+import { answer } from "../simulation/world.ts";
 import { fakeHost, type FakeHost } from "./fake-host.ts";
 import { run, type Ran } from "./fake-surroundings.ts";
 import { memoryFiles } from "./memory-files.ts";
@@ -96,6 +98,19 @@ describe("remand loop", () => {
     expect(ran.exit).toBe(0);
     expect(ran.err).toMatch(/going on with loop-[0-9a-f]{8}, which has made \d attempts?/);
     expect(ids(host)).toHaveLength(1);
+  });
+
+  it("ends with 4 where it stalls, says where to look, and with 3 once a person has given it up", async () => {
+    const same = { result: "fail", failure: "same", blocking: 1 } as const;
+    const host = fakeHost({ script: scripted({ gates: { checks: [same, same, same] } }) });
+    const ran = await loop(host, [...GOAL, ...AGENT]);
+    const id = ids(host)[0]!;
+    expect(ran).toMatchObject({ exit: 4, err: expect.stringContaining(`remand show ${id}`) });
+    await host.write(storyId(id), answer("abandon"));
+    const over = await loop(host, [...GOAL, ...AGENT]);
+    expect(over.exit).toBe(3);
+    expect(over.out).toContain(`${id} ended 0 ms ago as abandoned: Ada: because; --new starts over`);
+    expect(host.plans).toHaveLength(1);
   });
 
   it("undoes the loop that was run last, or the one that is named", async () => {

@@ -18,7 +18,7 @@ import { personOf } from "../person.ts";
 interface Options {
   readonly message?: string;
   readonly gate?: string;
-  readonly finding: readonly string[];
+  readonly finding?: readonly string[];
   readonly budget?: string;
   readonly limit?: string;
   readonly by?: string;
@@ -45,7 +45,7 @@ export const command: CliCommand = {
       .argument("<verb>", ANSWER_VERBS.join(", "))
       .option("--message <text>", "the reason, or the guidance for the next attempt")
       .option("--gate <gate>", "the gate it is about (default: the escalation's)")
-      .option("--finding <id>", "the finding it is about, or the beginning of its id; can be given again", collect, [])
+      .option("--finding <id>", "the finding it is about, or the beginning of its id; can be given again", collect)
       .option("--budget <name>", "for raise-budget: which one (default: the escalation's)")
       .option("--limit <number>", "for raise-budget: the new limit; a length of time for a time budget")
       .option("--by <name>", "who says so (default: you)")
@@ -115,7 +115,7 @@ function answerOf(subject: Subject, verb: AnswerVerb, by: string, options: Optio
     );
   }
   const gate = options.gate === undefined ? undefined : wordOf("a gate", options.gate, GATES);
-  const findings = findingsOf(state, gate ?? escalation?.gate ?? state?.failing?.gate ?? null, options.finding);
+  const findings = findingsOf(state, gate ?? escalation?.gate ?? state?.failing?.gate ?? null, options.finding ?? []);
   if (verb === "dispute" && findings.length === 0) throw nothingDisputed(state);
   return {
     verb,

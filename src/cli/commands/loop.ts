@@ -24,7 +24,7 @@ interface Options {
   readonly maxIterations?: string;
   readonly cost?: string;
   readonly time?: string;
-  readonly set: readonly string[];
+  readonly set?: readonly string[];
   readonly reporter?: string;
   readonly json?: boolean;
 }
@@ -55,7 +55,7 @@ export const command: CliCommand = {
       .option("--cost <dollars>", "stop and ask at this cost, where the agent says what it costs (default: 10)")
       .option("--time <length>", "stop and ask after this time, such as 30m (default: 2h)")
       .option("--agent <name>", "an agent that Remand knows by name (comes in a later version)")
-      .option("--set <path=value>", "set any value of the config; can be given again", collect, [])
+      .option("--set <path=value>", "set any value of the config; can be given again", collect)
       .option("--reporter <name>", `how progress is shown: ${REPORTERS.join(", ")}`)
       .option("--json", "print a document of the schema remand.run/1 when it is over")
       .addHelpText("before", EXAMPLES)
@@ -110,7 +110,7 @@ async function wishOf(world: World, options: Options): Promise<LoopWish> {
   if (options.check === undefined || options.check.trim() === "") {
     throw new RemandError("usage", "nothing would say when it is done", 'Give a check: --check "npm test"');
   }
-  const { check, maxIterations, cost, time, set } = options;
+  const { check, maxIterations, cost, time, set = [] } = options;
   const goal = options.goal === undefined ? null : await goalText(world, options.goal);
   return { goal, check, maxIterations, cost, time, set };
 }

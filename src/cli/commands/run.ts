@@ -17,7 +17,7 @@ import { runEngine } from "../run-engine.ts";
 
 interface Options {
   readonly config?: string;
-  readonly set: readonly string[];
+  readonly set?: readonly string[];
   readonly dryRun?: boolean;
   readonly watch?: boolean;
   readonly reporter?: string;
@@ -45,7 +45,7 @@ export const command: CliCommand = {
       .option("--dry-run", "print the plan and start nothing")
       .option("--watch", "keep going when all is done (comes in a later version)")
       .option("--reporter <name>", `how progress is shown: ${REPORTERS.join(", ")}`)
-      .option("--set <path=value>", "set a value of the config for this run; can be given again", collect, [])
+      .option("--set <path=value>", "set a value of the config for this run; can be given again", collect)
       .option("--by <name>", "in whose name stopped stories go on (default: you)")
       .option("--json", "print a document of the schema remand.run/1 (or remand.plan/1) when it is over")
       .addHelpText("before", EXAMPLES)

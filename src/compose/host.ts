@@ -121,7 +121,7 @@ async function owned(
     evidence,
     outbox: createFileOutbox(folder.outbox),
     gates,
-    roster: await rosterOf(root, plan, { clock, env, scripted: folder.scripted }),
+    roster: await rosterOf(root, plan, { clock, env }),
     watcher: plan.watcher,
     nonce: () => randomBytes(12).toString("hex"),
   };

@@ -15,8 +15,6 @@ import { problemText } from "../writers/problem-text.ts";
 interface Parts {
   readonly clock: Clock;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Where scripted agents keep count. */
-  readonly scripted: string;
 }
 
 /** Who plays which role: the loop's one command, or what the config says of each role. */
@@ -74,7 +72,7 @@ async function agentOf(
   );
 }
 
-async function scriptedAgent(file: string, role: string, { clock, scripted }: Parts): Promise<Agent> {
+async function scriptedAgent(file: string, role: string, { clock }: Parts): Promise<Agent> {
   const text = await textOf(file);
   if (text === null)
     throw new RemandError(
@@ -89,7 +87,7 @@ async function scriptedAgent(file: string, role: string, { clock, scripted }: Pa
       problems.map((problem) => problemText(problem, { color: false })).join("\n"),
       "Mend the script.",
     );
-  return createScriptedAgent({ name: role, script, role, stateFolder: scripted, clock });
+  return createScriptedAgent({ name: role, script, role, clock });
 }
 
 /** The role file's text, where there is one; a role without a file is told what to do by the assignment alone. */

@@ -6,7 +6,6 @@ export interface StateFolder {
   readonly journal: string;
   readonly evidence: string;
   readonly outbox: string;
-  readonly scripted: string;
 }
 
 export function stateFolder(root: string): StateFolder {
@@ -16,6 +15,5 @@ export function stateFolder(root: string): StateFolder {
     journal: join(path, "journal.db"),
     evidence: join(path, "evidence"),
     outbox: join(path, "outbox"),
-    scripted: join(path, "scripted"),
   };
 }

@@ -12,6 +12,8 @@ export interface AttemptSummary {
   /** The gate, or the person, that sent it back; `null` for new work. */
   readonly reworkOf: GateName | "person" | null;
   readonly outcome: AttemptOutcome["type"] | "running" | "interrupted";
+  /** How often it was asked to say it again. */
+  readonly asked: number;
   readonly tree: TreeId | null;
   /** What it did, in the agent's words, shortened. */
   readonly summary: string;

@@ -91,6 +91,7 @@ async function run(
       timeoutMs,
       env: player.env,
       key: command.key,
+      turn: turnOf(ledger.story(command.story)),
     },
     { signal, onEvent: (event) => event.type === "output" && world.watcher.onOutput(command, event.line) },
   );
@@ -152,6 +153,14 @@ export async function reportAttempt(
     { type: "attempt.finished", attempt, tree, commit, changed, productChanged: changed.length > 0, ...ended },
   ]);
   await world.outbox.drop(attemptKey(id, attempt));
+}
+
+/** Each time a role was asked and answered, in this attempt or an earlier one. What was interrupted is asked anew. */
+function turnOf({ attempts, running }: StoryState): number {
+  const role = running?.type === "attempt" ? running.role : null;
+  return attempts
+    .filter((attempt) => attempt.role === role && attempt.outcome !== "interrupted")
+    .reduce((turns, { outcome, asked }) => turns + asked + (outcome === "running" ? 0 : 1), 0);
 }
 
 /** A rework gets its brief, new work its assignment. */

@@ -22,7 +22,7 @@ export async function startRemediation(performing: PerformingOf<"start-remediati
     attempt,
     attempts: policy.limits.remediations,
   };
-  const result = await asked(performing, policy.roles.remediation, (rolePrompt, nonce) =>
+  const result = await asked(performing, policy.roles.remediation, attempt - 1, (rolePrompt, nonce) =>
     writeRemediationPrompt({ ...request, rolePrompt }, { nonce }),
   );
   if (performing.signal.aborted) return;
@@ -36,7 +36,7 @@ export async function checkHealth(performing: PerformingOf<"check-health">): Pro
   const { remediation, policy } = ledger.state();
   if (remediation === null || policy === null) return;
   const fixes = remediation.history.at(-1)?.fixes ?? [];
-  const result = await asked(performing, policy.roles.healthCheck, (rolePrompt, nonce) =>
+  const result = await asked(performing, policy.roles.healthCheck, remediation.tries - 1, (rolePrompt, nonce) =>
     writeHealthCheckPrompt({ rolePrompt, issue: remediation.issue, fixes, commands: [] }, { nonce }),
   );
   if (signal.aborted) return;
@@ -50,6 +50,7 @@ export async function checkHealth(performing: PerformingOf<"check-health">): Pro
 async function asked(
   { command, world, signal }: PerformingOf<"start-remediation" | "check-health">,
   role: RoleName,
+  turn: number,
   write: (rolePrompt: string, nonce: string) => string,
 ): Promise<AgentResult | null> {
   const player = await world.roster.playing(role);
@@ -67,6 +68,7 @@ async function asked(
       timeoutMs,
       env: player.env,
       key: command.key,
+      turn: turn,
     },
     { signal, onEvent: (event) => event.type === "output" && world.watcher.onOutput(command, event.line) },
   );

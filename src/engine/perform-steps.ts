@@ -105,6 +105,7 @@ export async function adjudicate({ command, ledger, world, signal }: PerformingO
       timeoutMs,
       env: player.env,
       key: command.key,
+      turn: 0,
     },
     { signal, onEvent: () => undefined },
   );

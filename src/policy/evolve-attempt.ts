@@ -1,5 +1,5 @@
 import type { AttemptFinished, AttemptStarted } from "../domain/event.ts";
-import type { AttemptOutcome } from "../domain/attempt.ts";
+import type { AttemptOutcome, AttemptSummary } from "../domain/attempt.ts";
 import { spend } from "../domain/budget.ts";
 import type { Counters, StoryState, Wait } from "../domain/story-state.ts";
 import { storyId } from "../domain/ids.ts";
@@ -23,6 +23,7 @@ export function attemptStarted(state: StoryState, event: AttemptStarted, at: num
         ...(event.tddPhase === undefined ? {} : { tddPhase: event.tddPhase }),
         reworkOf: event.reworkOf,
         outcome: "running",
+        asked: 0,
         tree: null,
         summary: "",
         failed: "",
@@ -36,7 +37,8 @@ export function attemptUnclear(state: StoryState, detail: string, at: number): S
   const running = state.running;
   if (running?.type !== "attempt") return state;
   const unclear = running.unclear + 1;
-  if (unclear <= (state.policy?.limits.clarifications ?? 0)) return { ...state, running: { ...running, unclear } };
+  if (unclear <= (state.policy?.limits.clarifications ?? 0))
+    return { ...withLastAttempt(state, { asked: unclear }), running: { ...running, unclear } };
   return ended({ ...state, running: null }, { type: "unclear", detail }, detail, at);
 }
 
@@ -65,10 +67,7 @@ function unchanged(state: StoryState, event: AttemptFinished): StoryState {
 }
 
 function ended(state: StoryState, outcome: AttemptOutcome, summary: string, at: number): StoryState {
-  const attempts = state.attempts.map((attempt, index) =>
-    index === state.attempts.length - 1 ? { ...attempt, outcome: outcome.type, tree: state.tree, summary } : attempt,
-  );
-  const next = { ...state, attempts };
+  const next = withLastAttempt(state, { outcome: outcome.type, tree: state.tree, summary });
   return outcome.type === "ready" ? worked(next) : notWorked(next, outcome, at);
 }
 
@@ -143,10 +142,17 @@ function incomplete(
 export function interrupted(state: StoryState): StoryState {
   const { running, counters } = state;
   if (running?.type !== "attempt") return { ...state, running: null };
-  const attempts = state.attempts.map((attempt) =>
-    attempt.attempt === running.attempt ? { ...attempt, outcome: "interrupted" as const } : attempt,
-  );
-  return { ...state, running: null, attempts, counters: { ...counters, attempts: counters.attempts - 1 } };
+  const next = withLastAttempt(state, { outcome: "interrupted" });
+  return { ...next, running: null, counters: { ...counters, attempts: counters.attempts - 1 } };
+}
+
+/** The attempt that runs, or ran last, is the last of the list. */
+export function withLastAttempt(state: StoryState, change: Partial<AttemptSummary>): StoryState {
+  const last = state.attempts.length - 1;
+  return {
+    ...state,
+    attempts: state.attempts.map((attempt, at) => (at === last ? { ...attempt, ...change } : attempt)),
+  };
 }
 
 /** Doubles each time; the exponent is capped, because a wait of years is a stop that nobody sees. */

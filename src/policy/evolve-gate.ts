@@ -5,7 +5,7 @@ import type { GateName, Judgement } from "../domain/gate.ts";
 import type { Result } from "../domain/result.ts";
 import type { StoryState } from "../domain/story-state.ts";
 import { charged, gateState, refunded, withGate } from "./charge.ts";
-import { backoffMs } from "./evolve-attempt.ts";
+import { backoffMs, withLastAttempt } from "./evolve-attempt.ts";
 import { blamedPlaces, placesJudged, placesUnderSuspicion } from "./locations.ts";
 
 export function gateJudged(state: StoryState, judgement: Judgement, base: string, at: number): StoryState {
@@ -66,10 +66,7 @@ function failed(state: StoryState, judgement: Judgement, at: number): StoryState
     blocking: judgement.blocking.length,
     failingTests: judgement.tests?.failed ?? null,
   };
-  const attempts = state.attempts.map((attempt, index) =>
-    index === state.attempts.length - 1 ? { ...attempt, failed: judgement.summary } : attempt,
-  );
-  const next = withGate({ ...state, attempts }, gate, {
+  const next = withGate(withLastAttempt(state, { failed: judgement.summary }), gate, {
     errors: 0,
     inconclusives: 0,
     rounds: [...before.rounds, round],

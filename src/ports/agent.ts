@@ -22,8 +22,10 @@ export interface AgentRequest {
   readonly timeoutMs: number;
   /** Names of environment variables it gets beyond the usual few. */
   readonly env: Readonly<Record<string, string>>;
-  /** Identifies this dispatch: who finishes unseen can be collected by it after a crash. */
+  /** Identifies this dispatch: its story, and the number of the story's events when it was decided. */
   readonly key: string;
+  /** How many dispatches of this role for this story have ended before it. One that was interrupted has not. */
+  readonly turn: number;
 }
 
 /** Opaque to everyone but the adapter that made it, and fit to be stored. */

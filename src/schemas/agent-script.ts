@@ -122,12 +122,3 @@ const KINDS: Readonly<Record<string, string>> = {
 
 export type ScriptedAttempt = z.infer<typeof attempt>;
 export type ScriptPart = z.infer<typeof part>;
-
-/** The scripted agent's own record of its calls for one story and role. */
-export const scriptedCallsSchema = z.object({
-  story: z.string(),
-  role: z.string(),
-  calls: z.array(z.object({ key: z.string(), entry: z.int().min(0), done: z.boolean() })),
-});
-
-export type ScriptedCalls = z.infer<typeof scriptedCallsSchema>;

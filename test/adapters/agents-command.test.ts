@@ -82,6 +82,7 @@ describe("command", () => {
       timeoutMs: 15_000,
       env: {},
       key: "s:1",
+      turn: 0,
     } as const;
     return agent.run(
       { ...request, ...changes },
@@ -105,6 +106,7 @@ describe("command", () => {
         model: "large",
         outputSchema: { type: "object" },
         key: "story:12",
+        turn: 0,
       },
     );
     expect(result.text).toBe('read|conversation 7|large|story:12\n{"type":"object"}');

@@ -47,11 +47,10 @@ function attemptOf({ writes, says, ends = "well", costs }: Behaviour): ScriptedA
 }
 
 describeAgent("scripted", {
-  make: (behaviour, folder) =>
+  make: (behaviour) =>
     createScriptedAgent({
       script: { parts: [{ attempts: [attemptOf(behaviour)] }] },
       role: "developer",
-      stateFolder: folder,
       clock,
     }),
   leftovers: () => Promise.resolve(0),
@@ -59,18 +58,16 @@ describeAgent("scripted", {
 
 describe("scripted", () => {
   let cwd: string;
-  let state: string;
   let outside: string;
   beforeEach(() => {
     cwd = mkdtempSync(join(tmpdir(), "remand-worktree-"));
-    state = join(mkdtempSync(join(tmpdir(), "remand-state-")), "calls");
     outside = mkdtempSync(join(tmpdir(), "remand-outside-"));
   });
   afterEach(() => {
-    for (const folder of [cwd, join(state, ".."), outside]) rmSync(folder, { recursive: true, force: true });
+    for (const folder of [cwd, outside]) rmSync(folder, { recursive: true, force: true });
   });
 
-  /** Each call is made by an agent of its own: what it knows of earlier ones it has from the disk. */
+  /** Each call is made by an agent of its own: it knows nothing of earlier ones but the turn. */
   function call(
     text: string,
     key: string,
@@ -78,7 +75,7 @@ describe("scripted", () => {
   ) {
     const { role = "developer", signal = new AbortController().signal, ...request } = changes;
     const events: AgentEvent[] = [];
-    const agent = createScriptedAgent({ script: script(text), role, stateFolder: state, clock });
+    const agent = createScriptedAgent({ script: script(text), role, clock });
     const usual = {
       prompt: "",
       cwd,
@@ -89,6 +86,7 @@ describe("scripted", () => {
       timeoutMs: 5000,
       env: {},
       key,
+      turn: 0,
     } as const;
     return agent.run({ ...usual, ...request }, { signal, onEvent: (event) => events.push(event) });
   }
@@ -97,49 +95,21 @@ describe("scripted", () => {
   const THREE = "attempts: [{say: one}, {say: two}, {say: three}]";
 
   describe("which attempt is played", () => {
-    test("the n-th call takes the n-th one, and the last one goes on for ever", async () => {
+    test("the turn says which one, and the last one goes on for ever", async () => {
       const said = [];
-      for (const seq of [2, 7, 12, 17]) said.push((await call(THREE, `s:${seq}`)).text);
+      for (const turn of [0, 1, 2, 3]) said.push((await call(THREE, `s:${turn}`, { turn })).text);
       expect(said).toEqual(["one", "two", "three", "three"]);
     });
 
-    test("stories and roles are counted apart", async () => {
-      expect((await call(THREE, "a:1")).text).toBe("one");
-      expect((await call(THREE, "b:1")).text).toBe("one");
-      expect((await call(THREE, "a:1", { role: "critic" })).text).toBe("one");
-      expect((await call(THREE, "a:5")).text).toBe("two");
-    });
-
-    test("the same key is the same call, however often", async () => {
-      expect((await call(THREE, "s:2")).text).toBe("one");
-      expect((await call(THREE, "s:2")).text).toBe("one");
-      expect((await call(THREE, "s:6")).text).toBe("two");
-      expect((await call(THREE, "s:2")).text).toBe("one");
-    });
-
-    test("a call that was broken off is played again under its next key", async () => {
-      const slow = "attempts: [{delay: 10s, say: one}, {say: two}]";
-      expect((await call(slow, "s:2", { signal: AbortSignal.timeout(50) })).status).toBe("cancelled");
-      expect((await call("attempts: [{say: one}, {say: two}]", "s:4")).text).toBe("one");
-      expect((await call("attempts: [{say: one}, {say: two}]", "s:8")).text).toBe("two");
-    });
-
-    test("a call of which a killed process left only the beginning is played again", async () => {
-      await call(THREE, "s:2");
-      const file = join(state, readdirSync(state)[0]!);
-      const record = JSON.parse(readFileSync(file, "utf8")) as {
-        calls: { key: string; entry: number; done: boolean }[];
-      };
-      record.calls.push({ key: "s:7", entry: 1, done: false });
-      writeFileSync(file, JSON.stringify(record));
-      expect((await call(THREE, "s:9")).text).toBe("two");
-      expect((await call(THREE, "s:14")).text).toBe("three");
+    test("the same turn is the same attempt, however often and under whatever key", async () => {
+      expect((await call(THREE, "s:2", { turn: 1 })).text).toBe("two");
+      expect((await call(THREE, "s:9", { turn: 1 })).text).toBe("two");
     });
 
     test("`loop: error` refuses to go on after the last one", async () => {
       const text = "loop: error\nattempts: [{say: one}]";
       expect((await call(text, "s:1")).text).toBe("one");
-      expect(await call(text, "s:2")).toMatchObject({
+      expect(await call(text, "s:2", { turn: 1 })).toMatchObject({
         status: "failed",
         error: { kind: "bad-request", message: "the script has 1 attempts, and this is call 2" },
       });
@@ -157,22 +127,13 @@ parts:
 `;
       expect((await call(text, "pay-1:4", { role: "critic" })).text).toBe("REVIEW_PASSED: pay-1");
       expect((await call(text, "pay-1:9")).text).toBe("developer pay-1 1");
-      expect((await call(text, "pay-1:11")).text).toBe("developer pay-1 2");
+      expect((await call(text, "pay-1:11", { turn: 1 })).text).toBe("developer pay-1 2");
       expect((await call(text, "other:1")).text).toBe("other");
       const nothing = await call(text, "third:1");
       expect(nothing).toMatchObject({
         status: "failed",
         error: { kind: "bad-request", message: "the script says nothing for the role developer in the story third" },
       });
-    });
-
-    test("a record that somebody damaged is named, and nothing is played", async () => {
-      await call(THREE, "s:1");
-      const file = join(state, readdirSync(state)[0]!);
-      writeFileSync(file, "{");
-      const result = await call(THREE, "s:2");
-      expect(result).toMatchObject({ status: "failed", error: { kind: "bad-request" } });
-      expect(result.error?.message).toContain(file);
     });
   });
 
@@ -191,14 +152,6 @@ attempts:
       expect(read("src/s.txt")).toBe("new\n");
       expect(existsSync(join(cwd, "old.txt"))).toBe(false);
       expect([read("log.txt"), read("fresh.txt"), read("code.js")]).toEqual(["a\nb\n", "c", "return x + b;\n"]);
-    });
-
-    test("what a killed call had done already is not done twice", async () => {
-      writeFileSync(join(cwd, "code.js"), "return a - b;\n");
-      const text = 'attempts: [{replace: {path: code.js, from: "-", to: "+"}, append: {code.js: "// end\\n"}}]';
-      await call(text, "s:1");
-      expect(await call(text, "s:1")).toMatchObject({ status: "completed" });
-      expect(read("code.js")).toBe("return a + b;\n// end\n");
     });
 
     test.each([

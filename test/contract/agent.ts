@@ -45,6 +45,7 @@ export function describeAgent(name: string, subject: AgentUnderTest): void {
       timeoutMs: 15_000,
       env: {},
       key: "checkout:3",
+      turn: 0,
       ...changes,
     };
     const beganAt = performance.now();

@@ -85,6 +85,7 @@ describe("an escalation", () => {
       tree: null,
       summary: "",
       failed: "",
+      asked: 0,
     } as const;
     const [tried] = escalateStory({ ...STATE, attempts: [attempt] }, REASONS[0]!, null).attempts;
     expect(tried).toEqual({ attempt: 1, tried: "plan by planner", failed: "ended as crashed" });

@@ -224,6 +224,7 @@ describe("spending", () => {
       tree: null,
       summary: "",
       failed: "",
+      asked: 0,
     } as const;
     const spent = { costUsd: 3, tokens: 0, timeMs: 0, costUnknown: false };
     expect(forecastUsd({ ...STATE, attempts: [attempt, { ...attempt, outcome: "running" }], spent })).toBe(3);

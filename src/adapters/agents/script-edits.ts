@@ -8,13 +8,12 @@ export function hasEdits({ edit, append, replace }: ScriptedAttempt): boolean {
 
 /**
  * Changes files as the script says. Every path is looked at before anything is written, and every new text is made
- * before: a script that is wrong changes nothing. `again`: a part may have been done before, and is not done twice.
+ * before: a script that is wrong changes nothing.
  */
 export async function applyEdits(
   cwd: string,
   attempt: ScriptedAttempt,
   filled: (text: string) => string,
-  again: boolean,
 ): Promise<void> {
   const root = await realpath(cwd);
   const texts = new Map<string, string | null>();
@@ -30,12 +29,11 @@ export async function applyEdits(
   for (const { path, from, to } of replacements(attempt)) {
     const text = await current(path);
     if (text === null) throw new Error(`there is no ${filled(path)} in which to replace`);
-    const isDone = again && !text.includes(from) && text.includes(to);
-    if (!isDone) await plan(path, replacedOnce(text, from, to, filled(path)));
+    await plan(path, replacedOnce(text, from, to, filled(path)));
   }
   for (const [path, more] of Object.entries(attempt.append ?? {})) {
     const text = (await current(path)) ?? "";
-    if (!(again && text.endsWith(more))) await plan(path, text + more);
+    await plan(path, text + more);
   }
   for (const [place, text] of texts) {
     if (text === null) await rm(place, { force: true });

@@ -3,7 +3,6 @@ import type { Clock } from "../../ports/clock.ts";
 import { scriptedMs, type AgentScript } from "../../readers/agent-script.ts";
 import type { ScriptedAttempt, ScriptPart } from "../../schemas/agent-script.ts";
 import { matchesGlob } from "../../stdx/glob.ts";
-import { createCallRecord } from "./call-record.ts";
 import { exitError } from "./exit-code.ts";
 import { failed, messageOf } from "./failed-result.ts";
 import { applyEdits, hasEdits } from "./script-edits.ts";
@@ -13,14 +12,13 @@ export interface ScriptedAgentOptions {
   readonly script: AgentScript;
   /** The part it plays; a script may say something else for each. */
   readonly role: string;
-  /** Where it keeps count of its calls, so that a restart goes on where it was. */
-  readonly stateFolder: string;
   readonly clock: Clock;
 }
 
 /**
  * Does what a script says: the same every time, without a model. It ships, because a loop can be rehearsed and shown
- * with it. The n-th call for a story takes the n-th attempt of the first part that fits.
+ * with it. Which attempt of the first part that fits is played is the request's turn: the agent keeps no count of its
+ * own, so whoever restarts it gets what was due.
  */
 export function createScriptedAgent(options: ScriptedAgentOptions): Agent {
   const { script, role, clock } = options;
@@ -30,24 +28,14 @@ export function createScriptedAgent(options: ScriptedAgentOptions): Agent {
     async run(request, control) {
       const beganAt = clock.now();
       const story = storyOf(request.key);
-      const record = createCallRecord(options.stateFolder, story, role);
       try {
         const part = script.parts.find((each) => fits(each, role, story));
         if (part === undefined) return wrong(`the script says nothing for the role ${role} in the story ${story}`);
-        const call = await record.begin(request.key);
-        const attempt = part.attempts[call.entry] ?? (part.loop === "error" ? undefined : part.attempts.at(-1));
+        const attempt = part.attempts[request.turn] ?? (part.loop === "error" ? undefined : part.attempts.at(-1));
         const result =
           attempt === undefined
-            ? wrong(`the script has ${part.attempts.length} attempts, and this is call ${call.entry + 1}`)
-            : await played(
-                attempt,
-                { name, role, story, number: call.entry + 1, again: call.again },
-                request,
-                control,
-                clock,
-              );
-        // What was broken off is played again; whoever broke it off has not seen it.
-        if (result.status !== "cancelled") await record.finish(request.key);
+            ? wrong(`the script has ${part.attempts.length} attempts, and this is call ${request.turn + 1}`)
+            : await played(attempt, { name, role, story, number: request.turn + 1 }, request, control, clock);
         return { ...result, durationMs: clock.now() - beganAt };
       } catch (error) {
         return { ...wrong(messageOf(error)), durationMs: clock.now() - beganAt };
@@ -62,8 +50,6 @@ interface Scene {
   readonly story: string;
   /** Counts from 1. */
   readonly number: number;
-  /** It was begun before and not finished, so a part of it may be there already. */
-  readonly again: boolean;
 }
 
 async function played(
@@ -92,7 +78,7 @@ async function played(
   if (delayMs >= request.timeoutMs) return ends("timeout");
 
   if (request.access === "read" && hasEdits(attempt)) denied.push("edit: it may only look");
-  else await applyEdits(request.cwd, attempt, (text) => filled(text, scene), scene.again);
+  else await applyEdits(request.cwd, attempt, (text) => filled(text, scene));
   if (patienceMs === Infinity) {
     await clock.sleep(request.timeoutMs - delayMs, signal);
     return ends(signal.aborted ? "cancelled" : "timeout");

@@ -361,6 +361,7 @@ describe("several at one file", () => {
     const journal = await createSqliteJournal(file);
     await journal.append(A, 0, [started()], 1);
     rmSync(file);
+    await new Promise((resolve) => setTimeout(resolve, 150));
     expect((await errorOf(journal.append(A, 1, [started()], 1))).message).toContain("was moved or deleted");
     await journal.close();
   });

@@ -191,6 +191,10 @@ describe("what is listed", () => {
     expect(clean(`> ${chars(40)}\n> ${chars(30)}`, [key])).toBe("> [redacted:listed]\n> [redacted:listed]");
   });
 
+  test("goes also where it comes about beside a mark", () => {
+    expect(clean("aaaabb", ["aaaa", "d]bb"])).not.toContain("d]bb");
+  });
+
   test("of fewer than four characters is passed over", () => {
     expect(clean("abc abc", ["abc"])).toBe("abc abc");
   });

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { RemandError } from "../../domain/error.ts";
 import type { Event } from "../../domain/event.ts";
 import type { StoryId } from "../../domain/ids.ts";
@@ -99,5 +99,5 @@ function notTheNoted(position: number): Verified {
 /** The text is the line's canonical JSON: keys in order, and the event is canonical already. */
 function hashOf(before: string, { at, event, position, seq, stream, v }: Omit<Line, "hash">): string {
   const json = `{"at":${JSON.stringify(at)},"event":${event},"position":${position},"seq":${seq},"stream":${JSON.stringify(stream)},"v":${v}}`;
-  return createHash("sha256").update(before).update(json).digest("hex");
+  return hash("sha256", before + json, "hex");
 }

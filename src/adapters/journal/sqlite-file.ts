@@ -11,7 +11,10 @@ import { openSqlite, type SqliteDatabase } from "./sqlite.ts";
 const APPLICATION = 0x52454d41;
 const SCHEMA = 1;
 
-/** The project's own stream is the empty text, because two nulls would not be a conflict to SQLite. */
+/**
+ * The project's own stream is the empty text, because two nulls would not be a conflict to SQLite. The view is for
+ * people who look at the file with other programs.
+ */
 const TABLES = `
   CREATE TABLE line (
     position INTEGER PRIMARY KEY,
@@ -19,7 +22,6 @@ const TABLES = `
     seq INTEGER NOT NULL,
     at REAL NOT NULL,
     v INTEGER NOT NULL,
-    type TEXT GENERATED ALWAYS AS (json_extract(event, '$.type')) VIRTUAL,
     event TEXT NOT NULL,
     hash TEXT NOT NULL,
     UNIQUE (stream, seq)
@@ -32,6 +34,9 @@ const TABLES = `
     text TEXT NOT NULL,
     PRIMARY KEY (position, format)
   ) STRICT;
+  CREATE VIEW log AS
+    SELECT position, stream, seq, datetime(at / 1000, 'unixepoch') AS at, json_extract(event, '$.type') AS type, event
+    FROM line;
   PRAGMA application_id = ${APPLICATION};
   PRAGMA user_version = ${SCHEMA};
 `;
@@ -53,7 +58,9 @@ export async function openForWriting(file: string, lockTimeoutMs: number): Promi
   return whenFree(lockTimeoutMs, () =>
     opened(file, "write", (db) => {
       refuseForeign(db, file);
-      db.exec("PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA journal_size_limit = 67108864");
+      db.exec("PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 67108864");
+      // Only there does a plain sync stop at the disk's own memory; elsewhere it would cost and do nothing.
+      if (process.platform === "darwin") db.exec("PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON");
       db.exec("PRAGMA journal_mode = WAL");
       db.exec("BEGIN IMMEDIATE");
       db.exec("ROLLBACK");

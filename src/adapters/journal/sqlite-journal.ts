@@ -89,7 +89,7 @@ function createCommit(
   const insert = db.prepare(
     "INSERT INTO line (position, stream, seq, at, v, event, hash) VALUES (?, ?, ?, ?, ?, ?, ?)",
   );
-  const inode = statSync(file).ino;
+  const refuseMoved = createMoveWatch(file);
 
   const write = (head: Head, { stream, expectedSeq, events, texts, at }: Append): Appended => {
     const { seq } = seqOf.get(streamText(stream)) as { seq: number | null };
@@ -106,7 +106,7 @@ function createCommit(
   };
 
   return (group) => {
-    refuseMoved(file, inode);
+    refuseMoved();
     return inTransaction(db, () => {
       let head = reading.head();
       return group.map((append) => {
@@ -158,15 +158,22 @@ function rollBack(db: SqliteDatabase): void {
 }
 
 /** On Unix a file that was deleted can be written to for ever, and nobody will read it. */
-function refuseMoved(file: string, inode: number): void {
-  if (statSync(file, { throwIfNoEntry: false })?.ino === inode) return;
-  const message = `the journal ${file} was moved or deleted while it was in use`;
-  throw new RemandError(
-    "journal-corrupt",
-    message,
-    "Nothing was written since. Bring the file back and run the command again.",
-  );
+function createMoveWatch(file: string): () => void {
+  const inode = statSync(file).ino;
+  let lookedAt = -Infinity;
+  return () => {
+    // Not at every commit: to ask costs as much as to write a line.
+    if (performance.now() - lookedAt < LOOK_MS) return;
+    if (statSync(file, { throwIfNoEntry: false })?.ino !== inode) {
+      const message = `the journal ${file} was moved or deleted while it was in use`;
+      const hint = "Nothing was written since. Bring the file back and run the command again.";
+      throw new RemandError("journal-corrupt", message, hint);
+    }
+    lookedAt = performance.now();
+  };
 }
+
+const LOOK_MS = 100;
 
 /** The last line must follow from the one before it: who writes on after damage buries it. */
 async function refuseBrokenEnd(reading: SqliteReading, db: SqliteDatabase, file: string): Promise<void> {

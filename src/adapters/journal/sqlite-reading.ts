@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { StoryId } from "../../domain/ids.ts";
 import type { Head, Snapshot, Stored, Verified } from "../../ports/journal.ts";
@@ -108,7 +108,7 @@ function createSnapshotReading(db: SqliteDatabase, file: string): SqliteReading[
 }
 
 export function digestOf(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
+  return hash("sha256", text, "hex");
 }
 
 /** The chain, then the database itself: an index that lost a line would let a writer take a place twice. */

@@ -21,8 +21,20 @@ interface Sqlite {
 
 export async function openSqlite(file: string, access: "read" | "write"): Promise<SqliteDatabase> {
   const { DatabaseSync } = await loadSqlite();
-  return new DatabaseSync(file, { readOnly: access === "read" });
+  const db = new DatabaseSync(file, { readOnly: access === "read" });
+  return {
+    exec: (sql) => db.exec(sql),
+    prepare: (sql) => {
+      const statement = db.prepare(sql);
+      keepers.set(statement, db);
+      return statement;
+    },
+    close: () => db.close(),
+  };
 }
+
+/** The library closes a database that nobody refers to, also while its statements are in use: so each refers to it. */
+const keepers = new WeakMap<SqliteStatement, SqliteDatabase>();
 
 /**
  * The SQLite that Node has built in, where it is there and good enough; else the library. Before 3.51.3 a checkpoint

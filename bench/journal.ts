@@ -1,0 +1,165 @@
+import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { createSqliteJournal } from "../src/adapters/journal/sqlite-journal.ts";
+import type { Event } from "../src/domain/event.ts";
+import { storyId, treeId } from "../src/domain/ids.ts";
+import type { Journal } from "../src/ports/journal.ts";
+import { median, type BenchResult } from "./bench-result.ts";
+
+/**
+ * What a journalled event costs, beside the least it can cost: the same bytes appended to a file and forced to the
+ * same disk. Then what gathering saves, and what reading everything back takes.
+ */
+export async function run(): Promise<readonly BenchResult[]> {
+  // Beside the project and not in the temporary folder, which may be memory: then nothing would cost anything.
+  const folder = mkdtempSync(join(process.cwd(), ".build", "bench-journal-"));
+  try {
+    const single = await singleAppends(folder);
+    const group = await grouped(folder, single.floorMs);
+    const reading = await readBack(folder);
+    return [...single.results, ...group, ...reading];
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+const TURNS = 600;
+/** Until the code is compiled: a run of the engine is long, and its first steps are not what it costs. */
+const WARM_UP = 5000;
+
+/** One event at a time, each waited for, in turns with the floor, so that a slow moment of the disk falls on both. */
+async function singleAppends(folder: string): Promise<{ floorMs: number; results: readonly BenchResult[] }> {
+  const journal = await createSqliteJournal(join(folder, "single.db"));
+  const raw = openSync(join(folder, "raw.jsonl"), "a");
+  await Promise.all(Array.from({ length: WARM_UP }, (_, i) => appended(journal, "warm", i)));
+  for (let i = 0; i < WARM_UP / 10; i++) await appended(journal, "warm", WARM_UP + i);
+  const ours: number[] = [];
+  const floor: number[] = [];
+  for (let i = 0; i < TURNS; i++) {
+    floor.push(
+      timed(() => {
+        writeSync(raw, `${JSON.stringify(event(i))}\n`);
+        fdatasyncSync(raw);
+      }),
+    );
+    ours.push(await timedAsync(() => appended(journal, "one", i)));
+  }
+  closeSync(raw);
+  await journal.close();
+  const floorMs = median(floor);
+  const oursMs = median(ours);
+  const name = "journal: one event, waited for";
+  const against = `append + fdatasync (${floorMs.toFixed(2)} ms)`;
+  return { floorMs, results: [{ name, value: oursMs, unit: "ms", ratio: oursMs / floorMs, against, limit: 2 }] };
+}
+
+const STORIES = 1000;
+const STEPS = 10;
+
+/** A thousand stories at once, ten steps each: every step waits for its own commit, as the engine does. */
+async function grouped(folder: string, floorMs: number): Promise<readonly BenchResult[]> {
+  const journal = await createSqliteJournal(join(folder, "grouped.db"));
+  const begin = performance.now();
+  await Promise.all(
+    Array.from({ length: STORIES }, async (_, story) => {
+      for (let step = 0; step < STEPS; step++) await appended(journal, `story-${story}`, step);
+    }),
+  );
+  const ms = performance.now() - begin;
+  await journal.close();
+  const floor = floorMs * STORIES * STEPS;
+  const name = `journal: ${STORIES} stories × ${STEPS} steps, gathered`;
+  return [
+    {
+      name,
+      value: ms,
+      unit: "ms",
+      ratio: ms / floor,
+      against: `a disk write each (${floor.toFixed(0)} ms)`,
+      limit: 0.5,
+    },
+  ];
+}
+
+const LINES = 100_000;
+
+async function readBack(folder: string): Promise<readonly BenchResult[]> {
+  const journal = await createSqliteJournal(join(folder, "long.db"));
+  for (let from = 0; from < LINES; from += 5000) {
+    const events = Array.from({ length: 5000 }, (_, i) => event(from + i));
+    await journal.append(storyId("long"), from, events, from);
+  }
+  const texts = Array.from({ length: LINES }, (_, i) => JSON.stringify(event(i)));
+  const reads: number[] = [];
+  const parses: number[] = [];
+  for (let round = 0; round < 5; round++) {
+    parses.push(timed(() => texts.forEach((text) => void JSON.parse(text))));
+    reads.push(await timedAsync(() => countLines(journal)));
+  }
+  const verifyMs = await timedAsync(async () => {
+    const verified = await journal.verify();
+    if (!verified.ok) throw new Error(verified.problem);
+  });
+  await journal.close();
+  const readMs = median(reads);
+  const parse = `JSON.parse of the same (${median(parses).toFixed(0)} ms)`;
+  return [
+    { name: "journal: read 100,000 events", value: readMs, unit: "ms", ratio: readMs / 1000, against: "1 s", limit: 1 },
+    {
+      name: "journal: read beside parsing",
+      value: readMs,
+      unit: "ms",
+      ratio: readMs / median(parses),
+      against: parse,
+      limit: null,
+    },
+    {
+      name: "journal: verify 100,000 events",
+      value: verifyMs,
+      unit: "ms",
+      ratio: verifyMs / readMs,
+      against: "reading them",
+      limit: null,
+    },
+  ];
+}
+
+async function countLines(journal: Journal): Promise<void> {
+  let count = 0;
+  for await (const _ of journal.read(0)) count++;
+  if (count !== LINES) throw new Error(`${count} lines were read`);
+}
+
+async function appended(journal: Journal, story: string, seq: number): Promise<void> {
+  const result = await journal.append(storyId(story), seq, [event(seq)], seq);
+  if (!result.ok) throw new Error("a conflict where nobody else writes");
+}
+
+/** As large as most are. */
+function event(i: number): Event {
+  return {
+    type: "attempt.finished",
+    attempt: i,
+    outcome: { type: "ready" },
+    tree: treeId("4b825dc642cb6eb9a060e54bf8d69288fbee4904"),
+    commit: "9fceb02d0ae598e95dc970b74767f19372d61af8",
+    changed: ["src/policy/decide.ts", "test/policy/decide.test.ts"],
+    productChanged: true,
+    summary: `Step ${i}: the second look at a gate asks only for what the rework could have changed.`,
+    costUsd: 0.12,
+    tokens: 12_345,
+    durationMs: 61_000,
+  };
+}
+
+function timed(work: () => void): number {
+  const begin = performance.now();
+  work();
+  return performance.now() - begin;
+}
+
+async function timedAsync(work: () => Promise<void>): Promise<number> {
+  const begin = performance.now();
+  await work();
+  return performance.now() - begin;
+}

@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { createSqliteJournal, openJournalReadOnly } from "../../src/adapters/journal/sqlite-journal.ts";
 import { openSqlite, type SqliteDatabase } from "../../src/adapters/journal/sqlite.ts";
 import { RemandError } from "../../src/domain/error.ts";
@@ -102,7 +102,11 @@ describe("a disk that is full", () => {
 });
 
 describe("a place that may not be written to", () => {
-  const program = compiled(new URL("./journal-process/attempt.ts", import.meta.url));
+  let program: ReturnType<typeof compiled>;
+  beforeAll(() => {
+    program = compiled(new URL("./journal-process/attempt.ts", import.meta.url));
+  });
+  afterAll(() => program?.remove());
   afterEach(() => chmodSync(folder, 0o755));
 
   const attempt = (what: string): unknown =>
@@ -129,7 +133,6 @@ describe("a place that may not be written to", () => {
     expect(attempt("write")).toMatchObject({ code: "journal-readonly" });
     expect(attempt("read")).toMatchObject({ code: "file-missing", message: `there is no journal at ${file}` });
     expect(readdirSync(folder)).toEqual([]);
-    program.remove();
   });
 });
 

@@ -5,6 +5,7 @@ import { decide, nextWake, type Only } from "../policy/decide.ts";
 import { laneOf } from "../policy/next-step.ts";
 import type { Ledger } from "./ledger.ts";
 import { perform } from "./perform.ts";
+import { recover } from "./recover.ts";
 import type { EngineWorld } from "./world.ts";
 
 /**
@@ -57,6 +58,8 @@ export async function drive(
   }
   if (trouble.fault !== null) throw trouble.fault;
   await ledger.catchUp();
+  // Told to stop: what was broken off is said to be, so that nobody takes it for something that still runs.
+  if (signal.aborted) await recover(ledger, world);
   return ledger.state();
 }
 

@@ -169,7 +169,7 @@ describe("tests in rework", () => {
       "the file asserts less than before: 2 assertions, 3 before",
     ],
   ] as const)("%s: fails, at its file, with what to do", async (_what, tests, message) => {
-    const judgement = await rework({ ...FIXED, ...tests } as Tree);
+    const judgement = await rework({ ...FIXED, ...tests });
     expect(judgement.result).toBe("fail");
     const blocking = judgement.findings.filter(({ id }) => judgement.blocking.includes(id));
     expect(blocking).toContainEqual(

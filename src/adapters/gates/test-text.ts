@@ -15,7 +15,8 @@ export interface TestText {
  */
 export function readTestText(path: string, text: string): TestText {
   const code = withoutComments(path, text.length > LONGEST_READ ? text.slice(0, LONGEST_READ) : text);
-  const titles = TITLES.flatMap((pattern) => [...code.matchAll(pattern)].map((match) => (match[2] ?? match[1])!));
+  const patterns = /\.(?:java|kts?|cs)$/.test(path) ? [METHODS] : TITLES;
+  const titles = patterns.flatMap((pattern) => [...code.matchAll(pattern)].map((match) => (match[2] ?? match[1])!));
   return {
     titles,
     tests: Math.max(titles.length, countOf(code, TESTS)),
@@ -28,14 +29,16 @@ export function readTestText(path: string, text: string): TestText {
 /** Far beyond any file of tests that a person wrote. */
 const LONGEST_READ = 2_000_000;
 
-/** `it("…")`, `test.skip("…")`; `def test_…`; `fn …` below `#[test]`; `func Test…`; a method below `@Test`. */
+/** `it("…")`, `test.skip("…")`; `def test_…`; `fn …` below `#[test]`; `func Test…`. */
 const TITLES = [
   /(?<![\w.$])(?:[xf]?it|x?test|specify)(?:\.\w{1,20}){0,3}\s?\(?\s{0,20}(["'`])((?:\\.|(?!\1)[^\\\n]){1,300})\1/g,
   /^\s{0,40}(?:async )?def (test\w{0,200})\s?\(/gm,
   /#\[(?:\w{1,40}::)?test[^\]]{0,100}\]\s{0,40}(?:#\[[^\]]{0,200}\]\s{0,40}){0,5}(?:pub )?(?:async )?fn (\w{1,200})/g,
   /^func (Test\w{0,200})\(/gm,
-  /@(?:Parameterized)?Test\b[^\n]{0,200}\s{0,80}(?:@[^\n]{0,200}\s{0,80}){0,5}(?:public |private |fun |void |suspend ){0,4}(\w{1,200})\s?\(/g,
 ];
+
+/** There tests are methods, told by what stands above them; all methods are taken, since losing any one would show. */
+const METHODS = /\b(?:void|fun|Task) (\w{1,200})\s?\(/g;
 
 const TESTS =
   /(?<![\w.$])(?:[xf]?it|x?test|specify)(?:\.\w{1,20}){0,3}\s?[(`]|^\s{0,40}(?:async )?def test\w{0,200}\s?\(|#\[(?:\w{1,40}::)?test\b|^func Test\w{0,200}\(|@(?:Parameterized)?Test\b/gm;

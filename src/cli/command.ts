@@ -29,6 +29,9 @@ export interface World {
   err(text: string): void;
 }
 
+/** What is needed to read what people wrote, or to write what they keep. */
+export type Checkout = Pick<World, "cwd" | "env" | "files">;
+
 export type Interrupt = "SIGINT" | "SIGTERM";
 
 /**

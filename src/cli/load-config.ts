@@ -5,17 +5,19 @@ import { setLayer } from "../config/set-layer.ts";
 import { RemandError } from "../domain/error.ts";
 import type { Problem } from "../domain/problem.ts";
 import { readYaml } from "../readers/yaml-text.ts";
-import type { World } from "./command.ts";
+import type { Checkout } from "./command.ts";
 
 export interface ConfigOptions {
   /** The project's file, where it is not `remand.yaml`. */
   readonly config?: string | undefined;
+  /** The project's config as a value, instead of a file. */
+  readonly value?: object | undefined;
   /** `path=value`, as typed. */
   readonly set?: readonly string[] | undefined;
 }
 
 /** The config that holds in the world's folder: flags, the project's file, the user's own file. */
-export async function loadConfig(world: World, options: ConfigOptions): Promise<ResolvedConfig> {
+export async function loadConfig(world: Checkout, options: ConfigOptions): Promise<ResolvedConfig> {
   const layers: ConfigLayer[] = [];
   const problems: Problem[] = [];
   const take = (read: { readonly layer: ConfigLayer; readonly problems: readonly Problem[] } | null): void => {
@@ -24,7 +26,7 @@ export async function loadConfig(world: World, options: ConfigOptions): Promise<
     problems.push(...read.problems);
   };
   if (options.set !== undefined && options.set.length > 0) take(setLayer(options.set));
-  take(await projectLayer(world, options.config));
+  take(options.value === undefined ? await projectLayer(world, options.config) : valueLayer(options.value));
   const own = userFile(world.env);
   if (own !== null) take(await fileLayer(world, own, "user"));
   const resolved = resolveConfig({ layers });
@@ -33,14 +35,25 @@ export async function loadConfig(world: World, options: ConfigOptions): Promise<
   return { config: null, policy: null, origins: new Map(), problems: all };
 }
 
-async function projectLayer(world: World, file: string | undefined) {
+async function projectLayer(world: Checkout, file: string | undefined) {
   if (file === undefined) return fileLayer(world, join(world.cwd, "remand.yaml"), "project");
   const layer = await fileLayer(world, resolve(world.cwd, file), "project");
   if (layer !== null) return layer;
   throw new RemandError("usage", `there is no file ${file}`, "Give --config a file that exists.");
 }
 
-async function fileLayer(world: World, path: string, name: ConfigLayer["name"]) {
+function valueLayer(value: object) {
+  const place = { file: "the config that was handed in", line: 1, column: 1 };
+  const layer: ConfigLayer = {
+    name: "project",
+    value: value as ConfigLayer["value"],
+    keyPlace: () => place,
+    valuePlace: () => place,
+  };
+  return { layer, problems: [] };
+}
+
+async function fileLayer(world: Checkout, path: string, name: ConfigLayer["name"]) {
   const bytes = await world.files.read(path);
   if (bytes === null) return null;
   const text = bytes.startsWith("\uFEFF") ? bytes.slice(1) : bytes;
@@ -54,7 +67,7 @@ async function fileLayer(world: World, path: string, name: ConfigLayer["name"]) 
   return { layer, problems: yaml.problems };
 }
 
-function userFile(env: World["env"]): string | null {
+function userFile(env: Checkout["env"]): string | null {
   const base = env["XDG_CONFIG_HOME"];
   // The standard says that a relative path there is to be ignored.
   if (base !== undefined && isAbsolute(base)) return join(base, "remand", "config.yaml");
@@ -63,7 +76,7 @@ function userFile(env: World["env"]): string | null {
 }
 
 /** A path as people know it: from where they are, if it is below. */
-export function shownPath(world: World, path: string): string {
+export function shownPath(world: Checkout, path: string): string {
   const below = relative(world.cwd, path);
   return below === "" || below.startsWith("..") || isAbsolute(below) ? path : below.replaceAll("\\", "/");
 }

@@ -1,15 +1,15 @@
 import { resolve } from "node:path";
 import type { Config } from "../config/config.ts";
 import { readStoryFiles, type StoriesReading } from "../readers/story-files.ts";
-import type { World } from "./command.ts";
+import type { Checkout } from "./command.ts";
 import { shownPath } from "./load-config.ts";
 
 /** Where the stories of this project are. A broken config hides a folder that was changed: then it is the usual one. */
-export function storiesFolder(world: World, config: Config | null): string {
+export function storiesFolder(world: Checkout, config: Config | null): string {
   return resolve(world.cwd, config?.stories ?? "stories");
 }
 
-export async function loadStories(world: World, folder: string): Promise<StoriesReading> {
+export async function loadStories(world: Checkout, folder: string): Promise<StoriesReading> {
   const files: { path: string; text: string }[] = [];
   for (const path of await world.files.list(folder, ".md")) {
     const text = await world.files.read(path);

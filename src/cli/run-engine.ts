@@ -1,12 +1,11 @@
 import type { StoryId } from "../domain/ids.ts";
 import type { RunState } from "../domain/run-state.ts";
-import { storiesOf } from "../views/run-summary.ts";
 import { EXIT, type ExitCode, type Interrupt, type World } from "./command.ts";
+import { drivePlan } from "./drive-plan.ts";
 import { exitCodeOf } from "./exit.ts";
-import type { Owned, RunPlan } from "./host.ts";
+import type { RunPlan } from "./host.ts";
 import { createReporter, reporterName, type Reporter } from "./reporters/reporter.ts";
 import { runDocument } from "./run-document.ts";
-import { writeTrail } from "./trail-files.ts";
 
 export interface EngineOptions {
   readonly reporter?: string | undefined;
@@ -20,10 +19,7 @@ export interface EngineResult {
   readonly state: RunState;
 }
 
-/**
- * Becomes the engine, works until nothing is left to do or somebody says stop, and tells how it went. What was
- * stopped is worked on again the next time: nothing is lost, and nothing that finished is done twice.
- */
+/** Runs the engine for a person at a terminal: with a reporter, until it ends or Ctrl-C, and an exit code. */
 export async function runEngine(
   world: World,
   plan: Omit<RunPlan, "watcher">,
@@ -34,7 +30,6 @@ export async function runEngine(
   const reporter = isDocument
     ? silentReporter(world)
     : await createReporter(reporterName(options.reporter, world.env), { world, asked });
-  const owned = await world.host.own(world.cwd, { ...plan, watcher: reporter });
   const stop = new AbortController();
   let interrupt: Interrupt | null = null;
   const unhook = world.onInterrupt((signal) => {
@@ -44,16 +39,18 @@ export async function runEngine(
   });
   let state: RunState;
   try {
-    await released(owned, asked, options.by);
-    state = await owned.drive(stop.signal);
+    state = await drivePlan(world, {
+      plan: { ...plan, watcher: reporter },
+      asked,
+      by: options.by,
+      signal: stop.signal,
+      // Even when it breaks, the footer must not stay on the screen.
+      onEnd: (last) => reporter.end(last),
+    });
   } finally {
     unhook();
-    // Even when it breaks, the footer must not stay on the screen.
-    await reporter.end(owned.state());
-    await owned.close();
   }
   if (isDocument) world.out(`${JSON.stringify(runDocument(state, asked), null, 2)}\n`);
-  await writeTrail(world, plan.config);
   return { exit: interrupt === null ? exitCodeOf(state, asked) : INTERRUPTED[interrupt], state };
 }
 
@@ -65,12 +62,3 @@ const silentReporter = (world: World): Reporter => ({
   note: (text) => world.err(text),
   end: () => Promise.resolve(),
 });
-
-/** Whoever starts the work of a story that was stopped means it to go on. */
-async function released(owned: Owned, asked: readonly StoryId[], by: string): Promise<void> {
-  const run = owned.state();
-  if (run.halted !== null) await owned.tell(null, [{ type: "run.resumed", by }]);
-  for (const { story, held, ending } of storiesOf(run, asked)) {
-    if (held && ending === null) await owned.tell(story.id, [{ type: "story.released", by }]);
-  }
-}

@@ -27,7 +27,10 @@ export function trailFiles(lines: readonly Stored[], run: RunState): Map<string,
 }
 
 /** Brings the trail up to date with the journal. Says what was written: a file that is right already is left alone. */
-export async function writeTrail(world: World, config: Pick<Config, "trail">): Promise<readonly string[]> {
+export async function writeTrail(
+  world: Pick<World, "cwd" | "files" | "host">,
+  config: Pick<Config, "trail">,
+): Promise<readonly string[]> {
   const look = await world.host.look(world.cwd);
   if (look === null) return [];
   try {
@@ -44,7 +47,7 @@ export async function writeTrail(world: World, config: Pick<Config, "trail">): P
   }
 }
 
-export function trailFolder(world: World, { trail }: Pick<Config, "trail">): string {
+export function trailFolder(world: Pick<World, "cwd">, { trail }: Pick<Config, "trail">): string {
   return isAbsolute(trail) ? trail : join(world.cwd, trail);
 }
 

@@ -1,12 +1,9 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import type { Brief } from "../../domain/brief.ts";
 import { RemandError } from "../../domain/error.ts";
-import { BRIEF_DOCUMENT, readBriefDocument } from "../../schemas/brief.ts";
-import { canonicalJson } from "../../stdx/canonical-json.ts";
-import { sha256 } from "../../stdx/sha256.ts";
-import { DEFAULT_BRIEF_CHARS, SMALLEST_BRIEF_CHARS, writeBriefWithCuts } from "../../writers/brief.ts";
-import { NONCE_PATTERN } from "../../writers/untrusted-text.ts";
+import { BRIEF_DOCUMENT } from "../../schemas/brief.ts";
+import { DEFAULT_BRIEF_CHARS } from "../../writers/brief.ts";
+import { writtenFrom } from "../brief-document.ts";
 import { EXIT, type CliCommand, type World } from "../command.ts";
 import { keptBrief } from "../kept-brief.ts";
 import { numberOf } from "../option-values.ts";
@@ -65,24 +62,19 @@ async function printKept(story: string, options: Options, world: World): Promise
 }
 
 async function printBrief(options: Options, world: World): Promise<void> {
-  const maxChars = maxCharsOf(options.maxChars);
+  const maxChars = options.maxChars === undefined ? undefined : digits(options.maxChars);
   const from = sourceOf(options.from);
-  const brief = readBrief(await textOf(from, world), from === "-" ? "the standard input" : from);
-  const nonce = options.nonce === undefined ? nonceFrom(brief) : nonceOf(options.nonce);
-  const { text, cuts } = writeBriefWithCuts(brief, { nonce, maxChars });
+  const where = from === "-" ? "the standard input" : from;
+  const document = jsonOf(await textOf(from, world), where);
+  const { text, cuts } = writtenFrom(document, where, { nonce: options.nonce, maxChars }, FLAGS);
   world.out(
     options.json === true ? `${JSON.stringify({ schema: "remand.brief-text/1", text, cuts }, null, 2)}\n` : text,
   );
   if (options.json !== true) for (const cut of cuts) world.err(`remand: ${cut}\n`);
 }
 
-/**
- * Made from the content, so that the same document gives the same bytes. Text that knew its own brief's nonce would
- * have to contain a hash of itself.
- */
-function nonceFrom(brief: Brief): string {
-  return sha256(canonicalJson(brief)).slice(0, 16);
-}
+const FLAGS = { nonce: "--nonce", maxChars: "--max-chars" };
+const digits = (text: string): number => (/^\d{1,9}$/.test(text) ? Number(text) : NaN);
 
 function sourceOf(from: string | undefined): string {
   if (from !== undefined) return from;
@@ -103,49 +95,16 @@ async function textOf(from: string, world: World): Promise<string> {
   );
 }
 
-function readBrief(text: string, where: string): Brief {
-  let value: unknown;
+function jsonOf(text: string, where: string): unknown {
   try {
-    value = JSON.parse(text.replace(/^\uFEFF/, ""));
+    return JSON.parse(text.replace(/^\uFEFF/, ""));
   } catch (cause) {
     const detail = cause instanceof Error ? cause.message : String(cause);
     throw new RemandError(
       "input-invalid",
       `${where} is not JSON: ${detail}`,
       `It must be one document with "schema": "${BRIEF_DOCUMENT}".`,
-      {
-        cause,
-      },
+      { cause },
     );
   }
-  const read = readBriefDocument(value);
-  if ("brief" in read) return read.brief;
-  const problems = read.problems.slice(0, MOST_PROBLEMS);
-  const more = read.problems.length > MOST_PROBLEMS ? [`and ${read.problems.length - MOST_PROBLEMS} more`] : [];
-  throw new RemandError(
-    "input-invalid",
-    [`${where} is not a brief:`, ...problems, ...more].join("\n  "),
-    `Only "schema": "${BRIEF_DOCUMENT}" and story.id are needed; everything else has a default.`,
-  );
-}
-
-const MOST_PROBLEMS = 20;
-
-function nonceOf(text: string): string {
-  if (NONCE_PATTERN.test(text)) return text;
-  throw new RemandError(
-    "usage",
-    "--nonce has 8 to 64 letters and digits",
-    "Leave it out to have one made from the document.",
-  );
-}
-
-function maxCharsOf(text: string | undefined): number {
-  if (text === undefined) return DEFAULT_BRIEF_CHARS;
-  if (/^\d{1,9}$/.test(text) && Number(text) >= SMALLEST_BRIEF_CHARS) return Number(text);
-  throw new RemandError(
-    "usage",
-    `--max-chars ${text} is not a number of at least ${SMALLEST_BRIEF_CHARS}`,
-    "Shorter than that, the headings and the scope alone would not fit.",
-  );
 }

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { RemandError } from "../../domain/error.ts";
-import type { StoryId, TreeId } from "../../domain/ids.ts";
+import type { StoryId } from "../../domain/ids.ts";
 import type { RunState } from "../../domain/run-state.ts";
 import type { StoryState } from "../../domain/story-state.ts";
 import { assert } from "../../stdx/assert.ts";
@@ -8,11 +8,12 @@ import { byText, lookup } from "../../stdx/sorted-map.ts";
 import { durationText } from "../../views/words.ts";
 import { problemText } from "../../writers/problem-text.ts";
 import { EXIT, type CliCommand, type ExitCode, type World } from "../command.ts";
-import { freshLoopId, lastLoop, loopConfig, loopId, loopStory, newestLoopId, type LoopWish } from "../loop-plan.ts";
+import { lastLoop, loopConfig, loopId, loopStory, newestLoopId, type LoopWish } from "../loop-plan.ts";
 import { collect } from "../option-values.ts";
 import { personOf } from "../person.ts";
 import { REPORTERS } from "../reporters/reporter.ts";
 import { runEngine } from "../run-engine.ts";
+import { chosenLoop, seenLoops } from "../seen-loops.ts";
 
 interface Options {
   readonly goal?: string;
@@ -79,14 +80,9 @@ async function loop(world: World, agent: readonly string[], options: Options): P
   for (const problem of problems) world.err(`${problemText(problem, world)}\n`);
   if (config === null || policy === null) return EXIT.usage;
 
-  const seen = await lookedAt(world);
-  const run = seen?.run ?? null;
-  const known = newestLoopId(loopId(wish), run);
-  const isUndone =
-    seen !== null && seen.undone.has(known) && lookup(seen.run.stories, known, byText)?.ending?.how === "accepted";
-  if (isUndone) world.err(`remand: ${known} was accepted and then undone: starting over\n`);
-  const id = (options.new === true || isUndone) && isKnown(run, known) ? freshLoopId(loopId(wish), run) : known;
-  const over = alreadyOver(world, run, id);
+  const { id, known, undone } = chosenLoop(await seenLoops(world), wish, options.new === true);
+  if (undone !== null) world.err(`remand: ${undone} was accepted and then undone: starting over\n`);
+  const over = known === null ? null : alreadyOver(world, known);
   if (over !== null) return over;
   if (wish.goal === null) world.err(NO_GOAL);
   const plan = {
@@ -123,39 +119,9 @@ async function goalText(world: World, typed: string): Promise<string> {
   return text;
 }
 
-interface Seen {
-  readonly run: RunState;
-  /** Loops whose files were brought back after they had ended, with what was there before them. */
-  readonly undone: ReadonlySet<StoryId>;
-  readonly prepared: ReadonlyMap<StoryId, { readonly tree: TreeId; readonly commit: string }>;
-}
-
-async function lookedAt(world: World): Promise<Seen | null> {
-  const look = await world.host.look(world.cwd);
-  if (look === null) return null;
-  const undone = new Set<StoryId>();
-  const prepared = new Map<StoryId, { tree: TreeId; commit: string }>();
-  try {
-    for await (const { story, event } of look.lines(0)) {
-      if (story === null) continue;
-      if (event.type === "story.prepared") prepared.set(story, { tree: event.tree, commit: event.commit });
-      if (event.type === "story.accepted") undone.delete(story);
-      if (event.type === "tree.restored") undone.add(story);
-    }
-    return { run: look.state, undone, prepared };
-  } finally {
-    await look.close();
-  }
-}
-
-function isKnown(run: RunState | null, id: StoryId): boolean {
-  return run !== null && lookup(run.stories, id, byText) !== undefined;
-}
-
 /** A loop that has ended is not run again by accident; one that has not goes on, and people are told so. */
-function alreadyOver(world: World, run: RunState | null, id: StoryId): ExitCode | null {
-  const state = run === null ? undefined : lookup(run.stories, id, byText);
-  if (state === undefined) return null;
+function alreadyOver(world: World, state: StoryState): ExitCode | null {
+  const { id } = state.story;
   const before = state.attempts.length;
   if (state.ending === null) {
     world.err(
@@ -183,7 +149,7 @@ function sayNext(world: World, run: RunState, id: StoryId): void {
 }
 
 async function undo(world: World, options: Options): Promise<ExitCode> {
-  const seen = await lookedAt(world);
+  const seen = await seenLoops(world);
   const id = seen === null ? null : await loopToUndo(world, seen.run, options);
   const before = seen === null || id === null ? undefined : seen.prepared.get(id);
   if (id === null || before === undefined) {

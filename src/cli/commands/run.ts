@@ -1,17 +1,10 @@
-import type { Config } from "../../config/config.ts";
 import { RemandError } from "../../domain/error.ts";
-import type { StoryId } from "../../domain/ids.ts";
-import type { Policy } from "../../domain/policy.ts";
-import type { Problem } from "../../domain/problem.ts";
-import type { Story } from "../../domain/story.ts";
 import { problemText } from "../../writers/problem-text.ts";
 import { EXIT, type CliCommand, type ExitCode, type World } from "../command.ts";
-import { loadConfig } from "../load-config.ts";
-import { loadStories, storiesFolder } from "../load-stories.ts";
-import { collect, knownIds } from "../option-values.ts";
+import { collect } from "../option-values.ts";
 import { personOf } from "../person.ts";
-import { startOrder, withDependencies } from "../plan-order.ts";
 import { planText } from "../plan-text.ts";
+import { prepareRun, type Prepared } from "../prepare-run.ts";
 import { REPORTERS } from "../reporters/reporter.ts";
 import { runEngine } from "../run-engine.ts";
 
@@ -61,7 +54,8 @@ async function run(world: World, typed: readonly string[], options: Options): Pr
       "Run it again when stories change: it goes on where it was.",
     );
   }
-  const prepared = await prepare(world, typed, options);
+  const { prepared, problems } = await prepareRun(world, typed, options);
+  for (const problem of problems) world.err(`${problemText(problem, world)}\n`);
   if (prepared === null) return EXIT.usage;
   const { config, policy, stories, asked } = prepared;
   if (options.dryRun === true) return printPlan(world, prepared, options.json === true);
@@ -74,35 +68,6 @@ async function run(world: World, typed: readonly string[], options: Options): Pr
   const { exit } = await runEngine(world, plan, asked, { reporter: options.reporter, json: options.json, by });
   if (exit === EXIT.person || exit === EXIT.budget) world.err("remand: what waits for you: remand inbox\n");
   return exit;
-}
-
-interface Prepared {
-  readonly config: Config;
-  readonly policy: Policy;
-  readonly stories: readonly Story[];
-  readonly asked: readonly StoryId[];
-}
-
-/** `null`: a file of a person's is wrong, and every problem has been shown. */
-async function prepare(world: World, typed: readonly string[], options: Options): Promise<Prepared | null> {
-  const { config, policy, problems } = await loadConfig(world, options);
-  if (config === null || policy === null) return told(world, problems);
-  const reading = await loadStories(world, storiesFolder(world, config));
-  told(world, [...problems, ...reading.problems]);
-  if (reading.problems.some(({ severity }) => severity === "error")) return null;
-  const ids = knownIds(
-    typed,
-    reading.stories.map(({ id }) => id),
-  );
-  const stories = startOrder(ids.length === 0 ? reading.stories : withDependencies(reading.stories, ids));
-  // What nobody has made ready was not asked for, unless it was named.
-  const asked = ids.length > 0 ? ids : stories.filter(({ shelf }) => shelf !== "backlog").map(({ id }) => id);
-  return { config, policy, stories, asked };
-}
-
-function told(world: World, problems: readonly Problem[]): null {
-  for (const problem of problems) world.err(`${problemText(problem, world)}\n`);
-  return null;
 }
 
 async function printPlan(

@@ -154,6 +154,14 @@ attempts:
       expect([read("log.txt"), read("fresh.txt"), read("code.js")]).toEqual(["a\nb\n", "c", "return x + b;\n"]);
     });
 
+    test("a call that was killed is played again over what it left, and does nothing twice", async () => {
+      writeFileSync(join(cwd, "code.js"), "return a - b;\n");
+      const text = 'attempts: [{replace: {path: code.js, from: "-", to: "+"}, append: {code.js: "// end\\n"}}]';
+      expect(await call(text, "s:1")).toMatchObject({ status: "completed" });
+      expect(await call(text, "s:3")).toMatchObject({ status: "completed" });
+      expect(read("code.js")).toBe("return a + b;\n// end\n");
+    });
+
     test.each([
       ["is not there", "replace: {path: none.js, from: a, to: b}", "there is no none.js in which to replace"],
       [

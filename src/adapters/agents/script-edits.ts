@@ -8,7 +8,8 @@ export function hasEdits({ edit, append, replace }: ScriptedAttempt): boolean {
 
 /**
  * Changes files as the script says. Every path is looked at before anything is written, and every new text is made
- * before: a script that is wrong changes nothing.
+ * before: a script that is wrong changes nothing. A call that was killed on the way is played again over what it left,
+ * so what is there already is not done twice: a text that stands in its place, one that the file ends with.
  */
 export async function applyEdits(
   cwd: string,
@@ -29,11 +30,12 @@ export async function applyEdits(
   for (const { path, from, to } of replacements(attempt)) {
     const text = await current(path);
     if (text === null) throw new Error(`there is no ${filled(path)} in which to replace`);
-    await plan(path, replacedOnce(text, from, to, filled(path)));
+    const isDone = !text.includes(from) && to !== "" && text.includes(to);
+    if (!isDone) await plan(path, replacedOnce(text, from, to, filled(path)));
   }
   for (const [path, more] of Object.entries(attempt.append ?? {})) {
     const text = (await current(path)) ?? "";
-    await plan(path, text + more);
+    if (!text.endsWith(more)) await plan(path, text + more);
   }
   for (const [place, text] of texts) {
     if (text === null) await rm(place, { force: true });

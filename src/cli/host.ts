@@ -4,6 +4,7 @@ import type { StoryId } from "../domain/ids.ts";
 import type { Policy } from "../domain/policy.ts";
 import type { RunState } from "../domain/run-state.ts";
 import type { Story } from "../domain/story.ts";
+import type { Agent } from "../ports/agent.ts";
 import type { Evidence } from "../ports/evidence.ts";
 import type { Journal, Stored } from "../ports/journal.ts";
 import type { Watcher } from "../ports/watcher.ts";
@@ -55,6 +56,8 @@ export interface RunPlan {
   readonly place: "worktrees" | "in-place";
   /** For `loop`: the command that plays every role, with the user's own environment. */
   readonly agentCommand: readonly string[] | null;
+  /** Agents that the caller brings, by role: they play it whatever the config says. */
+  readonly agents?: Readonly<Record<string, Agent>>;
   readonly watcher: Watcher;
 }
 

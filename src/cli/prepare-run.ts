@@ -17,17 +17,22 @@ export interface Prepared {
   readonly asked: readonly StoryId[];
 }
 
+export type Preparing =
+  | { readonly prepared: Prepared; readonly problems: readonly Problem[] }
+  | { readonly prepared: null; readonly wrong: "config" | "stories"; readonly problems: readonly Problem[] };
+
 /** What a run would work on, and by which rules; `null` where a file of a person's is wrong. */
 export async function prepareRun(
   checkout: Checkout,
   typed: readonly string[],
   options: ConfigOptions,
-): Promise<{ readonly prepared: Prepared | null; readonly problems: readonly Problem[] }> {
+): Promise<Preparing> {
   const { config, policy, problems } = await loadConfig(checkout, options);
-  if (config === null || policy === null) return { prepared: null, problems };
+  if (config === null || policy === null) return { prepared: null, wrong: "config", problems };
   const reading = await loadStories(checkout, storiesFolder(checkout, config));
   const all = [...problems, ...reading.problems];
-  if (reading.problems.some(({ severity }) => severity === "error")) return { prepared: null, problems: all };
+  if (reading.problems.some(({ severity }) => severity === "error"))
+    return { prepared: null, wrong: "stories", problems: all };
   const ids = knownIds(
     typed,
     reading.stories.map(({ id }) => id),

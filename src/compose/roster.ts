@@ -17,7 +17,7 @@ interface Parts {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** Who plays which role: the loop's one command, or what the config says of each role. */
+/** Who plays which role: the loop's one command, or whom the caller brought, or what the config says of each role. */
 export async function rosterOf(root: string, plan: RunPlan, parts: Parts): Promise<Roster> {
   const { agentCommand, config } = plan;
   if (agentCommand !== null) {
@@ -27,9 +27,14 @@ export async function rosterOf(root: string, plan: RunPlan, parts: Parts): Promi
     const player: Player = { agent, model: null, prompt: "", reports: "exit", env: {} };
     return { playing: async (role) => (role === config.roles.phase.implement ? player : null) };
   }
+  const brought = plan.agents ?? {};
   const players = new Map<string, Player>();
   for (const [role, agent] of Object.entries(config.agents))
-    players.set(role, await playerOf(root, role, agent, config.env, parts));
+    if (!Object.hasOwn(brought, role)) players.set(role, await playerOf(root, role, agent, config.env, parts));
+  for (const [role, agent] of Object.entries(brought)) {
+    const prompt = await rolePrompt(root, role, config.agents[role] ?? {});
+    players.set(role, { agent, model: config.agents[role]?.model ?? null, prompt, reports: "exit", env: {} });
+  }
   return { playing: async (role) => players.get(role) ?? null };
 }
 

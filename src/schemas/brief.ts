@@ -161,6 +161,9 @@ export const briefSchema = z.strictObject({
 
 type BriefDocument = z.output<typeof briefSchema>;
 
+/** The document as people write it: what has a default may be left out. */
+export type BriefInput = z.input<typeof briefSchema>;
+
 /** A document's brief; or what is wrong with the document, each problem with the path of its field. */
 export function readBriefDocument(
   value: unknown,

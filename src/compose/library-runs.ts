@@ -1,0 +1,124 @@
+import { resolve } from "node:path";
+import { EXIT, type Checkout } from "../cli/command.ts";
+import { drivePlan } from "../cli/drive-plan.ts";
+import { exitCodeOf } from "../cli/exit.ts";
+import type { Host, RunPlan } from "../cli/host.ts";
+import { loadConfig, type ConfigOptions } from "../cli/load-config.ts";
+import { loadStories, storiesFolder } from "../cli/load-stories.ts";
+import { loopConfig, loopStory } from "../cli/loop-plan.ts";
+import { prepareRun } from "../cli/prepare-run.ts";
+import { chosenLoop, seenLoops } from "../cli/seen-loops.ts";
+import type { ResolvedConfig } from "../config/resolve.ts";
+import { RemandError, type ErrorCode } from "../domain/error.ts";
+import type { StoryId } from "../domain/ids.ts";
+import type { Problem } from "../domain/problem.ts";
+import type { RunState } from "../domain/run-state.ts";
+import type { StoriesReading } from "../readers/story-files.ts";
+import { EMPTY_RUN } from "../policy/new-state.ts";
+import { byText, lookup } from "../stdx/sorted-map.ts";
+import { boardRows } from "../views/board.ts";
+import { problemText } from "../writers/problem-text.ts";
+import { createNodeFiles } from "../adapters/files/node-files.ts";
+import { createHost } from "./host.ts";
+import type { LoopOptions, RunOptions, RunResult } from "./library.ts";
+
+type Around = Checkout & { readonly host: Host };
+
+export async function runLoop(options: LoopOptions): Promise<RunResult> {
+  const { goal = null, check, agent, limits = {}, set = [], fresh = false, worktree = false } = options;
+  if (check.trim() === "") throw new RemandError("usage", "nothing would say when it is done", "Give a check.");
+  if (goal?.trim() === "") throw new RemandError("usage", "the goal is empty", "Say what is to be done.");
+  if (isCommand(agent) && agent.length === 0)
+    throw new RemandError("usage", "there is no agent", 'Give its program and arguments: agent: ["./my-agent.sh"].');
+  const wish = {
+    goal,
+    check,
+    maxIterations: limits.iterations?.toString(),
+    cost: limits.costUsd?.toString(),
+    time: limits.time,
+    set,
+  };
+  const { config, policy, problems } = loopConfig(wish);
+  if (config === null || policy === null) throw refused("config-invalid", problems);
+  const around = aroundOf(options);
+  const seen = await seenLoops(around);
+  const { id, known } = chosenLoop(seen, wish, fresh);
+  // A loop that has ended is not run again by accident.
+  if (seen !== null && known !== null && known.ending !== null) return resultOf(seen.run, [id], false);
+  const plan = {
+    config,
+    policy,
+    stories: [loopStory(id, wish)],
+    place: worktree ? "worktrees" : "in-place",
+    agentCommand: isCommand(agent) ? agent : null,
+    ...(isCommand(agent) ? {} : { agents: { [config.roles.phase.implement]: agent } }),
+  } as const;
+  return driven(around, plan, [id], options);
+}
+
+export async function runStories(options: RunOptions): Promise<RunResult> {
+  const around = aroundOf(options);
+  const preparing = await prepareRun(around, options.stories ?? [], configOptions(options));
+  if (preparing.prepared === null)
+    throw refused(preparing.wrong === "config" ? "config-invalid" : "story-invalid", preparing.problems);
+  const { config, policy, stories, asked } = preparing.prepared;
+  if (stories.length === 0) return resultOf(EMPTY_RUN, [], false);
+  const { agents = {} } = options;
+  return driven(around, { config, policy, stories, place: "worktrees", agentCommand: null, agents }, asked, options);
+}
+
+export async function effectiveConfig(options: Parameters<typeof configOptions>[0]): Promise<ResolvedConfig> {
+  return loadConfig(aroundOf(options), configOptions(options));
+}
+
+export async function readStories(options: Parameters<typeof configOptions>[0]): Promise<StoriesReading> {
+  const around = aroundOf(options);
+  const { config } = await loadConfig(around, configOptions(options));
+  return loadStories(around, storiesFolder(around, config));
+}
+
+async function driven(
+  around: Around,
+  plan: Omit<RunPlan, "watcher">,
+  asked: readonly StoryId[],
+  { signal = new AbortController().signal, by = "library", onLines, onOutput }: LoopOptions | RunOptions,
+): Promise<RunResult> {
+  const watcher = {
+    onLines: onLines ?? (() => undefined),
+    onOutput: onOutput ?? (() => undefined),
+  };
+  const state = await drivePlan(around, { plan: { ...plan, watcher }, asked, by, signal });
+  return resultOf(state, asked, signal.aborted);
+}
+
+function resultOf(state: RunState, asked: readonly StoryId[], interrupted: boolean): RunResult {
+  const exitCode = exitCodeOf(state, asked);
+  return {
+    // A signal that came too late to stop anything has changed nothing.
+    exitCode: interrupted && exitCode === EXIT.running ? EXIT.interrupted : exitCode,
+    stories: boardRows(state, asked).map((row) => ({
+      ...row,
+      question: lookup(state.stories, row.id, byText)?.escalation ?? null,
+    })),
+    state,
+  };
+}
+
+function aroundOf({ root, env = process.env }: Pick<RunOptions, "root" | "env">): Around {
+  return { cwd: resolve(root), env, files: createNodeFiles(), host: createHost(env) };
+}
+
+function configOptions({ config, set }: Pick<RunOptions, "root" | "env" | "config" | "set">): ConfigOptions {
+  return typeof config === "string" ? { config, set } : { value: config, set };
+}
+
+const isCommand = (agent: LoopOptions["agent"]): agent is readonly string[] => Array.isArray(agent);
+
+function refused(code: ErrorCode, problems: readonly Problem[]): RemandError {
+  const errors = problems.filter(({ severity }) => severity === "error");
+  return new RemandError(
+    code,
+    errors.map((problem) => problemText(problem, { color: false })).join("\n"),
+    errors[0]?.hint ?? "Mend what is wrong.",
+  );
+}

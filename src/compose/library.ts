@@ -1,0 +1,109 @@
+import type { BriefWish } from "../cli/brief-document.ts";
+import type { ExitCode } from "../cli/command.ts";
+import type { ConfigPart } from "../config/config.ts";
+import type { ResolvedConfig } from "../config/resolve.ts";
+import type { Escalation } from "../domain/escalation.ts";
+import type { Reading } from "../domain/reading.ts";
+import type { RunState } from "../domain/run-state.ts";
+import type { SignalRole } from "../domain/signal.ts";
+import type { Agent } from "../ports/agent.ts";
+import type { Watcher } from "../ports/watcher.ts";
+import type { StoriesReading } from "../readers/story-files.ts";
+import type { BriefInput } from "../schemas/brief.ts";
+import type { BoardRow } from "../views/board.ts";
+import type { WrittenBrief } from "../writers/brief.ts";
+
+/*
+ * What other programs may ask of Remand: what its own commands ask. Whatever a function needs is loaded when it is
+ * called, so that importing the package costs little and does nothing.
+ */
+
+/** What every function that runs the engine can be told. The callbacks are a `Watcher`'s; they change nothing. */
+interface EngineOptions extends Partial<Watcher> {
+  /** The checkout's folder. */
+  readonly root: string;
+  /** Ends what runs, cleanly. Called again, it goes on. */
+  readonly signal?: AbortSignal;
+  /** In whose name stories that were stopped go on. */
+  readonly by?: string;
+  /** Where agents and checks get their variables from; without it, the process's own environment. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+}
+
+export interface LoopOptions extends EngineOptions {
+  /** What the agent is to do; without it, to make the check pass. */
+  readonly goal?: string;
+  /** The command, of the shell, that says whether it is done. */
+  readonly check: string;
+  /** A program and its arguments, which gets its prompt on its standard input; or an agent of the caller's own. */
+  readonly agent: readonly string[] | Agent;
+  readonly limits?: {
+    /** Attempts at most. */
+    readonly iterations?: number;
+    readonly costUsd?: number;
+    /** Such as `30m`. */
+    readonly time?: string;
+  };
+  /** Any other value of the config, as `path=value`. */
+  readonly set?: readonly string[];
+  /** Start over, even if this loop has been run before. */
+  readonly fresh?: boolean;
+  /** Work in a worktree of its own instead of in `root` itself. */
+  readonly worktree?: boolean;
+}
+
+export interface RunOptions extends EngineOptions {
+  /** Ids of the stories to work on, with those they depend on; without it, all that are ready. */
+  readonly stories?: readonly string[];
+  /** The project's config: a file instead of `remand.yaml`, or a value. */
+  readonly config?: string | ConfigPart;
+  readonly set?: readonly string[];
+  /** Agents of the caller's own, by the role they play: they go before those of the config. */
+  readonly agents?: Readonly<Record<string, Agent>>;
+}
+
+export interface RunResult {
+  /** As the command would end: 0 accepted, 3 rejected, 4 a person must act, 5 a budget, 130 the signal said stop. */
+  readonly exitCode: ExitCode;
+  readonly stories: readonly StoryResult[];
+  /** Everything that is known, as the journal's events give it. */
+  readonly state: RunState;
+}
+
+export interface StoryResult extends BoardRow {
+  /** What only a person can answer, where it waits for that. */
+  readonly question: Escalation | null;
+}
+
+/** Runs an agent on a goal, checks the work, and sends it back until the check passes or somebody must decide. */
+export async function loop(options: LoopOptions): Promise<RunResult> {
+  return (await import("./library-runs.ts")).runLoop(options);
+}
+
+/** Works on a checkout's stories until each is settled or waits for someone. */
+export async function run(options: RunOptions): Promise<RunResult> {
+  return (await import("./library-runs.ts")).runStories(options);
+}
+
+/** What an agent's text says: its signal or its verdict. Anything in doubt is `unknown`. Never rejects. */
+export async function parse(
+  text: string,
+  options: { readonly id?: string; readonly role?: SignalRole } = {},
+): Promise<Reading> {
+  return (await import("../readers/agent-text.ts")).readAgentText(text, options);
+}
+
+/** The text that goes back to an agent, from a document `remand.brief/1`. */
+export async function brief(document: BriefInput, options: BriefWish = {}): Promise<WrittenBrief> {
+  return (await import("../cli/brief-document.ts")).writtenFrom(document, "the document", options);
+}
+
+/** The effective config of a checkout, where each value came from, and every problem with its place. */
+export async function config(options: Pick<RunOptions, "root" | "config" | "set" | "env">): Promise<ResolvedConfig> {
+  return (await import("./library-runs.ts")).effectiveConfig(options);
+}
+
+/** The stories of a checkout, and every problem with its place. */
+export async function stories(options: Pick<RunOptions, "root" | "config" | "set" | "env">): Promise<StoriesReading> {
+  return (await import("./library-runs.ts")).readStories(options);
+}

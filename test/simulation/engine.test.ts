@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { chance } from "./chance.ts";
-import { checkJournal, outcomeOf, simulate } from "./simulate.ts";
+import { checkBlocked, checkEveryStep, checkKilled } from "./check-seed.ts";
 
 const SEEDS = Number(process.env["REMAND_SEEDS"] ?? 2000);
 const FROM = Number(process.env["REMAND_SEED"] ?? 0);
@@ -20,39 +19,27 @@ describe("the engine in a world that breaks", () => {
   test(`${SEEDS} seeds: killed anywhere, it ends as if nothing had happened`, { timeout: 600_000 }, async () => {
     const endings: Record<string, number> = {};
     await each(SEEDS, async (seed) => {
-      const quiet = await simulate(seed, false, new Set());
-      const expected = outcomeOf(await checkJournal(quiet.disk));
-      const kills = new Set([0, 1, 2].map((n) => 1 + Math.floor(chance(seed, "kill", n) * quiet.calls * 1.2)));
-      const killed = await simulate(seed, false, kills);
-      expect(outcomeOf(await checkJournal(killed.disk))).toEqual(expected);
-      for (const story of Object.values(expected) as { ending: string | null; asks: string | null }[]) {
-        const how = story.ending ?? story.asks ?? "waits";
-        endings[how] = (endings[how] ?? 0) + 1;
-      }
+      for (const how of await checkKilled(seed)) endings[how] = (endings[how] ?? 0) + 1;
     });
     console.log(`${SEEDS} seeds: ${JSON.stringify(endings)}`);
+    expect(endings["accepted"]).toBeGreaterThan(0);
   });
 
   test("the first seeds: killed at every single step", { timeout: 600_000 }, async () => {
     let runs = 0;
     await each(Math.min(SEEDS, 2), async (seed) => {
-      const quiet = await simulate(seed, false, new Set());
-      const expected = outcomeOf(await checkJournal(quiet.disk));
-      for (let at = 1; at <= quiet.calls; at++, runs++) {
-        const killed = await simulate(seed, false, new Set([at]));
-        expect(outcomeOf(await checkJournal(killed.disk)), `killed at ${at}`).toEqual(expected);
-      }
+      runs += await checkEveryStep(seed);
     });
     console.log(`killed at each of ${runs} steps`);
+    expect(runs).toBeGreaterThan(0);
   });
 
   test("with broken infrastructure too: the laws hold, whoever is killed when", { timeout: 600_000 }, async () => {
+    let checked = 0;
     await each(Math.ceil(SEEDS / 4), async (seed) => {
-      const quiet = await simulate(seed, true, new Set());
-      await checkJournal(quiet.disk);
-      const kills = new Set([0, 1].map((n) => 1 + Math.floor(chance(seed, "kill", n) * quiet.calls * 1.2)));
-      const killed = await simulate(seed, true, kills);
-      expect(await checkJournal(killed.disk)).toEqual(killed.state);
+      await checkBlocked(seed);
+      checked++;
     });
+    expect(checked).toBe(Math.ceil(SEEDS / 4));
   });
 });

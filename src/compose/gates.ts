@@ -9,6 +9,7 @@ import type { Workspace } from "../ports/workspace.ts";
 import { createChecksGate } from "../adapters/gates/checks-gate.ts";
 import { createIntegrityGate } from "../adapters/gates/integrity-gate.ts";
 import { allowedEnvironment } from "../adapters/process/environment.ts";
+import { COOKIE_VARIABLE } from "../adapters/process/leftovers.ts";
 
 interface Parts {
   readonly evidence: Evidence;
@@ -24,7 +25,7 @@ export function gatesOf({ config }: RunPlan, { evidence, clock, workspace, env }
     environments: config.environments,
     evidence,
     clock,
-    env: allowedEnvironment(env, config.env),
+    env: allowedEnvironment(env, [...config.env, COOKIE_VARIABLE]),
     // Where the check is the goal, what is red at the start is not done yet; elsewhere it is not the story's.
     target: config.preset === "goal",
   });

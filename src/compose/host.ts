@@ -10,8 +10,10 @@ import { foldAnew, foldJournal } from "../engine/fold-journal.ts";
 import { openLedger, type Ledger } from "../engine/ledger.ts";
 import { recover } from "../engine/recover.ts";
 import type { EngineWorld } from "../engine/world.ts";
+import { sha256 } from "../stdx/sha256.ts";
 import { canonicalJson } from "../stdx/canonical-json.ts";
 import { byText, lookup } from "../stdx/sorted-map.ts";
+import { COOKIE_VARIABLE, cookieValue, killLeftovers } from "../adapters/process/leftovers.ts";
 import { takeOwnership } from "../adapters/journal/ownership.ts";
 import { createSqliteJournal, openJournalReadOnly } from "../adapters/journal/sqlite-journal.ts";
 import { createSystemClock } from "../adapters/clock/system-clock.ts";
@@ -84,12 +86,22 @@ async function own(root: string, plan: RunPlan, env: Readonly<Record<string, str
   const folder = stateFolder(root);
   const claim = await takeOwnership(folder.journal);
   if ("heldBy" in claim) throw held(claim.heldBy);
+  // Nobody else drives this checkout, so whatever still carries its cookie was left by an engine that is gone.
+  const cookie = `remand-${sha256(root).slice(0, 24)}`;
+  await killLeftovers(cookie);
   const journal = await createSqliteJournal(folder.journal);
   try {
-    return await owned(root, folder, plan, env, journal, async () => {
-      await journal.close();
-      await claim.release();
-    });
+    return await owned(
+      root,
+      folder,
+      plan,
+      { ...env, [COOKIE_VARIABLE]: cookieValue(env[COOKIE_VARIABLE], cookie) },
+      journal,
+      async () => {
+        await journal.close();
+        await claim.release();
+      },
+    );
   } catch (error) {
     await journal.close();
     await claim.release();

@@ -7,9 +7,11 @@ import { readAgentFile } from "../readers/agent-file.ts";
 import { readAgentScript } from "../readers/agent-script.ts";
 import type { Agent } from "../ports/agent.ts";
 import type { Clock } from "../ports/clock.ts";
-import type { Player, Roster } from "../ports/roster.ts";
+import type { Roster } from "../ports/roster.ts";
 import { createCommandAgent } from "../adapters/agents/command-agent.ts";
 import { createScriptedAgent } from "../adapters/agents/scripted-agent.ts";
+import { COOKIE_VARIABLE } from "../adapters/process/leftovers.ts";
+import { createRoster, type Casting } from "../adapters/roster/roster.ts";
 import { problemText } from "../writers/problem-text.ts";
 
 interface Parts {
@@ -24,29 +26,26 @@ export async function rosterOf(root: string, plan: RunPlan, parts: Parts): Promi
     const [program = "", ...args] = agentCommand;
     const environment = { source: parts.env, sees: "everything" } as const;
     const agent = createCommandAgent({ name: program, command: [program, ...args], environment });
-    const player: Player = { agent, model: null, prompt: "", reports: "exit", env: {} };
-    return { playing: async (role) => (role === config.roles.phase.implement ? player : null) };
+    return createRoster({
+      agents: { [config.roles.phase.implement]: { agent, model: null, reports: "exit", env: {} } },
+      roleFiles: {},
+    });
   }
   const brought = plan.agents ?? {};
-  const players = new Map<string, Player>();
-  for (const [role, agent] of Object.entries(config.agents))
-    if (!Object.hasOwn(brought, role)) players.set(role, await playerOf(root, role, agent, config.env, parts));
-  for (const [role, agent] of Object.entries(brought)) {
-    const prompt = await rolePrompt(root, role, config.agents[role] ?? {});
-    players.set(role, { agent, model: config.agents[role]?.model ?? null, prompt, reports: "exit", env: {} });
+  const agents: Record<string, Casting> = {};
+  const roleFiles: Record<string, string> = {};
+  for (const [role, agent] of Object.entries(brought)) agents[role] = { agent, model: null, reports: "exit", env: {} };
+  for (const [role, agent] of Object.entries(config.agents)) {
+    if (Object.hasOwn(brought, role)) continue;
+    agents[role] = {
+      agent: await agentOf(root, role, agent, config.env, parts),
+      model: agent.model ?? null,
+      reports: "exit",
+      env: {},
+    };
+    roleFiles[role] = await rolePrompt(root, role, agent);
   }
-  return { playing: async (role) => players.get(role) ?? null };
-}
-
-async function playerOf(
-  root: string,
-  role: string,
-  config: AgentConfig,
-  env: readonly string[],
-  parts: Parts,
-): Promise<Player> {
-  const agent = await agentOf(root, role, config, env, parts);
-  return { agent, model: config.model ?? null, prompt: await rolePrompt(root, role, config), reports: "exit", env: {} };
+  return createRoster({ agents, roleFiles });
 }
 
 async function agentOf(
@@ -67,7 +66,7 @@ async function agentOf(
     return createCommandAgent({
       name: role,
       command: config.command,
-      environment: { source: parts.env, sees: [...env, ...(config.env ?? [])] },
+      environment: { source: parts.env, sees: [...env, ...(config.env ?? []), COOKIE_VARIABLE] },
     });
   if (use === "scripted") return scriptedAgent(resolve(root, config.command), role, parts);
   throw new RemandError(

@@ -107,7 +107,10 @@ async function start(
   try {
     const child = spawn(program, args, {
       cwd: spec.cwd,
-      env: { ...spec.env, [COOKIE_VARIABLE]: cookieValue(process.env[COOKIE_VARIABLE], cookie) },
+      env: {
+        ...spec.env,
+        [COOKIE_VARIABLE]: cookieValue(spec.env[COOKIE_VARIABLE] ?? process.env[COOKIE_VARIABLE], cookie),
+      },
       shell: typeof spec.command === "string",
       detached: true,
       windowsHide: true,

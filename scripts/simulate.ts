@@ -105,7 +105,7 @@ async function inParts(
   const one = (): Promise<void> =>
     new Promise((resolve, reject) => {
       const worker = new Worker(new URL(import.meta.url), { workerData: "simulate" });
-      const give = (): void => worker.postMessage(take());
+      const give = (): void => worker.postMessage(take(), []);
       worker.on("message", (checked: Checked) => {
         told(checked);
         if (checked.failure !== null && (failure === null || checked.failure.seed < failure.seed))

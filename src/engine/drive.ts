@@ -81,14 +81,15 @@ async function somethingHappens(
   signal: AbortSignal,
 ): Promise<void> {
   const over = new AbortController();
-  const stop = (): void => over.abort();
+  // With a reason of its own, or Node makes an error with a stack for each step.
+  const stop = (): void => over.abort("over");
   signal.addEventListener("abort", stop, { once: true });
   const pauseMs = wakeAt === null ? LOOK_AGAIN_MS : Math.max(0, wakeAt - world.clock.now());
   try {
     await Promise.race([change, world.clock.sleep(Math.min(pauseMs, LOOK_AGAIN_MS), over.signal)]);
   } finally {
     signal.removeEventListener("abort", stop);
-    over.abort();
+    stop();
   }
 }
 

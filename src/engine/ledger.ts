@@ -3,8 +3,9 @@ import type { Event } from "../domain/event.ts";
 import type { StoryId } from "../domain/ids.ts";
 import type { RunState } from "../domain/run-state.ts";
 import type { StoryState } from "../domain/story-state.ts";
-import type { Stored } from "../ports/journal.ts";
-import { foldJournal, saveSnapshot, withLine } from "./fold-journal.ts";
+import type { Appended, Stored } from "../ports/journal.ts";
+import type { Watcher } from "../ports/watcher.ts";
+import { foldJournal, saveSnapshot, withLine, type Folded } from "./fold-journal.ts";
 import type { EngineWorld } from "./world.ts";
 
 /** The journal and the state folded from it, kept in step. The only writer of events in the engine. */
@@ -16,56 +17,94 @@ export interface Ledger {
    * look at the state again.
    */
   append(stream: StoryId | null, events: readonly Event[]): Promise<boolean>;
-  /** Folds what others have written. */
+  /** Folds what others have written; while this ledger itself writes, that is done when its writing has ended. */
   catchUp(): Promise<void>;
   /** Resolves at the next change of the state. */
   changed(): Promise<void>;
 }
 
 export async function openLedger(world: Pick<EngineWorld, "journal" | "clock" | "watcher">): Promise<Ledger> {
-  const { journal, clock, watcher } = world;
-  let folded = await foldJournal(journal);
-  let savedAt = folded.position;
-  let wake: (() => void)[] = [];
+  const { journal, clock } = world;
+  const { now, fold, changed } = folding(await foldJournal(journal), world.watcher);
+  const inTurn = oneByOne();
+  let savedAt = now().position;
+  let writing = 0;
+  let noticed = false;
 
-  const fold = (lines: readonly Stored[]): void => {
-    const fresh = lines.filter((line) => line.position > folded.position);
-    for (const line of fresh) folded = withLine(folded, line);
-    if (fresh.length === 0) return;
-    watcher.onLines(fresh, folded.state);
-    const waiting = wake;
-    wake = [];
-    for (const each of waiting) each();
+  const keepSnapshot = async (): Promise<void> => {
+    if (now().position - savedAt < SNAPSHOT_EVERY) return;
+    savedAt = now().position;
+    await saveSnapshot(journal, now());
   };
-
-  // One after the other: two folds at once would each see half.
-  let turn: Promise<unknown> = Promise.resolve();
-  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
-    const next = turn.then(work, work);
-    turn = next.catch(() => undefined);
-    return next;
-  };
-  const catchUp = async (): Promise<void> => {
+  const readOn = async (): Promise<void> => {
     const lines: Stored[] = [];
-    for await (const line of journal.read(folded.position)) lines.push(line);
+    for await (const line of journal.read(now().position)) lines.push(line);
     fold(lines);
-    if (folded.position - savedAt < SNAPSHOT_EVERY) return;
-    savedAt = folded.position;
-    await saveSnapshot(journal, folded);
+    await keepSnapshot();
+  };
+  // What was just written need not be read again, unless lines that nobody has folded may stand before or after it.
+  const taken = async (appended: Appended): Promise<void> => {
+    if (!appended.ok) return readOn();
+    const { stored } = appended;
+    if (stored.every(({ position }) => position <= now().position)) return;
+    if (writing > 1 || stored[0]!.position !== now().position + 1) return readOn();
+    fold(stored);
+    await keepSnapshot();
+  };
+  const lookOn = async (): Promise<void> => {
+    noticed = false;
+    // Most likely the notice was of our own lines: to ask where the journal ends costs less than to read on.
+    if ((await journal.head()).position > now().position) await readOn();
   };
 
   return {
-    state: () => folded.state,
-    story: (id) => lookup(folded.state.stories, id, byText)!,
+    state: () => now().state,
+    story: (id) => lookup(now().state.stories, id, byText)!,
     append: async (stream, events) => {
-      const appended = await journal.append(stream, folded.seqs.get(stream) ?? 0, events, clock.now());
-      await inTurn(catchUp);
-      return appended.ok;
+      writing++;
+      try {
+        const appended = await journal.append(stream, now().seqs.get(stream) ?? 0, events, clock.now());
+        await inTurn(() => taken(appended));
+        if (noticed && writing === 1) await inTurn(lookOn);
+        return appended.ok;
+      } finally {
+        writing--;
+      }
     },
-    catchUp: () => inTurn(catchUp),
-    changed: () => new Promise((resolve) => wake.push(resolve)),
+    catchUp: async () => {
+      noticed = writing > 0;
+      if (!noticed) await inTurn(readOn);
+    },
+    changed,
   };
 }
 
 /** Often enough that recovery reads little, and seldom enough that nobody notices the writing. */
 const SNAPSHOT_EVERY = 2000;
+
+/** What was folded so far, and those who wait for more. */
+function folding(from: Folded, watcher: Watcher) {
+  let folded = from;
+  const wake: (() => void)[] = [];
+  return {
+    now: () => folded,
+    fold: (lines: readonly Stored[]): void => {
+      const fresh = lines.filter((line) => line.position > folded.position);
+      for (const line of fresh) folded = withLine(folded, line);
+      if (fresh.length === 0) return;
+      watcher.onLines(fresh, folded.state);
+      for (const each of wake.splice(0)) each();
+    },
+    changed: (): Promise<void> => new Promise((resolve) => wake.push(resolve)),
+  };
+}
+
+/** One after the other: two folds at once would each see half. */
+function oneByOne(): (work: () => Promise<void>) => Promise<void> {
+  let turn = Promise.resolve();
+  return (work) => {
+    const next = turn.then(work);
+    turn = next.catch(() => undefined);
+    return next;
+  };
+}

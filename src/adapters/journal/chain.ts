@@ -39,7 +39,7 @@ export function eventText(event: Event): string {
   return text;
 }
 
-export function storedOf(line: Line, event: Event): Stored {
+function storedOf(line: Line, event: Event): Stored {
   return { v: FORMAT, at: line.at, story: line.stream, event, position: line.position, seq: line.seq, hash: line.hash };
 }
 

@@ -1,6 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { RemandError } from "../../domain/error.ts";
-import type { Event } from "../../domain/event.ts";
 import type { StoryId } from "../../domain/ids.ts";
 import type { Appended } from "../../ports/journal.ts";
 import { assert } from "../../stdx/assert.ts";
@@ -9,7 +8,6 @@ import { assert } from "../../stdx/assert.ts";
 export interface Append {
   readonly stream: StoryId | null;
   readonly expectedSeq: number;
-  readonly events: readonly Event[];
   /** The events as they are kept. */
   readonly texts: readonly string[];
   readonly at: number;

@@ -2,7 +2,7 @@ import type { Event } from "../../domain/event.ts";
 import type { StoryId } from "../../domain/ids.ts";
 import type { Appended, Head, Journal, Snapshot, Stored } from "../../ports/journal.ts";
 import { assert } from "../../stdx/assert.ts";
-import { eventText, lineAfter, readLine, START, storedOf, verifyChain, type Line } from "./chain.ts";
+import { eventText, lineAfter, readLine, START, verifyChain, type Line } from "./chain.ts";
 
 /** What is about to be written, or has just been. */
 export interface MemoryAppend {
@@ -44,7 +44,7 @@ export function createMemoryJournal({ onAppend }: MemoryOptions = {}): Journal {
     seqs.set(stream, expectedSeq + written.length);
     if (written.length > 0) for (const notice of watchers) queueMicrotask(notice);
     onAppend?.({ ...about, stage: "after" });
-    return { ok: true, stored: written.map((line, i) => storedOf(line, events[i]!)) };
+    return { ok: true, stored: written.map((line) => readLine(line, WHERE)) };
   };
 
   return {
@@ -74,7 +74,9 @@ export function createMemoryJournal({ onAppend }: MemoryOptions = {}): Journal {
 /** The newest one, and one to fall back on. */
 export const SNAPSHOTS_KEPT = 2;
 
+const WHERE = "the journal in memory";
+
 async function* readFrom(lines: readonly Line[], after: number): AsyncGenerator<Stored> {
   // Positions count from 1 without a gap, so a position is also a place in the list.
-  for (let i = Math.max(0, after); i < lines.length; i++) yield readLine(lines[i]!, "the journal in memory");
+  for (let i = Math.max(0, after); i < lines.length; i++) yield readLine(lines[i]!, WHERE);
 }

@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { RemandError } from "../../domain/error.ts";
 import type { Appended, Head, Journal, JournalReader, Snapshot } from "../../ports/journal.ts";
 import { assert } from "../../stdx/assert.ts";
-import { brokenLink, eventText, lineAfter, storedOf, START } from "./chain.ts";
+import { brokenLink, eventText, lineAfter, readLine, START } from "./chain.ts";
 import { createGroupWriter, type Append } from "./group-writer.ts";
 import { SNAPSHOTS_KEPT } from "./memory-journal.ts";
 import { asJournalError, CORRUPT_HINT } from "./sqlite-errors.ts";
@@ -42,7 +42,7 @@ export async function createSqliteJournal(file: string, options: SqliteOptions =
     append: async (stream, expectedSeq, events, at) => {
       assert(stream !== "", "a story's stream has a name");
       assert(Number.isFinite(at), "a line has a time");
-      return writer.write({ stream, expectedSeq, events, at, texts: events.map(eventText) });
+      return writer.write({ stream, expectedSeq, at, texts: events.map(eventText) });
     },
     read: reading.stored,
     head: async () => reading.head(),
@@ -91,7 +91,7 @@ function createCommit(
   );
   const refuseMoved = createMoveWatch(file);
 
-  const write = (head: Head, { stream, expectedSeq, events, texts, at }: Append): Appended => {
+  const write = (head: Head, { stream, expectedSeq, texts, at }: Append): Appended => {
     const { seq } = seqOf.get(streamText(stream)) as { seq: number | null };
     const actual = seq ?? 0;
     if (actual !== expectedSeq) return { ok: false, conflict: { expected: expectedSeq, actual } };
@@ -100,7 +100,8 @@ function createCommit(
       const line = lineAfter(before, stream, expectedSeq + i + 1, at, text);
       insert.run(line.position, streamText(stream), line.seq, line.at, line.v, line.event, line.hash);
       before = line;
-      return storedOf(line, events[i]!);
+      // As it will be read: what JSON leaves out of an event is not there for its writer either.
+      return readLine(line, file);
     });
     return { ok: true, stored };
   };

@@ -25,6 +25,7 @@ import { createWorktrees } from "../adapters/git/worktrees.ts";
 import { ablePolicy } from "./able-policy.ts";
 import { demoRepository } from "./demo-repository.ts";
 import { gatesOf } from "./gates.ts";
+import { noteStories } from "./note-stories.ts";
 import { notedHeads } from "./noted-heads.ts";
 import { probe } from "./probe.ts";
 import { rosterOf } from "./roster.ts";
@@ -148,7 +149,11 @@ async function owned(
     evidence,
     state: () => ledger.state(),
     interrupted,
-    drive: (signal) => drive(ledger, world, signal, only),
+    drive: async (signal) => {
+      const state = await drive(ledger, world, signal, only);
+      await noteStories(root, plan, state, journal.read(0));
+      return state;
+    },
     tell: (stream, events) => insist(ledger, stream, events),
     undo: async (story) => {
       if (inPlace === null)

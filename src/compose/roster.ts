@@ -36,7 +36,9 @@ export async function rosterOf(root: string, plan: RunPlan, parts: Parts): Promi
   const roleFiles: Record<string, string> = {};
   for (const [role, agent] of Object.entries(brought)) agents[role] = { agent, model: null, reports: "exit", env: {} };
   for (const [role, agent] of Object.entries(config.agents)) {
-    if (Object.hasOwn(brought, role)) continue;
+    // A role that only names who stands in for it is played by nobody itself.
+    const isPlayed = agent.use !== undefined || agent.command !== undefined;
+    if (Object.hasOwn(brought, role) || !isPlayed) continue;
     agents[role] = {
       agent: await agentOf(root, role, agent, config.env, parts),
       model: agent.model ?? null,

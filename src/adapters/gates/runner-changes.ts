@@ -90,9 +90,9 @@ function exclusions({ added, severity }: RunnerLook): Finding[] {
 /** A program of the project that a check starts, and that the attempt changed. Test files are judged as tests. */
 function replacedPrograms({ commands, changed, packages, testPaths, severity }: RunnerLook): Finding[] {
   const lines = [...commands, ...packages.flatMap(({ before }) => [...testScripts(before).values()])];
-  const words = new Set(lines.flatMap((line) => line.split(/[\s"'=;&|()]+/)).map((word) => word.replace(/^\.\//, "")));
+  const programs = new Set(lines.flatMap(programsIn));
   return changed
-    .filter((path) => words.has(path) && !matchesAnyGlob(path, testPaths))
+    .filter((path) => programs.has(path) && !matchesAnyGlob(path, testPaths))
     .map((path) =>
       finding(
         path,
@@ -101,6 +101,24 @@ function replacedPrograms({ commands, changed, packages, testPaths, severity }: 
         severity,
       ),
     );
+}
+
+/** Programs that run the file they are given. What they are given is a program too; what `grep` is given is not. */
+const RUNNERS =
+  /^(?:node|nodejs|bun|deno|tsx|ts-node|npx|python[\d.]*|ruby|perl|php|sh|bash|zsh|env|time|nice|timeout|xvfb-run|exec|run)$/;
+
+/** The files that a line for the shell runs: the first word of each command, and what a runner is told to run. */
+function programsIn(line: string): string[] {
+  return line.split(/[;&|()\n]+/).flatMap((command) => {
+    const words = command.split(/[\s"']+/).filter((word) => word !== "" && !/^\w+=/.test(word));
+    const programs: string[] = [];
+    for (const word of words) {
+      if (word.startsWith("-")) continue;
+      programs.push(word.replace(/^\.\//, ""));
+      if (!RUNNERS.test(word.slice(word.lastIndexOf("/") + 1))) break;
+    }
+    return programs;
+  });
 }
 
 const short = (text: string): string => (text.length > 120 ? `${text.slice(0, 120)}…` : text);

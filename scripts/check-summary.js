@@ -3,12 +3,20 @@
  * files that could not run, and the checks that failed for another reason than a failed test.
  *
  * @param {readonly string[]} failedChecks
- * @param {string | null} report the tests' JSON report, if they got that far
+ * @param {Readonly<Record<string, string | null>>} reports by check: the JSON report of its tests, if it got that far
  */
-export function summaryOf(failedChecks, report) {
-  const tests = report === null ? { passed: 0, failed: 0, skipped: 0 } : countsOf(report);
-  const otherwiseFailed = failedChecks.filter((name) => name !== "tests" || tests.failed === 0);
-  const failed = tests.failed + otherwiseFailed.length;
+export function summaryOf(failedChecks, reports) {
+  const tests = { passed: 0, failed: 0, skipped: 0 };
+  let failed = 0;
+  for (const [check, report] of Object.entries(reports)) {
+    const counts = report === null ? { passed: 0, failed: 0, skipped: 0 } : countsOf(report);
+    tests.passed += counts.passed;
+    tests.skipped += counts.skipped;
+    failed += counts.failed;
+    // It failed, and no test of it did: the coverage was too low, or there is no report.
+    if (counts.failed === 0 && failedChecks.includes(check)) failed += 1;
+  }
+  failed += failedChecks.filter((name) => !Object.hasOwn(reports, name)).length;
   const lines = [];
   if (failedChecks.length > 0) lines.push(`failed checks: ${failedChecks.join(", ")}`);
   if (tests.skipped > 0) lines.push(`${tests.skipped} tests were skipped`);

@@ -9,7 +9,12 @@ import { fileURLToPath } from "node:url";
 import { summaryOf } from "./check-summary.js";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const report = `${root}.build/test-report.json`;
+const reportOf = (/** @type {string} */ name) => `${root}.build/${name}-report.json`;
+const testing = (/** @type {string} */ name) => [
+  "--reporter=dot",
+  "--reporter=json",
+  `--outputFile.json=${reportOf(name)}`,
+];
 
 /** @type {readonly (readonly [name: string, ...command: string[]])[]} */
 const CHECKS = [
@@ -19,14 +24,17 @@ const CHECKS = [
   ["unused", "knip"],
   ["build", "npm", "run", "--silent", "build"],
   ["package", "publint", "--strict"],
-  ["tests", "vitest", "run", "--coverage", "--reporter=dot", "--reporter=json", `--outputFile.json=${report}`],
+  ["tests", "vitest", "run", "--project=quick", "--project=built", "--coverage", ...testing("tests")],
+  // Counting lines makes walking through all states three times as slow, and counts none that is not counted already.
+  ["slow-tests", "vitest", "run", "--project=slow", ...testing("slow-tests")],
 ];
 
 mkdirSync(`${root}.build`, { recursive: true });
+const TESTS = ["tests", "slow-tests"];
 // A report of an earlier run must not be taken for this one's.
-rmSync(report, { force: true });
+for (const name of TESTS) rmSync(reportOf(name), { force: true });
 const failedChecks = CHECKS.filter(([name, ...command]) => !passes(name, command)).map(([name]) => name);
-const { lines, failed } = summaryOf(failedChecks, readReport());
+const { lines, failed } = summaryOf(failedChecks, Object.fromEntries(TESTS.map((name) => [name, readReport(name)])));
 console.log(`\n${lines.join("\n")}`);
 process.exitCode = failed === 0 ? 0 : 1;
 
@@ -44,9 +52,10 @@ function passes(name, [program = "", ...args]) {
   return status === 0;
 }
 
-function readReport() {
+/** @param {string} name */
+function readReport(name) {
   try {
-    return readFileSync(report, "utf8");
+    return readFileSync(reportOf(name), "utf8");
   } catch {
     // The tests never got as far as a report: their check has failed, and there is nothing to count.
     return null;

@@ -28,7 +28,7 @@ const PIECES = [
   "://a:b",
   "://a@",
   "bearer ",
-  "\\\\\\\"",
+  '\\\\\\"',
   " ",
   "\t",
   "a",
@@ -61,7 +61,8 @@ describe("hostile text costs what its length costs", () => {
   });
 
   test("a hundred megabytes of an ordinary log", () => {
-    const line = "2026-01-01T00:00:00Z  ✓ test/readers/secrets.test.ts > what is listed > goes wherever it stands (12 ms)\n";
+    const line =
+      "2026-01-01T00:00:00Z  ✓ test/readers/secrets.test.ts > what is listed > goes wherever it stands (12 ms)\n";
     const seconds = secondsFor(fill(line, 100_000_000));
     expect(seconds).toBeLessThan(30);
   });

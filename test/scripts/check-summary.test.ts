@@ -24,6 +24,16 @@ test.each([
   ["tests were skipped", [], report(7, 0, { skipped: 2 }), ["2 tests were skipped", "7 passed, 0 failed"]],
   ["the tests gave no report", ["tests"], null, ["failed checks: tests", "0 passed, 1 failed"]],
 ])("%s", (_name, failedChecks, text, lines) => {
-  expect(summaryOf(failedChecks, text).lines).toEqual(lines);
-  expect(summaryOf(failedChecks, text).failed === 0).toBe(failedChecks.length === 0);
+  expect(summaryOf(failedChecks, { tests: text }).lines).toEqual(lines);
+  expect(summaryOf(failedChecks, { tests: text }).failed === 0).toBe(failedChecks.length === 0);
+});
+
+test("two reports are added up, and each can fail for a reason of its own", () => {
+  const both = { tests: report(5, 0), "slow-tests": report(2, 1, { skipped: 1 }) };
+  expect(summaryOf([], { tests: report(5, 0), "slow-tests": report(2, 0) }).lines).toEqual(["7 passed, 0 failed"]);
+  expect(summaryOf(["tests", "slow-tests"], both).lines).toEqual([
+    "failed checks: tests, slow-tests",
+    "1 tests were skipped",
+    "7 passed, 2 failed",
+  ]);
 });

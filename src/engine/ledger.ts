@@ -1,9 +1,9 @@
-import { byText, lookup } from "../stdx/sorted-map.ts";
+import { byText, lookup, size } from "../stdx/sorted-map.ts";
 import type { Event } from "../domain/event.ts";
 import type { StoryId } from "../domain/ids.ts";
 import type { RunState } from "../domain/run-state.ts";
 import type { StoryState } from "../domain/story-state.ts";
-import type { Appended, Stored } from "../ports/journal.ts";
+import type { Stored } from "../ports/journal.ts";
 import type { Watcher } from "../ports/watcher.ts";
 import { foldJournal, saveSnapshot, withLine, type Folded } from "./fold-journal.ts";
 import type { EngineWorld } from "./world.ts";
@@ -32,8 +32,9 @@ export async function openLedger(world: Pick<EngineWorld, "journal" | "clock" | 
   let noticed = false;
 
   const keepSnapshot = async (): Promise<void> => {
-    if (now().position - savedAt < SNAPSHOT_EVERY) return;
-    savedAt = now().position;
+    const { position, state } = now();
+    if (position - savedAt < Math.max(SNAPSHOT_EVERY, 2 * size(state.stories))) return;
+    savedAt = position;
     await saveSnapshot(journal, now());
   };
   const readOn = async (): Promise<void> => {
@@ -42,12 +43,16 @@ export async function openLedger(world: Pick<EngineWorld, "journal" | "clock" | 
     fold(lines);
     await keepSnapshot();
   };
+  // Many who wrote at the same time wait for one reading, which has not begun and so will meet all their lines.
+  let planned: Promise<void> | null = null;
+  const readSoon = (): Promise<void> =>
+    (planned ??= inTurn(() => {
+      planned = null;
+      return readOn();
+    }));
   // What was just written need not be read again, unless lines that nobody has folded may stand before or after it.
-  const taken = async (appended: Appended): Promise<void> => {
-    if (!appended.ok) return readOn();
-    const { stored } = appended;
-    if (stored.every(({ position }) => position <= now().position)) return;
-    if (writing > 1 || stored[0]!.position !== now().position + 1) return readOn();
+  const foldOwn = async (stored: readonly Stored[]): Promise<void> => {
+    if (writing > 1 || stored[0]?.position !== now().position + 1) return readOn();
     fold(stored);
     await keepSnapshot();
   };
@@ -64,7 +69,7 @@ export async function openLedger(world: Pick<EngineWorld, "journal" | "clock" | 
       writing++;
       try {
         const appended = await journal.append(stream, now().seqs.get(stream) ?? 0, events, clock.now());
-        await inTurn(() => taken(appended));
+        await (appended.ok && writing === 1 ? inTurn(() => foldOwn(appended.stored)) : readSoon());
         if (noticed && writing === 1) await inTurn(lookOn);
         return appended.ok;
       } finally {
@@ -79,7 +84,10 @@ export async function openLedger(world: Pick<EngineWorld, "journal" | "clock" | 
   };
 }
 
-/** Often enough that recovery reads little, and seldom enough that nobody notices the writing. */
+/**
+ * Lines from one snapshot to the next. Often enough that recovery reads little, and seldom enough that nobody notices
+ * the writing: with many stories a snapshot is long, so there are more lines between two of them.
+ */
 const SNAPSHOT_EVERY = 2000;
 
 /** What was folded so far, and those who wait for more. */

@@ -75,6 +75,13 @@ export function* entries<K, V>(map: SortedMap<K, V>): Generator<readonly [K, V],
   }
 }
 
+/** The same keys with other values. */
+export function mapped<K, V, W>(map: SortedMap<K, V>, change: (value: V) => W): SortedMap<K, W> {
+  if (map === null) return null;
+  const { key, value, left, right, height, size } = map;
+  return { key, value: change(value), left: mapped(left, change), right: mapped(right, change), height, size };
+}
+
 function branch<K, V>(key: K, value: V, left: SortedMap<K, V>, right: SortedMap<K, V>): Node<K, V> {
   const height = 1 + Math.max(left === null ? 0 : left.height, right === null ? 0 : right.height);
   return { key, value, left, right, height, size: 1 + size(left) + size(right) };

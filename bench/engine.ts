@@ -1,0 +1,19 @@
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import type { BenchResult } from "./bench-result.ts";
+import { measureCrowds } from "./engine/crowds.ts";
+import { measureSteps } from "./engine/steps.ts";
+
+/** What the engine itself costs: agents and gates that need no time, and a real journal on a real disk. */
+export async function run(): Promise<readonly BenchResult[]> {
+  // Beside the project and not in the temporary folder, which may be memory: then nothing would cost anything.
+  mkdirSync(".build", { recursive: true });
+  const folder = mkdtempSync(join(process.cwd(), ".build", "bench-engine-"));
+  try {
+    const steps = await measureSteps(folder);
+    const crowds = await measureCrowds(folder, steps.commitMs);
+    return [...steps.results, ...crowds];
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

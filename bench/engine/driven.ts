@@ -1,0 +1,35 @@
+import { byText, lookup } from "../../src/stdx/sorted-map.ts";
+import { storyId } from "../../src/domain/ids.ts";
+import { drive } from "../../src/engine/drive.ts";
+import { openLedger, type Ledger } from "../../src/engine/ledger.ts";
+import type { Journal } from "../../src/ports/journal.ts";
+import { instantPolicy, instantStory, instantWorld, type InstantOptions } from "./instant-world.ts";
+
+export type Driving = Omit<InstantOptions, "journal">;
+
+/** An engine over a journal, with the policy of these benchmarks. */
+export interface Engine {
+  readonly ledger: Ledger;
+  /** Puts these stories into the journal and works until each of them is accepted. */
+  accept(names: readonly string[]): Promise<void>;
+}
+
+export async function openEngine(journal: Journal, driving: Driving): Promise<Engine> {
+  const ledger = await openLedger(instantWorld({ journal, ...driving }));
+  if (ledger.state().policy?.concurrency.stories !== driving.atOnce)
+    await ledger.append(null, [{ type: "policy.set", policy: instantPolicy(driving.atOnce), by: "bench" }]);
+  return {
+    ledger,
+    accept: async (names) => {
+      await Promise.all(
+        names.map((name) => ledger.append(storyId(name), [{ type: "story.added", story: instantStory(name) }])),
+      );
+      // A world of its own for each drive: a queue is started once.
+      await drive(ledger, instantWorld({ journal, ...driving }), new AbortController().signal);
+      for (const name of names) {
+        const how = lookup(ledger.state().stories, storyId(name), byText)?.ending?.how;
+        if (how !== "accepted") throw new Error(`${name} ended as ${how}, not as accepted`);
+      }
+    },
+  };
+}

@@ -1,0 +1,169 @@
+import { createHash } from "node:crypto";
+import { createSystemClock } from "../../src/adapters/clock/system-clock.ts";
+import { createLocalQueue } from "../../src/adapters/queue/local-queue.ts";
+import { presetPolicy } from "../../src/config/preset-policy.ts";
+import { failureFingerprint, identified } from "../../src/domain/finding.ts";
+import type { GateName, Judgement } from "../../src/domain/gate.ts";
+import { evidenceId, storyId, treeId, type StoryId } from "../../src/domain/ids.ts";
+import type { Policy } from "../../src/domain/policy.ts";
+import type { Story } from "../../src/domain/story.ts";
+import type { EngineWorld } from "../../src/engine/world.ts";
+import type { AgentResult } from "../../src/ports/agent.ts";
+import type { Gate, GateRequest } from "../../src/ports/gate.ts";
+import type { Journal } from "../../src/ports/journal.ts";
+import type { Outbox } from "../../src/ports/outbox.ts";
+import type { Roster } from "../../src/ports/roster.ts";
+import type { Workspace } from "../../src/ports/workspace.ts";
+
+export interface InstantOptions {
+  readonly journal: Journal;
+  /** How many stories, agents and gates may be under way at once. */
+  readonly atOnce: number;
+  /** How many times the checks fail before they pass. */
+  readonly failures: number;
+  /** In memory where none is given. */
+  readonly outbox?: Outbox;
+}
+
+/**
+ * A world in which nobody needs any time: agents, gates, code and evidence are in memory, and only the journal is
+ * real. What is left is what the engine itself costs.
+ */
+export function instantWorld({ journal, atOnce, failures, outbox }: InstantOptions): EngineWorld {
+  const clock = createSystemClock();
+  const attempts = new Map<string, number>();
+  const kept = new Map<string, string>();
+  const limits = { developers: atOnce, critics: atOnce, auditors: atOnce, checks: atOnce, engine: atOnce };
+  return {
+    root: "/project",
+    journal,
+    clock,
+    queue: createLocalQueue({ limits, clock }),
+    workspace: workspaceOf(attempts),
+    evidence: {
+      keep: async (text) => {
+        const id = evidenceId(sha(text));
+        kept.set(id, text);
+        return id;
+      },
+      read: async (id) => kept.get(id) ?? null,
+      placeOf: (id) => `.remand/evidence/${id}`,
+    },
+    outbox: outbox ?? memoryOutbox(),
+    gates: new Map([gate("integrity", 0, attempts), gate("checks", failures, attempts)]),
+    roster: rosterOf(attempts),
+    watcher: { onLines: () => undefined, onOutput: () => undefined },
+    nonce: () => "n0nc3n0nc3n0nc3",
+  };
+}
+
+/** The gates that the engine has today, and no limit but the one on what runs at once. */
+export function instantPolicy(atOnce: number): Policy {
+  const base = presetPolicy("critic-audit");
+  const lane = { developers: atOnce, critics: atOnce, auditors: atOnce, checks: atOnce };
+  return {
+    ...base,
+    phases: [{ phase: "implement", gates: ["integrity", "checks"] }],
+    gates: { ...base.gates, checks: { ...base.gates.checks, blame: false } },
+    limits: { ...base.limits, run: { costUsd: null, tokens: null, timeMs: null } },
+    concurrency: { ...lane, stories: atOnce },
+  };
+}
+
+export function instantStory(name: string): Story {
+  return {
+    id: storyId(name),
+    title: `Retry the payment of ${name}`,
+    priority: 1,
+    kind: "feature",
+    labels: ["payments"],
+    dependsOn: [],
+    criteria: [{ id: "AC1", text: "a declined payment is tried again, three times at most" }],
+    shelf: "ready",
+    body: "A payment that is declined for a passing reason is tried again before the customer hears of it.",
+    completed: [],
+  };
+}
+
+function memoryOutbox(): Outbox {
+  const held = new Map<string, string>();
+  return {
+    put: async (key, text) => void held.set(key, text),
+    get: async (key) => held.get(key) ?? null,
+    drop: async (key) => void held.delete(key),
+  };
+}
+
+function rosterOf(attempts: Map<string, number>): Roster {
+  const run = async (id: string): Promise<AgentResult> => {
+    attempts.set(id, (attempts.get(id) ?? 0) + 1);
+    return {
+      status: "completed",
+      session: null,
+      text: `The retry is there.\n\nREADY_FOR_REVIEW: ${id}\n\nSummary: payments are tried again, and a test shows it\n`,
+      output: null,
+      tokens: 12_345,
+      costUsd: 0.12,
+      denied: [],
+      error: null,
+      durationMs: 61_000,
+    };
+  };
+  // A place's path is its story's id, so that the agent knows whom it works for.
+  const agent = { name: "instant", run: ({ cwd }: { readonly cwd: string }) => run(cwd) };
+  return { playing: async () => ({ agent, model: null, prompt: "You write code.", reports: "signal", env: {} }) };
+}
+
+function workspaceOf(attempts: ReadonlyMap<string, number>): Workspace {
+  const base = sha("base").slice(0, 40);
+  const now = (story: StoryId): { tree: ReturnType<typeof treeId>; commit: string } => {
+    const made = attempts.get(story) ?? 0;
+    const tree = made === 0 ? base : sha(`${story}-${made}`).slice(0, 40);
+    return { tree: treeId(tree), commit: tree };
+  };
+  return {
+    prepare: async (story) => ({ path: story, branch: `remand/${story}`, base, ...now(story) }),
+    keep: async (story) => now(story),
+    look: async (story) => now(story),
+    changed: async (_story, from, to) => (from === to ? [] : ["src/payment.ts", "test/payment.test.ts"]),
+    diff: async () => "",
+    fileAt: async () => null,
+    restore: async (_story, tree) => ({ tree, commit: tree }),
+    forget: async () => undefined,
+    dispose: async () => undefined,
+  };
+}
+
+function gate(name: GateName, failures: number, attempts: ReadonlyMap<string, number>): [GateName, Gate] {
+  const judge = async ({ story, tree }: GateRequest): Promise<Judgement> => {
+    const isRed = (attempts.get(story.id) ?? 0) <= failures;
+    const findings = isRed
+      ? [
+          identified({
+            severity: "critical",
+            category: "test",
+            message: "payment > is tried again: expected 3 calls, saw 1",
+            source: name,
+            file: "test/payment.test.ts",
+            line: 41,
+          }),
+        ]
+      : [];
+    return {
+      gate: name,
+      tree,
+      result: isRed ? "fail" : "pass",
+      findings,
+      blocking: findings.map(({ id }) => id),
+      ...(isRed ? { failure: failureFingerprint(findings, "") } : {}),
+      summary: isRed ? "1 of 12 tests failed" : "12 tests passed",
+      evidence: [],
+      durationMs: 2300,
+    };
+  };
+  return [name, { name, judgedBy: () => ["npm test"], judge }];
+}
+
+function sha(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}

@@ -1,5 +1,6 @@
 import type { Config } from "../config/config.ts";
 import type { Event } from "../domain/event.ts";
+import type { Judgement } from "../domain/gate.ts";
 import type { StoryId } from "../domain/ids.ts";
 import type { Policy } from "../domain/policy.ts";
 import type { RunState } from "../domain/run-state.ts";
@@ -18,6 +19,8 @@ export interface Host {
   tell(root: string, stream: StoryId | null, events: readonly Event[]): Promise<void>;
   /** Becomes the one engine of this checkout. Throws `journal-locked`, naming the holder, where there is one. */
   own(root: string, plan: RunPlan): Promise<Owned>;
+  /** Runs the checks on the checkout as it is, without an agent and without a line in the journal. */
+  tryChecks(root: string, plan: Omit<RunPlan, "watcher">): Promise<Pick<Judgement, "result" | "summary">>;
   /** What can be said of the surroundings: git, Node, the journal's place, and whether each program is there to be run. */
   probe(root: string, programs: readonly string[]): Promise<readonly Probe[]>;
   /** A new git repository in a new temporary folder with these files committed (path below it → text); says where. */

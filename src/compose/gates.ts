@@ -19,7 +19,10 @@ interface Parts {
 }
 
 /** The gates there are, as the config wants them. */
-export function gatesOf({ config }: RunPlan, { evidence, clock, workspace, env }: Parts): ReadonlyMap<GateName, Gate> {
+export function gatesOf(
+  { config }: Pick<RunPlan, "config">,
+  { evidence, clock, workspace, env }: Parts,
+): ReadonlyMap<GateName, Gate> {
   const checks = createChecksGate({
     commands: config.gates.checks.commands.map(checkCommand),
     environments: config.environments,

@@ -29,6 +29,7 @@ import { noteStories } from "./note-stories.ts";
 import { notedHeads } from "./noted-heads.ts";
 import { probe } from "./probe.ts";
 import { rosterOf } from "./roster.ts";
+import { tryChecks } from "./try-checks.ts";
 import { stateFolder, type StateFolder } from "./state-folder.ts";
 
 /** The real engine and journal of a checkout, for the commands and for the library. */
@@ -37,6 +38,7 @@ export function createHost(env: Readonly<Record<string, string | undefined>>): H
     look: (root) => look(root),
     tell: (root, stream, events) => tell(root, stream, events),
     own: (root, plan) => own(root, plan, env),
+    tryChecks: (root, plan) => tryChecks(root, plan, env),
     probe: (root, programs) => probe(root, programs, env),
     demoRepository: (files) => demoRepository(files),
   };

@@ -54,6 +54,7 @@ export const NO_HOST: Host = {
   look: () => Promise.resolve(null),
   tell: absent,
   own: absent,
+  tryChecks: absent,
   probe: absent,
   demoRepository: absent,
 };

@@ -141,11 +141,19 @@ describe("remand loop", () => {
     expect((await loop(host, [...GOAL, ...AGENT])).out).toContain(`${first}-2 was accepted`);
   });
 
-  it("runs without a goal, and says what it does not look at", async () => {
+  it("without a goal ends at once where the check passes already, and says so", async () => {
+    const host = fakeHost({ green: true });
+    const ran = await loop(host, ["--check", "npm test", ...AGENT]);
+    expect(ran).toMatchObject({ exit: 0, out: expect.stringContaining("the check passes already") });
+    expect(host.plans).toEqual([]);
+    await loop(host, ["--goal", "more", "--check", "npm test", ...AGENT]);
+    expect(host.plans).toHaveLength(1);
+  });
+
+  it("without a goal runs the agent where the check fails", async () => {
     const host = fakeHost();
     const ran = await loop(host, ["--check", "npm test", ...AGENT]);
     expect(ran.exit).toBe(0);
-    expect(ran.err).toContain("not looked at first in this version");
     expect(host.plans[0]!.stories[0]!.body).toBe("Make this command pass: npm test");
   });
 

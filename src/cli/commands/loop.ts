@@ -84,7 +84,6 @@ async function loop(world: World, agent: readonly string[], options: Options): P
   if (undone !== null) world.err(`remand: ${undone} was accepted and then undone: starting over\n`);
   const over = known === null ? null : alreadyOver(world, known);
   if (over !== null) return over;
-  if (wish.goal === null) world.err(NO_GOAL);
   const plan = {
     config,
     policy,
@@ -92,15 +91,20 @@ async function loop(world: World, agent: readonly string[], options: Options): P
     place: options.worktree === true ? "worktrees" : "in-place",
     agentCommand: agent,
   } as const;
+  if (wish.goal === null && known === null && (await isGreenAlready(world, plan))) return EXIT.ok;
   const by = await personOf(world, undefined).catch(() => "remand loop");
   const { exit, state } = await runEngine(world, plan, [id], { reporter: options.reporter, json: options.json, by });
   sayNext(world, state, id);
   return exit;
 }
 
-const NO_GOAL = `remand: without --goal the agent is told to make the check pass. Whether the check is green already is
-        not looked at first in this version: the agent starts at once.
-`;
+/** Without a goal the check is the whole task: where it passes already there is nothing to do. */
+async function isGreenAlready(world: World, plan: Parameters<World["host"]["tryChecks"]>[1]): Promise<boolean> {
+  const { result, summary } = await world.host.tryChecks(world.cwd, plan);
+  if (result === "pass")
+    world.out(`the check passes already (${summary}): nothing to do; --goal runs the agent all the same\n`);
+  return result === "pass";
+}
 
 async function wishOf(world: World, options: Options): Promise<LoopWish> {
   if (options.check === undefined || options.check.trim() === "") {

@@ -3,19 +3,45 @@
  * before they start.
  */
 import { spawnSync } from "node:child_process";
-import { chmodSync, existsSync, rmSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { dirname, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const main = `${root}dist/main.js`;
+const dist = `${root}dist`;
+const main = `${dist}/main.js`;
 
-/** @returns {number} tsc's exit code */
+/**
+ * Built beside `dist` and put over it file by file, so that a program that starts at that moment finds every file:
+ * tests run the built program while the README's command builds it.
+ *
+ * @returns {number} tsc's exit code
+ */
 function build() {
-  rmSync(`${root}dist`, { recursive: true, force: true });
-  const tsc = [`${root}node_modules/typescript/bin/tsc`, "-p", `${root}tsconfig.build.json`];
-  const { status } = spawnSync(process.execPath, tsc, { stdio: ["ignore", "inherit", "inherit"] });
-  if (existsSync(main)) chmodSync(main, 0o755);
-  return status ?? 1;
+  const fresh = mkdtempSync(`${root}.build-`);
+  try {
+    const tsc = [`${root}node_modules/typescript/bin/tsc`, "-p", `${root}tsconfig.build.json`, "--outDir", fresh];
+    const { status } = spawnSync(process.execPath, tsc, { stdio: ["ignore", "inherit", "inherit"] });
+    const files = filesIn(fresh);
+    for (const path of files) {
+      mkdirSync(dirname(`${dist}/${path}`), { recursive: true });
+      if (path === "main.js") chmodSync(`${fresh}/${path}`, 0o755);
+      renameSync(`${fresh}/${path}`, `${dist}/${path}`);
+    }
+    const stale = existsSync(dist) ? filesIn(dist).filter((path) => !files.includes(path)) : [];
+    for (const path of stale) rmSync(`${dist}/${path}`);
+    return status ?? 1;
+  } finally {
+    rmSync(fresh, { recursive: true, force: true });
+  }
+}
+
+/** @param {string} folder @returns {string[]} */
+function filesIn(folder) {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(folder, `${entry.parentPath}/${entry.name}`));
 }
 
 /** Code with a type error is still emitted, and testing it says more than not testing at all: the build has its own check. */

@@ -9,7 +9,7 @@ describe("presetPolicy", () => {
   it.each([
     ["critic-audit", [["implement", ["integrity", "checks", "review", "audit"]]], 3],
     ["factory", [["implement", ["integrity", "tdd", "review", "mutation", "ci", "merge"]]], 3],
-    ["goal", [["implement", ["integrity", "checks"]]], 15],
+    ["goal", [["implement", ["integrity", "checks"]]], null],
     [
       "story",
       [

@@ -3,7 +3,7 @@
  * had finished may be done twice, and nothing may be left behind. `REMAND_KILLS=50 REMAND_STORIES=20` is the long form.
  */
 import { execFileSync, spawn, spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -139,13 +139,14 @@ describe("remand run", () => {
 
   test("a second one says who works there, and status works beside it", { timeout: 60_000 }, async () => {
     const root = project();
+    writeFileSync(join(root, "script.yaml"), "version: 1\nattempts:\n  - { delay: 50s, say: never }\n");
     const child = spawn(process.execPath, [MAIN, "run", "--reporter", "minimal"], { cwd: root, stdio: "ignore" });
     const ended = new Promise((resolve) => child.once("exit", resolve));
-    await sleep(700);
+    while (!existsSync(join(root, ".remand/journal.db.owner"))) await sleep(50);
     const second = run(root);
     const status = spawnSync(process.execPath, [MAIN, "status", "--json"], { cwd: root, encoding: "utf8" });
     child.kill("SIGTERM");
-    await ended;
+    expect(await ended).toBe(143);
     expect(second.status).toBe(1);
     expect(second.output).toContain(`process ${child.pid}`);
     expect(JSON.parse(status.stdout)).toMatchObject({ schema: "remand.status/1" });

@@ -1,0 +1,32 @@
+import { existsSync } from "node:fs";
+import { RemandError } from "../domain/error.ts";
+import type { Event } from "../domain/event.ts";
+import type { StoryId } from "../domain/ids.ts";
+import { openLedger, type Ledger } from "../engine/ledger.ts";
+import { createSqliteJournal } from "../adapters/journal/sqlite-journal.ts";
+import { createSystemClock } from "../adapters/clock/system-clock.ts";
+import { stateFolder } from "./state-folder.ts";
+
+/** Another process's word. The engine, if there is one, sees the new lines by itself. */
+export async function tell(root: string, stream: StoryId | null, events: readonly Event[]): Promise<void> {
+  const folder = stateFolder(root);
+  if (!existsSync(folder.journal))
+    throw new RemandError("file-missing", "nothing has run here yet", "Start with `remand run` or `remand loop`.");
+  const journal = await createSqliteJournal(folder.journal);
+  try {
+    const ledger = await openLedger({ journal, clock: createSystemClock(), watcher: NOBODY });
+    await insist(ledger, stream, events);
+  } finally {
+    await journal.close();
+  }
+}
+
+/** Somebody may write at the same moment; a person's word is not lost by that. */
+export async function insist(ledger: Ledger, stream: StoryId | null, events: readonly Event[]): Promise<void> {
+  for (let tries = 0; tries < MOST_TRIES; tries++) if (await ledger.append(stream, events)) return;
+  throw new RemandError("journal-locked", "the journal is written to without a pause", "Try again in a moment.");
+}
+
+const MOST_TRIES = 50;
+
+const NOBODY = { onLines: () => undefined, onOutput: () => undefined };

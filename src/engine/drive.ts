@@ -43,12 +43,15 @@ export async function drive(
       // Taken before deciding: a change that comes in between must not be slept through.
       const change = ledger.changed();
       const rung = bell.next();
-      const commands = state.policy === null ? [] : decide(state, state.policy, world.clock.now(), only);
+      const now = world.clock.now();
+      const commands = state.policy === null ? [] : decide(state, state.policy, now, only);
       for (const command of commands.filter(({ key }) => !running.has(key))) {
         running.add(command.key);
         world.queue.enqueue({ id: command.key, lane: laneOfCommand(command), command, notBefore: 0 });
       }
-      const wakeAt = nextWake(state);
+      // Of what is after `now` only: a pause that is over and whose command is on its way must not keep this loop awake,
+      // or nothing else gets its turn.
+      const wakeAt = nextWake(state, now, only);
       if (commands.length === 0 && running.size === 0 && wakeAt === null) break;
       await somethingHappens(world, Promise.race([change, rung]), wakeAt, signal);
     }

@@ -35,11 +35,17 @@ export function decide(run: RunState, policy: Policy, now: number, only: Only = 
 /** The stories that were asked for; `null` for all of them. The others are left as they are. */
 export type Only = ReadonlySet<StoryId> | null;
 
-/** When to decide again if nothing happens before; `null`: only an event can change anything. */
-export function nextWake(run: RunState): number | null {
+/**
+ * When to decide again if nothing happens before; `null`: only an event can change anything. What was due at `now` has
+ * been decided about, and wakes nobody again; nor does a story that was not asked for.
+ */
+export function nextWake(run: RunState, now = -Infinity, only: Only = null): number | null {
   // While nothing may start, a pause that ends changes nothing.
   if (!mayDispatch(run)) return null;
-  for (const [key] of entries(run.timers)) return Number(key.slice(0, 16));
+  for (const [key, id] of entries(run.timers)) {
+    const at = Number(key.slice(0, 16));
+    if (at > now && (only === null || only.has(id))) return at;
+  }
   return null;
 }
 

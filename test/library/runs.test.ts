@@ -119,6 +119,26 @@ describe("loop", () => {
     expect(story!.question!.options.length).toBeGreaterThan(1);
   });
 
+  test("tries again after a pause when the agent crashed, and other loops do not wait for that", async () => {
+    const crashing = ["sh", "-c", "test -e crashed && echo 42 > answer.txt || { touch crashed; exit 1; }"];
+    const stop = new AbortController();
+    const paused = await loop({
+      ...base(),
+      agent: crashing,
+      signal: stop.signal,
+      onLines: (_lines, { timers }) => {
+        if (timers !== null) stop.abort();
+      },
+    });
+    expect(paused.stories).toMatchObject([{ status: "waiting", actor: "time" }]);
+    const other = await loop({ ...base(), goal: "another", agent: writer(["42\n"]) });
+    expect(other.exitCode).toBe(0);
+    expect(other.state.timers).not.toBeNull();
+    writeFileSync(join(repository.root, "answer.txt"), "40\n");
+    const resumed = await loop({ ...base(), agent: crashing });
+    expect(resumed).toMatchObject({ exitCode: 0, stories: [{ status: "accepted" }] });
+  });
+
   test("can work in a worktree, and leaves the folder alone", async () => {
     const result = await loop({ ...base(), agent: writer(["42\n"]), worktree: true });
     expect(result.exitCode).toBe(0);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { presetPolicy } from "../../src/config/preset-policy.ts";
+import { storyId } from "../../src/domain/ids.ts";
 import { GATES } from "../../src/domain/gate.ts";
 import { STEPS } from "../../src/domain/event.ts";
 import { roleName } from "../../src/domain/ids.ts";
@@ -74,6 +75,11 @@ describe("decide", () => {
     expect(decide(run, POLICY, 0).map((command) => command.story)).toEqual(["b", "c"]);
     expect(decide(run, POLICY, POLICY.limits.backoffMs).map((command) => command.story)).toEqual(["b", "c", "a"]);
     expect(nextWake(begin(POLICY))).toBeNull();
+    // What was due when it was decided about wakes nobody again, nor does a story that was not asked for.
+    expect(nextWake(run, POLICY.limits.backoffMs - 1)).toBe(POLICY.limits.backoffMs);
+    expect(nextWake(run, POLICY.limits.backoffMs)).toBeNull();
+    expect(nextWake(run, 0, new Set([storyId("b")]))).toBeNull();
+    expect(nextWake(run, 0, new Set([storyId("a")]))).toBe(POLICY.limits.backoffMs);
   });
 
   it("looks again at what was about to be accepted when the base has moved since", () => {

@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { presetPolicy } from "../../src/config/preset-policy.ts";
-import { storyId } from "../../src/domain/ids.ts";
 import { GATES } from "../../src/domain/gate.ts";
 import { STEPS } from "../../src/domain/event.ts";
-import { roleName } from "../../src/domain/ids.ts";
+import { roleName, storyId } from "../../src/domain/ids.ts";
 import { PRESETS, type Policy } from "../../src/domain/policy.ts";
 import { stepsBound } from "../../src/policy/bound.ts";
 import { decide, mayDispatch, nextWake } from "../../src/policy/decide.ts";

@@ -179,7 +179,8 @@ function nextTry(state: StoryState, at: number): string {
 function sentBackText(event: SentBack, blame: Blame | null, glyphs: Glyphs): string {
   const { failure, failureLimit, route, gate } = event;
   const count =
-    gate === "person"
+    // After a person's answer the count starts anew: nothing has failed since.
+    gate === "person" || failure === 0
       ? "sent back by a person"
       : failureLimit === null
         ? `rework ${failure} (failure ${failure})`

@@ -126,6 +126,9 @@ describe("the lines of a run", () => {
     expect(texts([...failed, sentBack(0, null, { gate: "person", route: toPlan })]).at(-1)).toBe(
       "sent-back: sent back by a person  a person sent it back → planner, plan",
     );
+    expect(texts([...failed, sentBack(0, 3)]).at(-1)).toBe(
+      "sent-back: sent back by a person  the review gate failed → developer",
+    );
   });
 
   it("tell a phase that is done, and not its last gate apart from the acceptance", () => {

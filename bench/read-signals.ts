@@ -10,7 +10,7 @@ const LIMIT = 5;
 
 /** A log of tens of megabytes comes before the signal, as it does when an agent prints everything it sees. */
 const END = "\nREVIEW_PASSED: x\n\nSummary: fine\n";
-const KINDS: readonly (readonly [name: string, piece: string, end: string, limit?: null])[] = [
+const KINDS: readonly (readonly [name: string, piece: string, end: string])[] = [
   ["the letter a", "a", ""],
   ["backticks", "`", ""],
   ["braces", "{", ""],
@@ -24,9 +24,9 @@ const KINDS: readonly (readonly [name: string, piece: string, end: string, limit
   ["a coloured log, then a signal", "\u001B[31mThe quick\u001B[0m brown fox jumps over the lazy dog.\n", END],
   ["line ends, then a signal", "\n", END],
   ["bullets, then a signal", "- one more thing\n", END],
-  // Nothing but lines that have to be looked at one by one, millions of them. Linear, and shown for information.
-  ["fences and code, then a signal", "```js\ncode here\n```\n", END, null],
-  ["signals of two stories", "REVIEW_PASSED: x\nREVIEW_PASSED: y\n", "", null],
+  // Nothing but lines that have to be looked at one by one, millions of them: a flood, and no answer.
+  ["fences and code, then a signal", "```js\ncode here\n```\n", END],
+  ["signals of two stories", "REVIEW_PASSED: x\nREVIEW_PASSED: y\n", ""],
 ];
 
 /** What reading signals out of 50 MB costs, against reading those 50 MB from a file. */
@@ -34,8 +34,8 @@ export async function run(): Promise<readonly BenchResult[]> {
   const folder = await mkdtemp(join(tmpdir(), "remand-bench-"));
   try {
     const results: BenchResult[] = [];
-    for (const [name, piece, end, limit = LIMIT] of KINDS) {
-      results.push({ ...(await measure(join(folder, "text"), name, piece, end)), limit });
+    for (const [name, piece, end] of KINDS) {
+      results.push(await measure(join(folder, "text"), name, piece, end));
     }
     return results;
   } finally {
@@ -54,7 +54,8 @@ async function measure(file: string, name: string, piece: string, end: string): 
     const between = performance.now();
     const { result } = readAgentText(text, { id: "x" });
     const took = performance.now() - between;
-    if (end !== "" && result !== "pass") throw new Error(`${name}: read as ${result}, not as pass`);
+    if (end !== "" && result !== (name.startsWith("fences") ? "unknown" : "pass"))
+      throw new Error(`${name}: read as ${result}`);
     if (round === 0) continue;
     floor.push(between - start);
     reading.push(took);

@@ -5,7 +5,7 @@ import { plainlyRejects } from "./keywords.ts";
 import { areEmpty, mergeParts, noParts, type ReadingParts } from "./reading-parts.ts";
 import { readSignalParts } from "./section-parts.ts";
 import { judgeSignals } from "./signal-judgement.ts";
-import { scanSignals, type SignalLine } from "./signal-scan.ts";
+import { MOST_LOOKED_AT, scanSignals, type SignalLine } from "./signal-scan.ts";
 import { findVerdicts, type FoundVerdict, type FoundVerdicts } from "./verdict-blocks.ts";
 
 export interface Expected {
@@ -21,6 +21,8 @@ export interface Expected {
  */
 export function readAgentText(text: string, expected: Expected = {}): Reading {
   const scan = scanSignals(text, expected.id);
+  if (scan.flooded)
+    return unknownReading(`There are more than ${MOST_LOOKED_AT} fences and signals in the text: that is no answer.`);
   const judged = judgeSignals(scan, expected);
   if (judged.type === "unclear")
     return { ...unknownReading(...judged.problems), id: judged.id, idMatches: judged.idMatches };

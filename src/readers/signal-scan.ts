@@ -26,15 +26,26 @@ export interface SignalScan {
   readonly foreign: ReadonlyMap<Signal, SignalLine>;
   /** Of no readable form: the first of each. */
   readonly malformed: ReadonlyMap<Signal, SignalLine>;
+  /** There were more fences and signals than anybody writes; what follows them was not looked at. */
+  readonly flooded: boolean;
 }
 
 /** Finds the signals of a text. Fences are followed only where there is a signal that could stand in one. */
 export function scanSignals(text: string, expected: string | undefined): SignalScan {
-  const found: Found = { id: expected, since: 0, own: new Map(), foreign: new Map(), malformed: new Map() };
+  const found: Found = {
+    id: expected,
+    since: 0,
+    own: new Map(),
+    foreign: new Map(),
+    malformed: new Map(),
+    flooded: false,
+  };
   const lines = findNotableLines(text);
   const fences = watchFences();
   const read = lineReader(expected);
+  let looked = 0;
   for (let at = lines.none ? text.length : 0; at < text.length;) {
+    if (++looked > MOST_LOOKED_AT) return { ...found, flooded: true };
     const start = fences.endsWithItem ? nextOutdentedLine(text, at) : lines.next(at);
     if (start >= text.length) break;
     const end = nextLine(text, start);
@@ -49,7 +60,11 @@ export function scanSignals(text: string, expected: string | undefined): SignalS
   return found;
 }
 
+/** Lines that may be a fence or a signal, runs of the same one counted once. A flood of them is no answer. */
+export const MOST_LOOKED_AT = 200_000;
+
 interface Found {
+  readonly flooded: boolean;
   id: string | undefined;
   since: number;
   readonly own: Map<Signal, SignalLine>;

@@ -61,7 +61,7 @@ export function scanSignals(text: string, expected: string | undefined): SignalS
 }
 
 /** Lines that may be a fence or a signal, runs of the same one counted once. A flood of them is no answer. */
-export const MOST_LOOKED_AT = 200_000;
+export const MOST_LOOKED_AT = 50_000;
 
 interface Found {
   readonly flooded: boolean;

@@ -442,8 +442,8 @@ describe("many things that look like verdicts", () => {
 });
 
 test("more fences and signals than anybody writes are no answer, whatever stands at the end", () => {
-  const flood = "REVIEW_PASSED: a\nREVIEW_PASSED: b\n".repeat(110_000);
+  const flood = "REVIEW_PASSED: a\nREVIEW_PASSED: b\n".repeat(30_000);
   const reading = readAgentText(`${flood}REVIEW_FAILED: a\n`, { id: "a", role: "critic" });
   expect(reading.result).toBe("unknown");
-  expect(reading.problems[0]).toContain("more than 200000 fences and signals");
+  expect(reading.problems[0]).toContain("more than 50000 fences and signals");
 });

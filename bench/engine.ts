@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { BenchResult } from "./bench-result.ts";
 import { measureCrowds } from "./engine/crowds.ts";
+import { measureLongRun } from "./engine/long-run.ts";
 import { measureSteps } from "./engine/steps.ts";
 
 /** What the engine itself costs: agents and gates that need no time, and a real journal on a real disk. */
@@ -12,7 +13,8 @@ export async function run(): Promise<readonly BenchResult[]> {
   try {
     const steps = await measureSteps(folder);
     const crowds = await measureCrowds(folder, steps.commitMs);
-    return [...steps.results, ...crowds];
+    const longRun = await measureLongRun(folder);
+    return [...steps.results, ...crowds, ...longRun];
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

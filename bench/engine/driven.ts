@@ -17,7 +17,9 @@ export interface Engine {
 export async function openEngine(journal: Journal, driving: Driving): Promise<Engine> {
   const ledger = await openLedger(instantWorld({ journal, ...driving }));
   if (ledger.state().policy?.concurrency.stories !== driving.atOnce)
-    await ledger.append(null, [{ type: "policy.set", policy: instantPolicy(driving.atOnce), by: "bench" }]);
+    await ledger.append(null, [
+      { type: "policy.set", policy: instantPolicy(driving.atOnce, driving.gates), by: "bench" },
+    ]);
   return {
     ledger,
     accept: async (names) => {

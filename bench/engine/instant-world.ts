@@ -21,6 +21,8 @@ export interface InstantOptions {
   readonly atOnce: number;
   /** How many times the checks fail before they pass. */
   readonly failures: number;
+  /** Those that judge; integrity and checks where nothing is said. */
+  readonly gates?: readonly GateName[];
   /** In memory where none is given. */
   readonly outbox?: Outbox;
 }
@@ -57,13 +59,13 @@ export function instantWorld({ journal, atOnce, failures, outbox }: InstantOptio
   };
 }
 
-/** The gates that the engine has today, and no limit but the one on what runs at once. */
-export function instantPolicy(atOnce: number): Policy {
+/** No limit but the one on what runs at once. */
+export function instantPolicy(atOnce: number, gates: readonly GateName[] = ["integrity", "checks"]): Policy {
   const base = presetPolicy("critic-audit");
   const lane = { developers: atOnce, critics: atOnce, auditors: atOnce, checks: atOnce };
   return {
     ...base,
-    phases: [{ phase: "implement", gates: ["integrity", "checks"] }],
+    phases: [{ phase: "implement", gates }],
     gates: { ...base.gates, checks: { ...base.gates.checks, blame: false } },
     limits: { ...base.limits, run: { costUsd: null, tokens: null, timeMs: null } },
     concurrency: { ...lane, stories: atOnce },

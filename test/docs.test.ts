@@ -4,7 +4,8 @@
  * How an example is written (what stands after the language is not shown to readers):
  *
  * - ```sh                      The block is run by bash (-e, -u, pipefail), with `remand` on the path, in a folder of
- *                              the document's own. Blocks of one document run in order in the same folder.
+ *                              the document's own. Blocks of one document run in order in the same folder, where
+ *                              scripts can import "remand".
  * - `# exit 3`                 At the very end of the block: it ends with this code. Without it: with 0.
  * - ```text or ```json         Directly after an sh block: its whole output, both streams. `…` stands for any text;
  *                              alone on its line it stands for any lines, none included.

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -90,6 +90,9 @@ export function runSteps(steps: readonly Step[], main: string): readonly string[
   const folder = mkdtempSync(join(tmpdir(), "remand-docs-"));
   try {
     const bin = shimFolder(folder, main);
+    // Scripts of a document find the package as if it had been installed.
+    mkdirSync(join(folder, "node_modules"));
+    symlinkSync(repository, join(folder, "node_modules", "remand"));
     const work = join(folder, "work");
     mkdirSync(work);
     return steps.flatMap((step) => (step.kind === "file" ? writeStep(step, work) : runStep(step, work, bin)));

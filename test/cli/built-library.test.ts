@@ -1,11 +1,12 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-const dist = fileURLToPath(new URL("../../dist", import.meta.url));
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const dist = join(root, "dist");
 let folder: string;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "remand-import-"));
@@ -38,4 +39,42 @@ test("importing the package loads no library and no module of Node's that reache
   walk(join(dist, "index.js"));
   expect(seen.size).toBeGreaterThan(10);
   expect([...outside]).toEqual([]);
+});
+
+test("whoever writes TypeScript is told what goes in and what comes out", () => {
+  const project = mkdtempSync(join(tmpdir(), "remand-typed-"));
+  const typed = (line: string): string => {
+    const lines = [
+      'import { brief, loop, parse, run, type Agent, type RunResult } from "remand";',
+      "declare const agent: Agent;",
+      line,
+      "export { brief, loop, parse, run, agent, type RunResult };",
+    ];
+    writeFileSync(join(project, "typed.ts"), `${lines.join("\n")}\n`);
+    const tsc = [
+      join(root, "node_modules/typescript/bin/tsc"),
+      "--noEmit",
+      "--strict",
+      "--module",
+      "nodenext",
+      "typed.ts",
+    ];
+    return spawnSync(process.execPath, tsc, { cwd: project, encoding: "utf8" }).stdout;
+  };
+  try {
+    mkdirSync(join(project, "node_modules"));
+    symlinkSync(root, join(project, "node_modules/remand"));
+    writeFileSync(join(project, "package.json"), '{ "type": "module" }\n');
+    const right = [
+      'export const a: RunResult = await loop({ root: ".", check: "true", agent, limits: { iterations: 2 } });',
+      'export const b = (await run({ root: ".", config: { preset: "goal" }, agents: { developer: agent } })).stories[0]?.question;',
+      'export const c: string = (await brief({ schema: "remand.brief/1", story: { id: "a" } })).text;',
+      'export const d = (await parse("", { role: "critic" })).result === "unknown";',
+    ];
+    expect(typed(right.join("\n"))).toBe("");
+    expect(typed('void loop({ root: ".", check: "true", agent: "claude -p" });')).toContain("TS2322");
+    expect(typed('void brief({ schema: "remand.brief/1", story: {} });')).toContain("TS2741");
+  } finally {
+    rmSync(project, { recursive: true, force: true });
+  }
 });

@@ -130,7 +130,16 @@ export interface Cost {
 }
 
 /** What the engine does that is neither an attempt nor a gate. */
-export const STEPS = ["prepare", "blame", "lint-fix", "brief", "restore", "adjudication", "delivery"] as const;
+export const STEPS = [
+  "prepare",
+  "dispatch",
+  "blame",
+  "lint-fix",
+  "brief",
+  "restore",
+  "adjudication",
+  "delivery",
+] as const;
 export type Step = (typeof STEPS)[number];
 
 /** `exhausted` and `set-aside` follow from `onExhausted`; `abandoned` is a person's word. */

@@ -3,6 +3,7 @@ import type { Lane } from "../domain/lane.ts";
 import type { RunState } from "../domain/run-state.ts";
 import { decide, nextWake, type Only } from "../policy/decide.ts";
 import { laneOf } from "../policy/next-step.ts";
+import type { Clock } from "../ports/clock.ts";
 import type { Ledger } from "./ledger.ts";
 import { perform } from "./perform.ts";
 import { recover } from "./recover.ts";
@@ -21,6 +22,8 @@ export async function drive(
 ): Promise<RunState> {
   const running = new Set<string>();
   const bell = createBell();
+  const nap = createNap(world.clock);
+  signal.addEventListener("abort", nap.end);
   const trouble: { fault: Error | null } = { fault: null };
   world.queue.start(async (job, jobSignal) => {
     try {
@@ -53,10 +56,13 @@ export async function drive(
       // or nothing else gets its turn.
       const wakeAt = nextWake(state, now, only);
       if (commands.length === 0 && running.size === 0 && wakeAt === null) break;
-      await somethingHappens(world, Promise.race([change, rung]), wakeAt, signal);
+      const lookAt = now + LOOK_AGAIN_MS;
+      await Promise.race([change, rung, nap.until(wakeAt === null ? lookAt : Math.min(wakeAt, lookAt))]);
     }
   } finally {
     unwatch();
+    signal.removeEventListener("abort", nap.end);
+    nap.end();
     await world.queue.stop(signal.aborted);
   }
   if (trouble.fault !== null) throw trouble.fault;
@@ -76,24 +82,21 @@ function asError(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error));
 }
 
-/** A change of the state, the end of a pause, the end of a job that changed nothing, or the word to stop. */
-async function somethingHappens(
-  world: EngineWorld,
-  change: Promise<void>,
-  wakeAt: number | null,
-  signal: AbortSignal,
-): Promise<void> {
-  const over = new AbortController();
-  // With a reason of its own, or Node makes an error with a stack for each step.
-  const stop = (): void => over.abort("over");
-  signal.addEventListener("abort", stop, { once: true });
-  const pauseMs = wakeAt === null ? LOOK_AGAIN_MS : Math.max(0, wakeAt - world.clock.now());
-  try {
-    await Promise.race([change, world.clock.sleep(Math.min(pauseMs, LOOK_AGAIN_MS), over.signal)]);
-  } finally {
-    signal.removeEventListener("abort", stop);
-    stop();
-  }
+/** Sleeps until a time, or until it is ended. One that ends earlier than is asked for will do: waking costs little. */
+function createNap(clock: Clock): { until(at: number): Promise<void>; end(): void } {
+  let current: { readonly at: number; readonly off: AbortController; readonly over: Promise<void> } | null = null;
+  // With a reason of its own, or Node makes an error with a stack each time.
+  const end = (): void => current?.off.abort("over");
+  const begun = (at: number): NonNullable<typeof current> => {
+    end();
+    const off = new AbortController();
+    const sleep = async (): Promise<void> => {
+      await clock.sleep(Math.max(0, at - clock.now()), off.signal);
+      if (current?.off === off) current = null;
+    };
+    return (current = { at, off, over: sleep() });
+  };
+  return { until: (at) => (current !== null && current.at <= at ? current : begun(at)).over, end };
 }
 
 /** Nothing rings for what another process writes while the notice of it is late; so the loop looks now and then. */

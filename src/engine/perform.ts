@@ -23,11 +23,11 @@ export async function perform(
     case "start-story":
       return step(ledger, command, "prepare", () => startStory({ ...performing, command }));
     case "start-attempt":
-      return startAttempt({ ...performing, command });
+      return step(ledger, command, "dispatch", () => startAttempt({ ...performing, command }));
     case "ask-again":
-      return askAgain({ ...performing, command });
+      return step(ledger, command, "dispatch", () => askAgain({ ...performing, command }));
     case "start-gate":
-      return startGate({ ...performing, command });
+      return step(ledger, command, "dispatch", () => startGate({ ...performing, command }));
     case "send-back":
       return step(ledger, command, "brief", () => sendBack({ ...performing, command }));
     case "restore-tree":

@@ -191,11 +191,13 @@ function restored(state: StoryState, tree: StoryState["tree"], commit: string): 
   return next;
 }
 
-function stepFailed(state: StoryState, infrastructure: boolean, detail: string, at: number): StoryState {
+/** Whatever ran is over: an attempt that our own surroundings broke off is given back like one that was interrupted. */
+function stepFailed(before: StoryState, infrastructure: boolean, detail: string, at: number): StoryState {
+  const state = interrupted(before);
   const stepFailures = state.counters.stepFailures + 1;
   const blocked = state.counters.blocked + (infrastructure ? 1 : 0);
   const wait = { type: "time", until: at + backoffMs(state, stepFailures), why: detail } as const;
-  return { ...state, running: null, wait, counters: { ...state.counters, stepFailures, blocked } };
+  return { ...state, wait, counters: { ...state.counters, stepFailures, blocked } };
 }
 
 function adjudicated(

@@ -107,6 +107,7 @@ export function laneOfRunning(running: Running): Lane {
   if (running.type === "gate") return laneOfGate(running.gate);
   switch (running.step) {
     case "prepare":
+    case "dispatch":
       return "developers";
     case "adjudication":
       return "critics";

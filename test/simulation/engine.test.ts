@@ -1,5 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { chance } from "./chance.ts";
 import { checkBlocked, checkEveryStep, checkKilled } from "./check-seed.ts";
+import { waitsForSomebody } from "./laws.ts";
+import { checkJournal, simulateTrouble, simulateZombie } from "./simulate.ts";
 
 const SEEDS = Number(process.env["REMAND_SEEDS"] ?? 2000);
 const FROM = Number(process.env["REMAND_SEED"] ?? 0);
@@ -41,5 +44,22 @@ describe("the engine in a world that breaks", () => {
       checked++;
     });
     expect(checked).toBe(Math.ceil(SEEDS / 4));
+  });
+
+  test("an engine that stood still and wakes after another took over changes nothing", async () => {
+    await each(Math.ceil(SEEDS / 8), async (seed) => {
+      const disk = await simulateZombie(seed, 1 + Math.floor(chance(seed, "zombie") * 120));
+      expect(waitsForSomebody(await checkJournal(disk))).toBe(true);
+    });
+  });
+
+  test("with a disk that fails now and then: nothing is lost, charged, or tried for ever", async () => {
+    let failed = 0;
+    await each(Math.ceil(SEEDS / 8), async (seed) => {
+      const disk = await simulateTrouble(seed);
+      await checkJournal(disk);
+      for await (const { event } of disk.journal.read(0)) if (event.type === "step.failed") failed++;
+    });
+    expect(failed).toBeGreaterThan(0);
   });
 });

@@ -11,6 +11,8 @@ import { decide } from "../../src/policy/decide.ts";
 import { EMPTY_RUN } from "../../src/policy/new-state.ts";
 import type { Stored } from "../../src/ports/journal.ts";
 import { checkBudgets, checkCommands, NOTHING_WITNESSED, waitsForSomebody, witnessed } from "./laws.ts";
+import { RemandError } from "../../src/domain/error.ts";
+import { chance } from "./chance.ts";
 import { Killed, newDisk, simulatedWorld, type Disk } from "./simulated-world.ts";
 import { story } from "./world.ts";
 
@@ -38,11 +40,62 @@ export interface Simulated {
   readonly lives: number;
 }
 
-/** Runs the engine to its end in a simulated world, killing it at the given calls and starting it again each time. */
-export async function simulate(seed: number, blocked: boolean, kills: ReadonlySet<number>): Promise<Simulated> {
+async function newProject(): Promise<Disk> {
   const disk = newDisk();
   await disk.journal.append(null, 0, [{ type: "policy.set", policy: POLICY, by: "test" }], 0);
   for (const each of STORIES) await disk.journal.append(each.id, 0, [{ type: "story.added", story: each }], 0);
+  return disk;
+}
+
+const NOBODY = { onLines: () => undefined, onOutput: () => undefined };
+
+async function driven(world: ReturnType<typeof simulatedWorld>): Promise<RunState> {
+  const ledger = await openLedger(world);
+  await recover(ledger, world);
+  return drive(ledger, world, new AbortController().signal);
+}
+
+/**
+ * A zombie: an engine stands still at one of its calls, another one takes over and ends everything, and then the first
+ * wakes and goes on with what it was about to do. Nothing of that may count.
+ */
+export async function simulateZombie(seed: number, stopsAt: number): Promise<Disk> {
+  const disk = await newProject();
+  const gate: { open: () => void } = { open: () => undefined };
+  const opened = new Promise<void>((resolve) => (gate.open = resolve));
+  let calls = 0;
+  let stopped: () => void = () => undefined;
+  const hasStopped = new Promise<void>((resolve) => (stopped = resolve));
+  const holdStill = async (): Promise<void> => {
+    if (++calls < stopsAt) return;
+    stopped();
+    await opened;
+  };
+  const first = driven(simulatedWorld(disk, { seed, blocked: true }, holdStill, NOBODY)).finally(stopped);
+  await hasStopped;
+  await driven(simulatedWorld(disk, { seed, blocked: true }, () => undefined, NOBODY));
+  gate.open();
+  await first;
+  return disk;
+}
+
+/** The surroundings fail now and then: a full disk, a git error. The engine says so and tries again, within a bound. */
+export async function simulateTrouble(seed: number): Promise<Disk> {
+  const disk = await newProject();
+  let calls = 0;
+  const trouble = (what: string): void => {
+    calls++;
+    const canFail = /^(?:keep|prepare|changed|evidence|outbox|restore)$/.test(what);
+    if (canFail && chance(seed, "trouble", calls) < 0.04)
+      throw new RemandError("git-failed", `no room for ${what}`, "make room");
+  };
+  await driven(simulatedWorld(disk, { seed, blocked: true }, trouble, NOBODY));
+  return disk;
+}
+
+/** Runs the engine to its end in a simulated world, killing it at the given calls and starting it again each time. */
+export async function simulate(seed: number, blocked: boolean, kills: ReadonlySet<number>): Promise<Simulated> {
+  const disk = await newProject();
   let calls = 0;
   for (let lives = 1; ; lives++) {
     let dead = false;
@@ -52,14 +105,9 @@ export async function simulate(seed: number, blocked: boolean, kills: ReadonlySe
       if (kills.has(calls)) dead = true;
       if (dead) throw new Killed();
     };
-    const world = simulatedWorld(disk, { seed, blocked }, alive, {
-      onLines: () => undefined,
-      onOutput: () => undefined,
-    });
+    const world = simulatedWorld(disk, { seed, blocked }, alive, NOBODY);
     try {
-      const ledger = await openLedger(world);
-      await recover(ledger, world);
-      const state = await drive(ledger, world, new AbortController().signal);
+      const state = await driven(world);
       return { state, disk, calls, lives };
     } catch (error) {
       if (!(error instanceof Killed)) throw error;

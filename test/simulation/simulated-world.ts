@@ -49,15 +49,15 @@ export function newDisk(): Disk {
 export function simulatedWorld(
   disk: Disk,
   faults: Faults,
-  alive: (what: string) => void,
+  alive: (what: string) => void | Promise<void>,
   watcher: Watcher,
 ): EngineWorld {
   const guarded =
     <A extends readonly unknown[], T>(what: string, work: (...args: A) => T) =>
     async (...args: A): Promise<Awaited<T>> => {
-      alive(what);
+      await alive(what);
       const done = await work(...args);
-      alive(`${what} done`);
+      await alive(`${what} done`);
       return done;
     };
   const told = async (story: StoryId | null, ...types: string[]): Promise<number> => {
@@ -90,6 +90,7 @@ export function simulatedWorld(
       // Time passes only when somebody waits for it, and then at once.
       sleep: async (ms) => {
         await new Promise((resolve) => setImmediate(resolve));
+        await alive("sleep");
         disk.nowMs += Math.min(ms, 1000);
       },
     },

@@ -181,6 +181,7 @@ describe("lanes", () => {
     ]);
     expect(STEPS.map((step) => laneOfRunning({ type: "step", step, since: 0 }))).toEqual([
       "developers",
+      "developers",
       "checks",
       "checks",
       "engine",

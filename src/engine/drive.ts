@@ -37,9 +37,10 @@ export async function drive(
       bell.ring();
     }
   });
-  const unwatch = world.journal.watch(
-    () => void ledger.catchUp().catch((error: unknown) => (trouble.fault ??= asError(error))),
-  );
+  const unwatch = world.journal.watch((whose) => {
+    // What is written here is folded by whoever wrote it.
+    if (whose === "others") void ledger.catchUp().catch((error: unknown) => (trouble.fault ??= asError(error)));
+  });
   try {
     while (!signal.aborted && trouble.fault === null) {
       const state = ledger.state();

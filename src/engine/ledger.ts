@@ -17,7 +17,7 @@ export interface Ledger {
    * look at the state again.
    */
   append(stream: StoryId | null, events: readonly Event[]): Promise<boolean>;
-  /** Folds what others have written; while this ledger itself writes, that is done when its writing has ended. */
+  /** Folds what others have written. */
   catchUp(): Promise<void>;
   /** Resolves at the next change of the state. */
   changed(): Promise<void>;
@@ -29,7 +29,6 @@ export async function openLedger(world: Pick<EngineWorld, "journal" | "clock" | 
   const inTurn = oneByOne();
   let savedAt = now().position;
   let writing = 0;
-  let noticed = false;
 
   const keepSnapshot = async (): Promise<void> => {
     const { position, state } = now();
@@ -56,11 +55,6 @@ export async function openLedger(world: Pick<EngineWorld, "journal" | "clock" | 
     fold(stored);
     await keepSnapshot();
   };
-  const lookOn = async (): Promise<void> => {
-    noticed = false;
-    // Most likely the notice was of our own lines: to ask where the journal ends costs less than to read on.
-    if ((await journal.head()).position > now().position) await readOn();
-  };
 
   return {
     state: () => now().state,
@@ -70,16 +64,12 @@ export async function openLedger(world: Pick<EngineWorld, "journal" | "clock" | 
       try {
         const appended = await journal.append(stream, now().seqs.get(stream) ?? 0, events, clock.now());
         await (appended.ok && writing === 1 ? inTurn(() => foldOwn(appended.stored)) : readSoon());
-        if (noticed && writing === 1) await inTurn(lookOn);
         return appended.ok;
       } finally {
         writing--;
       }
     },
-    catchUp: async () => {
-      noticed = writing > 0;
-      if (!noticed) await inTurn(readOn);
-    },
+    catchUp: readSoon,
     changed,
   };
 }

@@ -39,8 +39,11 @@ export interface Journal {
   /** Lines after a position, in order. */
   read(after: number): AsyncIterable<Stored>;
   head(): Promise<Head>;
-  /** Calls back, with no lines, when there may be new ones, this process's and others'. Returns how to stop it. */
-  watch(notice: () => void): () => void;
+  /**
+   * Calls back, with no lines, when there may be new ones: `ours`, appended here, or `others`, of whoever else writes.
+   * Returns how to stop it.
+   */
+  watch(notice: (whose: "ours" | "others") => void): () => void;
   saveSnapshot(snapshot: Snapshot): Promise<void>;
   latestSnapshot(format: string): Promise<Snapshot | null>;
   /**

@@ -53,7 +53,7 @@ export function createMemoryJournal({ onAppend }: MemoryOptions = {}): Journal {
     head: async () => ({ position: head().position, hash: head().hash }),
     watch: (notice) => {
       // A watcher of its own for each call, so that the same function can watch twice.
-      const watcher = (): void => void (watchers.has(watcher) && notice());
+      const watcher = (): void => void (watchers.has(watcher) && notice("ours"));
       watchers.add(watcher);
       return () => void watchers.delete(watcher);
     },

@@ -1,8 +1,9 @@
+import type { Journal } from "../../ports/journal.ts";
 import type { SqliteDatabase } from "./sqlite.ts";
 
 /** Tells watchers of this process's lines at once, and of other processes' by looking. */
 export interface Watch {
-  watch(notice: () => void): () => void;
+  watch: Journal["watch"];
   /** There are new lines of this process. */
   tell(): void;
   close(): void;
@@ -13,12 +14,12 @@ const POLL_MS = 100;
 
 export function createWatch(db: SqliteDatabase): Watch {
   const asked = db.prepare("PRAGMA data_version");
-  const watchers = new Set<() => void>();
+  const watchers = new Set<Parameters<Journal["watch"]>[0]>();
   let timer: NodeJS.Timeout | null = null;
   let seen: unknown;
 
-  const tell = (): void => {
-    for (const watcher of watchers) watcher();
+  const tell = (whose: "ours" | "others"): void => {
+    for (const watcher of watchers) watcher(whose);
   };
   /** The number changes when, and only when, another connection has written. */
   const version = (): unknown => (asked.get() as { data_version: number }).data_version;
@@ -28,12 +29,12 @@ export function createWatch(db: SqliteDatabase): Watch {
       now = version();
     } catch {
       // Whoever watches reads next, and reading says in full what is wrong with the file.
-      tell();
+      tell("others");
       return;
     }
     if (now === seen) return;
     seen = now;
-    tell();
+    tell("others");
   };
   const rest = (): void => {
     if (timer !== null) clearInterval(timer);
@@ -43,7 +44,7 @@ export function createWatch(db: SqliteDatabase): Watch {
   return {
     watch: (notice) => {
       // A watcher of its own for each call, so that the same function can watch twice.
-      const watcher = (): void => notice();
+      const watcher: typeof notice = (whose) => notice(whose);
       watchers.add(watcher);
       if (timer === null) {
         seen = version();
@@ -54,7 +55,7 @@ export function createWatch(db: SqliteDatabase): Watch {
         if (watchers.size === 0) rest();
       };
     },
-    tell,
+    tell: () => tell("ours"),
     close: () => {
       watchers.clear();
       rest();

@@ -19,6 +19,7 @@ import { createFileOutbox } from "../adapters/outbox/file-outbox.ts";
 import { createInPlace } from "../adapters/git/in-place.ts";
 import { createWorktrees } from "../adapters/git/worktrees.ts";
 import { ablePolicy } from "./able-policy.ts";
+import { leavePlaces } from "./leave-places.ts";
 import { gatesOf } from "./gates.ts";
 import { noteStories } from "./note-stories.ts";
 import { rosterOf } from "./roster.ts";
@@ -87,6 +88,7 @@ async function owned(
   };
   const ledger = await openLedger(world);
   const interrupted = await recover(ledger, world);
+  if (inPlace === null) await leavePlaces(folder.path, ledger.state(), workspace);
   if (canonicalJson(ledger.state().policy) !== canonicalJson(policy))
     await insist(ledger, null, [{ type: "policy.set", policy, by: "config" }]);
   // Together, because each would wait for the disk.

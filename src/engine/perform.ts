@@ -48,8 +48,22 @@ export async function perform(
       return startRemediation({ ...performing, command });
     case "check-health":
       return checkHealth({ ...performing, command });
+    case "accept":
+    case "fail":
+      if (await ledger.append(command.story, [toldBy(command)])) await leave(command, world);
+      return;
     default:
       await ledger.append(command.story, [toldBy(command)]);
+  }
+}
+
+/** The story is over: its place goes, its branch stays. That a place cannot be taken away changes nothing about it. */
+async function leave(command: StoryCommand & Command, world: EngineWorld): Promise<void> {
+  try {
+    await world.workspace.dispose(command.story);
+  } catch (error) {
+    if (!(error instanceof RemandError)) throw error;
+    world.watcher.onOutput(command, `its place could not be taken away: ${error.message}`);
   }
 }
 

@@ -135,6 +135,9 @@ describe("remand run", () => {
     expect(interrupted).toBeGreaterThan(0);
     expect(spawnSync(process.execPath, [MAIN, "verify"], { cwd: start }).status).toBe(0);
     expect(strays(start)).toEqual([]);
+    // The places of accepted stories are gone; a story that waits for a person keeps its own.
+    const waiting = Object.keys(expected.stories).filter((id) => id.startsWith("never-"));
+    expect(readdirSync(join(start, ".remand/worktrees")).sort()).toEqual(waiting.sort());
   });
 
   test("a second one says who works there, and status works beside it", { timeout: 60_000 }, async () => {

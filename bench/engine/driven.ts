@@ -23,9 +23,9 @@ export async function openEngine(journal: Journal, driving: Driving): Promise<En
   return {
     ledger,
     accept: async (names) => {
-      await Promise.all(
-        names.map((name) => ledger.append(storyId(name), [{ type: "story.added", story: instantStory(name) }])),
-      );
+      const add = (name: string) => ledger.append(storyId(name), [{ type: "story.added", story: instantStory(name) }]);
+      if (driving.atOnce > 1) await Promise.all(names.map(add));
+      else for (const name of names) await add(name);
       // A world of its own for each drive: a queue is started once.
       await drive(ledger, instantWorld({ journal, ...driving }), new AbortController().signal);
       for (const name of names) {

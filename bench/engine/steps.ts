@@ -7,9 +7,10 @@ import { openEngine, type Engine } from "./driven.ts";
 import { msPerWrite, plainFloor, sqliteFloor } from "./floors.ts";
 
 /** Short and many: a disk that others use too changes its mind several times a second. */
-const ROUNDS = 120;
+const ROUNDS = 60;
+const STORIES = 3;
 /** Stories before the first measurement: what is compiled later would be counted as the engine's. */
-const WARM_UP = 150;
+const WARM_UP = 600;
 
 export interface Steps {
   readonly results: readonly BenchResult[];
@@ -29,9 +30,9 @@ export async function measureSteps(folder: string): Promise<Steps> {
   const rounds: { engine: number; withOutbox: number; plain: number; sqlite: number }[] = [];
   for (let round = 0; round < ROUNDS; round++) {
     const { ms: engine, texts } = await stepMs(inMemory, `round-${round}`);
-    const plainMs = msPerWrite(plain, texts);
+    const [plainMs, sqliteMs] = msPerWrite([plain, sqlite], texts) as [number, number];
     const { ms: withOutbox } = await stepMs(onDisk, `round-${round}`);
-    rounds.push({ engine, withOutbox, plain: plainMs, sqlite: msPerWrite(sqlite, texts) });
+    rounds.push({ engine, withOutbox, plain: plainMs, sqlite: sqliteMs });
   }
   plain.close();
   sqlite.close();
@@ -76,8 +77,7 @@ async function opened(
 async function stepMs({ journal, engine }: Opened, round: string): Promise<{ ms: number; texts: string[] }> {
   const before = await journal.head();
   const begin = performance.now();
-  // One by one: stories that are added together would be written together.
-  await engine.accept([round]);
+  await engine.accept(names(round, STORIES));
   const took = performance.now() - begin;
   const texts: string[] = [];
   for await (const { event } of journal.read(before.position)) texts.push(JSON.stringify(event));

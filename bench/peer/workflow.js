@@ -23,7 +23,7 @@ export function createWorkflow(file, durability) {
     async accept(story) {
       const config = { configurable: { thread_id: story.id }, ...more };
       const { result } = await app.invoke({ story }, config);
-      if (result !== "pass") throw new Error(`${story.id} ended as ${result}`);
+      if (result !== "pass") throw new Error(`${story.id} ended as ${String(result)}`);
     },
     close: () => db.close(),
   };

@@ -83,7 +83,8 @@ export type StoryEvent =
   | { readonly type: "story.flagged"; readonly usualMs: number; readonly takenMs: number }
   /** The engine went away while something ran for the story, and nobody knows what came of it. */
   | { readonly type: "work.interrupted"; readonly detail: string }
-  | { readonly type: "story.held"; readonly by: string }
+  /** `now`: what runs for it is ended, instead of being let end. */
+  | { readonly type: "story.held"; readonly by: string; readonly now?: boolean }
   | { readonly type: "story.released"; readonly by: string }
   | { readonly type: "policy.applied"; readonly policy: Policy; readonly by: string };
 

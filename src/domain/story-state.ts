@@ -65,6 +65,8 @@ export interface StoryState {
   readonly spent: Spent;
   readonly preExisting: readonly string[];
   readonly held: boolean;
+  /** Who wants what runs now to be ended at once; `null` when nobody does. */
+  readonly stopping: string | null;
   readonly flagged: boolean;
   readonly delivered: string | null;
   /** Where the scheduler keeps it: a place in a lane or among the timers; `null` when nothing is to be done. */

@@ -1,4 +1,5 @@
 import type { Command } from "../domain/command.ts";
+import type { StoryId } from "../domain/ids.ts";
 import type { Lane } from "../domain/lane.ts";
 import type { RunState } from "../domain/run-state.ts";
 import { decide, nextWake, type Only } from "../policy/decide.ts";
@@ -20,14 +21,16 @@ export async function drive(
   signal: AbortSignal,
   only: Only = null,
 ): Promise<RunState> {
-  const running = new Set<string>();
+  /** What runs, and how to end it. */
+  const running = new Map<string, { readonly story: StoryId | null; readonly stop: AbortController }>();
   const bell = createBell();
   const nap = createNap(world.clock);
   signal.addEventListener("abort", nap.end);
   const trouble: { fault: Error | null } = { fault: null };
   world.queue.start(async (job, jobSignal) => {
     try {
-      await perform(job.command, ledger, world, jobSignal);
+      const own = running.get(job.id)?.stop.signal;
+      await perform(job.command, ledger, world, own === undefined ? jobSignal : AbortSignal.any([jobSignal, own]));
     } catch (error) {
       // Not this story's trouble but everybody's (the journal cannot be written): stop, and say so.
       trouble.fault ??= asError(error);
@@ -48,9 +51,11 @@ export async function drive(
       const change = ledger.changed();
       const rung = bell.next();
       const now = world.clock.now();
+      for (const { story, stop } of running.values())
+        if (story !== null && ledger.story(story).stopping !== null) stop.abort();
       const commands = state.policy === null ? [] : decide(state, state.policy, now, only);
       for (const command of commands.filter(({ key }) => !running.has(key))) {
-        running.add(command.key);
+        running.set(command.key, { story: command.story, stop: new AbortController() });
         world.queue.enqueue({ id: command.key, lane: laneOfCommand(command), command, notBefore: 0 });
       }
       // Of what is after `now` only: a pause that is over and whose command is on its way must not keep this loop awake,

@@ -2,11 +2,12 @@ import type { StartAttempt, StoryCommand } from "../domain/command.ts";
 import type { AttemptFinished } from "../domain/event.ts";
 import { evidenceId, type EvidenceId, type StoryId } from "../domain/ids.ts";
 import type { Scope } from "../domain/scope.ts";
-import type { StoryState } from "../domain/story-state.ts";
+import type { Running, StoryState } from "../domain/story-state.ts";
 import type { AgentResult } from "../ports/agent.ts";
 import type { Player } from "../ports/roster.ts";
 import { writeAssignmentPrompt } from "../writers/prompts/assignment.ts";
 import { writeClarificationPrompt } from "../writers/prompts/clarification.ts";
+import { appendWhile } from "./append-while.ts";
 import { judgedByAll } from "./judged-by.ts";
 import type { Ledger } from "./ledger.ts";
 import { outcomeOf, type Said } from "./outcome.ts";
@@ -96,9 +97,12 @@ async function run(
     { signal, onEvent: (event) => event.type === "output" && world.watcher.onOutput(command, event.line) },
   );
   const said = outcomeOf(result, { id: before.story.id, reports: player.reports, nowMs: world.clock.now() });
-  if (said === "interrupted") return;
+  const { stopping } = ledger.story(command.story);
+  if (said === "interrupted" && stopping === null) return;
+  if (said === "interrupted")
+    return finish(performing, before, { outcome: { type: "stopped", by: stopping! }, text: "" }, result);
   if (said.outcome.type === "unclear") {
-    await ledger.append(command.story, [
+    await appendWhile(ledger, command.story, isAttempt(command.attempt), [
       { type: "attempt.unclear", attempt: command.attempt, detail: said.outcome.detail },
     ]);
     return;
@@ -128,6 +132,11 @@ async function finish(
 /** How an agent ended, as it is kept until the journal has it. */
 export type EndedAttempt = Pick<AttemptFinished, "outcome" | "summary" | "durationMs" | "costUsd" | "tokens">;
 
+const isAttempt =
+  (attempt: number) =>
+  (running: Running): boolean =>
+    running.type === "attempt" && running.attempt === attempt;
+
 export function attemptKey(story: StoryId, attempt: number): string {
   return `${story}/attempt-${attempt}`;
 }
@@ -149,7 +158,7 @@ export async function reportAttempt(
   });
   const changed =
     before.tree === null || before.tree === tree ? [] : await world.workspace.changed(id, before.tree, tree);
-  await ledger.append(id, [
+  await appendWhile(ledger, id, isAttempt(attempt), [
     { type: "attempt.finished", attempt, tree, commit, changed, productChanged: changed.length > 0, ...ended },
   ]);
   await world.outbox.drop(attemptKey(id, attempt));

@@ -2,9 +2,10 @@ import { RemandError } from "../domain/error.ts";
 import type { StartGate, StoryCommand } from "../domain/command.ts";
 import type { GateName, Judgement } from "../domain/gate.ts";
 import type { StoryId, TreeId } from "../domain/ids.ts";
-import type { StoryState } from "../domain/story-state.ts";
+import type { Running, StoryState } from "../domain/story-state.ts";
 import type { Gate, GateRequest } from "../ports/gate.ts";
 import type { Place } from "../ports/workspace.ts";
+import { appendWhile } from "./append-while.ts";
 import type { Ledger } from "./ledger.ts";
 import type { Performing } from "./performing.ts";
 import type { EngineWorld } from "./world.ts";
@@ -20,7 +21,12 @@ export async function startGate(
   if (!(await ledger.append(story, [{ type: "gate.started", gate: name, tree, stages }]))) return;
   const judgement =
     gate === undefined ? broken(name, tree, `there is no ${name} gate here`) : await judged(performing, gate, before);
-  if (signal.aborted) return;
+  if (signal.aborted) {
+    // Only a gate that a person stopped is reported here; a stop of the whole engine reports for everybody.
+    const { stopping } = ledger.story(story);
+    if (stopping !== null) await ledger.append(story, [{ type: "work.interrupted", detail: `stopped by ${stopping}` }]);
+    return;
+  }
   const found: FoundJudgement = { seq: ledger.story(story).seq, judgement };
   await world.outbox.put(judgementKey(story), JSON.stringify(found));
   await reportJudgement(ledger, world, story, judgement);
@@ -43,7 +49,8 @@ export async function reportJudgement(
   story: StoryId,
   judgement: Judgement,
 ): Promise<void> {
-  await ledger.append(story, [{ type: "gate.judged", judgement }]);
+  const isThisGate = (running: Running): boolean => running.type === "gate" && running.gate === judgement.gate;
+  await appendWhile(ledger, story, isThisGate, [{ type: "gate.judged", judgement }]);
   await world.outbox.drop(judgementKey(story));
 }
 

@@ -26,7 +26,12 @@ export function evolveStory(state: StoryState, recorded: Recorded & { event: Tol
   // A settled story changes no more; what an agent cost that was still running is counted all the same.
   if (state.ending !== null)
     return "durationMs" in event ? { ...state, spent: spend(state.spent, event, false) } : state;
-  return advanced(steady(state, applied(state, event, around, at), event), around.base);
+  return advanced(unstopped(steady(state, applied(state, event, around, at), event)), around.base);
+}
+
+/** Nothing runs any more: whoever wanted it to end has got that. */
+function unstopped(state: StoryState): StoryState {
+  return state.running === null && state.stopping !== null ? { ...state, stopping: null } : state;
 }
 
 /** A step of the engine that worked ends the count of those that did not. */
@@ -129,7 +134,11 @@ function appliedStep(state: StoryState, event: Remaining, at: number): StoryStat
     case "work.interrupted":
       return interrupted(state);
     case "story.held":
-      return { ...state, held: true };
+      return {
+        ...state,
+        held: true,
+        stopping: event.now === true && state.running !== null ? event.by : state.stopping,
+      };
     case "story.released":
       return { ...state, held: false };
     case "policy.applied":

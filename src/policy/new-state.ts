@@ -90,6 +90,7 @@ export function newStory(story: Story, arrival: number, at: number): StoryState 
     spent: NOTHING_SPENT,
     preExisting: [],
     held: false,
+    stopping: null,
     flagged: false,
     delivered: null,
     queued: null,

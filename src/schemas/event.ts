@@ -111,7 +111,7 @@ export const STORY_EVENTS = [
   z.strictObject({ type: z.literal("story.failed"), how: z.enum(FAILED_HOW), reason: text }),
   z.strictObject({ type: z.literal("story.flagged"), usualMs: amount, takenMs: amount }),
   z.strictObject({ type: z.literal("work.interrupted"), detail: text }),
-  z.strictObject({ type: z.literal("story.held"), by: doer }),
+  z.strictObject({ type: z.literal("story.held"), by: doer, now: z.exactOptional(z.boolean()) }),
   z.strictObject({ type: z.literal("story.released"), by: doer }),
   z.strictObject({ type: z.literal("policy.applied"), policy: policySchema, by: doer }),
 ] as const;

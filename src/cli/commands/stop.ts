@@ -14,6 +14,7 @@ interface Options {
 const EXAMPLES = `Examples:
   remand stop                         nothing new starts; what runs ends
   remand stop checkout-retry          only for this story
+  remand stop --now                   what runs is ended, too
   remand run checkout-retry           go on with it
 `;
 
@@ -24,7 +25,7 @@ export const command: CliCommand = {
     command
       .usage("[story…] [options]")
       .argument("[story...]", "the stories to hold (default: all that are not over)")
-      .option("--now", "end what runs at once (comes in a later version)")
+      .option("--now", "end what runs at once, instead of letting it end")
       .option("--by <name>", "who says so (default: you)")
       .option("--json", "print a document of the schema remand.stop/1")
       .addHelpText("before", EXAMPLES)
@@ -42,17 +43,17 @@ async function stop(world: World, typed: readonly string[], options: Options): P
     return Promise.resolve(storiesOf(look.state, typed.length === 0 ? null : knownIds(typed, known)));
   });
   const open = states.filter(({ ending, held }) => ending === null && !held);
-  for (const { story } of open) await world.host.tell(world.cwd, story.id, [{ type: "story.held", by }]);
+  const now = options.now === true ? { now: true } : {};
+  for (const { story } of open) await world.host.tell(world.cwd, story.id, [{ type: "story.held", by, ...now }]);
   const busy = open.filter(({ running }) => running !== null).map(({ story }) => story.id);
-  if (options.now === true && busy.length > 0) {
-    world.err(
-      `remand: what runs for ${busy.join(", ")} cannot be ended from here yet; Ctrl-C where remand run works does that\n`,
-    );
-  }
   const held = open.map(({ story }) => story.id);
   if (options.json === true)
-    world.out(`${JSON.stringify({ schema: "remand.stop/1", held, stillRunning: busy }, null, 2)}\n`);
+    world.out(
+      `${JSON.stringify({ schema: "remand.stop/1", held, stillRunning: options.now === true ? [] : busy }, null, 2)}\n`,
+    );
   else if (held.length === 0) world.out("nothing to hold: every story is over or held already\n");
   else
-    world.out(`held: ${held.join(", ")}${busy.length === 0 ? "" : `; still running to its end: ${busy.join(", ")}`}\n`);
+    world.out(
+      `held: ${held.join(", ")}${busy.length === 0 ? "" : `; ${options.now === true ? "ended" : "still running to its end"}: ${busy.join(", ")}`}\n`,
+    );
 }

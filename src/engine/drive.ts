@@ -22,7 +22,7 @@ export async function drive(
   only: Only = null,
 ): Promise<RunState> {
   /** What runs, and how to end it. */
-  const running = new Map<string, { readonly story: StoryId | null; readonly stop: AbortController }>();
+  const running = new Map<string, HandedOut>();
   const bell = createBell();
   const nap = createNap(world.clock);
   signal.addEventListener("abort", nap.end);
@@ -54,9 +54,11 @@ export async function drive(
       for (const { story, stop } of running.values())
         if (story !== null && ledger.story(story).stopping !== null) stop.abort();
       const commands = state.policy === null ? [] : decide(state, state.policy, now, only);
-      for (const command of commands.filter(({ key }) => !running.has(key))) {
-        running.set(command.key, { story: command.story, stop: new AbortController() });
-        world.queue.enqueue({ id: command.key, lane: laneOfCommand(command), command, notBefore: 0 });
+      for (const command of commands) {
+        const lane = laneOfCommand(command);
+        if (!mayHandOut(command, lane, running, state)) continue;
+        running.set(command.key, { story: command.story, lane, stop: new AbortController() });
+        world.queue.enqueue({ id: command.key, lane, command, notBefore: 0 });
       }
       // Of what is after `now` only: a pause that is over and whose command is on its way must not keep this loop awake,
       // or nothing else gets its turn.
@@ -76,6 +78,29 @@ export async function drive(
   // Told to stop: what was broken off is said to be, so that nobody takes it for something that still runs.
   if (signal.aborted) await recover(ledger, world);
   return ledger.state();
+}
+
+interface HandedOut {
+  readonly story: StoryId | null;
+  readonly lane: Lane;
+  readonly stop: AbortController;
+}
+
+/**
+ * One job at a time for a story: somebody's word in between gives its next command another key, and not another job.
+ * And no more jobs in a lane than it has hands: what was handed out a moment ago may not show in the state yet.
+ */
+function mayHandOut(
+  command: Command,
+  lane: Lane,
+  running: ReadonlyMap<string, HandedOut>,
+  { policy }: RunState,
+): boolean {
+  const jobs = [...running.values()];
+  if (jobs.some(({ story }) => story === command.story)) return false;
+  return (
+    lane === "engine" || policy === null || jobs.filter((job) => job.lane === lane).length < policy.concurrency[lane]
+  );
 }
 
 /** Wakes whoever waits for the next ring. */

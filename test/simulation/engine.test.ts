@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { chance } from "./chance.ts";
 import { checkBlocked, checkEveryStep, checkKilled } from "./check-seed.ts";
 import { waitsForSomebody } from "./laws.ts";
-import { checkJournal, simulateTrouble, simulateZombie } from "./simulate.ts";
+import { checkJournal, outcomeOf, simulate, simulateChatter, simulateTrouble, simulateZombie } from "./simulate.ts";
 
 const SEEDS = Number(process.env["REMAND_SEEDS"] ?? 2000);
 const FROM = Number(process.env["REMAND_SEED"] ?? 0);
@@ -50,6 +50,13 @@ describe("the engine in a world that breaks", () => {
     await each(Math.ceil(SEEDS / 8), async (seed) => {
       const disk = await simulateZombie(seed, 1 + Math.floor(chance(seed, "zombie") * 120));
       expect(waitsForSomebody(await checkJournal(disk))).toBe(true);
+    });
+  });
+
+  test("with somebody else writing to every story in between: no result is lost", async () => {
+    await each(Math.ceil(SEEDS / 8), async (seed) => {
+      const quiet = outcomeOf(await checkJournal((await simulate(seed, false, new Set())).disk));
+      expect(outcomeOf(await checkJournal(await simulateChatter(seed)))).toEqual(quiet);
     });
   });
 

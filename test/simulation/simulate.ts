@@ -79,6 +79,30 @@ export async function simulateZombie(seed: number, stopsAt: number): Promise<Dis
   return disk;
 }
 
+/**
+ * Somebody else writes to the stories' streams again and again, just before the engine does: what they say changes
+ * nothing, and the engine's own word must not be lost by it.
+ */
+export async function simulateChatter(seed: number): Promise<Disk> {
+  const disk = await newProject();
+  let calls = 0;
+  const chatter = async (what: string): Promise<void> => {
+    calls++;
+    if (what !== "append" || chance(seed, "chatter", calls) > 0.15) return;
+    const seqs = new Map<string | null, number>();
+    for await (const line of disk.journal.read(0)) seqs.set(line.story, line.seq);
+    const each = STORIES[calls % STORIES.length]!;
+    await disk.journal.append(
+      each.id,
+      seqs.get(each.id) ?? 0,
+      [{ type: "story.changed", story: each, what: [] }],
+      disk.nowMs,
+    );
+  };
+  await driven(simulatedWorld(disk, { seed, blocked: false }, chatter, NOBODY));
+  return disk;
+}
+
 /** The surroundings fail now and then: a full disk, a git error. The engine says so and tries again, within a bound. */
 export async function simulateTrouble(seed: number): Promise<Disk> {
   const disk = await newProject();

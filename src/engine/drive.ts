@@ -51,15 +51,9 @@ export async function drive(
       const change = ledger.changed();
       const rung = bell.next();
       const now = world.clock.now();
-      for (const { story, stop } of running.values())
-        if (story !== null && ledger.story(story).stopping !== null) stop.abort();
+      endStopped(running, ledger);
       const commands = state.policy === null ? [] : decide(state, state.policy, now, only);
-      for (const command of commands) {
-        const lane = laneOfCommand(command);
-        if (!mayHandOut(command, lane, running, state)) continue;
-        running.set(command.key, { story: command.story, lane, stop: new AbortController() });
-        world.queue.enqueue({ id: command.key, lane, command, notBefore: 0 });
-      }
+      for (const command of commands) handOut(command, running, state, world);
       // Of what is after `now` only: a pause that is over and whose command is on its way must not keep this loop awake,
       // or nothing else gets its turn.
       const wakeAt = nextWake(state, now, only);
@@ -84,6 +78,19 @@ interface HandedOut {
   readonly story: StoryId | null;
   readonly lane: Lane;
   readonly stop: AbortController;
+}
+
+/** What runs for a story that a person wants stopped at once is ended. */
+function endStopped(running: ReadonlyMap<string, HandedOut>, ledger: Ledger): void {
+  for (const { story, stop } of running.values())
+    if (story !== null && ledger.story(story).stopping !== null) stop.abort();
+}
+
+function handOut(command: Command, running: Map<string, HandedOut>, state: RunState, { queue }: EngineWorld): void {
+  const lane = laneOfCommand(command);
+  if (!mayHandOut(command, lane, running, state)) return;
+  running.set(command.key, { story: command.story, lane, stop: new AbortController() });
+  queue.enqueue({ id: command.key, lane, command, notBefore: 0 });
 }
 
 /**

@@ -1,6 +1,8 @@
 import { randomBytes } from "node:crypto";
 import type { Owned, RunPlan } from "../cli/host.ts";
 import { RemandError } from "../domain/error.ts";
+import type { StoryId } from "../domain/ids.ts";
+import type { RunState } from "../domain/run-state.ts";
 import type { Story } from "../domain/story.ts";
 import { drive } from "../engine/drive.ts";
 import { openLedger, type Ledger } from "../engine/ledger.ts";
@@ -8,7 +10,7 @@ import { recover } from "../engine/recover.ts";
 import type { EngineWorld } from "../engine/world.ts";
 import { sha256 } from "../stdx/sha256.ts";
 import { canonicalJson } from "../stdx/canonical-json.ts";
-import { byText, lookup } from "../stdx/sorted-map.ts";
+import { byText, entries, lookup } from "../stdx/sorted-map.ts";
 import { COOKIE_VARIABLE, cookieValue, killLeftovers } from "../adapters/process/leftovers.ts";
 import { takeOwnership } from "../adapters/journal/ownership.ts";
 import { createSqliteJournal } from "../adapters/journal/sqlite-journal.ts";
@@ -93,7 +95,7 @@ async function owned(
     await insist(ledger, null, [{ type: "policy.set", policy, by: "config" }]);
   // Together, because each would wait for the disk.
   await Promise.all(plan.stories.map((story) => shelve(ledger, story)));
-  const only = new Set(plan.stories.map((story) => story.id));
+  const only = asked(plan, ledger.state());
   return {
     workspace,
     evidence,
@@ -116,6 +118,13 @@ async function owned(
     },
     close,
   };
+}
+
+/** The stories to work on; `null` where that is all there are to work on, which is cheaper to decide about. */
+function asked({ stories }: RunPlan, state: RunState): ReadonlySet<StoryId> | null {
+  const ids = new Set(stories.map((story) => story.id));
+  for (const [id, { ending }] of entries(state.stories)) if (ending === null && !ids.has(id)) return ids;
+  return null;
 }
 
 /** Puts a story into the journal, or notes that its file says something else than before. */

@@ -71,6 +71,7 @@ export async function drive(
   await ledger.catchUp();
   // Told to stop: what was broken off is said to be, so that nobody takes it for something that still runs.
   if (signal.aborted) await recover(ledger, world);
+  await ledger.rest();
   return ledger.state();
 }
 

@@ -21,6 +21,8 @@ export interface Ledger {
   catchUp(): Promise<void>;
   /** Resolves at the next change of the state. */
   changed(): Promise<void>;
+  /** Work is over for now: whoever looks next should not have to fold much. */
+  rest(): Promise<void>;
 }
 
 export async function openLedger(world: Pick<EngineWorld, "journal" | "clock" | "watcher">): Promise<Ledger> {
@@ -30,9 +32,9 @@ export async function openLedger(world: Pick<EngineWorld, "journal" | "clock" | 
   let savedAt = now().position;
   let writing = 0;
 
-  const keepSnapshot = async (): Promise<void> => {
-    const { position, state } = now();
-    if (position - savedAt < Math.max(SNAPSHOT_EVERY, 2 * size(state.stories))) return;
+  const keepSnapshot = async (every = Math.max(SNAPSHOT_EVERY, 2 * size(now().state.stories))): Promise<void> => {
+    const { position } = now();
+    if (position - savedAt < every) return;
     savedAt = position;
     await saveSnapshot(journal, now());
   };
@@ -71,6 +73,7 @@ export async function openLedger(world: Pick<EngineWorld, "journal" | "clock" | 
     },
     catchUp: readSoon,
     changed,
+    rest: () => inTurn(() => keepSnapshot(WORTH_SAVING)),
   };
 }
 
@@ -79,6 +82,7 @@ export async function openLedger(world: Pick<EngineWorld, "journal" | "clock" | 
  * the writing: with many stories a snapshot is long, so there are more lines between two of them.
  */
 const SNAPSHOT_EVERY = 2000;
+const WORTH_SAVING = 200;
 
 /** What was folded so far, and those who wait for more. */
 function folding(from: Folded, watcher: Watcher) {

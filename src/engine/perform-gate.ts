@@ -1,14 +1,12 @@
 import { RemandError } from "../domain/error.ts";
 import type { StartGate, StoryCommand } from "../domain/command.ts";
 import type { GateName, Judgement } from "../domain/gate.ts";
-import type { StoryId, TreeId } from "../domain/ids.ts";
+import type { TreeId } from "../domain/ids.ts";
 import type { Running, StoryState } from "../domain/story-state.ts";
 import type { Gate, GateRequest } from "../ports/gate.ts";
 import type { Place } from "../ports/workspace.ts";
 import { appendWhile } from "./append-while.ts";
-import type { Ledger } from "./ledger.ts";
 import type { Performing } from "./performing.ts";
-import type { EngineWorld } from "./world.ts";
 
 /** Has a gate judge. A gate that breaks has not judged: that is its `error`, never the work's failure. */
 export async function startGate(
@@ -27,31 +25,8 @@ export async function startGate(
     if (stopping !== null) await ledger.append(story, [{ type: "work.interrupted", detail: `stopped by ${stopping}` }]);
     return;
   }
-  const found: FoundJudgement = { seq: ledger.story(story).seq, judgement };
-  await world.outbox.put(judgementKey(story), JSON.stringify(found));
-  await reportJudgement(ledger, world, story, judgement);
-}
-
-/** A judgement, as it is kept until the journal has it. `seq` tells it from a leftover of the judgement before. */
-export interface FoundJudgement {
-  readonly seq: number;
-  readonly judgement: Judgement;
-}
-
-export function judgementKey(story: StoryId): string {
-  return `${story}/judgement`;
-}
-
-/** What a gate found out is not found out twice because the engine went away before it was written down. */
-export async function reportJudgement(
-  ledger: Ledger,
-  world: EngineWorld,
-  story: StoryId,
-  judgement: Judgement,
-): Promise<void> {
-  const isThisGate = (running: Running): boolean => running.type === "gate" && running.gate === judgement.gate;
+  const isThisGate = (running: Running): boolean => running.type === "gate" && running.gate === name;
   await appendWhile(ledger, story, isThisGate, [{ type: "gate.judged", judgement }]);
-  await world.outbox.drop(judgementKey(story));
 }
 
 async function judged(

@@ -2,7 +2,6 @@ import { entries } from "../stdx/sorted-map.ts";
 import type { StoryState } from "../domain/story-state.ts";
 import type { Ledger } from "./ledger.ts";
 import { attemptKey, reportAttempt, type EndedAttempt } from "./perform-attempt.ts";
-import { judgementKey, reportJudgement, type FoundJudgement } from "./perform-gate.ts";
 import type { EngineWorld } from "./world.ts";
 
 /**
@@ -32,17 +31,11 @@ export async function recover(ledger: Ledger, world: EngineWorld): Promise<numbe
 
 async function reported(ledger: Ledger, world: EngineWorld, state: StoryState): Promise<boolean> {
   const { running, story } = state;
-  if (running?.type === "attempt") {
-    const text = await world.outbox.get(attemptKey(story.id, running.attempt));
-    if (text === null) return false;
-    await reportAttempt(ledger, world, state, running.attempt, JSON.parse(text) as EndedAttempt);
-    return true;
-  }
-  if (running?.type !== "gate") return false;
-  const text = await world.outbox.get(judgementKey(story.id));
-  const found = text === null ? null : (JSON.parse(text) as FoundJudgement);
-  if (found === null || found.seq !== state.seq) return false;
-  await reportJudgement(ledger, world, story.id, found.judgement);
+  // A gate judges the same tree again for nothing worse than its own cost; an agent that worked must not work again.
+  if (running?.type !== "attempt") return false;
+  const text = await world.outbox.get(attemptKey(story.id, running.attempt));
+  if (text === null) return false;
+  await reportAttempt(ledger, world, state, running.attempt, JSON.parse(text) as EndedAttempt);
   return true;
 }
 

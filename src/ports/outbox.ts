@@ -1,5 +1,5 @@
 /**
- * What a command found out, kept by its key until the journal has it. A crash between the two would otherwise
+ * How an agent ended, kept by its key until the journal has it. A crash between the two would otherwise
  * make an agent that has finished work once more.
  */
 export interface Outbox {

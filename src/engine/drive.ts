@@ -29,8 +29,8 @@ export async function drive(
   const trouble: { fault: Error | null } = { fault: null };
   world.queue.start(async (job, jobSignal) => {
     try {
-      const own = running.get(job.id)?.stop.signal;
-      await perform(job.command, ledger, world, own === undefined ? jobSignal : AbortSignal.any([jobSignal, own]));
+      const own = running.get(job.id)?.stop;
+      await perform(job.command, ledger, world, own ? AbortSignal.any([jobSignal, own.signal]) : jobSignal);
     } catch (error) {
       // Not this story's trouble but everybody's (the journal cannot be written): stop, and say so.
       trouble.fault ??= asError(error);
@@ -78,19 +78,24 @@ export async function drive(
 interface HandedOut {
   readonly story: StoryId | null;
   readonly lane: Lane;
-  readonly stop: AbortController;
+  /** How to end it; bookkeeping is over before anybody could. */
+  readonly stop: AbortController | null;
 }
 
 /** What runs for a story that a person wants stopped at once is ended. */
 function endStopped(running: ReadonlyMap<string, HandedOut>, ledger: Ledger): void {
   for (const { story, stop } of running.values())
-    if (story !== null && ledger.story(story).stopping !== null) stop.abort();
+    if (story !== null && ledger.story(story).stopping !== null) stop?.abort();
 }
 
 function handOut(command: Command, running: Map<string, HandedOut>, state: RunState, { queue }: EngineWorld): void {
   const lane = laneOfCommand(command);
   if (!mayHandOut(command, lane, running, state)) return;
-  running.set(command.key, { story: command.story, lane, stop: new AbortController() });
+  running.set(command.key, {
+    story: command.story,
+    lane,
+    stop: lane === "engine" && command.type !== "ask-again" ? null : new AbortController(),
+  });
   queue.enqueue({ id: command.key, lane, command, notBefore: 0 });
 }
 

@@ -73,7 +73,7 @@ export async function openLedger(world: Pick<EngineWorld, "journal" | "clock" | 
     },
     catchUp: readSoon,
     changed,
-    rest: () => inTurn(() => keepSnapshot(WORTH_SAVING)),
+    rest: () => inTurn(() => keepSnapshot(Math.max(WORTH_SAVING, size(now().state.stories) / 2))),
   };
 }
 
@@ -82,7 +82,8 @@ export async function openLedger(world: Pick<EngineWorld, "journal" | "clock" | 
  * the writing: with many stories a snapshot is long, so there are more lines between two of them.
  */
 const SNAPSHOT_EVERY = 2000;
-const WORTH_SAVING = 200;
+/** At the end of a run fewer are enough, because somebody will look; but not so few that looking is cheaper. */
+const WORTH_SAVING = 500;
 
 /** What was folded so far, and those who wait for more. */
 function folding(from: Folded, watcher: Watcher) {

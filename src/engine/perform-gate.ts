@@ -19,13 +19,14 @@ export async function startGate(
   if (!(await ledger.append(story, [{ type: "gate.started", gate: name, tree, stages }]))) return;
   const judgement =
     gate === undefined ? broken(name, tree, `there is no ${name} gate here`) : await judged(performing, gate, before);
+  const isThisGate = (running: Running): boolean => running.type === "gate" && running.gate === name;
   if (signal.aborted) {
     // Only a gate that a person stopped is reported here; a stop of the whole engine reports for everybody.
     const { stopping } = ledger.story(story);
-    if (stopping !== null) await ledger.append(story, [{ type: "work.interrupted", detail: `stopped by ${stopping}` }]);
+    if (stopping !== null)
+      await appendWhile(ledger, story, isThisGate, [{ type: "work.interrupted", detail: `stopped by ${stopping}` }]);
     return;
   }
-  const isThisGate = (running: Running): boolean => running.type === "gate" && running.gate === name;
   await appendWhile(ledger, story, isThisGate, [{ type: "gate.judged", judgement }]);
 }
 

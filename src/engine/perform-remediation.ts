@@ -3,6 +3,7 @@ import type { RoleName } from "../domain/ids.ts";
 import type { AgentResult } from "../ports/agent.ts";
 import { plainText } from "../stdx/plain-text.ts";
 import { writeHealthCheckPrompt, writeRemediationPrompt } from "../writers/prompts/remediation.ts";
+import { appendToRemediation } from "./append-while.ts";
 import type { PerformingOf } from "./performing.ts";
 
 /** Has the surroundings repaired. Where nobody plays that role the try counts all the same, so that a person is asked. */
@@ -27,7 +28,7 @@ export async function startRemediation(performing: PerformingOf<"start-remediati
   );
   if (performing.signal.aborted) return;
   const fixes = result === null ? [] : [lastWords(result.text)];
-  await ledger.append(null, [{ type: "remediation.finished", attempt, fixes, ...costOf(result) }]);
+  await appendToRemediation(ledger, attempt, [{ type: "remediation.finished", attempt, fixes, ...costOf(result) }]);
 }
 
 /** Asks somebody else whether it worked. Anything but a plain HEALTHY is unhealthy. */
@@ -44,7 +45,9 @@ export async function checkHealth(performing: PerformingOf<"check-health">): Pro
   const remaining = healthy
     ? []
     : [result === null ? `nobody plays ${policy.roles.healthCheck}` : lastWords(result.text)];
-  await ledger.append(null, [{ type: "health.checked", healthy, remaining, ...costOf(result) }]);
+  await appendToRemediation(ledger, remediation.tries, [
+    { type: "health.checked", healthy, remaining, ...costOf(result) },
+  ]);
 }
 
 async function asked(

@@ -1,12 +1,11 @@
 import type { SendBack, StoryCommand } from "../domain/command.ts";
 import type { BriefEvidence } from "../domain/brief.ts";
-import type { Step } from "../domain/event.ts";
-import type { Running, StoryState } from "../domain/story-state.ts";
+import type { StoryState } from "../domain/story-state.ts";
 import { composeBrief, type BriefMaterial } from "../policy/compose-brief.ts";
 import { readAgentText } from "../readers/agent-text.ts";
 import { writeBrief } from "../writers/brief.ts";
 import { writeAdjudicationPrompt } from "../writers/prompts/adjudication.ts";
-import { appendWhile } from "./append-while.ts";
+import { appendWhile, isStep } from "./append-while.ts";
 import { judgedByAll } from "./judged-by.ts";
 import type { Performing, PerformingOf } from "./performing.ts";
 import type { EngineWorld } from "./world.ts";
@@ -45,11 +44,6 @@ export async function startStory({ command, ledger, world, signal }: PerformingO
   if (signal.aborted) return;
   await appendWhile(ledger, command.story, isStep("prepare"), [{ type: "story.prepared", tree, commit, preExisting }]);
 }
-
-const isStep =
-  (step: Step) =>
-  (running: Running): boolean =>
-    running.type === "step" && running.step === step;
 
 /** Writes the brief, keeps it, and sends the work back with it. */
 export async function sendBack({
@@ -124,7 +118,7 @@ export async function adjudicate({ command, ledger, world, signal }: PerformingO
     ...(result.costUsd === null ? {} : { costUsd: result.costUsd }),
     ...(result.tokens === null ? {} : { tokens: result.tokens }),
   };
-  await ledger.append(story, [
+  await appendWhile(ledger, story, isStep("adjudication"), [
     {
       type: "finding.adjudicated",
       finding: id,

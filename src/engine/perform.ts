@@ -1,6 +1,7 @@
 import { RemandError } from "../domain/error.ts";
 import type { Command, StoryCommand } from "../domain/command.ts";
 import type { Event, Step } from "../domain/event.ts";
+import { appendWhile } from "./append-while.ts";
 import type { Ledger } from "./ledger.ts";
 import { askAgain, startAttempt } from "./perform-attempt.ts";
 import { startGate } from "./perform-gate.ts";
@@ -96,7 +97,9 @@ async function step(ledger: Ledger, { story }: StoryCommand, name: Step, work: (
     await work();
   } catch (error) {
     if (!(error instanceof RemandError) || isForEverybody(error)) throw error;
-    await ledger.append(story, [
+    // What runs now is what failed; if something else runs by the time this can be written, it is not ours to end.
+    const failed = ledger.story(story).running;
+    await appendWhile(ledger, story, (running) => running === failed, [
       { type: "step.failed", step: name, detail: `${error.message} — ${error.hint}`, infrastructure: false },
     ]);
   }

@@ -107,7 +107,7 @@ export function findTokens(text: string): Secret[] {
 function standsApart(text: string, at: number): boolean {
   if (at === 0 || !/[A-Za-z0-9_-]/.test(text.charAt(at - 1))) return true;
   const before = text.slice(Math.max(0, at - 12), at);
-  // eslint-disable-next-line no-control-regex -- the escape character is what is looked for
+  // oxlint-disable-next-line no-control-regex -- the escape character is what is looked for
   return /\\[nrtbf]$|\u001b\[[\d;]*m$|%[0-9A-F]{2}$|\\u00[0-9a-f]{2}$/.test(before);
 }
 

@@ -57,6 +57,8 @@ describe("the engine in a world that breaks", () => {
     await each(Math.ceil(SEEDS / 8), async (seed) => {
       const quiet = outcomeOf(await checkJournal((await simulate(seed, false, new Set())).disk));
       expect(outcomeOf(await checkJournal(await simulateChatter(seed)))).toEqual(quiet);
+      // And with broken infrastructure, where they speak to the project too: nothing is left running for ever.
+      await checkJournal(await simulateChatter(seed, true));
     });
   });
 

@@ -1,6 +1,7 @@
 import { presetPolicy } from "../../src/config/preset-policy.ts";
 import { byText, entries, lookup } from "../../src/stdx/sorted-map.ts";
 import { storyId } from "../../src/domain/ids.ts";
+import type { Event } from "../../src/domain/event.ts";
 import type { Policy } from "../../src/domain/policy.ts";
 import type { RunState } from "../../src/domain/run-state.ts";
 import { drive } from "../../src/engine/drive.ts";
@@ -79,27 +80,28 @@ export async function simulateZombie(seed: number, stopsAt: number): Promise<Dis
   return disk;
 }
 
+/** A word of somebody else's that changes nothing, in a story's stream or in the project's. */
+async function speak(disk: Disk, about: (typeof STORIES)[number] | null): Promise<void> {
+  let seq = 0;
+  for await (const line of disk.journal.read(0)) if (line.story === (about?.id ?? null)) seq = line.seq;
+  const word: Event =
+    about === null ? { type: "run.resumed", by: "somebody" } : { type: "story.changed", story: about, what: [] };
+  await disk.journal.append(about?.id ?? null, seq, [word], disk.nowMs);
+}
+
 /**
  * Somebody else writes to the stories' streams again and again, just before the engine does: what they say changes
  * nothing, and the engine's own word must not be lost by it.
  */
-export async function simulateChatter(seed: number): Promise<Disk> {
+export async function simulateChatter(seed: number, blocked = false): Promise<Disk> {
   const disk = await newProject();
   let calls = 0;
   const chatter = async (what: string): Promise<void> => {
     calls++;
     if (what !== "append" || chance(seed, "chatter", calls) > 0.15) return;
-    const seqs = new Map<string | null, number>();
-    for await (const line of disk.journal.read(0)) seqs.set(line.story, line.seq);
-    const each = STORIES[calls % STORIES.length]!;
-    await disk.journal.append(
-      each.id,
-      seqs.get(each.id) ?? 0,
-      [{ type: "story.changed", story: each, what: [] }],
-      disk.nowMs,
-    );
+    await speak(disk, blocked && calls % 2 === 0 ? null : STORIES[calls % STORIES.length]!);
   };
-  await driven(simulatedWorld(disk, { seed, blocked: false }, chatter, NOBODY));
+  await driven(simulatedWorld(disk, { seed, blocked }, chatter, NOBODY));
   return disk;
 }
 
@@ -107,8 +109,9 @@ export async function simulateChatter(seed: number): Promise<Disk> {
 export async function simulateTrouble(seed: number): Promise<Disk> {
   const disk = await newProject();
   let calls = 0;
-  const trouble = (what: string): void => {
+  const trouble = async (what: string): Promise<void> => {
     calls++;
+    if (what === "append" && chance(seed, "chatter", calls) < 0.15) await speak(disk, STORIES[calls % STORIES.length]!);
     const canFail = /^(?:keep|prepare|changed|evidence|outbox|restore)$/.test(what);
     if (canFail && chance(seed, "trouble", calls) < 0.04)
       throw new RemandError("git-failed", `no room for ${what}`, "make room");

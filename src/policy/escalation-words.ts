@@ -72,7 +72,8 @@ const STALL_WORDS = {
 /** Why it stopped, with what is known of the cause. */
 export function assessmentOf(reason: EscalationReason, summary: string, blame: string): string {
   const parts = [ownAssessment(reason), summary, blame].map((part) => part.trim()).filter((part) => part !== "");
-  return parts.join(" — ");
+  // A gate that could not judge has nothing to add to its own words.
+  return [...new Set(parts)].join(" — ");
 }
 
 function ownAssessment(reason: EscalationReason): string {

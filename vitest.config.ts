@@ -11,14 +11,24 @@ const SLOW = [
   "test/simulation/**/*.test.ts",
 ];
 
+const setupFiles = ["test/property-seed.ts"];
+
 const CORE_THRESHOLDS = { lines: 95, statements: 95, functions: 95, branches: 90 };
 
 export default defineConfig({
   test: {
     maxWorkers: 2,
     projects: [
-      { test: { name: "quick", include: ["test/**/*.test.ts"], exclude: [...BUILT, ...SLOW], testTimeout: 20_000 } },
-      { test: { name: "slow", include: SLOW, testTimeout: 120_000, hookTimeout: 120_000 } },
+      {
+        test: {
+          name: "quick",
+          include: ["test/**/*.test.ts"],
+          exclude: [...BUILT, ...SLOW],
+          setupFiles,
+          testTimeout: 20_000,
+        },
+      },
+      { test: { name: "slow", include: SLOW, setupFiles, testTimeout: 120_000, hookTimeout: 120_000 } },
       {
         test: {
           name: "built",

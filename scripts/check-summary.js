@@ -8,16 +8,18 @@
 export function summaryOf(failedChecks, reports) {
   const tests = { passed: 0, failed: 0, skipped: 0 };
   let failed = 0;
+  const lines = [];
   for (const [check, report] of Object.entries(reports)) {
     const counts = report === null ? { passed: 0, failed: 0, skipped: 0 } : countsOf(report);
     tests.passed += counts.passed;
+    // Said once more at the end, because whoever reads only the end of a long log needs it most.
+    if (report !== null) lines.push(...failuresIn(report));
     tests.skipped += counts.skipped;
     failed += counts.failed;
     // It failed, and no test of it did: the coverage was too low, or there is no report.
     if (counts.failed === 0 && failedChecks.includes(check)) failed += 1;
   }
   failed += failedChecks.filter((name) => !Object.hasOwn(reports, name)).length;
-  const lines = [];
   if (failedChecks.length > 0) lines.push(`failed checks: ${failedChecks.join(", ")}`);
   if (tests.skipped > 0) lines.push(`${tests.skipped} tests were skipped`);
   lines.push(`${tests.passed} passed, ${failed} failed`);
@@ -33,7 +35,29 @@ function countsOf(report) {
   return { passed: numPassedTests, failed: numFailedTests + brokenFiles, skipped: numPendingTests + numTodoTests };
 }
 
-/** @param {any} test */
+/** @param {string} report */
+function failuresIn(report) {
+  /** @type {any[]} */
+  const files = JSON.parse(report).testResults.filter(isFailed);
+  return files.flatMap((file) => {
+    const tests = file.assertionResults.filter(isFailed);
+    if (tests.length === 0) return [`FAILED ${file.name}: ${firstLines(file.message)}`];
+    return tests.map(
+      /** @param {any} test */ (test) =>
+        `FAILED ${file.name} > ${test.fullName}: ${firstLines(test.failureMessages?.[0])}`,
+    );
+  });
+}
+
+/** @param {unknown} message */
+function firstLines(message) {
+  return String(message ?? "it does not say why")
+    .split("\n")
+    .slice(0, 12)
+    .join("\n  ");
+}
+
+/** @param {any} test a test, or a file of tests */
 function isFailed(test) {
   return test.status === "failed";
 }

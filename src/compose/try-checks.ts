@@ -4,6 +4,8 @@ import type { Judgement } from "../domain/gate.ts";
 import { createSystemClock } from "../adapters/clock/system-clock.ts";
 import { createEvidenceStore } from "../adapters/evidence/evidence-store.ts";
 import { createInPlace } from "../adapters/git/in-place.ts";
+import { gateRequest } from "../engine/gate-request.ts";
+import { newStory } from "../policy/new-state.ts";
 import { gatesOf } from "./gates.ts";
 import { stateFolder } from "./state-folder.ts";
 
@@ -17,23 +19,20 @@ export async function tryChecks(
   const evidence = createEvidenceStore(folder.evidence);
   const workspace = createInPlace({ root, state: folder.path });
   const gate = gatesOf(plan, { evidence, clock: createSystemClock(), workspace, env }).get("checks")!;
-  const { rules, timeoutMs } = { rules: plan.policy.gates.checks, timeoutMs: plan.policy.limits.timeoutMs.critic };
-  const nowhere = { commit: "", base: "", previous: "", tree: treeId("") };
-  return gate.judge(
-    {
-      story: plan.stories[0]!,
-      phase: "implement",
-      path: root,
-      rules,
-      timeoutMs,
-      ...nowhere,
-      stages: [],
-      since: null,
-      earlier: [],
-      overturned: [],
-      scope: null,
-      preExisting: [],
-    },
-    { signal: new AbortController().signal, onOutput: () => undefined },
-  );
+  const { policy, stories } = plan;
+  const state = { ...newStory(stories[0]!, 0, 0), policy };
+  const place = { path: root, branch: "", tree: treeId(""), commit: "", base: "" };
+  const command = {
+    gate: "checks",
+    tree: place.tree,
+    stages: [],
+    since: null,
+    answer: [],
+    timeoutMs: policy.limits.timeoutMs.critic,
+    key: `${state.story.id}:0`,
+  } as const;
+  return gate.judge(gateRequest(state, place, command), {
+    signal: new AbortController().signal,
+    onOutput: () => undefined,
+  });
 }

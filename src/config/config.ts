@@ -1,7 +1,7 @@
 import type { GateName } from "../domain/gate.ts";
 import type { Phase } from "../domain/phase.ts";
 import type { Autonomy, Policy, PresetName } from "../domain/policy.ts";
-import type { FailOn } from "../domain/severity.ts";
+import type { FailOn, Severity } from "../domain/severity.ts";
 
 /**
  * `remand.yaml` with every value filled in, under the names people write. It is what `remand config` prints;
@@ -70,6 +70,8 @@ export interface RolesConfig {
 export interface EnvironmentConfig {
   /** Put in front of a check's command. */
   readonly run?: string;
+  /** Run in it once, before its first check. */
+  readonly setup?: string;
   /** Shows that the environment is there. */
   readonly probe?: string;
 }
@@ -97,10 +99,29 @@ export interface GateConfig {
   readonly commands: readonly (string | CommandConfig)[];
   /** A project's own rules for reviewers: text, or files that hold it. */
   readonly practices: readonly (string | { readonly file: string })[];
+  /** Checks: files that the commands leave behind, beside what they print. Patterns of paths. */
+  readonly reports: readonly string[];
+  /** Checks: how often a red test run is run again on the same tree, to see whether it means it. */
+  readonly reruns: number;
+  /** Checks: how many run at once. */
+  readonly parallel: number;
+  readonly coverage?: CoverageConfig;
+  /** Integrity: how grave each rule is; `off` leaves it out. */
+  readonly rules: Readonly<Record<string, Severity | "off">>;
   /** Where the commands leave their report. */
   readonly report?: string;
   /** Mutation: the kill rate that passes, in per cent. */
   readonly threshold?: number;
+}
+
+/** What is asked of the coverage that a check reports, in per cent. */
+export interface CoverageConfig {
+  /** lcov or Cobertura, by its path. */
+  readonly report: string;
+  readonly lines?: number;
+  readonly branches?: number;
+  /** How many points less than before are let pass. */
+  readonly mayFall?: number;
 }
 
 export interface WorkspaceConfig {

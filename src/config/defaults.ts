@@ -14,6 +14,10 @@ const GATE: GateConfig = {
   onUnexplained: "send-back",
   commands: [],
   practices: [],
+  reports: [],
+  reruns: 1,
+  parallel: 1,
+  rules: {},
 };
 
 /** What holds where neither a preset nor a person says otherwise. */
@@ -75,6 +79,7 @@ export const DEFAULTS: Config = {
   specialists: [],
   scope: {
     exceptions: "with-rationale",
+    outside: "send-back",
     testPaths: [
       "**/*.test.*",
       "**/*.spec.*",

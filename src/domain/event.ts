@@ -8,7 +8,8 @@ import type { EscalationId, EvidenceId, Fingerprint, RoleName, StoryId, TreeId }
 import type { Phase, TddPhase } from "./phase.ts";
 import type { Policy } from "./policy.ts";
 import type { Route } from "./route.ts";
-import type { Scope } from "./scope.ts";
+import type { Scope, ScopeException } from "./scope.ts";
+import type { AgentSession } from "./session.ts";
 import type { Story } from "./story.ts";
 
 /** One line of the journal. `story` is the stream; `null` is the project's own. */
@@ -111,6 +112,10 @@ export interface AttemptFinished extends Cost {
   /** Did the phase's product change? For text phases that is a section of the story file. */
   readonly productChanged: boolean;
   readonly summary: string;
+  /** The agent's whole message, kept apart: it may be long. */
+  readonly message?: EvidenceId;
+  readonly exceptions?: readonly ScopeException[];
+  readonly session?: AgentSession;
 }
 
 export interface SentBack {

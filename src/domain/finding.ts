@@ -8,6 +8,8 @@ export interface Finding {
   readonly severity: Severity;
   readonly category: string;
   readonly message: string;
+  /** What this run adds: values, a diff, the lines around. Shown to the agent, and no part of the identity. */
+  readonly detail?: string;
   /** Who said it: a role, or the name of a tool. */
   readonly source: string;
   readonly file?: string;

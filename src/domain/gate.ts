@@ -3,6 +3,7 @@ import type { Finding } from "./finding.ts";
 import type { TddPhase } from "./phase.ts";
 import type { Result } from "./result.ts";
 import type { ReviewConflict } from "./review-conflict.ts";
+import type { AgentSession } from "./session.ts";
 
 /** A check of the work that gives a result and evidence. */
 export const GATES = ["integrity", "checks", "tdd", "review", "audit", "mutation", "ci", "merge"] as const;
@@ -37,6 +38,12 @@ export interface CheckRun {
   readonly details: string;
 }
 
+/** In per cent. */
+export interface Coverage {
+  readonly lines: number;
+  readonly branches: number | null;
+}
+
 export interface CriterionResult {
   readonly criterion: string;
   readonly status: "verified" | "failed" | "unknown";
@@ -57,6 +64,9 @@ export interface Judgement {
   readonly runs?: readonly CheckRun[];
   readonly criteria?: readonly CriterionResult[];
   readonly tests?: TestCounts;
+  readonly coverage?: Coverage;
+  /** Tests, or whole checks, that gave two answers about one tree. */
+  readonly flaky?: readonly string[];
   readonly ciClass?: CiClass;
   readonly tddPhase?: TddPhase;
   readonly conflicts?: readonly ReviewConflict[];
@@ -65,6 +75,15 @@ export interface Judgement {
   readonly summary: string;
   /** What the reviewer learned that the author needs. */
   readonly context?: readonly string[];
+  /** The critic's assessment, by aspect. */
+  readonly quality?: Readonly<Record<string, string>>;
+  /** Where the auditor contradicts the critic, or the engine's own runs: in a sentence. */
+  readonly disagreement?: string;
+  /** The reviewer failed the work and, even when asked, could not say for what. */
+  readonly isBestEffort?: boolean;
+  /** How often each role was asked for it, and the conversations that it may be asked in again. */
+  readonly asked?: Readonly<Record<RoleName, number>>;
+  readonly sessions?: Readonly<Record<RoleName, AgentSession>>;
   readonly evidence: readonly EvidenceId[];
   readonly costUsd?: number;
   readonly tokens?: number;

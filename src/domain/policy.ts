@@ -137,6 +137,8 @@ export interface Concurrency {
 
 export interface ScopeRules {
   readonly exceptions: "with-rationale" | "never";
+  /** What is done with changes beyond the scope that no reason excuses. */
+  readonly outside: "send-back" | "revert";
   readonly testPaths: readonly string[];
   readonly typePaths: readonly string[];
 }

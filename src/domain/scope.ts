@@ -9,6 +9,12 @@ export interface Scope {
   readonly reason: string;
 }
 
+/** A change beyond the scope that the agent gave a reason for. Whether it counts is for the rules. */
+export interface ScopeException {
+  readonly path: string;
+  readonly rationale: string;
+}
+
 /**
  * - `add-only`: new tests may be added; existing ones may not be changed, deleted, skipped or loosened.
  * - `required`: tests are what the rework is about, and nothing else may change.

@@ -4,12 +4,13 @@ import type { BudgetName, Spent } from "./budget.ts";
 import type { Escalation } from "./escalation.ts";
 import type { FailedHow, Step } from "./event.ts";
 import type { GateName, Judgement } from "./gate.ts";
-import type { Fingerprint, RoleName, StoryId, TreeId } from "./ids.ts";
+import type { EvidenceId, Fingerprint, RoleName, StoryId, TreeId } from "./ids.ts";
 import type { Phase } from "./phase.ts";
 import type { Lane } from "./lane.ts";
 import type { Policy } from "./policy.ts";
 import type { Route } from "./route.ts";
-import type { Scope } from "./scope.ts";
+import type { Scope, ScopeException } from "./scope.ts";
+import type { AgentSession } from "./session.ts";
 import type { Story } from "./story.ts";
 import type { Waiver } from "./waiver.ts";
 
@@ -44,6 +45,13 @@ export interface StoryState {
   readonly rework: Rework | null;
   /** What the newest rework may touch; `null` for new work. */
   readonly scope: Scope | null;
+  /** Where the newest attempt went beyond its scope, with its reasons. */
+  readonly exceptions: readonly ScopeException[];
+  /** What the newest attempt that is ready said, whole. */
+  readonly message: EvidenceId | null;
+  /** How often each role was asked and answered, apart from attempts; and the conversations to go on with. */
+  readonly asked: Readonly<Record<RoleName, number>>;
+  readonly sessions: Readonly<Record<RoleName, AgentSession>>;
   /** A person asked for rework while something else was under way. */
   readonly requested: { readonly phase: Phase; readonly message: string } | null;
   readonly wait: Wait | null;

@@ -1,10 +1,12 @@
 import type { StartAttempt, StoryCommand } from "../domain/command.ts";
 import type { AttemptFinished } from "../domain/event.ts";
-import { evidenceId, type EvidenceId, type StoryId } from "../domain/ids.ts";
+import { evidenceId, type EvidenceId, type RoleName, type StoryId } from "../domain/ids.ts";
 import type { Scope } from "../domain/scope.ts";
+import type { AgentSession } from "../domain/session.ts";
 import type { Running, StoryState } from "../domain/story-state.ts";
 import type { AgentResult } from "../ports/agent.ts";
 import type { Player } from "../ports/roster.ts";
+import { readScopeExceptions } from "../readers/scope-exceptions.ts";
 import { writeAssignmentPrompt } from "../writers/prompts/assignment.ts";
 import { writeClarificationPrompt } from "../writers/prompts/clarification.ts";
 import { appendWhile } from "./append-while.ts";
@@ -81,12 +83,13 @@ async function run(
   const { command, ledger, world, signal } = performing;
   const { path } = await world.workspace.prepare(command.story);
   const timeoutMs = before.policy?.limits.timeoutMs.developer ?? 0;
+  const role = runningRole(ledger.story(command.story));
   const result = await player.agent.run(
     {
       prompt,
       cwd: path,
       access: "edit",
-      session: null,
+      session: sessionOf(before, player, role),
       outputSchema: null,
       model: player.model,
       timeoutMs,
@@ -121,6 +124,7 @@ async function finish(
   const ended: EndedAttempt = {
     outcome: said.outcome,
     summary: said.text,
+    ...(await heard(world, result)),
     durationMs: result?.durationMs ?? 0,
     ...(result === null || result.costUsd === null ? {} : { costUsd: result.costUsd }),
     ...(result === null || result.tokens === null ? {} : { tokens: result.tokens }),
@@ -130,7 +134,29 @@ async function finish(
 }
 
 /** How an agent ended, as it is kept until the journal has it. */
-export type EndedAttempt = Pick<AttemptFinished, "outcome" | "summary" | "durationMs" | "costUsd" | "tokens">;
+export type EndedAttempt = Omit<AttemptFinished, "type" | "attempt" | "tree" | "commit" | "changed" | "productChanged">;
+
+/** What the agent said, whole: reviewers read it, and the reasons for going beyond the scope are in it. */
+async function heard(
+  world: EngineWorld,
+  result: AgentResult | null,
+): Promise<Pick<EndedAttempt, "message" | "exceptions" | "session">> {
+  if (result === null) return {};
+  const exceptions = readScopeExceptions(result.text);
+  return {
+    ...(result.text.trim() === "" ? {} : { message: await world.evidence.keep(result.text) }),
+    ...(exceptions.length === 0 ? {} : { exceptions }),
+    ...(result.session === null ? {} : { session: result.session }),
+  };
+}
+
+/** A conversation is gone on with only by the client that led it. */
+function sessionOf({ sessions }: StoryState, { agent }: Player, role: RoleName | null): AgentSession | null {
+  const session = role === null ? undefined : sessions[role];
+  return session?.agent === agent.name ? session : null;
+}
+
+const runningRole = ({ running }: StoryState): RoleName | null => (running?.type === "attempt" ? running.role : null);
 
 const isAttempt =
   (attempt: number) =>
@@ -165,11 +191,12 @@ export async function reportAttempt(
 }
 
 /** Each time a role was asked and answered, in this attempt or an earlier one. What was interrupted is asked anew. */
-function turnOf({ attempts, running }: StoryState): number {
-  const role = running?.type === "attempt" ? running.role : null;
-  return attempts
+function turnOf(state: StoryState): number {
+  const role = runningRole(state);
+  const before = role === null ? 0 : (state.asked[role] ?? 0);
+  return state.attempts
     .filter((attempt) => attempt.role === role && attempt.outcome !== "interrupted")
-    .reduce((turns, { outcome, asked }) => turns + asked + (outcome === "running" ? 0 : 1), 0);
+    .reduce((turns, { outcome, asked }) => turns + asked + (outcome === "running" ? 0 : 1), before);
 }
 
 /** A rework gets its brief, new work its assignment. */

@@ -3,9 +3,9 @@ import type { StartGate, StoryCommand } from "../domain/command.ts";
 import type { GateName, Judgement } from "../domain/gate.ts";
 import type { TreeId } from "../domain/ids.ts";
 import type { Running, StoryState } from "../domain/story-state.ts";
-import type { Gate, GateRequest } from "../ports/gate.ts";
-import type { Place } from "../ports/workspace.ts";
+import type { Gate } from "../ports/gate.ts";
 import { appendWhile } from "./append-while.ts";
+import { gateRequest } from "./gate-request.ts";
 import type { Performing } from "./performing.ts";
 
 /** Has a gate judge. A gate that breaks has not judged: that is its `error`, never the work's failure. */
@@ -39,7 +39,7 @@ async function judged(
   try {
     const place = await world.workspace.prepare(command.story);
     const control = { signal, onOutput: (line: string) => world.watcher.onOutput(command, line) };
-    return await gate.judge(requestFor(state, command, place), control);
+    return await gate.judge(gateRequest(state, place, command), control);
   } catch (error) {
     if (!(error instanceof RemandError)) throw error;
     return {
@@ -47,36 +47,6 @@ async function judged(
       durationMs: world.clock.now() - beganAt,
     };
   }
-}
-
-function requestFor(state: StoryState, command: StartGate, place: Place): GateRequest {
-  const known = state.gates[command.gate];
-  const last = known?.last ?? null;
-  return {
-    story: state.story,
-    phase: state.phase,
-    path: place.path,
-    tree: command.tree,
-    commit: state.commit,
-    base: place.base,
-    previous: previousTree(state) ?? place.base,
-    rules: state.policy!.gates[command.gate],
-    stages: command.stages,
-    since: command.since,
-    earlier: last === null ? [] : last.findings.filter((finding) => command.answer.includes(finding.id)),
-    overturned: known?.overturned ?? [],
-    scope: state.scope,
-    preExisting: state.preExisting,
-    timeoutMs: command.timeoutMs,
-  };
-}
-
-/** What was there before the attempt that is judged now. */
-function previousTree(state: StoryState): TreeId | null {
-  const trees = state.attempts.flatMap((attempt) =>
-    attempt.outcome === "ready" && attempt.tree !== null ? [attempt.tree] : [],
-  );
-  return trees[trees.length - 2] ?? null;
 }
 
 function broken(gate: GateName, tree: TreeId, summary: string): Judgement {

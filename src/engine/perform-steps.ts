@@ -6,6 +6,7 @@ import { readAgentText } from "../readers/agent-text.ts";
 import { writeBrief } from "../writers/brief.ts";
 import { writeAdjudicationPrompt } from "../writers/prompts/adjudication.ts";
 import { appendWhile, isStep } from "./append-while.ts";
+import { gateRequest } from "./gate-request.ts";
 import { judgedByAll } from "./judged-by.ts";
 import type { Performing, PerformingOf } from "./performing.ts";
 import type { EngineWorld } from "./world.ts";
@@ -13,30 +14,23 @@ import type { EngineWorld } from "./world.ts";
 /** Makes the story's place and looks at what is red before anything is changed. */
 export async function startStory({ command, ledger, world, signal }: PerformingOf<"start-story">): Promise<void> {
   if (!(await ledger.append(command.story, [{ type: "story.started", by: "engine" }]))) return;
-  const { tree, commit, path, base } = await world.workspace.prepare(command.story);
+  const place = await world.workspace.prepare(command.story);
+  const { tree, commit } = place;
   const state = ledger.story(command.story);
   const preExisting: string[] = [];
   for (const [name, gate] of world.gates) {
     if (gate.baseline === undefined) continue;
-    const rules = state.policy!.gates[name];
     const timeoutMs = state.policy!.limits.timeoutMs.critic;
-    const request = {
-      story: state.story,
-      phase: state.phase,
-      path,
+    const { key } = command;
+    const request = gateRequest(state, place, {
+      gate: name,
       tree,
-      commit,
-      base,
-      previous: base,
-      rules,
       stages: [],
       since: null,
-      earlier: [],
-      overturned: [],
-      scope: null,
-      preExisting: [],
+      answer: [],
       timeoutMs,
-    };
+      key,
+    });
     preExisting.push(
       ...(await gate.baseline(request, { signal, onOutput: (line) => world.watcher.onOutput(command, line) })),
     );
@@ -107,7 +101,7 @@ export async function adjudicate({ command, ledger, world, signal }: PerformingO
       timeoutMs,
       env: player.env,
       key: command.key,
-      turn: 0,
+      turn: state.asked[role] ?? 0,
     },
     { signal, onEvent: () => undefined },
   );

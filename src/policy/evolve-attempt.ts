@@ -3,6 +3,7 @@ import type { AttemptOutcome, AttemptSummary } from "../domain/attempt.ts";
 import { spend } from "../domain/budget.ts";
 import type { Counters, StoryState, Wait } from "../domain/story-state.ts";
 import { storyId } from "../domain/ids.ts";
+import type { AgentSession } from "../domain/session.ts";
 import { withGate } from "./charge.ts";
 import { invalidated } from "./invalidate.ts";
 
@@ -52,8 +53,17 @@ export function attemptFinished(state: StoryState, event: AttemptFinished, at: n
     commit: event.commit,
     spent: spend(state.spent, event, true),
     locations: withCost(state, cost),
+    exceptions: event.exceptions ?? [],
+    message: event.outcome.type === "ready" ? (event.message ?? null) : state.message,
+    sessions: withSession(state, event.session),
   };
   return ended(event.productChanged ? moved : unchanged(moved, event), event.outcome, event.summary, at);
+}
+
+/** The role whose attempt this was goes on in this conversation. */
+function withSession(state: StoryState, session: AgentSession | undefined): StoryState["sessions"] {
+  const role = state.attempts.at(-1)?.role;
+  return session === undefined || role === undefined ? state.sessions : { ...state.sessions, [role]: session };
 }
 
 /**

@@ -2,6 +2,7 @@ import type { Blame } from "../domain/blame.ts";
 import { spend } from "../domain/budget.ts";
 import type { Cost } from "../domain/event.ts";
 import type { GateName, Judgement } from "../domain/gate.ts";
+import type { RoleName } from "../domain/ids.ts";
 import type { Result } from "../domain/result.ts";
 import type { StoryState } from "../domain/story-state.ts";
 import { charged, gateState, refunded, withGate } from "./charge.ts";
@@ -17,6 +18,8 @@ export function gateJudged(state: StoryState, judgement: Judgement, base: string
     wait: null,
     spent: spend(state.spent, judgement, gate === "review" || gate === "audit"),
     counters: { ...state.counters, approvedRetry: false, stepFailures: 0 },
+    asked: added(state.asked, judgement.asked ?? {}),
+    sessions: { ...state.sessions, ...judgement.sessions },
   };
   const proven = provenResult(state, judgement);
   // What kept a gate from judging does not take the place of what it said last: a second look needs that.
@@ -43,6 +46,11 @@ export function gateJudged(state: StoryState, judgement: Judgement, base: string
       return { ...noted, counters };
     }
   }
+}
+
+function added(before: StoryState["asked"], more: StoryState["asked"]): StoryState["asked"] {
+  const roles = Object.keys(more) as RoleName[];
+  return { ...before, ...Object.fromEntries(roles.map((role) => [role, (before[role] ?? 0) + (more[role] ?? 0)])) };
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Cost, Recorded, SentBack, StoryEvent, EscalationEvent } from "../domain/event.ts";
 import { spend } from "../domain/budget.ts";
+import { roleName } from "../domain/ids.ts";
 import type { Phase } from "../domain/phase.ts";
 import { PHASES } from "../domain/phase.ts";
 import type { Policy } from "../domain/policy.ts";
@@ -122,7 +123,7 @@ function appliedStep(state: StoryState, event: Remaining, at: number): StoryStat
         ],
       };
     case "finding.adjudicated":
-      return adjudicated(state, event.finding, event.upheld, event);
+      return adjudicated(askedOnceMore(state, event.by), event.finding, event.upheld, event);
     case "work.delivered":
       return { ...state, running: null, delivered: event.where };
     case "story.accepted":
@@ -207,6 +208,13 @@ function stepFailed(before: StoryState, infrastructure: boolean, detail: string,
   const blocked = state.counters.blocked + (infrastructure ? 1 : 0);
   const wait = { type: "time", until: at + backoffMs(state, stepFailures), why: detail } as const;
   return { ...state, wait, counters: { ...state.counters, stepFailures, blocked } };
+}
+
+/** The engine itself answers where nobody plays the role; that is no turn of anybody's. */
+function askedOnceMore(state: StoryState, by: string): StoryState {
+  if (by === "engine") return state;
+  const role = roleName(by);
+  return { ...state, asked: { ...state.asked, [role]: (state.asked[role] ?? 0) + 1 } };
 }
 
 function adjudicated(

@@ -1,37 +1,11 @@
 import { failureFingerprint, type Finding } from "../domain/finding.ts";
-import type { GateName, Judgement, StageResult } from "../domain/gate.ts";
-import type { Fingerprint, RoleName, TreeId } from "../domain/ids.ts";
+import type { GateName, StageResult } from "../domain/gate.ts";
+import type { Hearing, Judged, Verdict } from "../domain/hearing.ts";
+import type { Fingerprint } from "../domain/ids.ts";
 import type { GateRules } from "../domain/policy.ts";
 import type { Result } from "../domain/result.ts";
 import { atLeast, SEVERITIES, type FailOn } from "../domain/severity.ts";
 import { reviewConflicts } from "./review-conflicts.ts";
-
-/** What one reviewer, or one tool, said of the work. */
-export interface Verdict {
-  readonly stage: string;
-  readonly reviewer: RoleName;
-  readonly result: Result;
-  readonly findings: readonly Finding[];
-  readonly summary: string;
-}
-
-export interface Hearing {
-  readonly gate: GateName;
-  readonly tree: TreeId;
-  readonly rules: GateRules;
-  readonly verdicts: readonly Verdict[];
-  /** Stages that were not heard again, because they passed before what failed. */
-  readonly kept: readonly StageResult[];
-  /** Findings that an independent reviewer has thrown out. */
-  readonly overturned: readonly Fingerprint[];
-}
-
-export type Judged = Pick<
-  Judgement,
-  "gate" | "tree" | "result" | "findings" | "blocking" | "stages" | "conflicts" | "summary"
-> & {
-  readonly failure?: Fingerprint;
-};
 
 /** Makes one result of everything that was said. What a reviewer says plainly counts, and so do the thresholds. */
 export function judge({ gate, tree, rules, verdicts, kept, overturned }: Hearing): Judged {

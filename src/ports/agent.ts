@@ -1,3 +1,5 @@
+import type { AgentSession } from "../domain/session.ts";
+
 /** A coding agent. `run` resolves for every outcome: a failure is a value, never a throw. */
 export interface Agent {
   readonly name: string;
@@ -26,13 +28,6 @@ export interface AgentRequest {
   readonly key: string;
   /** How many dispatches of this role for this story have ended before it. One that was interrupted has not. */
   readonly turn: number;
-}
-
-/** Opaque to everyone but the adapter that made it, and fit to be stored. */
-export interface AgentSession {
-  readonly agent: string;
-  readonly id: string;
-  readonly totals?: { readonly tokens: number; readonly costUsd?: number };
 }
 
 export type AgentEvent =

@@ -1,9 +1,10 @@
 import type { Finding } from "../domain/finding.ts";
 import type { GateName, Judgement } from "../domain/gate.ts";
-import type { Fingerprint, TreeId } from "../domain/ids.ts";
+import type { EvidenceId, Fingerprint, RoleName, TreeId } from "../domain/ids.ts";
 import type { Phase } from "../domain/phase.ts";
-import type { GateRules } from "../domain/policy.ts";
-import type { Scope } from "../domain/scope.ts";
+import type { GateRules, Roles } from "../domain/policy.ts";
+import type { Scope, ScopeException } from "../domain/scope.ts";
+import type { AgentSession } from "../domain/session.ts";
 import type { Story } from "../domain/story.ts";
 
 /** Judges the work and brings evidence. A gate that cannot judge says so as a result; it throws only for our own faults. */
@@ -36,10 +37,27 @@ export interface GateRequest {
   readonly stages: readonly string[];
   /** For a second look: the commit of the last judgement. */
   readonly since: string | null;
+  /** Earlier findings, each to be answered ADDRESSED or NOT. */
   readonly earlier: readonly Finding[];
+  /** What this gate said last, pass or fail, of whatever tree. */
+  readonly last: Judgement | null;
+  /** What the other gates of the phase said of this very tree. */
+  readonly beside: { readonly [G in GateName]?: Judgement };
   readonly overturned: readonly Fingerprint[];
   /** What the attempt was allowed to touch; `null` for new work. */
   readonly scope: Scope | null;
+  /** Where it went beyond that, with its reasons. */
+  readonly exceptions: readonly ScopeException[];
+  /** The author's own message; `null` when it said nothing. */
+  readonly message: EvidenceId | null;
+  readonly roles: Roles;
+  /** How often a reviewer is asked to say it again. */
+  readonly clarifications: number;
+  /** How often each role was asked before, for this story; and its conversation, where it can be gone on with. */
+  readonly asked: Readonly<Record<RoleName, number>>;
+  readonly sessions: Readonly<Record<RoleName, AgentSession>>;
+  /** Identifies this judgement: the story, and the number of its events when it was decided. */
+  readonly key: string;
   /** Tests and checks that were red before the work began. */
   readonly preExisting: readonly string[];
   readonly timeoutMs: number;

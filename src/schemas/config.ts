@@ -74,6 +74,14 @@ const failOn = z.strictObject(
   },
 );
 
+const percent = z.number().min(0).max(100);
+const coverage = z.strictObject({
+  report: line,
+  lines: percent.optional(),
+  branches: percent.optional(),
+  mayFall: percent.optional(),
+});
+
 const gate = z.strictObject({
   failures: count(1, FAILURE_CEILING).optional(),
   failOn: failOn.optional(),
@@ -86,8 +94,13 @@ const gate = z.strictObject({
   onUnexplained: z.enum(["escalate", "send-back"]).optional(),
   commands: z.array(z.union([line, command])).optional(),
   practices: z.array(z.union([z.string().min(1), z.strictObject({ file: line })])).optional(),
+  reports: globs.optional(),
+  reruns: count(0, 10).optional(),
+  parallel: count(1, 64).optional(),
+  coverage: coverage.optional(),
+  rules: z.record(word, z.enum([...SEVERITIES, "off"])).optional(),
   report: line.optional(),
-  threshold: z.number().min(0).max(100).optional(),
+  threshold: percent.optional(),
 });
 
 const gateList = z.array(z.enum(GATES)).min(1);
@@ -142,7 +155,9 @@ export const configFileSchema = z.strictObject({
   trail: line.optional(),
   agents: z.record(word, agent).optional(),
   roles: roles.optional(),
-  environments: z.record(word, z.strictObject({ run: line.optional(), probe: line.optional() })).optional(),
+  environments: z
+    .record(word, z.strictObject({ run: line.optional(), setup: line.optional(), probe: line.optional() }))
+    .optional(),
   phases: z
     .strictObject({ refine: skippable, research: skippable, plan: skippable, implement: gateList.optional() })
     .optional(),
@@ -180,6 +195,7 @@ export const configFileSchema = z.strictObject({
   scope: z
     .strictObject({
       exceptions: z.enum(["with-rationale", "never"]).optional(),
+      outside: z.enum(["send-back", "revert"]).optional(),
       testPaths: globs.optional(),
       typePaths: globs.optional(),
     })

@@ -12,8 +12,9 @@ import { evidenceIdSchema, fingerprintSchema, roleNameSchema, treeIdSchema } fro
 import { judgementSchema } from "./judgement.ts";
 import { deliverySchema, policySchema } from "./policy.ts";
 import { routeSchema } from "./route.ts";
-import { scopeSchema } from "./scope.ts";
+import { scopeExceptionSchema, scopeSchema } from "./scope.ts";
 import { amount, cost, count, doer, text, texts } from "./scalars.ts";
+import { sessionSchema } from "./session.ts";
 import { storySchema } from "./story.ts";
 
 /*
@@ -63,6 +64,9 @@ const attemptFinished = z.strictObject({
   changed: texts,
   productChanged: z.boolean(),
   summary: text,
+  message: evidenceIdSchema.exactOptional(),
+  exceptions: z.array(scopeExceptionSchema).exactOptional(),
+  session: sessionSchema.exactOptional(),
   ...cost,
 });
 

@@ -9,6 +9,7 @@ export const findingSchema = z.strictObject({
   severity: z.enum(SEVERITIES),
   category: text,
   message: text,
+  detail: text.exactOptional(),
   source: text,
   file: text.exactOptional(),
   line: count.exactOptional(),

@@ -2,9 +2,11 @@ import { z } from "zod";
 import { CI_CLASSES, GATES } from "../domain/gate.ts";
 import { TDD_PHASES } from "../domain/phase.ts";
 import { RESULTS } from "../domain/result.ts";
+import { byName } from "./by-name.ts";
 import { findingSchema } from "./finding.ts";
 import { evidenceIdSchema, fingerprintSchema, roleNameSchema, treeIdSchema } from "./ids.ts";
-import { cost, count, text, texts } from "./scalars.ts";
+import { amount, cost, count, text, texts } from "./scalars.ts";
+import { sessionSchema } from "./session.ts";
 
 const stageResultSchema = z.strictObject({
   stage: text,
@@ -49,12 +51,19 @@ export const judgementSchema = z.strictObject({
   runs: z.array(checkRunSchema).exactOptional(),
   criteria: z.array(criterionResultSchema).exactOptional(),
   tests: z.strictObject({ total: count, passed: count, failed: count, skipped: count }).exactOptional(),
+  coverage: z.strictObject({ lines: amount, branches: amount.nullable() }).exactOptional(),
+  flaky: texts.exactOptional(),
   ciClass: z.enum(CI_CLASSES).exactOptional(),
   tddPhase: z.enum(TDD_PHASES).exactOptional(),
   conflicts: z.array(reviewConflictSchema).exactOptional(),
   requiredFixes: texts.exactOptional(),
   summary: text,
   context: texts.exactOptional(),
+  quality: byName(text, text).exactOptional(),
+  disagreement: text.exactOptional(),
+  isBestEffort: z.boolean().exactOptional(),
+  asked: byName(roleNameSchema, count).exactOptional(),
+  sessions: byName(roleNameSchema, sessionSchema).exactOptional(),
   evidence: z.array(evidenceIdSchema),
   ...cost,
 });

@@ -3,6 +3,7 @@ import { GATES } from "../domain/gate.ts";
 import { PHASES } from "../domain/phase.ts";
 import { AUTONOMIES, PRESETS } from "../domain/policy.ts";
 import { SEVERITIES } from "../domain/severity.ts";
+import { byName } from "./by-name.ts";
 import { roleNameSchema } from "./ids.ts";
 import { scopeExceptionsSchema } from "./scope.ts";
 import { amount, count, text, texts } from "./scalars.ts";
@@ -49,15 +50,7 @@ export const gateRulesSchema = z.strictObject({
   onUnexplained: z.enum(["escalate", "send-back"]),
 });
 
-/**
- * Roles by a name that people chose. `__proto__` is no such name: zod would leave it out without a word, and
- * what was stored would not be what is read.
- */
-const rolesByName = z
-  .custom<Record<string, string>>((value) => !(isObject(value) && Object.hasOwn(value, "__proto__")), {
-    error: "`__proto__` cannot be a name here",
-  })
-  .pipe(z.record(text, roleNameSchema));
+const rolesByName = byName(text, roleNameSchema);
 
 const roles = z.strictObject({
   phase: z.strictObject(each(PHASES, roleNameSchema)),
@@ -106,14 +99,15 @@ export const policySchema = z.strictObject({
   circuitBreaker: z.boolean(),
   deliver: deliverySchema,
   merge: z.enum(["manual", "auto"]),
-  scope: z.strictObject({ exceptions: scopeExceptionsSchema, testPaths: texts, typePaths: texts }),
+  scope: z.strictObject({
+    exceptions: scopeExceptionsSchema,
+    outside: z.enum(["send-back", "revert"]),
+    testPaths: texts,
+    typePaths: texts,
+  }),
 });
 
 /** The same schema under each of the names. */
 function each<Name extends string, Schema>(names: readonly Name[], schema: Schema): Record<Name, Schema> {
   return Object.fromEntries(names.map((name) => [name, schema])) as Record<Name, Schema>;
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === "object" && value !== null;
 }

@@ -12,3 +12,6 @@ export const scopeSchema = z.strictObject({
   exceptions: scopeExceptionsSchema,
   reason: text,
 });
+
+/** A change beyond the scope, with the agent's reason. */
+export const scopeExceptionSchema = z.strictObject({ path: text, rationale: text });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { presetPolicy } from "../../src/config/preset-policy.ts";
 import type { Judgement } from "../../src/domain/gate.ts";
 import { evidenceId, storyId, treeId, type EvidenceId } from "../../src/domain/ids.ts";
 import { RESULTS } from "../../src/domain/result.ts";
@@ -73,8 +74,17 @@ export function gateRequest(changes: Partial<GateRequest> = {}): GateRequest {
     stages: [],
     since: null,
     earlier: [],
+    last: null,
+    beside: {},
     overturned: [],
     scope: null,
+    exceptions: [],
+    message: null,
+    roles: presetPolicy("critic-audit").roles,
+    clarifications: 2,
+    asked: {},
+    sessions: {},
+    key: "checkout:7",
     preExisting: [],
     timeoutMs: 30_000,
     ...changes,

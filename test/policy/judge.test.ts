@@ -1,11 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { presetPolicy } from "../../src/config/preset-policy.ts";
 import { identified, type Finding } from "../../src/domain/finding.ts";
+import type { Hearing, Verdict } from "../../src/domain/hearing.ts";
 import { roleName, treeId } from "../../src/domain/ids.ts";
 import type { GateRules } from "../../src/domain/policy.ts";
 import type { Result } from "../../src/domain/result.ts";
 import type { Severity } from "../../src/domain/severity.ts";
-import { isOverThreshold, judge, type Hearing, type Verdict } from "../../src/policy/judge.ts";
+import { isOverThreshold, judge } from "../../src/policy/judge.ts";
 
 const RULES: GateRules = presetPolicy("story").gates.review;
 const finding = (severity: Severity, message: string): Finding =>

@@ -81,7 +81,7 @@ describe("whatever the text", () => {
   });
 
   test("nothing passes without a signal at the start of a line, JSON or YAML", () => {
-    const noData = anyText.map((text) => text.replaceAll(/[{}]/g, "").replaceAll(/^\W*(passed|verdict)/gm, "so"));
+    const noData = anyText.map((text) => text.replaceAll(/[{}]/g, "").replaceAll(/passed|verdict/g, "so"));
     const noSignal = noData.map((text) => text.replaceAll(/_(PASSED|FOR_REVIEW)/g, "-$1"));
     fc.assert(
       fc.property(noSignal, anyExpected, (text, expected) => {

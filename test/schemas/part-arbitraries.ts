@@ -12,6 +12,7 @@ import { AUTONOMIES, PRESETS, type GateRules, type Policy } from "../../src/doma
 import { RESULTS } from "../../src/domain/result.ts";
 import type { Route } from "../../src/domain/route.ts";
 import { TEST_POLICIES, type Scope } from "../../src/domain/scope.ts";
+import type { AgentSession } from "../../src/domain/session.ts";
 import { SEVERITIES } from "../../src/domain/severity.ts";
 import { INCOMPLETE_CATEGORIES } from "../../src/domain/signal.ts";
 import { STALLS } from "../../src/domain/stall.ts";
@@ -53,7 +54,7 @@ export const budgetName = fc.constantFrom<BudgetName>(
   ...GATES.map((each) => `failures:${each}` as const),
 );
 
-function list<T>(of: fc.Arbitrary<T>): fc.Arbitrary<T[]> {
+export function list<T>(of: fc.Arbitrary<T>): fc.Arbitrary<T[]> {
   return fc.array(of, { maxLength: 3 });
 }
 
@@ -80,7 +81,7 @@ function byName<Name extends string, T>(names: readonly Name[], of: fc.Arbitrary
 
 const finding: fc.Arbitrary<Finding> = made(
   { id: findingId, severity: fc.constantFrom(...SEVERITIES), category: text, message: text, source: text },
-  { file: text, line: count, symbol: text, suggestedFix: text, criterion: text, stage: text },
+  { detail: text, file: text, line: count, symbol: text, suggestedFix: text, criterion: text, stage: text },
 );
 
 export const blame: fc.Arbitrary<Blame> = made({
@@ -98,6 +99,13 @@ export const blame: fc.Arbitrary<Blame> = made({
 });
 
 const pair = fc.tuple(text, text);
+
+export const session: fc.Arbitrary<AgentSession> = made(
+  { agent: text, id: text },
+  { totals: made({ tokens: count }, { costUsd: amount }) },
+);
+
+const roleKey = fc.constantFrom(roleName("critic"), roleName("auditor"));
 
 export const judgement: fc.Arbitrary<Judgement> = made(
   {
@@ -118,11 +126,18 @@ export const judgement: fc.Arbitrary<Judgement> = made(
     ),
     criteria: list(made({ criterion: text, status: fc.constantFrom("verified", "failed", "unknown"), evidence: text })),
     tests: made({ total: count, passed: count, failed: count, skipped: count }),
+    coverage: made({ lines: amount, branches: fc.option(amount) }),
+    flaky: texts,
     ciClass: fc.constantFrom(...CI_CLASSES),
     tddPhase,
     conflicts: list(made({ file: text, line: count, between: pair, says: pair, winner: fc.option(text) })),
     requiredFixes: texts,
     context: texts,
+    quality: fc.dictionary(fc.constantFrom("Style", "Tests"), text, { noNullPrototype: true }),
+    disagreement: text,
+    isBestEffort: fc.boolean(),
+    asked: fc.dictionary(roleKey, count, { maxKeys: 3, noNullPrototype: true }),
+    sessions: fc.dictionary(roleKey, session, { maxKeys: 3, noNullPrototype: true }),
     costUsd: amount,
     tokens: count,
   },
@@ -287,5 +302,10 @@ export const policy: fc.Arbitrary<Policy> = made({
   circuitBreaker: yesNo,
   deliver: fc.constantFrom("branch", "merge", "pull-request"),
   merge: fc.constantFrom("manual", "auto"),
-  scope: made({ exceptions: fc.constantFrom("with-rationale", "never"), testPaths: texts, typePaths: texts }),
+  scope: made({
+    exceptions: fc.constantFrom("with-rationale", "never"),
+    outside: fc.constantFrom("send-back", "revert"),
+    testPaths: texts,
+    typePaths: texts,
+  }),
 });

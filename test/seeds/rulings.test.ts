@@ -14,8 +14,9 @@ import {
   toSarifLevel,
   type Severity,
 } from "../../src/domain/severity.ts";
+import type { Verdict } from "../../src/domain/hearing.ts";
 import { isOpen } from "../../src/policy/gate-standing.ts";
-import { judge, type Verdict } from "../../src/policy/judge.ts";
+import { judge } from "../../src/policy/judge.ts";
 import { readAgentText } from "../../src/readers/agent-text.ts";
 import { readYaml } from "../../src/readers/yaml-text.ts";
 import { answer, attemptEnd, attemptStart, story } from "../simulation/world.ts";

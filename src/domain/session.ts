@@ -1,0 +1,7 @@
+/** A conversation with an agent that can be gone on with. Opaque to everyone but the adapter that made it. */
+export interface AgentSession {
+  readonly agent: string;
+  readonly id: string;
+  /** What the whole conversation has used so far, where the agent counts it so. */
+  readonly totals?: { readonly tokens: number; readonly costUsd?: number };
+}

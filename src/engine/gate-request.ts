@@ -1,0 +1,57 @@
+import type { StartGate } from "../domain/command.ts";
+import { GATES, type GateName, type Judgement } from "../domain/gate.ts";
+import type { TreeId } from "../domain/ids.ts";
+import type { StoryState } from "../domain/story-state.ts";
+import type { GateRequest } from "../ports/gate.ts";
+import type { Place } from "../ports/workspace.ts";
+
+/** What a gate is asked: what is to be judged, and everything about the story that it may go by. */
+export function gateRequest(
+  state: StoryState,
+  place: Place,
+  command: Omit<StartGate, "type"> & { readonly key: string },
+): GateRequest {
+  const policy = state.policy!;
+  const known = state.gates[command.gate];
+  const last = known?.last ?? null;
+  return {
+    story: state.story,
+    phase: state.phase,
+    path: place.path,
+    tree: command.tree,
+    commit: state.commit,
+    base: place.base,
+    previous: previousTree(state) ?? place.base,
+    rules: policy.gates[command.gate],
+    stages: command.stages,
+    since: command.since,
+    earlier: last === null ? [] : last.findings.filter((finding) => command.answer.includes(finding.id)),
+    last,
+    beside: judgedBeside(state, command.gate),
+    overturned: known?.overturned ?? [],
+    scope: state.scope,
+    exceptions: state.exceptions,
+    message: state.message,
+    roles: policy.roles,
+    clarifications: policy.limits.clarifications,
+    asked: state.asked,
+    sessions: state.sessions,
+    key: command.key,
+    preExisting: state.preExisting,
+    timeoutMs: command.timeoutMs,
+  };
+}
+
+/** What was there before the attempt that is judged now. */
+function previousTree(state: StoryState): TreeId | null {
+  const trees = state.attempts.flatMap((attempt) =>
+    attempt.outcome === "ready" && attempt.tree !== null ? [attempt.tree] : [],
+  );
+  return trees[trees.length - 2] ?? null;
+}
+
+/** Only what still holds: an opinion about another state of the files is nobody's opinion of this one. */
+function judgedBeside({ gates }: StoryState, gate: GateName): { readonly [G in GateName]?: Judgement } {
+  const others = GATES.filter((name) => name !== gate && gates[name]?.fresh === true && gates[name].last !== null);
+  return Object.fromEntries(others.map((name) => [name, gates[name]!.last!]));
+}

@@ -1,0 +1,9 @@
+import { z } from "zod";
+import { amount, count, text } from "./scalars.ts";
+
+/** A conversation that can be gone on with, as the agent's adapter named it. */
+export const sessionSchema = z.strictObject({
+  agent: text,
+  id: text,
+  totals: z.strictObject({ tokens: count, costUsd: amount.exactOptional() }).exactOptional(),
+});

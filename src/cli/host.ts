@@ -62,6 +62,8 @@ export interface RunPlan {
   /** Agents that the caller brings, by role: they play it whatever the config says. */
   readonly agents?: Readonly<Record<string, Agent>>;
   readonly watcher: Watcher;
+  /** Something about the checkout that a person should know, and that stops nothing. */
+  onNotice?(text: string): void;
 }
 
 export interface Owned {

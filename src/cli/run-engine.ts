@@ -40,7 +40,7 @@ export async function runEngine(
   let state: RunState;
   try {
     state = await drivePlan(world, {
-      plan: { ...plan, watcher: reporter },
+      plan: { ...plan, watcher: reporter, onNotice: (text) => reporter.note(`remand: ${text}\n`) },
       asked,
       by: options.by,
       signal: stop.signal,

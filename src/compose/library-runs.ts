@@ -81,13 +81,18 @@ async function driven(
   around: Around,
   plan: Omit<RunPlan, "watcher">,
   asked: readonly StoryId[],
-  { signal = new AbortController().signal, by = "library", onLines, onOutput }: LoopOptions | RunOptions,
+  { signal = new AbortController().signal, by = "library", onLines, onOutput, onNotice }: LoopOptions | RunOptions,
 ): Promise<RunResult> {
   const watcher = {
     onLines: onLines ?? (() => undefined),
     onOutput: onOutput ?? (() => undefined),
   };
-  const state = await drivePlan(around, { plan: { ...plan, watcher }, asked, by, signal });
+  const state = await drivePlan(around, {
+    plan: { ...plan, watcher, onNotice: onNotice ?? (() => undefined) },
+    asked,
+    by,
+    signal,
+  });
   return resultOf(state, asked, signal.aborted);
 }
 

@@ -26,6 +26,8 @@ interface EngineOptions extends Partial<Watcher> {
   readonly signal?: AbortSignal;
   /** In whose name stories that were stopped go on. */
   readonly by?: string;
+  /** Something about the checkout that a person should know, and that stops nothing. */
+  onNotice?(text: string): void;
   /** Where agents and checks get their variables from; without it, the process's own environment. */
   readonly env?: Readonly<Record<string, string | undefined>>;
 }

@@ -15,7 +15,6 @@ import { COOKIE_VARIABLE, cookieValue, killLeftovers } from "../adapters/process
 import { takeOwnership } from "../adapters/journal/ownership.ts";
 import { createSqliteJournal } from "../adapters/journal/sqlite-journal.ts";
 import { createSystemClock } from "../adapters/clock/system-clock.ts";
-import { createEvidenceStore } from "../adapters/evidence/evidence-store.ts";
 import { createLocalQueue } from "../adapters/queue/local-queue.ts";
 import { createFileOutbox } from "../adapters/outbox/file-outbox.ts";
 import { createInPlace } from "../adapters/git/in-place.ts";
@@ -24,6 +23,7 @@ import { ablePolicy } from "./able-policy.ts";
 import { leavePlaces } from "./leave-places.ts";
 import { gatesOf } from "./gates.ts";
 import { noteStories } from "./note-stories.ts";
+import { projectEvidence } from "./project-evidence.ts";
 import { rosterOf } from "./roster.ts";
 import { stateFolder, type StateFolder } from "./state-folder.ts";
 import { insist } from "./tell.ts";
@@ -69,10 +69,11 @@ async function owned(
   close: () => Promise<void>,
 ): Promise<Owned> {
   const clock = createSystemClock();
-  const evidence = createEvidenceStore(folder.evidence);
+  const evidence = await projectEvidence(root, folder.evidence);
   const inPlace = plan.place === "in-place" ? createInPlace({ root, state: folder.path }) : null;
   const { setup, share } = plan.config.workspace;
-  const workspace = inPlace ?? createWorktrees({ root, state: folder.path, setup, share });
+  const onNotice = (text: string): void => plan.onNotice?.(text);
+  const workspace = inPlace ?? createWorktrees({ root, state: folder.path, setup, share, onNotice });
   const gates = gatesOf(plan, { evidence, clock, workspace, env });
   const policy = ablePolicy(plan.policy, new Set(gates.keys()));
   const world: EngineWorld = {

@@ -2,11 +2,11 @@ import type { RunPlan } from "../cli/host.ts";
 import { treeId } from "../domain/ids.ts";
 import type { Judgement } from "../domain/gate.ts";
 import { createSystemClock } from "../adapters/clock/system-clock.ts";
-import { createEvidenceStore } from "../adapters/evidence/evidence-store.ts";
 import { createInPlace } from "../adapters/git/in-place.ts";
 import { gateRequest } from "../engine/gate-request.ts";
 import { newStory } from "../policy/new-state.ts";
 import { gatesOf } from "./gates.ts";
+import { projectEvidence } from "./project-evidence.ts";
 import { stateFolder } from "./state-folder.ts";
 
 /** Runs the checks on the checkout as it is, for whoever wants to know before anything starts. Nothing is journalled. */
@@ -16,7 +16,7 @@ export async function tryChecks(
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<Judgement> {
   const folder = stateFolder(root);
-  const evidence = createEvidenceStore(folder.evidence);
+  const evidence = await projectEvidence(root, folder.evidence);
   const workspace = createInPlace({ root, state: folder.path });
   const gate = gatesOf(plan, { evidence, clock: createSystemClock(), workspace, env }).get("checks")!;
   const { policy, stories } = plan;

@@ -1,5 +1,6 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { gunzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
   loop,
@@ -146,6 +147,24 @@ describe("loop", () => {
     expect(repository.git("show", `remand/${result.stories[0]!.id}:answer.txt`)).toContain("42");
   });
 
+  test("keeps nothing of what the project's .env files hold", async () => {
+    repository.write(".env", "COLOUR=tell-nobody-77\nNODE_ENV=development\n");
+    repository.write(".env.local", 'export TASTE="hush hush hush"\n');
+    repository.write(".env.example", "COLOUR=a-made-up-one\n");
+    repository.write(".gitignore", ".env*\n");
+    const check = "cat .env .env.local .env.example; grep -qx 42 answer.txt";
+    await loop({ ...base(), check, agent: writer(["41\n", "42\n"]) });
+    const evidence = join(repository.root, ".remand", "evidence");
+    const kept = readdirSync(evidence, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => gunzipSync(readFileSync(join(entry.parentPath, entry.name))).toString("utf8"))
+      .join("\n");
+    expect(kept).toContain("NODE_ENV=development");
+    expect(kept).toContain("a-made-up-one");
+    expect(kept).not.toContain("tell-nobody-77");
+    expect(kept).not.toContain("hush hush hush");
+  });
+
   test.each([
     ["an empty check", { check: " " }, "usage", "nothing would say when it is done"],
     ["an empty goal", { goal: "" }, "usage", "the goal is empty"],
@@ -179,7 +198,10 @@ describe("run", () => {
     story("two", "dependencies: [one]\n");
     const asked: AgentRequest[] = [];
     const agents = { developer: writer(["41\n", "42\n", "42\n"], asked) };
-    const result = await run({ root: repository.root, env: repository.env, config: CONFIG, agents });
+    const notices: string[] = [];
+    const onNotice = (text: string): void => void notices.push(text);
+    const result = await run({ root: repository.root, env: repository.env, config: CONFIG, agents, onNotice });
+    expect(notices).toEqual([expect.stringContaining("has changes that are not committed: stories start from")]);
     expect(result.stories.map(({ id, status, attempts }) => ({ id, status, attempts }))).toEqual([
       { id: "one", status: "accepted", attempts: 2 },
       { id: "two", status: "accepted", attempts: 1 },

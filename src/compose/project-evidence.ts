@@ -1,0 +1,31 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Evidence } from "../ports/evidence.ts";
+import { readEnvValues } from "../readers/env-file.ts";
+import { createEvidenceStore } from "../adapters/evidence/evidence-store.ts";
+
+/** Where what was printed is kept, without what the project's own `.env` files hold: a check may print all of it. */
+export async function projectEvidence(root: string, folder: string): Promise<Evidence> {
+  return createEvidenceStore(folder, { secrets: { literals: await envSecrets(root) } });
+}
+
+async function envSecrets(root: string): Promise<readonly string[]> {
+  const names = (await readdir(root)).filter((name) => ENV_FILE.test(name) && !SAMPLE.test(name));
+  const texts = await Promise.all(names.map((name) => textOf(join(root, name))));
+  const values = texts.flatMap(readEnvValues).flatMap((value) => [value, ...value.split("\n")]);
+  return [...new Set(values)].filter((value) => value.length >= SHORTEST && !ORDINARY.has(value));
+}
+
+const ENV_FILE = /^\.env(?:\..+|-.+|rc)?$/;
+/** Made to be shown: what is in them is nobody's secret. */
+const SAMPLE = /\.(?:example|sample|template|dist|defaults?)$/;
+
+/** A shorter value is too common a word: taking it out would take the sense out of the text. */
+const SHORTEST = 8;
+/** Values that every project has, and every log. */
+const ORDINARY: ReadonlySet<string> = new Set(["development", "production", "localhost"]);
+
+/** A folder of that name, or a file that may not be read, holds nothing that a check could print either. */
+async function textOf(file: string): Promise<string> {
+  return readFile(file, "utf8").catch(() => "");
+}

@@ -1,5 +1,6 @@
 import type { BriefEvidence } from "./brief.ts";
 import type { Finding } from "./finding.ts";
+import type { CheckRun } from "./gate.ts";
 import type { Phase, TddPhase } from "./phase.ts";
 import type { RemediationTry } from "./remediation.ts";
 import type { Scope } from "./scope.ts";
@@ -32,6 +33,17 @@ export interface CriticRequest {
   readonly readySignal: string;
   /** The project's rules for reviewers. */
   readonly practices: readonly string[];
+  /** The diff, or the section of the story file that the phase wrote. */
+  readonly work?: ShownWork;
+  /** What changed since the reviewer passed it: the work is known, this is not. */
+  readonly since?: ShownWork;
+}
+
+/** Work as it stands in a prompt: it may be cut there, so the way to see the whole of it goes with it. */
+export interface ShownWork {
+  readonly text: string;
+  /** The command that shows all of it, in the folder where the reviewer is. */
+  readonly wholeAt?: string;
 }
 
 /** S2, step 7. */
@@ -44,6 +56,12 @@ export interface AuditorRequest {
   readonly quality: Readonly<Record<string, string>>;
   readonly criticSummary: string;
   readonly commands: readonly VerificationCommand[];
+  /** What the engine ran on this very tree, and saw. */
+  readonly runs?: readonly CheckRun[];
+  /** What the audit before found: it is looked at first. */
+  readonly earlier?: readonly Finding[];
+  /** The command that shows the whole of the work. */
+  readonly wholeAt?: string;
 }
 
 /** S1: the reviewer who raised the findings looks at the fix, and at nothing else. */
@@ -55,6 +73,9 @@ export interface ReReviewRequest {
   readonly fixDiff: string;
   readonly filesModified: readonly string[];
   readonly practices: readonly string[];
+  /** What the author says of the fix. */
+  readonly readySignal?: string;
+  readonly wholeAt?: string;
 }
 
 /** S4: one of several views of the same work, answered in JSON. */
@@ -69,6 +90,8 @@ export interface PerspectiveRequest {
   /** The diff, or the section of the story file that the phase wrote. */
   readonly product: string;
   readonly practices: readonly string[];
+  readonly readySignal?: string;
+  readonly wholeAt?: string;
 }
 
 /** The first attempt of a phase. */
@@ -86,12 +109,12 @@ export interface AssignmentRequest {
   readonly spellOutFormat: boolean;
 }
 
-/** "Say it again": the message could not be read, or it fails the work without saying for what. */
+/** "Say it again": the message could not be read, fails the work without saying for what, or leaves something out. */
 export interface ClarificationRequest {
   readonly storyId: string;
   readonly role: SignalRole;
-  readonly why: "unreadable" | "no-particulars";
-  /** What was odd about the message, as the reader put it. */
+  readonly why: "unreadable" | "no-particulars" | "incomplete";
+  /** What was odd about the message, as the reader put it; or what it leaves out. */
   readonly problems: readonly string[];
   readonly ask: number;
   readonly asks: number;

@@ -1,6 +1,8 @@
 import type { AuditorRequest } from "../../domain/prompt.ts";
 import { fileList } from "../briefs/evidence.ts";
 import { byText } from "../../stdx/sorted-map.ts";
+import { issueLine } from "../briefs/findings.ts";
+import { worstFirst } from "../briefs/parts.ts";
 import { bullets, line, name, section, together, type Pen, type Piece } from "../briefs/pen.ts";
 import { commandList, criteriaList, promptPen, start } from "./sheet.ts";
 import { auditForms } from "./signal-forms.ts";
@@ -12,13 +14,22 @@ export function writeAuditorPrompt(request: AuditorRequest, options: { readonly 
   return `${together([
     start(pen, request.rolePrompt, "## Audit Assignment", `Task ID: ${id}`, `Title: ${line(pen, request.story.title)}`),
     section("### Acceptance Criteria", criteriaList(pen, request.criteria)),
-    section("### Files to Verify", fileList(pen, request.filesModified)),
+    section(
+      "### Files to Verify",
+      fileList(pen, request.filesModified),
+      request.wholeAt === undefined ? "" : `The whole of the work: \`${line(pen, request.wholeAt)}\``,
+    ),
+    section(
+      "### What the Audit Before Found",
+      bullets(pen, worstFirst(request.earlier ?? []), (finding) => issueLine(finding, pen), { what: "findings" }),
+    ),
     section("### Critic Assessment (PASSED)", assessment(request, pen)),
     section(
       "### Verification Commands",
       commandList(pen, request.commands),
       "Run each of them yourself, in every environment it is listed for. What the developer says he ran is no evidence.",
     ),
+    section("### What the Engine Ran on This Tree", runsOf(request, pen)),
     section(
       "### Required Output Signal",
       [
@@ -31,6 +42,20 @@ export function writeAuditorPrompt(request: AuditorRequest, options: { readonly 
     ),
     "Begin audit.",
   ])}\n`;
+}
+
+/** Its exit codes count, whatever anybody says of them; so an auditor who may run nothing has something to go by. */
+function runsOf({ runs = [] }: AuditorRequest, pen: Pen): Piece {
+  const list = bullets(
+    pen,
+    runs,
+    ({ command, environment, result, details }) =>
+      `\`${line(pen, command)}\` (${name(pen, environment)}): ${result.toUpperCase()} - ${line(pen, details)}`,
+    { what: "runs" },
+  );
+  return list === ""
+    ? ""
+    : together([list, "These results stand. They show that the commands pass, and not yet that a criterion holds."]);
 }
 
 /** In the order of the alphabet: the order in which an object was filled must not show. */

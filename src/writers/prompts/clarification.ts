@@ -12,16 +12,29 @@ export function writeClarificationPrompt(request: ClarificationRequest, options:
   const problems = bullets(pen, request.problems, (problem) => line(pen, problem), { what: "problems" });
   return `${together([
     "## Please Say It Again",
-    request.why === "unreadable"
-      ? `Your last message could not be read as a report on ${id} (asked ${request.ask} of ${request.asks} times).`
-      : `Your last message rejects the work on ${id} without one issue that can be acted on.`,
-    section("### What Was Odd About It", problems),
-    section("### What to Do", request.why === "unreadable" ? SAY_IT_AGAIN : NAME_PARTICULARS[request.role]),
+    whyAgain(request, id),
+    section(request.why === "incomplete" ? "### What It Leaves Out" : "### What Was Odd About It", problems),
+    section("### What to Do", whatToDo(request)),
     request.role === "developer"
       ? howToReport({ report: "signal", spellOutFormat: true, storyId: id })
       : formsOf(request.role, id),
   ])}\n`;
 }
+
+function whyAgain({ why, ask, asks }: ClarificationRequest, id: string): string {
+  if (why === "unreadable")
+    return `Your last message could not be read as a report on ${id} (asked ${ask} of ${asks} times).`;
+  if (why === "incomplete") return `Your last message about ${id} leaves something out, and cannot count without it.`;
+  return `Your last message rejects the work on ${id} without one issue that can be acted on.`;
+}
+
+function whatToDo({ why, role }: ClarificationRequest): string {
+  if (why === "unreadable") return SAY_IT_AGAIN;
+  return why === "incomplete" ? FILL_IT_IN : NAME_PARTICULARS[role];
+}
+
+const FILL_IT_IN =
+  "Look at what is listed above, then give your whole report once more, with an answer to each of these, in the form below.";
 
 const SAY_IT_AGAIN =
   "Do no further work. Give the same report once more, in the form below, as the last thing in your message.";

@@ -2,7 +2,7 @@ import type { PerspectiveRequest } from "../../domain/prompt.ts";
 import { fileList } from "../briefs/evidence.ts";
 import { instruction, line, name, section, together } from "../briefs/pen.ts";
 import { indented } from "../briefs/report.ts";
-import { criteriaList, diffFence, practicesPart, promptPen, start } from "./sheet.ts";
+import { authorsMessage, criteriaList, practicesPart, promptPen, shownWork, start } from "./sheet.ts";
 
 /** S4: one view of the work (code, security, product owner), answered as JSON. */
 export function writePerspectivePrompt(request: PerspectiveRequest, options: { readonly nonce: string }): string {
@@ -21,7 +21,17 @@ export function writePerspectivePrompt(request: PerspectiveRequest, options: { r
     section("### Goal", instruction(pen, request.story.goal, pen.room.goalChars, "the goal")),
     section("### Acceptance Criteria", criteriaList(pen, request.criteria)),
     section("### Files to Review", fileList(pen, request.filesModified)),
-    section("### The Work", diffFence(pen, request.product, `product of the ${request.phase} phase`)),
+    request.readySignal === undefined
+      ? ""
+      : section("### What the Author Says of It", authorsMessage(pen, request.readySignal)),
+    section(
+      "### The Work",
+      shownWork(
+        pen,
+        { text: request.product, ...(request.wholeAt === undefined ? {} : { wholeAt: request.wholeAt }) },
+        `product of the ${request.phase} phase`,
+      ),
+    ),
     section("### Project Practices", practicesPart(pen, request.practices)),
     section("### Required Output", RESULT_FORM),
     "Begin review.",

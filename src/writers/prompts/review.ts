@@ -2,18 +2,8 @@ import type { CriticRequest, ReReviewRequest } from "../../domain/prompt.ts";
 import { fileList } from "../briefs/evidence.ts";
 import { issueLine } from "../briefs/findings.ts";
 import { worstFirst } from "../briefs/parts.ts";
-import {
-  bullets,
-  evidenceFence,
-  instruction,
-  line,
-  name,
-  section,
-  together,
-  type Pen,
-  type Piece,
-} from "../briefs/pen.ts";
-import { diffFence, practicesPart, promptPen, start } from "./sheet.ts";
+import { bullets, instruction, line, name, section, together, type Pen, type Piece } from "../briefs/pen.ts";
+import { authorsMessage, practicesPart, promptPen, shownWork, start } from "./sheet.ts";
 import { reviewForms } from "./signal-forms.ts";
 
 /** S2, step 5: the critic reads the code before anybody audits it. */
@@ -23,10 +13,15 @@ export function writeCriticPrompt(request: CriticRequest, options: { readonly no
     start(pen, request.rolePrompt, "## Review Assignment", ...factsOf(request, pen)),
     section("### Goal", instruction(pen, request.story.goal, pen.room.goalChars, "the goal")),
     section("### Files to Review", fileList(pen, request.filesModified)),
-    section(
-      "### Developer READY_FOR_REVIEW Signal",
-      evidenceFence(pen, request.readySignal, "the developer's message"),
-    ),
+    section("### Developer READY_FOR_REVIEW Signal", authorsMessage(pen, request.readySignal)),
+    request.work === undefined ? "" : section("### The Work", shownWork(pen, request.work, "the work under review")),
+    request.since === undefined
+      ? ""
+      : section(
+          "### What Changed Since You Passed It",
+          "Look at this first; what stayed as it was has been judged.",
+          shownWork(pen, request.since, "changes since the last review"),
+        ),
     section("### Review Focus", REVIEW_FOCUS.map((focus) => `- ${focus}`).join("\n")),
     section("### Project Practices", practicesPart(pen, request.practices)),
     requiredOutput(pen, request.story.id),
@@ -44,8 +39,11 @@ export function writeReReviewPrompt(request: ReReviewRequest, options: { readonl
       "### Your Earlier Findings",
       bullets(pen, worstFirst(request.findings), (finding) => issueLine(finding, pen), { what: "findings" }),
     ),
-    section("### The Fix", diffFence(pen, request.fixDiff, "diff of the fix")),
+    section("### The Fix", shownWork(pen, { text: request.fixDiff, ...wholeAt(request) }, "diff of the fix")),
     section("### Files Changed by the Fix", fileList(pen, request.filesModified)),
+    request.readySignal === undefined
+      ? ""
+      : section("### What the Author Says of It", authorsMessage(pen, request.readySignal)),
     section("### Project Practices", practicesPart(pen, request.practices)),
     section(
       "### Answer Each Finding",
@@ -63,6 +61,9 @@ export function writeReReviewPrompt(request: ReReviewRequest, options: { readonl
     "Begin review.",
   ])}\n`;
 }
+
+const wholeAt = ({ wholeAt: command }: ReReviewRequest): { wholeAt?: string } =>
+  command === undefined ? {} : { wholeAt: command };
 
 const REVIEW_FOCUS = [
   "Code quality and best practices",

@@ -1,4 +1,4 @@
-import type { VerificationCommand } from "../../domain/prompt.ts";
+import type { ShownWork, VerificationCommand } from "../../domain/prompt.ts";
 import type { Criterion } from "../../domain/story.ts";
 import { bullets, evidenceFence, instruction, line, name, together, type Pen, type Piece } from "../briefs/pen.ts";
 import { ALL_THE_ROOM } from "../briefs/room.ts";
@@ -36,6 +36,19 @@ export function commandList(pen: Pen, commands: readonly VerificationCommand[]):
 
 export function diffFence(pen: Pen, diff: string, label: string): Piece {
   return evidenceFence({ ...pen, room: { ...pen.room, evidenceChars: DIFF_CHARS } }, diff, label);
+}
+
+/** A diff that may be cut, and the command that shows all of it to a reviewer who stands in the worktree. */
+export function shownWork(pen: Pen, { text, wholeAt }: ShownWork, label: string): Piece {
+  return together([
+    text.trim() === "" ? "- nothing changed" : diffFence(pen, text, label),
+    wholeAt === undefined ? "" : `The whole of it: \`${line(pen, wholeAt)}\``,
+  ]);
+}
+
+/** What the author said. Nothing at all where nobody asked; that it said nothing is worth knowing. */
+export function authorsMessage(pen: Pen, message: string): Piece {
+  return message.trim() === "" ? "- it said nothing" : evidenceFence(pen, message, "the developer's message");
 }
 
 export function practicesPart(pen: Pen, practices: readonly string[]): Piece {

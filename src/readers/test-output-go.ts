@@ -1,3 +1,4 @@
+import { detailIn } from "./test-output-detail.ts";
 import { counted, testFailure, type OutputFailure, type Recognised } from "./test-output-parts.ts";
 
 /**
@@ -33,6 +34,7 @@ export function readGo(lines: readonly string[]): Recognised | null {
   return {
     runner: "go test",
     counts,
+    isCountedByLine: true,
     ranTests: isVerbose ? seen.PASS + seen.FAIL > 0 : ranPackage || failed.length > 0,
     failures,
   };
@@ -53,10 +55,12 @@ function failureAt(lines: readonly string[], name: string, at: number): OutputFa
       if (/^\s*(?:---|===) |^(?:FAIL|ok|PASS)\b/.test(line)) break;
       const said = /^\s+(\S+\.go):(\d{1,7}): ?(.*)$/.exec(line);
       if (said !== null)
-        return testFailure(name, said[3]!.trim() === "" ? wordsBelow(lines, near) : said[3]!, {
-          file: said[1]!,
-          line: Number(said[2]),
-        });
+        return testFailure(
+          name,
+          said[3]!.trim() === "" ? wordsBelow(lines, near) : said[3]!,
+          { file: said[1]!, line: Number(said[2]) },
+          detailIn(lines, near, endOfStory(lines, near)),
+        );
     }
   }
   return testFailure(name, "failed", null);
@@ -69,3 +73,58 @@ function wordsBelow(lines: readonly string[], at: number): string {
 }
 
 const NEAR = 50;
+
+function endOfStory(lines: readonly string[], from: number): number {
+  let to = from;
+  while (to < Math.min(lines.length, from + NEAR) && !/^\s*(?:---|===) |^(?:FAIL|ok|PASS)\b/.test(lines[to]!)) to++;
+  return to;
+}
+
+/** Takes lines, and hands on what they are when `go test -json` has wrapped them. */
+export interface GoUnwrapper {
+  push(line: string): void;
+  end(): void;
+}
+
+/**
+ * What `go test -json` wraps is the very text that `go test -v` prints, so that it is read as such. Packages that run
+ * side by side print in turns: each one's lines are held together until it ends, or until they are too many.
+ */
+export function createGoUnwrapper(handOn: (line: string) => void): GoUnwrapper {
+  const held = new Map<string, string>();
+  const letGo = (name: string): void => {
+    const text = held.get(name) ?? "";
+    held.delete(name);
+    if (text !== "") for (const line of text.replace(/\n$/, "").split("\n")) handOn(line);
+  };
+  return {
+    push(line) {
+      const event = line.startsWith('{"') && line.includes('"Action":') ? goEvent(line) : null;
+      if (event === null) return handOn(line);
+      held.set(event.package, (held.get(event.package) ?? "") + event.output);
+      if (event.isLast || held.get(event.package)!.length > MOST_HELD) letGo(event.package);
+      if (held.size > MOST_PACKAGES) letGo(held.keys().next().value!);
+    },
+    end() {
+      for (const name of held.keys()) letGo(name);
+    },
+  };
+}
+
+const MOST_HELD = 256 * 1024;
+const MOST_PACKAGES = 100;
+
+function goEvent(line: string): { package: string; output: string; isLast: boolean } | null {
+  try {
+    const { Action, Package, Test, Output } = JSON.parse(line) as Record<string, unknown>;
+    if (typeof Action !== "string") return null;
+    return {
+      package: typeof Package === "string" ? Package : "",
+      output: typeof Output === "string" ? Output : "",
+      isLast: Test === undefined && ["pass", "fail", "skip"].includes(Action),
+    };
+  } catch {
+    // Some other program's line that looks alike.
+    return null;
+  }
+}

@@ -1,3 +1,4 @@
+import { detailIn } from "./test-output-detail.ts";
 import {
   counted,
   firstFrame,
@@ -39,6 +40,7 @@ export function readVitest(lines: readonly string[]): Recognised | null {
         isSuite ? path : names.join(" > "),
         message === "" ? "failed" : message,
         place?.file === path ? place : { file: path, line: place?.line ?? 1 },
+        detailIn(lines, from, to),
       ),
     );
   }
@@ -83,6 +85,7 @@ export function readJest(lines: readonly string[]): Recognised | null {
         isSuite ? file.replace(/^\.\//, "") : name.split(" › ").join(" > "),
         message,
         place ?? { file, line: 1 },
+        detailIn(lines, from, to),
       ),
     );
   }
@@ -110,7 +113,8 @@ export function readMocha(lines: readonly string[]): Recognised | null {
     let at = from;
     // The name goes on, one level a line, until the line that ends it with a colon.
     while (!names.at(-1)!.endsWith(":") && at < to && rest[at]!.trim() !== "") names.push(rest[at++]!.trim());
-    return testFailure(names.join(" > ").replace(/:$/, ""), firstWords(rest, at, to), firstFrame(rest, at, to));
+    const name = names.join(" > ").replace(/:$/, "");
+    return testFailure(name, firstWords(rest, at, to), firstFrame(rest, at, to), detailIn(rest, at, to));
   });
   return { runner: "mocha", counts, ranTests: counts.passed + counts.failed > 0, failures };
 }

@@ -46,5 +46,5 @@ function below(header: string, line: string): OutputFailure | null {
 }
 
 function failure(category: OutputFailure["category"], file: string, line: string, message: string): OutputFailure {
-  return { test: null, category, message: shortMessage(message), file, line: Number(line) };
+  return { test: null, category, message: shortMessage(message), detail: "", file, line: Number(line) };
 }

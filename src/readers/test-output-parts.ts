@@ -6,6 +6,8 @@ export interface OutputFailure {
   readonly test: string | null;
   readonly category: "test" | "build" | "type" | "lint";
   readonly message: string;
+  /** What it says beyond its first line: values, a difference, the nearest frames. May be empty. */
+  readonly detail: string;
   readonly file: string | null;
   readonly line: number | null;
 }
@@ -14,6 +16,8 @@ export interface OutputFailure {
 export interface Recognised {
   readonly runner: string;
   readonly counts: TestCounts | null;
+  /** The counts were made by counting lines, not read from a summary: where lines are missing they are wrong. */
+  readonly isCountedByLine?: boolean;
   readonly ranTests: boolean;
   readonly failures: readonly OutputFailure[];
 }
@@ -23,11 +27,12 @@ export const LONGEST_LINE = 2000;
 
 const LONGEST_MESSAGE = 400;
 
-export function testFailure(name: string, message: string, place: CodePlace | null): OutputFailure {
+export function testFailure(name: string, message: string, place: CodePlace | null, detail = ""): OutputFailure {
   return {
     test: name,
     category: "test",
     message: shortMessage(message),
+    detail,
     file: place?.file ?? null,
     line: place?.line ?? null,
   };

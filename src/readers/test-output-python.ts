@@ -1,3 +1,4 @@
+import { cappedDetail, detailIn } from "./test-output-detail.ts";
 import {
   counted,
   firstWords,
@@ -40,23 +41,32 @@ export function readPytest(lines: readonly string[]): Recognised | null {
     const name = test?.split("::").join(".") ?? file;
     const section = byName.get(name);
     const place = section?.place?.file === file ? section.place : { file, line: section?.place?.line ?? 1 };
-    return [testFailure(test?.split("::").join(" > ") ?? file, message ?? section?.message ?? "failed", place)];
+    const said = message ?? section?.message ?? "failed";
+    return [testFailure(test?.split("::").join(" > ") ?? file, said, place, section?.detail)];
   });
   const failures =
-    listed.length > 0 ? listed : sections.map(({ name, message, place }) => testFailure(name, message, place));
+    listed.length > 0
+      ? listed
+      : sections.map(({ name, message, place, detail }) => testFailure(name, message, place, detail));
   return { runner: "pytest", counts, ranTests: passed + failed > 0, failures };
 }
 
-function sectionOf(lines: readonly string[], from: number, to: number): { message: string; place: CodePlace | null } {
+function sectionOf(
+  lines: readonly string[],
+  from: number,
+  to: number,
+): { message: string; place: CodePlace | null; detail: string } {
   let message = "";
   let place: CodePlace | null = null;
+  const detail: string[] = [];
   for (let at = from; at < to; at++) {
     message ||= /^E {2,}(\S.*)$/.exec(lines[at]!)?.[1] ?? "";
+    if (/^[E>] /.test(lines[at]!)) detail.push(lines[at]!);
     const found = /^(\S+\.py):(\d{1,7}): /.exec(lines[at]!);
     // The last one is the deepest frame.
     if (found !== null) place = { file: found[1]!, line: Number(found[2]) };
   }
-  return { message: message === "" ? "failed" : message, place };
+  return { message: message === "" ? "failed" : message, place, detail: cappedDetail(detail) };
 }
 
 /** `Ran 4 tests in 0.001s`, and a block below a line of `=` for each failure. */
@@ -90,7 +100,8 @@ export function readUnittest(lines: readonly string[]): Recognised | null {
         }
       }
       const name = head[2]!.endsWith(`.${head[1]}`) ? head[2]! : `${head[2]}.${head[1]}`;
-      return testFailure(name, message === "" ? firstWords(lines, from + 1, to) : message, place);
+      const said = message === "" ? firstWords(lines, from + 1, to) : message;
+      return testFailure(name, said, place, detailIn(lines, from, to));
     },
   );
   return {

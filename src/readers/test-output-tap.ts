@@ -1,3 +1,4 @@
+import { detailIn } from "./test-output-detail.ts";
 import {
   counted,
   firstFrame,
@@ -39,12 +40,20 @@ export function readTap(lines: readonly string[]): Recognised | null {
           name === "" ? `test at line ${at + 1}` : name,
           block.message === "" ? "failed" : block.message,
           block.place,
+          block.detail,
         ),
       );
     }
   }
-  const counts = summaryCounts(lines, "# ") ?? counted(seen.passed, seen.failed, seen.skipped);
-  return { runner: "tap", counts, ranTests: counts.passed + counts.failed > 0, failures };
+  const summary = summaryCounts(lines, "# ");
+  const counts = summary ?? counted(seen.passed, seen.failed, seen.skipped);
+  return {
+    runner: "tap",
+    counts,
+    isCountedByLine: summary === null,
+    ranTests: counts.passed + counts.failed > 0,
+    failures,
+  };
 }
 
 /** Node's own form for people: `✖ name`, and at the end each failure once more below `test at <place>`. */
@@ -55,7 +64,8 @@ export function readNodeSpec(lines: readonly string[]): Recognised | null {
     const name = /^✖ (.*?)(?: \([\d.]+ms\))?$/.exec(lines[from] ?? "")?.[1];
     if (name === undefined) return [];
     const message = firstWords(lines, from + 1, to);
-    return [testFailure(name, message, firstFrame(lines, from + 1, to) ?? { file: head[1]!, line: Number(head[2]) })];
+    const place = firstFrame(lines, from + 1, to) ?? { file: head[1]!, line: Number(head[2]) };
+    return [testFailure(name, message, place, detailIn(lines, from + 1, to))];
   });
   return { runner: "node:test", counts, ranTests: counts.passed + counts.failed > 0, failures };
 }
@@ -81,29 +91,33 @@ interface Block {
   readonly isSuite: boolean;
   readonly message: string;
   readonly place: CodePlace | null;
+  readonly detail: string;
 }
 
 /** The lines between `---` and `...` that say more about a result. */
 function yamlBlock(lines: readonly string[], from: number): Block {
-  if (lines[from]?.trim() !== "---") return { isSuite: false, message: "", place: null };
+  if (lines[from]?.trim() !== "---") return { isSuite: false, message: "", place: null, detail: "" };
   let to = from + 1;
   while (to < Math.min(lines.length, from + LONGEST_BLOCK) && lines[to]!.trim() !== "...") to++;
   let message = "";
   let location: CodePlace | null = null;
   let frame: CodePlace | null = null;
   let isSuite = false;
+  let said = to;
   for (let at = from + 1; at < to; at++) {
     const field = /^\s*(error|message|location|at|failureType|stack|type): ?(.*)$/.exec(lines[at]!);
     if (field === null) continue;
     const value = unquoted(field[2]!);
-    if (field[1] === "error" || field[1] === "message")
-      message ||= /^[|>]/.test(value) ? firstWords(lines, at + 1, to) : value;
-    else if (field[1] === "location" || field[1] === "at") location ??= framePlace(value);
+    if ((field[1] === "error" || field[1] === "message") && message === "") {
+      message = /^[|>]/.test(value) ? firstWords(lines, at + 1, to) : value;
+      said = /^[|>]/.test(value) ? at + 1 : at;
+    }
+    if (field[1] === "location" || field[1] === "at") location ??= framePlace(value);
     else if (field[1] === "stack") frame ??= firstPlace(lines, at + 1, to);
     else if (field[1] === "type") isSuite ||= value === "suite";
-    else isSuite ||= value === "subtestsFailed";
+    else if (field[1] === "failureType") isSuite ||= value === "subtestsFailed";
   }
-  return { isSuite, message, place: frame ?? location };
+  return { isSuite, message, place: frame ?? location, detail: detailIn(lines, said, to) };
 }
 
 function firstPlace(lines: readonly string[], from: number, to: number): CodePlace | null {

@@ -1,11 +1,12 @@
 import type { TestCounts } from "../domain/gate.ts";
 import { plainText } from "../stdx/plain-text.ts";
-import { readGo } from "./test-output-go.ts";
+import { createGoUnwrapper, readGo } from "./test-output-go.ts";
 import { readJest, readMocha, readVitest } from "./test-output-javascript.ts";
 import { readLocations } from "./test-output-locations.ts";
-import { LONGEST_LINE, type OutputFailure, type Recognised } from "./test-output-parts.ts";
+import type { OutputFailure, Recognised } from "./test-output-parts.ts";
 import { readPytest, readUnittest } from "./test-output-python.ts";
-import { readCargo } from "./test-output-rust.ts";
+import { readCargo, readCargoJson } from "./test-output-rust.ts";
+import { createOutputSieve } from "./test-output-sieve.ts";
 import { readNodeSpec, readTap } from "./test-output-tap.ts";
 
 /** What the output of a check says about tests and faults. */
@@ -21,6 +22,13 @@ export interface TestOutput {
   readonly more: number;
 }
 
+/** Reads an output while it is printed, however long it gets, and keeps only what is worth reading. */
+export interface OutputReader {
+  /** One line, without its end. */
+  push(line: string): void;
+  end(): TestOutput;
+}
+
 const RECOGNISERS = [
   readVitest,
   readJest,
@@ -31,19 +39,49 @@ const RECOGNISERS = [
   readUnittest,
   readGo,
   readCargo,
+  readCargoJson,
 ];
 
 const MOST_FAILURES = 200;
 
 /**
- * Reads what a check printed. `folder` is where it ran: paths below it come out relative. Compilers' and linters'
+ * Reads what a check prints. `folder` is where it runs: paths below it come out relative. Compilers' and linters'
  * errors are looked for only where no test failed, because a failing test may print anything.
  */
+export function createOutputReader(folder: string): OutputReader {
+  const sieve = createOutputSieve();
+  const go = createGoUnwrapper((line) => sieve.push(line));
+  return {
+    push(line) {
+      const plain = plainText(line);
+      // A line that drew over itself comes apart into the lines that it showed one after the other.
+      if (plain.includes("\n")) for (const each of plain.split("\n")) go.push(each);
+      else go.push(plain);
+    },
+    end() {
+      go.end();
+      const { lines, isCut } = sieve.kept();
+      return outputOf(lines, isCut, folder);
+    },
+  };
+}
+
+/** The same for a text that is there already. */
 export function readTestOutput(text: string, folder: string): TestOutput {
-  const lines = plainText(text)
-    .split("\n")
-    .map((line) => (line.length > LONGEST_LINE ? line.slice(0, LONGEST_LINE) : line));
-  const recognised = RECOGNISERS.flatMap((recognise) => recognise(lines) ?? []);
+  const reader = createOutputReader(folder);
+  for (let from = 0; from <= text.length;) {
+    const end = text.indexOf("\n", from);
+    const to = end === -1 ? text.length : end;
+    reader.push(text.slice(from, text[to - 1] === "\r" && to > from ? to - 1 : to));
+    from = to + 1;
+  }
+  return reader.end();
+}
+
+function outputOf(lines: readonly string[], isCut: boolean, folder: string): TestOutput {
+  const recognised = RECOGNISERS.flatMap((recognise) => recognise(lines) ?? []).map((each) =>
+    isCut && each.isCountedByLine === true ? { ...each, counts: null } : each,
+  );
   const ofTests = recognised.flatMap((each) => each.failures);
   const all = distinct((ofTests.length > 0 ? ofTests : readLocations(lines)).map((failure) => within(failure, folder)));
   return {
@@ -58,7 +96,11 @@ export function readTestOutput(text: string, folder: string): TestOutput {
 /** A runner that does not say how many makes the sum unknown. */
 function total(recognised: readonly Recognised[]): TestCounts | null {
   const counts = recognised.flatMap((each) => each.counts ?? []);
-  if (counts.length === 0 || counts.length < recognised.length) return null;
+  return counts.length < recognised.length ? null : sumOfCounts(counts);
+}
+
+export function sumOfCounts(counts: readonly TestCounts[]): TestCounts | null {
+  if (counts.length === 0) return null;
   const sum = (part: keyof TestCounts): number => counts.reduce((all, each) => all + each[part], 0);
   return { total: sum("total"), passed: sum("passed"), failed: sum("failed"), skipped: sum("skipped") };
 }
@@ -77,9 +119,15 @@ function distinct(failures: readonly OutputFailure[]): OutputFailure[] {
   return [...seen.values()];
 }
 
-function within(failure: OutputFailure, folder: string): OutputFailure {
-  if (failure.file === null) return failure;
-  const path = failure.file.replace(/^file:\/\//, "").replaceAll("\\", "/");
+/** The failure with its paths as they are called below the folder. */
+export function within(failure: OutputFailure, folder: string): OutputFailure {
   const root = `${folder.replaceAll("\\", "/").replace(/\/$/, "")}/`;
-  return { ...failure, file: (path.startsWith(root) ? path.slice(root.length) : path).replace(/^(?:\.\/)+/, "") };
+  const detail = failure.detail.replaceAll(`file://${root}`, "").replaceAll(root, "");
+  if (failure.file === null) return { ...failure, detail };
+  const path = failure.file.replace(/^file:\/\//, "").replaceAll("\\", "/");
+  return {
+    ...failure,
+    detail,
+    file: (path.startsWith(root) ? path.slice(root.length) : path).replace(/^(?:\.\/)+/, ""),
+  };
 }

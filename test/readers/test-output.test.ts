@@ -2,7 +2,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { readTestOutput } from "../../src/readers/test-output.ts";
+import { createOutputSieve } from "../../src/readers/test-output-sieve.ts";
+import { createOutputReader, readTestOutput } from "../../src/readers/test-output.ts";
 
 /** What the tools really print (Go's is written after its documentation), with the project in `/project`. */
 const sample = (name: string): string =>
@@ -258,6 +259,124 @@ describe("hostile output", () => {
       read(`TAP version 13\n 1 passing (\nFAIL\ta\nTests:  1 total\n${unit.repeat(2_000_000 / unit.length)}`);
     }
     expect(performance.now() - beganAt).toBeLessThan(15_000);
+  });
+});
+
+describe("what a failure says beyond its first line", () => {
+  const detailOf = (name: string, test: string): string =>
+    read(sample(name)).failures.find((failure) => failure.test === test)!.detail;
+
+  test.each([
+    ["vitest", "adds", /^- Expected\n\+ Received\n\n- 3\n\+ -1\n\n ❯ test\/a\.test\.ts:2:36\n/],
+    ["jest", "outer > inner fails", /-   "a": 2,\n\+   "a": 1,[^]*at Object\.toEqual \(a\.test\.js:2:72\)$/],
+    ["mocha", "adds", /^\+ expected - actual\n\n--1\n\+3\n\nat Context\.<anonymous> \(test\/a\.js:2:25\)$/],
+    [
+      "node-tap",
+      "adds",
+      /^expected: 3\nactual: -1\noperator: '=='\nstack: \|-\n {2}TestContext\.<anonymous> \(a\.test\.js:3:27\)$/,
+    ],
+    [
+      "node-spec",
+      "inner fails",
+      /should loosely deep-equal[^]*at TestContext\.<anonymous> \(a\.test\.js:4:60\)[^]*expected: \{ a: 2 \}/,
+    ],
+    ["pytest", "test_adds", /^> {7}assert 1 - 2 == 3\nE {7}assert \(1 - 2\) == 3$/],
+    ["unittest", "test_u.T.test_a", /^Traceback[^]*File "test_u\.py", line 3[^]*AssertionError: 1 != 2$/],
+    ["cargo", "tests::adds", /^ left: -1\nright: 3$/],
+    ["go", "TestOuter/inner", /Error: +\tNot equal/],
+  ])("%s", (name, failed, detail) => {
+    expect(detailOf(name, failed)).toMatch(detail);
+  });
+
+  test("is capped, in lines and in characters, and leaves libraries out", () => {
+    const said = (lines: readonly string[]): string =>
+      read([" RUN  v4.1.12 /project", " FAIL  a.ts > b", "Error: no", ...lines].join("\n")).failures[0]!.detail;
+    expect(said(Array.from({ length: 100 }, (_, at) => `line ${at}`)).split("\n")).toHaveLength(41);
+    expect(said(["x".repeat(1900), "y".repeat(1900)])).toHaveLength(2001);
+    expect(said(["    at a (node_modules/x/y.js:1:1)", "    at b (src/a.ts:1:1)", "    at c (node:fs:1:1)"])).toBe(
+      "at b (src/a.ts:1:1)",
+    );
+  });
+});
+
+describe("lines that are wrapped in JSON", () => {
+  test("go test -json says what go test -v says, also of packages that run side by side", () => {
+    const wrapped = (name: string) => (line: string) =>
+      JSON.stringify({ Time: "2026-01-02T03:04:05Z", Action: "output", Package: name, Output: `${line}\n` });
+    const one = sample("go-verbose").trimEnd().split("\n").map(wrapped("example.com/a"));
+    const other = Array.from({ length: one.length }, (_, at) => wrapped("example.com/b")(`noise ${at}`));
+    const mixed = one.flatMap((line, at) => [line, other[at]!]);
+    const end = ["a", "b"].map((name) =>
+      JSON.stringify({ Action: "fail", Package: `example.com/${name}`, Elapsed: 1 }),
+    );
+    expect(read([...mixed, ...end].join("\n"))).toEqual(read(sample("go-verbose")));
+    expect(read(mixed.join("\n")).counts).toEqual(read(sample("go-verbose")).counts);
+  });
+
+  test("a line that only looks like it is a line", () => {
+    expect(told('{"Action": broken\na.ts(1,2): error TS1: x\n{"Action":7}\n')).toEqual(["a.ts:1 TS1: x"]);
+  });
+
+  test("cargo's JSON", () => {
+    const text = [
+      '{ "type": "suite", "event": "started", "test_count": 3 }',
+      '{ "type": "test", "event": "ok", "name": "tests::fine" }',
+      `{ "type": "test", "name": "tests::adds", "event": "failed", "stdout": "\\nthread 'tests::adds' panicked at src/lib.rs:5:25:\\nassertion failed\\n  left: 1\\n right: 2\\nnote: x\\n" }`,
+      '{ "type": "test", "name": "tests::silent", "event": "failed" }',
+      '{ "type": "test", broken',
+      '{ "type": "suite", "event": "failed", "passed": 1, "failed": 2, "ignored": 1, "measured": 0 }',
+    ].join("\n");
+    expect(read(text)).toMatchObject({
+      runners: ["cargo test"],
+      counts: { total: 4, passed: 1, failed: 2, skipped: 1 },
+      failures: [{ detail: " left: 1\nright: 2" }, {}],
+    });
+    expect(told(text)).toEqual(["src/lib.rs:5 tests::adds: assertion failed", "null:null tests::silent: failed"]);
+  });
+});
+
+describe("an output that is longer than anybody keeps", () => {
+  const noise = (count: number): string[] =>
+    Array.from({ length: count }, (_, at) => `2026-01-02 03:04:05 worker ${at} did something of no interest at all`);
+
+  test("is read as if the noise were not there, wherever the failures stand", () => {
+    const failing = sample("vitest").trimEnd().split("\n");
+    const [first, rest] = [failing.slice(0, 20), failing.slice(20)];
+    const reader = createOutputReader("/project");
+    for (const part of [noise(60_000), first, noise(60_000), rest, noise(60_000)])
+      for (const line of part) reader.push(line);
+    const output = reader.end();
+    expect(output.counts).toEqual(read(sample("vitest")).counts);
+    expect(output.failures.map(({ test: name }) => name)).toEqual(
+      read(sample("vitest")).failures.map(({ test: name }) => name),
+    );
+  });
+
+  test("what is counted line by line is not known when lines had to go", () => {
+    const reader = createOutputReader("/project");
+    reader.push("TAP version 13");
+    for (let at = 1; at <= 300_000; at++)
+      reader.push(`ok ${at} - a test with a name of some length that says what it does`);
+    expect(reader.end()).toMatchObject({ runners: ["tap"], counts: null, ranTests: true });
+  });
+
+  test("the sieve keeps beginning, end, and what may matter between, in bounded room", () => {
+    const sieve = createOutputSieve({ head: 200, middle: 400, tail: 200 });
+    for (const line of ["first", ...noise(20), "--- FAIL: T (0.1s)", "    a.go:1: b", ...noise(100), "last"])
+      sieve.push(line);
+    const { lines, isCut } = sieve.kept();
+    expect(lines[0]).toBe("first");
+    expect(lines.at(-1)).toBe("last");
+    expect(lines).toContain("    a.go:1: b");
+    expect(lines.length).toBeLessThan(20);
+    // The lines below the failure did not all fit.
+    expect(isCut).toBe(true);
+  });
+
+  test("a line of megabytes is cut", () => {
+    const sieve = createOutputSieve();
+    sieve.push("x".repeat(5_000_000));
+    expect(sieve.kept().lines[0]).toHaveLength(2000);
   });
 });
 

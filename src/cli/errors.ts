@@ -38,6 +38,8 @@ const EXIT_OF_CODE: Readonly<Record<ErrorCode, ExitCode>> = {
   "git-failed": EXIT.failed,
   "workspace-broken": EXIT.failed,
   "setup-failed": EXIT.failed,
+  "forge-refused": EXIT.failed,
+  "forge-unreachable": EXIT.failed,
 };
 
 function whatNext(error: unknown, detailed: boolean): string {

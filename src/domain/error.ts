@@ -34,4 +34,6 @@ export type ErrorCode =
   | "no-commits"
   | "git-failed"
   | "workspace-broken"
-  | "setup-failed";
+  | "setup-failed"
+  | "forge-refused"
+  | "forge-unreachable";

@@ -1,0 +1,180 @@
+import type {
+  Forge,
+  ForgeAnnotation,
+  ForgeCheck,
+  ForgeComment,
+  PullRequest,
+  PullRequestDraft,
+} from "../../ports/forge.ts";
+import { createGithubRequest, type GithubOptions } from "./github-request.ts";
+
+export interface GithubForgeOptions extends GithubOptions {
+  /** `owner/name`. */
+  readonly repository: string;
+}
+
+/** GitHub, over its REST interface. */
+export function createGithubForge(options: GithubForgeOptions): Forge {
+  const ask = createGithubRequest(options);
+  const [owner = "", name = ""] = options.repository.split("/");
+  const repo = `/repos/${encodeURIComponent(owner)}/${encodeURIComponent(name)}`;
+
+  return {
+    name: "github",
+    async checks(commit, signal) {
+      const sha = encodeURIComponent(commit);
+      const runs = await ask.pages(`${repo}/commits/${sha}/check-runs?per_page=100`, listOf("check_runs"), signal);
+      const statuses = await ask.pages(`${repo}/commits/${sha}/status?per_page=100`, listOf("statuses"), signal);
+      return [...runs.flatMap(checkOfRun), ...newestPerContext(statuses).flatMap(checkOfStatus)];
+    },
+    async logOf(check, signal) {
+      const [kind, id] = check.id.split("/");
+      if (kind !== "run" || id === undefined)
+        return { text: check.summary, step: null, isPartial: true, annotations: [] };
+      // A job of GitHub's own CI has the number of its check run; other services keep their logs elsewhere.
+      const log = await ask.text(`${repo}/actions/jobs/${id}/logs`, signal);
+      const notes = await ask.pages(`${repo}/check-runs/${id}/annotations?per_page=100`, listOf(null), signal);
+      const job = log === null ? null : await ask.json("GET", `${repo}/actions/jobs/${id}`, null, signal);
+      return {
+        text: log?.text ?? check.summary,
+        step: failedStep(job?.body),
+        isPartial: log?.isPartial ?? true,
+        annotations: notes.flatMap(annotationOf),
+      };
+    },
+    async pullRequest(draft, signal) {
+      const found = await openFor(draft, signal);
+      if (found !== null) {
+        const { body } = await ask.json("PATCH", `${repo}/pulls/${found.number}`, textOf(draft), signal);
+        return pullRequestOf(body) ?? found;
+      }
+      const created = await ask.json(
+        "POST",
+        `${repo}/pulls`,
+        { ...textOf(draft), head: draft.branch, base: draft.base },
+        signal,
+      );
+      return pullRequestOf(created.body) ?? { number: 0, url: "", isMerged: false, isOpen: true };
+    },
+    async commentsOn({ number }, signal) {
+      const lines = await ask.pages(`${repo}/pulls/${number}/comments?per_page=100`, listOf(null), signal);
+      const reviews = await ask.pages(`${repo}/pulls/${number}/reviews?per_page=100`, listOf(null), signal);
+      const talk = await ask.pages(`${repo}/issues/${number}/comments?per_page=100`, listOf(null), signal);
+      const comments = [
+        ...lines.flatMap((each) => commentOf("line", each, "created_at", true)),
+        ...reviews.flatMap((each) => commentOf("review", each, "submitted_at", each["state"] === "CHANGES_REQUESTED")),
+        ...talk.flatMap((each) => commentOf("talk", each, "created_at", false)),
+      ];
+      return comments.toSorted((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1));
+    },
+  };
+
+  async function openFor({ branch, base }: PullRequestDraft, signal: AbortSignal): Promise<PullRequest | null> {
+    const query = new URLSearchParams({ head: `${owner}:${branch}`, base, state: "open" });
+    const found = await ask.pages(`${repo}/pulls?${query.toString()}`, listOf(null), signal);
+    return found.flatMap((each) => pullRequestOf(each) ?? [])[0] ?? null;
+  }
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const isFields = (value: unknown): value is Fields => typeof value === "object" && value !== null;
+const text = (value: unknown): string => (typeof value === "string" ? value : "");
+const textOf = ({ title, body }: PullRequestDraft) => ({ title, body });
+
+/** The list in a page: the page itself, or one of its fields. What is no list is an empty one. */
+const listOf =
+  (field: string | null) =>
+  (body: unknown): readonly Fields[] => {
+    const list = field === null ? body : isFields(body) ? body[field] : null;
+    return Array.isArray(list) ? list.filter(isFields) : [];
+  };
+
+const STATES: Readonly<Record<string, ForgeCheck["state"]>> = {
+  success: "passed",
+  neutral: "passed",
+  skipped: "skipped",
+  cancelled: "cancelled",
+  stale: "cancelled",
+  failure: "failed",
+  timed_out: "failed",
+  action_required: "waiting",
+  startup_failure: "failed",
+};
+
+function checkOfRun(run: Fields): ForgeCheck[] {
+  const { id, status, conclusion, output } = run;
+  if (typeof id !== "number") return [];
+  const running = status === "in_progress" ? "running" : "waiting";
+  const state = status === "completed" ? (STATES[text(conclusion)] ?? "failed") : running;
+  const said = isFields(output) ? text(output["title"]) : "";
+  const summary = said === "" ? text(conclusion ?? status) : said;
+  return [{ id: `run/${id}`, name: text(run["name"]), state, url: text(run["html_url"]) || null, summary }];
+}
+
+const STATUS_STATES: Readonly<Record<string, ForgeCheck["state"]>> = {
+  success: "passed",
+  pending: "running",
+  failure: "failed",
+  error: "failed",
+};
+
+function checkOfStatus(status: Fields): ForgeCheck[] {
+  const state = STATUS_STATES[text(status["state"])];
+  if (state === undefined) return [];
+  const name = text(status["context"]);
+  return [
+    {
+      id: `status/${name}`,
+      name,
+      state,
+      url: text(status["target_url"]) || null,
+      summary: text(status["description"]),
+    },
+  ];
+}
+
+/** A context may have been set many times over; the newest comes first. */
+function newestPerContext(statuses: readonly Fields[]): readonly Fields[] {
+  return [...new Map(statuses.toReversed().map((status) => [text(status["context"]), status])).values()];
+}
+
+function failedStep(job: unknown): string | null {
+  const steps = isFields(job) && Array.isArray(job["steps"]) ? job["steps"].filter(isFields) : [];
+  const failed = steps.find((step) => step["conclusion"] === "failure");
+  return failed === undefined ? null : text(failed["name"]);
+}
+
+const LEVELS: readonly ForgeAnnotation["level"][] = ["notice", "warning", "failure"];
+
+function annotationOf(note: Fields): ForgeAnnotation[] {
+  const level = LEVELS.find((each) => each === note["annotation_level"]);
+  const line = note["start_line"];
+  if (level === undefined) return [];
+  return [
+    { path: text(note["path"]), line: typeof line === "number" ? line : 0, level, message: text(note["message"]) },
+  ];
+}
+
+function pullRequestOf(body: unknown): PullRequest | null {
+  if (!isFields(body) || typeof body["number"] !== "number") return null;
+  const isMerged = body["merged"] === true || typeof body["merged_at"] === "string";
+  return { number: body["number"], url: text(body["html_url"]), isMerged, isOpen: body["state"] === "open" };
+}
+
+function commentOf(kind: string, fields: Fields, time: string, asksForChanges: boolean): ForgeComment[] {
+  const { user, body, path, line } = fields;
+  const said = text(body);
+  if (said.trim() === "" && !asksForChanges) return [];
+  return [
+    {
+      id: `${kind}/${String(fields["id"])}`,
+      by: isFields(user) ? text(user["login"]) : "",
+      at: Date.parse(text(fields[time])) || 0,
+      text: said,
+      path: text(path) || null,
+      line: typeof line === "number" ? line : null,
+      asksForChanges,
+    },
+  ];
+}

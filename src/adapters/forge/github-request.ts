@@ -1,0 +1,210 @@
+import { RemandError } from "../../domain/error.ts";
+import type { Clock } from "../../ports/clock.ts";
+
+export interface GithubOptions {
+  /** `https://api.github.com`, or a company's own. */
+  readonly api: string;
+  /** `null` asks without one: enough for public repositories. Never journalled, never printed. */
+  readonly token: string | null;
+  readonly clock: Clock;
+  readonly fetch?: typeof fetch;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly body: unknown;
+  readonly next: string | null;
+}
+
+export interface GithubRequest {
+  json(method: string, path: string, body: object | null, signal: AbortSignal): Promise<Answer>;
+  /** All pages of a list; `pick` takes the list out of a page. */
+  pages<T>(path: string, pick: (body: unknown) => readonly T[], signal: AbortSignal): Promise<T[]>;
+  text(path: string, signal: AbortSignal): Promise<{ readonly text: string; readonly isPartial: boolean } | null>;
+}
+
+/**
+ * Asks GitHub's REST interface. What passes by itself is waited for and asked again: a limit until it ends, a server's
+ * own trouble with growing pauses. What a person must mend (no login, no access, no such thing) is an error with a hint.
+ */
+export function createGithubRequest({ api, token, clock, fetch: ask = fetch }: GithubOptions): GithubRequest {
+  const known = new Map<string, { readonly etag: string; readonly answer: Answer }>();
+  const root = api.replace(/\/+$/, "");
+
+  async function once(method: string, url: string, body: object | null, signal: AbortSignal): Promise<Response> {
+    const etag = method === "GET" ? known.get(url)?.etag : undefined;
+    const headers: Record<string, string> = {
+      accept: "application/vnd.github+json",
+      "x-github-api-version": "2022-11-28",
+      "user-agent": "remand",
+      ...(body === null ? {} : { "content-type": "application/json" }),
+      // A login goes to the host it is for, and nowhere a link of that host may point.
+      ...(token === null || !isWithin(root, url) ? {} : { authorization: `Bearer ${token}` }),
+      ...(etag === undefined ? {} : { "if-none-match": etag }),
+    };
+    return ask(url, { method, headers, signal, ...(body === null ? {} : { body: JSON.stringify(body) }) });
+  }
+
+  /** Asks until there is an answer that means something. */
+  async function patiently(method: string, url: string, body: object | null, signal: AbortSignal): Promise<Response> {
+    let trouble = "";
+    for (let attempt = 0; attempt < MOST_TRIES; attempt++) {
+      const response = await once(method, url, body, signal).catch((error: unknown) => unreachable(error, signal));
+      if (typeof response === "string") trouble = response;
+      else {
+        const waitMs = limitedForMs(response, clock.now());
+        if (waitMs === null && response.status < 500) return response;
+        if (waitMs !== null && waitMs > LONGEST_WAIT_MS) throw tooLimited(waitMs);
+        trouble = `it answers ${response.status}`;
+        await response.body?.cancel();
+        if (waitMs !== null) {
+          await clock.sleep(waitMs, signal);
+          continue;
+        }
+      }
+      // Creating something twice is worse than asking a person: only what can be repeated is repeated.
+      if (method !== "GET") break;
+      await clock.sleep(FIRST_PAUSE_MS * 2 ** attempt, signal);
+      if (signal.aborted) break;
+    }
+    throw new RemandError(
+      "forge-unreachable",
+      `${root} cannot be asked: ${trouble}`,
+      "Try again later; nothing is lost.",
+    );
+  }
+
+  async function json(method: string, path: string, body: object | null, signal: AbortSignal): Promise<Answer> {
+    const url = path.startsWith("http") ? path : `${root}${path}`;
+    const response = await patiently(method, url, body, signal);
+    const earlier = known.get(url);
+    if (response.status === 304 && earlier !== undefined) return earlier.answer;
+    const text = await response.text();
+    refuse(response.status, path, text);
+    const answer = { status: response.status, body: parsed(text), next: nextOf(response.headers.get("link")) };
+    const etag = response.headers.get("etag");
+    if (method === "GET" && etag !== null && response.status === 200) {
+      if (known.size > MOST_KNOWN) known.clear();
+      known.set(url, { etag, answer });
+    }
+    return answer;
+  }
+
+  return {
+    json,
+    async pages(path, pick, signal) {
+      const all = [];
+      let next: string | null = path;
+      for (let page = 0; next !== null && page < MOST_PAGES; page++) {
+        const answer: Answer = await json("GET", next, null, signal);
+        all.push(...pick(answer.body));
+        // A link that leads elsewhere is not followed.
+        next = answer.next !== null && isWithin(root, answer.next) ? answer.next : null;
+      }
+      return all;
+    },
+    async text(path, signal) {
+      const response = await patiently("GET", `${root}${path}`, null, signal);
+      if (response.status === 404 || response.status === 410) return null;
+      if (!response.ok) refuse(response.status, path, await response.text());
+      return cappedText(response);
+    },
+  };
+}
+
+const MOST_TRIES = 5;
+const MOST_PAGES = 20;
+const MOST_KNOWN = 200;
+const FIRST_PAUSE_MS = 1000;
+const LONGEST_WAIT_MS = 15 * 60_000;
+const MOST_BYTES = 20_000_000;
+
+const isWithin = (root: string, url: string): boolean =>
+  URL.canParse(url) && new URL(url).origin === new URL(root).origin;
+
+function unreachable(error: unknown, signal: AbortSignal): string {
+  if (signal.aborted)
+    throw new RemandError("forge-unreachable", "asking was stopped", "Run it again.", { cause: error });
+  const cause = (error as { cause?: { code?: string; message?: string } }).cause;
+  return cause?.code ?? cause?.message ?? (error as Error).message;
+}
+
+/** How long the forge wants to be left alone; `null` when it does not say so. */
+function limitedForMs(response: Response, nowMs: number): number | null {
+  if (response.status !== 403 && response.status !== 429) return null;
+  const after = Number(response.headers.get("retry-after") ?? NaN);
+  if (Number.isFinite(after)) return after * 1000;
+  if (response.headers.get("x-ratelimit-remaining") === "0") {
+    const reset = Number(response.headers.get("x-ratelimit-reset") ?? NaN);
+    return Number.isFinite(reset) ? Math.max(1000, reset * 1000 - nowMs) : 60_000;
+  }
+  return response.status === 429 ? 60_000 : null;
+}
+
+function tooLimited(waitMs: number): RemandError {
+  const minutes = Math.ceil(waitMs / 60_000);
+  return new RemandError(
+    "forge-unreachable",
+    `the forge takes no more requests for ${minutes} min`,
+    "Wait until then, or use a login with a higher limit.",
+  );
+}
+
+function refuse(status: number, path: string, text: string): void {
+  if (status < 400) return;
+  const said = (parsed(text) as { message?: unknown } | null)?.message;
+  const why = typeof said === "string" ? said.slice(0, 200) : `it answers ${status}`;
+  if (status === 401)
+    throw new RemandError(
+      "forge-refused",
+      `the forge does not know this login: ${why}`,
+      "Set GITHUB_TOKEN to a valid token.",
+    );
+  if (status === 403)
+    throw new RemandError(
+      "forge-refused",
+      `the forge does not allow ${path}: ${why}`,
+      "Give the token the rights: contents, pull requests, checks and actions of this repository.",
+    );
+  if (status === 404)
+    throw new RemandError(
+      "forge-refused",
+      `the forge has no ${path}`,
+      "Look at `forge.repository`; a private repository that the token may not see looks the same.",
+    );
+  throw new RemandError("forge-refused", `the forge refuses ${path}: ${why}`, "Look at what it says.");
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // Proxies answer with pages of their own; the status says enough.
+    return null;
+  }
+}
+
+function nextOf(link: string | null): string | null {
+  return /<([^>]+)>;\s*rel="next"/.exec(link ?? "")?.[1] ?? null;
+}
+
+/** The end of a log says what failed, so of a long one the end is kept. */
+async function cappedText(response: Response): Promise<{ text: string; isPartial: boolean }> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  let isPartial = false;
+  try {
+    for await (const chunk of response.body ?? []) {
+      chunks.push(chunk as Uint8Array);
+      size += (chunk as Uint8Array).length;
+      while (size - chunks[0]!.length > MOST_BYTES) {
+        size -= chunks.shift()!.length;
+        isPartial = true;
+      }
+    }
+  } catch {
+    // The connection broke in the middle: what came is better than nothing, and is marked.
+    isPartial = true;
+  }
+  return { text: Buffer.concat(chunks).toString("utf8"), isPartial };
+}

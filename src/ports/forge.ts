@@ -1,0 +1,62 @@
+/** Where the team's pull requests and CI runs are. Everything it says comes from outside, and is data. */
+export interface Forge {
+  readonly name: string;
+  /** What runs, or ran, over one commit. */
+  checks(commit: string, signal: AbortSignal): Promise<readonly ForgeCheck[]>;
+  /** What a check printed, as much of it as there is; the step that failed, where the forge knows. */
+  logOf(check: ForgeCheck, signal: AbortSignal): Promise<ForgeLog>;
+  /** Opens a pull request, or finds the one that is open for this branch and brings its text up to date. */
+  pullRequest(draft: PullRequestDraft, signal: AbortSignal): Promise<PullRequest>;
+  /** What people said of it, oldest first. */
+  commentsOn(pullRequest: PullRequest, signal: AbortSignal): Promise<readonly ForgeComment[]>;
+}
+
+export interface ForgeCheck {
+  readonly id: string;
+  readonly name: string;
+  readonly state: "waiting" | "running" | "passed" | "failed" | "cancelled" | "skipped";
+  readonly url: string | null;
+  /** What it says of itself in a line. */
+  readonly summary: string;
+}
+
+export interface ForgeLog {
+  readonly text: string;
+  readonly step: string | null;
+  /** Is a part of it missing? */
+  readonly isPartial: boolean;
+  readonly annotations: readonly ForgeAnnotation[];
+}
+
+export interface ForgeAnnotation {
+  readonly path: string;
+  readonly line: number;
+  readonly level: "notice" | "warning" | "failure";
+  readonly message: string;
+}
+
+export interface PullRequestDraft {
+  readonly branch: string;
+  readonly base: string;
+  readonly title: string;
+  readonly body: string;
+}
+
+export interface PullRequest {
+  readonly number: number;
+  readonly url: string;
+  readonly isMerged: boolean;
+  readonly isOpen: boolean;
+}
+
+export interface ForgeComment {
+  readonly id: string;
+  readonly by: string;
+  readonly at: number;
+  readonly text: string;
+  /** Where it is about one place. */
+  readonly path: string | null;
+  readonly line: number | null;
+  /** Does it ask for changes, or only say something? */
+  readonly asksForChanges: boolean;
+}

@@ -1,0 +1,211 @@
+import type { CiClass } from "../domain/gate.ts";
+
+/**
+ * What a line of a CI log tells about why the run failed. `weight` says how sure the line is by itself: 10 settles it
+ * (nothing else can explain such a line), 3 only hints. Rules are looked at line by line, each counts once.
+ *
+ * What the classes mean: `test`, `lint` and `build` are caused by what is in the repository; `configuration` by how the
+ * CI run is set up; `infrastructure` by neither.
+ */
+export interface CiRule {
+  readonly class: CiClass;
+  readonly weight: number;
+  readonly pattern: RegExp;
+  /** What it shows, for whoever asks why. */
+  readonly shows: string;
+}
+
+const rule = (ciClass: CiClass, weight: number, shows: string, pattern: RegExp): CiRule => ({
+  class: ciClass,
+  weight,
+  pattern,
+  shows,
+});
+
+/** The machine that runs the job, and the network and services around it. */
+const INFRASTRUCTURE: readonly CiRule[] = [
+  rule(
+    "infrastructure",
+    10,
+    "the runner went away",
+    /runner has received a shutdown signal|lost communication with the server|runner (?:system )?failure|hosted runner encountered an error|agent (?:was )?lost|node (?:was )?(?:preempted|evicted)|spot instance|job was (?:evicted|preempted)|pod .{0,60}(?:evicted|preempted|was deleted)|executor .{0,40}(?:disconnected|terminated)|received request to deprovision|machine (?:was )?terminated unexpectedly/i,
+  ),
+  rule(
+    "infrastructure",
+    10,
+    "the disk is full",
+    /no space left on device|\bENOSPC\b|disk quota exceeded|not enough disk space/i,
+  ),
+  rule(
+    "infrastructure",
+    9,
+    "memory ran out",
+    /\bOOMKilled\b|out of memory: kill|oom-kill|exit (?:code|status):? 137\b|signal 9 \(SIGKILL\)|\bKilled\s+(?:node|npm|python|java|make|cargo)|The operator killed|Cannot allocate memory|gradle build daemon (?:disappeared|has been stopped)/i,
+  ),
+  rule(
+    "infrastructure",
+    8,
+    "a name could not be looked up",
+    /could not resolve host|temporary failure in name resolution|\bEAI_AGAIN\b|getaddrinfo ENOTFOUND (?:registry|github|proxy|repo|api|pypi|cdn|dl|artifact)|name or service not known|no such host\b|Temporary failure resolving|failed to lookup address information/i,
+  ),
+  rule(
+    "infrastructure",
+    8,
+    "a download failed on the way",
+    /\b(?:ERR!|error|fatal|failed|warning|E:).{0,200}(?:\b50[0234]\b.{0,30}(?:bad gateway|service unavailable|gateway time-?out|internal server error)|\b(?:ECONNRESET|ETIMEDOUT|ESOCKETTIMEDOUT|EPIPE)\b|connection (?:reset|timed out)|TLS handshake timeout|i\/o timeout|unexpected EOF|Read timed out|SSL_ERROR_SYSCALL|early EOF|RPC failed)/i,
+  ),
+  rule(
+    "infrastructure",
+    8,
+    "a service was asked too often, or was down",
+    /toomanyrequests|You have reached your (?:unauthenticated )?pull rate limit|API rate limit exceeded|secondary rate limit|\b429\b.{0,40}too many requests|(?:returned error|status(?: code)?|responded with|HTTP(?:\/[\d.]+)?)[: ]+5\d\d\b|\b50[234] (?:bad gateway|service (?:temporarily )?unavailable|gateway time-?out)|service is (?:currently )?unavailable|incident (?:is )?in progress/i,
+  ),
+  rule(
+    "infrastructure",
+    8,
+    "packages could not be fetched",
+    /Failed to fetch https?:|Unable to (?:fetch|download)|Hash Sum mismatch|Could not (?:transfer|GET|HEAD) .{0,200}(?:timed? ?out|refused|reset|5\d\d)|spurious network error|net\/http: (?:request canceled|TLS)|dial tcp .{0,80}(?:i\/o timeout|connection refused|connect: )|Retrying \(Retry\(total=0|error: RPC failed|error pulling image|Max retries exceeded with url|network socket disconnected|request to https?:\S+ failed, reason|Connect Timeout Error|UND_ERR_CONNECT_TIMEOUT|ERR_SOCKET_TIMEOUT|curl: \((?:5|6|7|18|28|35|52|56|92)\)/i,
+  ),
+  rule(
+    "infrastructure",
+    9,
+    "a service that the tests need was not there",
+    /\bECONNREFUSED\b.{0,60}:(?:5432|3306|6379|27017|9200|5672|9092|2379|1433|4444|8983)\b|could not connect to server: connection refused|Can't connect to (?:local )?MySQL server|Error while fetching server API version|Cannot connect to the Docker daemon|service container .{0,60}(?:failed|unhealthy)|One or more containers failed to start|container .{0,80}is unhealthy|Failed to initialize container|Redis connection to .{0,80} failed|MongoNetworkError|MongoServerSelectionError|connection to server at .{0,80} failed: Connection refused|Communications link failure/i,
+  ),
+  rule(
+    "infrastructure",
+    7,
+    "a cache or an artifact could not be had",
+    /(?:cache|artifact) (?:service|upload|download).{0,80}(?:failed|unavailable|timed out|5\d\d)|Failed to (?:save|restore|upload|download) (?:cache|artifact).{0,80}(?:5\d\d|timeout|ECONN)|Unable to download artifact/i,
+  ),
+  rule(
+    "infrastructure",
+    6,
+    "the job took longer than it may",
+    /exceeded the maximum execution time|Job timed out|timeout: sending signal TERM|execution took longer than|context deadline exceeded|Build timed out/i,
+  ),
+  rule(
+    "infrastructure",
+    6,
+    "the clock or a certificate is wrong",
+    /certificate (?:has expired|is not yet valid)|CERT_HAS_EXPIRED|Release file .{0,200} is not (?:yet )?valid/i,
+  ),
+  rule(
+    "infrastructure",
+    6,
+    "a browser or emulator could not be started",
+    /Failed to launch (?:the )?browser|session not created|emulator.{0,40}(?:did not boot|timed out)|Xvfb failed|DevToolsActivePort file doesn't exist|device offline/i,
+  ),
+];
+
+/** How the run is set up: the workflow, its permissions, its images, its tools. */
+const CONFIGURATION: readonly CiRule[] = [
+  rule(
+    "configuration",
+    10,
+    "the workflow itself is wrong",
+    /Invalid workflow file|workflow is not valid|You have an error in your yaml syntax|Unexpected value '|Unrecognized (?:named-value|function)|error parsing called workflow|did not find expected key|jobs config should contain|\.gitlab-ci\.yml.{0,80}(?:invalid|error)|yaml: (?:line \d+|unmarshal)|mapping values are not allowed|unknown (?:executor|orb)|Cannot find orb|The template is not valid|jobs:\S+ (?:config|needs)|No event triggers defined|Job '.{1,60}' depends on unknown job/i,
+  ),
+  rule(
+    "configuration",
+    10,
+    "an action, image or runner that does not exist",
+    /Unable to resolve action|Can't find 'action\.ya?ml'|manifest (?:for \S+ not found|unknown)|pull access denied|repository does not exist|No runner matching|Requested labels: .{0,80}(?:not found|offline)|Image .{0,80}not found|invalid reference format|Version .{1,40} (?:with arch .{1,20} )?(?:not found|was not found)|Unable to find (?:Node|Python|Java|Go) version|no matching manifest for/i,
+  ),
+  rule(
+    "configuration",
+    9,
+    "a secret, an input or a permission is missing",
+    /Input required and not supplied|Resource not accessible by integration|(?:secret|token|credential|password|API_KEY|environment variable)\S* (?:\S+ ){0,3}(?:is not set|not set|is missing|was not provided|is required|not found)|Permission(?:s)? denied \(publickey\)|Error: (?:Unable to get ACTIONS_ID_TOKEN|Credentials could not be loaded|Not authorized)|\b40[13] (?:Unauthorized|Forbidden)|authentication (?:required|failed)|Bad credentials|ENEEDAUTH|E40[13]\b|denied: (?:permission|requested access)|remote: Permission to|could not read Username|is not authorized to perform|AccessDenied|unbound variable|Could not assume role|No basic auth credentials/i,
+  ),
+  rule(
+    "configuration",
+    7,
+    "a tool or a script that the run names is not there",
+    /(?:^|: |line \d+: )\S+: (?:command )?not found$|: command not found|executable file not found in \$PATH|is not recognized as (?:an internal|the name)|Missing script: |Command "\S+" not found|No rule to make target|ERR_PNPM_NO_SCRIPT|npm ERR! missing script|Couldn't find a script named|Task '\S+' not found|can't open file .{0,80}No such file|Unknown lifecycle phase|No such (?:command|task)|exit (?:code|status):? 127\b|\.sh: (?:No such file|Permission denied)|Is the "?actions\/setup|Dockerfile: no such file|failed to read dockerfile|working directory .{0,120}(?:No such file|does not exist)|cannot access '\.github/i,
+  ),
+  rule(
+    "configuration",
+    7,
+    "the versions of the tools do not fit",
+    /EBADENGINE|Unsupported engine|The engine "\S+" is incompatible|requires (?:a )?(?:peer )?(?:node|python|java|go|rustc)(?: version)? ?[><=~^v\d]|Unsupported class file major version|invalid target release|requires rustc \d|go\.mod requires go|This version of pnpm requires|does not satisfy .{0,40}python_requires|Requires-Python|unsupported (?:GOOS|platform)|Could not find toolchain/i,
+  ),
+];
+
+/** Style: what a linter or a formatter found. */
+const LINT: readonly CiRule[] = [
+  rule(
+    "lint",
+    8,
+    "a linter counted problems",
+    /✖ \d+ problems? \(|\d+ (?:errors?|problems?|violations?|offenses?).{0,40}\b(?:eslint|lint|rubocop|stylelint|checkstyle|ktlint)|Found \d+ (?:errors?|warnings?).{0,40}(?:fixable|\bruff\b|oxlint|with the `--fix`)|Your code has been rated at|You have \d+ Checkstyle violations|offenses? detected|ESLint found too many warnings|There were Checkstyle|golangci-lint exit|(?:issues|run): \d+ issues?\b|Style violations/i,
+  ),
+  rule(
+    "lint",
+    8,
+    "files are not formatted",
+    /would reformat|files? would be reformatted|Code style issues (?:found )?(?:in|with)|Run Prettier (?:with --write )?to fix|\[warn\] .{1,200}\.(?:[jt]sx?|md|css|json|ya?ml)$|gofmt -[ld]|not (?:properly )?gofmt|^Diff in .{1,200}:\d+|cargo fmt.{0,40}--check|files have violations|spotlessCheck.{0,60}FAILED|clang-format|Imports are incorrectly sorted|isort|Formatting (?:check failed|issues)|ran? `?(?:oxfmt|biome format|dprint)|File content differs from formatting|Formatter would have printed/i,
+  ),
+  rule(
+    "lint",
+    7,
+    "a lint rule was broken",
+    /^\s*\d+:\d+\s+(?:error|warning)\s+.{3,200}\s+[@\w/-]+$|\.py:\d+:\d+: [A-Z]{1,4}\d{3,4}\b|\((?:errcheck|govet|staticcheck|ineffassign|unused|revive|gosimple|gocritic|gosec|gofmt|goimports|misspell|lll)\)$|#\[deny\(clippy|`-D (?:clippy|warnings|unused|dead)|-D clippy::|clippy::\w+|lint\/\w+\/\w+|(?:SC|DL)\d{4}\b|MD\d{3}\/|[CRWEF]\d{4}: .{3,200}\([\w-]+\)$|@typescript-eslint\/|\[Checkstyle\]|\[(?:ERROR|WARN)\].{1,200}\[(?:Javadoc|Indentation|LineLength|UnusedImports|\w+Check|\w{5,40})\]$|\bktlint\b|detekt|rubocop|stylelint|markdownlint|hadolint|shellcheck|actionlint|commitlint/i,
+  ),
+];
+
+/** Compiling, type checking, bundling, and what the repository says of its dependencies. */
+const BUILD: readonly CiRule[] = [
+  rule(
+    "build",
+    8,
+    "a compiler found errors",
+    /error TS\d{3,5}:|error\[E\d{4}\]|could not compile `|\.go:\d+:\d+: (?!.*\((?:errcheck|govet|staticcheck|ineffassign|unused|revive|gosimple|gocritic|gosec|gofmt|goimports|misspell|lll)\)$).{3,}|COMPILATION ERROR|Compilation failure|\.java:\[?\d+[,:]\d+\]?|\.kt:\d+:\d+: error|^e: file:|error: (?:expected|cannot find symbol|unresolved|undefined reference)|: (?:fatal )?error: |undefined reference to|ld(?:\.lld)?: (?:error|symbol)|error CS\d{4}|SyntaxError: (?:invalid syntax|Unexpected token|unterminated)|collect2: error|\[build failed\]|Found \d+ errors? in \d+ files?|mypy.{0,40}error|error: .{1,200}\[(?:attr-defined|arg-type|assignment|return-value|name-defined|import-not-found|call-arg|union-attr|index|override|misc)\]$/i,
+  ),
+  rule(
+    "build",
+    7,
+    "a bundler or a module could not be resolved",
+    /Module not found: |Can't resolve '|Rollup failed to resolve|Could not resolve "|\[vite(?:[:\w-]+)?\].{0,200}(?:error|failed)|error during build:|webpack .{0,40}compiled with \d+ errors?|Failed to compile\.|Build failed (?:with|because)|Transform failed with \d+ error|✘ \[ERROR\]|no required module provides package|cannot find (?:package|crate|module)|unresolved import|cannot find module providing|failed to select a version|type-?check(?:ing)? failed|Error occurred prerendering/i,
+  ),
+  rule(
+    "build",
+    8,
+    "the dependencies in the repository do not fit together",
+    /can only install packages when your package\.json and package-lock\.json|ERR_PNPM_OUTDATED_LOCKFILE|lockfile (?:needs to be|would have been) (?:updated|modified)|Your lockfile needs to be updated|YN0028|the lock ?file .{0,80}(?:needs to be updated|is not up to date|out of date)|\bERESOLVE\b|ResolutionImpossible|version solving failed|No matching version found for|(?:ERR_PNPM_)?NO_MATCHING_VERSION|No matching distribution found|missing go\.sum entry|updates to go\.mod needed|go: updates to go\.sum|Could not find artifact \S+ in|Could not resolve dependencies for project|dependency .{0,80}not found|\bETARGET\b|'\S+@\S+' is not in (?:this|the npm) registry|npm (?:ERR!|error) (?:code )?E404|pubspec\.lock|Because .{1,200} depends on|poetry\.lock .{0,60}(?:out of|changed)/i,
+  ),
+  rule(
+    "build",
+    6,
+    "an image could not be built",
+    /executor failed running|failed to solve: process|The command '.{1,200}' returned a non-zero code|failed to compute cache key/i,
+  ),
+];
+
+/** Tests that ran and did not pass. */
+const TEST: readonly CiRule[] = [
+  rule(
+    "test",
+    9,
+    "a test runner counted failures",
+    /\bTests?:?\s+(?:\d+ (?:passed|skipped|todo)[,|] *)*[1-9]\d* failed|Test (?:Files|Suites):?\s+[1-9]\d* failed|=+ (?:.{0,80}, )?[1-9]\d* (?:failed|errors?)\b.{0,80}=+|FAILED \((?:failures|errors)=|test result: FAILED|Tests run: \d+, Failures: (?:[1-9]\d*|\d+, Errors: [1-9])|^#\s*fail [1-9]|ℹ fail [1-9]|^\s*[1-9]\d* failing\b|^--- FAIL: |^\s*--- FAIL: |^not ok \d+|[1-9]\d* (?:examples?|scenarios?|specs?|tests?).{0,40}, [1-9]\d* (?:failures?|failed)|There (?:was|were) \d+ (?:failure|error)s?|FAILURES!|Failed Tests [1-9]|There are test failures|\d+ tests? completed, [1-9]\d* failed|Failed!\s+- Failed:\s+[1-9]|^\s*[1-9]\d* failed$|\d+ tests?, [1-9]\d* (?:failure|error)/i,
+  ),
+  rule(
+    "test",
+    7,
+    "a test failed",
+    /AssertionError|assertion (?:`.*` )?failed|panicked at |^FAIL\s+\S+|✕ |✖ .{3,}\(\d+(?:\.\d+)?m?s\)|^E {3,}(?:assert|AssertionError|\w+Error)|^FAILED \S+::|expect\(received\)|Expected(?:: |\s+values to be)|ERROR! -- |\bFAILED TESTS?\b|Snapshot .{0,40}(?:mismatched|obsolete)|snapshots? failed|> Task :\S*test\S* FAILED|did not meet the (?:global )?(?:coverage )?threshold|coverage .{0,60}(?:below|less than|does not meet|threshold)|Coverage failure: total|FAIL Required test coverage|Mutation score .{0,60}below/i,
+  ),
+];
+
+/** One tree, two answers. */
+const FLAKY: readonly CiRule[] = [
+  rule(
+    "flaky",
+    5,
+    "a test passed when it was run again",
+    /^\s*[1-9]\d* flaky\b|Flakes: [1-9]|passed on (?:retry|attempt|re-?run)|\bflaky test|(?:passed|succeeded) after (?:\d+ )?retr(?:y|ies)|(?:retry|rerun|attempt) [#\d]+(?: of \d+)?:? .{0,80}pass(?:ed)?|[1-9]\d* rerun\b|marked as flaky|RERUN .{0,120}|Run \d+: PASS/i,
+  ),
+];
+
+export const CI_RULES: readonly CiRule[] = [...INFRASTRUCTURE, ...CONFIGURATION, ...LINT, ...BUILD, ...TEST, ...FLAKY];

@@ -111,6 +111,8 @@ export interface AttemptFinished extends Cost {
   readonly changed: readonly string[];
   /** Did the phase's product change? For text phases that is a section of the story file. */
   readonly productChanged: boolean;
+  /** What the product is, by its content, where that is not the whole tree: a section, or code beside notes of ours. */
+  readonly product?: Fingerprint;
   readonly summary: string;
   /** The agent's whole message, kept apart: it may be long. */
   readonly message?: EvidenceId;
@@ -127,6 +129,8 @@ export interface SentBack {
   readonly route: Route;
   readonly scope: Scope;
   readonly brief: EvidenceId;
+  /** The feedback as the story's file notes it (S4). */
+  readonly note?: EvidenceId;
 }
 
 export interface Cost {

@@ -43,6 +43,8 @@ export interface StoryState {
   readonly attempts: readonly AttemptSummary[];
   readonly failing: Failing | null;
   readonly rework: Rework | null;
+  /** How often the work was sent back: the number of the newest rework (S4's iteration). */
+  readonly reworks: number;
   /** What the newest rework may touch; `null` for new work. */
   readonly scope: Scope | null;
   /** Where the newest attempt went beyond its scope, with its reasons. */
@@ -65,8 +67,8 @@ export interface StoryState {
   readonly locations: Readonly<Record<string, LocationRecord>>;
   /** Places now under rework, whose outcome the next judgement of that gate tells. */
   readonly watched: { readonly gate: GateName; readonly places: readonly string[] } | null;
-  /** Trees that attempts ended with, oldest first. */
-  readonly trees: readonly TreeId[];
+  /** What attempts of this phase ended with, oldest first: their trees, or their products where those are known apart. */
+  readonly trees: readonly (TreeId | Fingerprint)[];
   readonly raised: { readonly [B in BudgetName]?: number };
   readonly warned: readonly BudgetName[];
   readonly grace: { readonly [G in GateName]?: number };
@@ -140,6 +142,8 @@ export interface Rework {
   readonly gate: GateName | "person";
   readonly route: Route;
   readonly brief: string;
+  /** The feedback, as the story's file notes it. */
+  readonly note?: EvidenceId;
 }
 
 export type Wait =

@@ -18,7 +18,7 @@ export interface Folded {
  * Changes with the form of the state. A snapshot of another format is passed over, and everything is folded anew; a
  * test compares the form with the one this name was given to.
  */
-export const SNAPSHOT_FORMAT = "run/3";
+export const SNAPSHOT_FORMAT = "run/4";
 
 /** Folds the journal from its newest snapshot on. */
 export async function foldJournal(journal: Pick<JournalReader, "read" | "latestSnapshot">): Promise<Folded> {

@@ -1,5 +1,4 @@
 import type { GateName } from "../domain/gate.ts";
-import type { TreeId } from "../domain/ids.ts";
 import type { Policy } from "../domain/policy.ts";
 import type { Stall } from "../domain/stall.ts";
 import type { Round, StoryState } from "../domain/story-state.ts";
@@ -83,7 +82,7 @@ function isWorse(now: Round, before: Round): boolean {
 }
 
 function wasSeenBefore(state: StoryState): boolean {
-  const now: TreeId | undefined = state.trees[state.trees.length - 1];
+  const now = state.trees[state.trees.length - 1];
   // The tree right before is no oscillation: that is "no change", which has its own rule.
   return now !== undefined && state.trees.slice(0, -2).includes(now) && state.trees[state.trees.length - 2] !== now;
 }

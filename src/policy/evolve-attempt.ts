@@ -57,7 +57,9 @@ export function attemptFinished(state: StoryState, event: AttemptFinished, at: n
     message: event.outcome.type === "ready" ? (event.message ?? null) : state.message,
     sessions: withSession(state, event.session),
   };
-  return ended(event.productChanged ? moved : unchanged(moved, event), event.outcome, event.summary, at);
+  const product = event.product ?? event.tree;
+  const seen: StoryState = event.outcome.type === "ready" ? { ...moved, trees: [...moved.trees, product] } : moved;
+  return ended(event.productChanged ? seen : unchanged(seen, event), event.outcome, event.summary, at);
 }
 
 /** The role whose attempt this was goes on in this conversation. */
@@ -88,7 +90,6 @@ function worked(state: StoryState): StoryState {
     productReady: true,
     rework: null,
     guidance: [],
-    trees: state.tree === null ? state.trees : [...state.trees, state.tree],
     counters: { ...state.counters, agentFailures: 0, rateLimits: 0, refusals: 0, stepFailures: 0, lastFailure: null },
   };
 }

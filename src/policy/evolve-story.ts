@@ -170,7 +170,8 @@ function sentBack(state: StoryState, event: SentBack, at: number): StoryState {
     failing: null,
     requested: null,
     scope: event.scope,
-    rework: { gate, route, brief: event.brief },
+    rework: { gate, route, brief: event.brief, ...(event.note === undefined ? {} : { note: event.note }) },
+    reworks: state.reworks + 1,
   };
 }
 

@@ -72,6 +72,7 @@ export function newStory(story: Story, arrival: number, at: number): StoryState 
     attempts: [],
     failing: null,
     rework: null,
+    reworks: 0,
     scope: null,
     exceptions: [],
     message: null,

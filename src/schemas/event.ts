@@ -63,6 +63,7 @@ const attemptFinished = z.strictObject({
   commit: text,
   changed: texts,
   productChanged: z.boolean(),
+  product: fingerprintSchema.exactOptional(),
   summary: text,
   message: evidenceIdSchema.exactOptional(),
   exceptions: z.array(scopeExceptionSchema).exactOptional(),
@@ -79,6 +80,7 @@ const sentBack = z.strictObject({
   route: routeSchema,
   scope: scopeSchema,
   brief: evidenceIdSchema,
+  note: evidenceIdSchema.exactOptional(),
 });
 
 const findingAdjudicated = z.strictObject({

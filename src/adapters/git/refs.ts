@@ -57,6 +57,7 @@ export const TRAILERS = {
   journal: "Remand-Journal",
   restored: "Remand-Restored",
   setAside: "Remand-Set-Aside",
+  conflicts: "Remand-Conflicts",
 } as const;
 
 export function trailersOf(story: StoryId, note: KeepNote): readonly (readonly [string, string])[] {

@@ -2,12 +2,14 @@ import { realpath, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { RemandError } from "../../domain/error.ts";
 import type { StoryId, TreeId } from "../../domain/ids.ts";
+import type { Integration } from "../../ports/integration.ts";
 import type { Kept, KeepNote, Place, Workspace } from "../../ports/workspace.ts";
 import { allowedEnvironment, type Environment } from "../process/environment.ts";
 import { clearAfterCrash } from "./after-crash.ts";
 import { bringBack } from "./bring-back.ts";
 import { onDisk } from "./disk-error.ts";
 import { changedPaths, diffText, fileText } from "./history.ts";
+import { branchStanding, mergeBranch, publishBranch, targetOf, updateBranch } from "./integration.ts";
 import { makeWorktree, type MakeOptions } from "./make-worktree.ts";
 import { commitTree, isSameNote, TRAILERS, trailersOf, updateRefs } from "./refs.ts";
 import { repositoryOpener, type Repository } from "./repository.ts";
@@ -39,6 +41,8 @@ export interface WorktreeOptions {
   readonly share?: readonly string[] | null;
   /** What new stories start from; by default what is checked out. */
   readonly base?: string;
+  /** Where branches are sent to. */
+  readonly remote?: string;
   readonly setupTimeoutMs?: number;
   /** What git and the set-up see of the environment. */
   readonly env?: Environment;
@@ -51,7 +55,7 @@ export interface WorktreeOptions {
 const SETUP_TIMEOUT_MS = 15 * 60 * 1000;
 
 /** A worktree for each story, on a branch of its own. The user's checkout is not touched. */
-export function createWorktrees(options: WorktreeOptions): Workspace {
+export function createWorktrees(options: WorktreeOptions): Workspace & Integration {
   const repositoryNow = repositoryOpener(options.root, options.env);
   const turns = createTurns();
   const onNotice = noticingOnce(options);
@@ -101,6 +105,14 @@ export function createWorktrees(options: WorktreeOptions): Workspace {
     restore: (story, tree, note) => at(story, (repository, site) => restore(repository, site, tree, note)),
     forget: (story) => at(story, forget),
     dispose: (story) => at(story, (repository, site) => dispose(repository, site, making)),
+    target: async () => targetOf(await repositoryNow(), making.base),
+    standing: (story) => at(story, (repository, site) => branchStanding(repository, site, making.base)),
+    update: (story, note) => at(story, (repository, site) => updateBranch(repository, site, making.base, note)),
+    // Two stories that are merged at once would each find the target moved by the other.
+    merge: (story, note) =>
+      turns.take("/merge", () => at(story, (repository, site) => mergeBranch(repository, site, making.base, note))),
+    publish: (story) =>
+      at(story, (repository, site) => publishBranch(repository, site, making.base, options.remote ?? "origin")),
   };
 }
 

@@ -5,6 +5,8 @@ export interface Forge {
   checks(commit: string, signal: AbortSignal): Promise<readonly ForgeCheck[]>;
   /** What a check printed, as much of it as there is; the step that failed, where the forge knows. */
   logOf(check: ForgeCheck, signal: AbortSignal): Promise<ForgeLog>;
+  /** Has a check run once more over the same commit; `false` where that cannot be asked for. */
+  rerun(check: ForgeCheck, signal: AbortSignal): Promise<boolean>;
   /** Opens a pull request, or finds the one that is open for this branch and brings its text up to date. */
   pullRequest(draft: PullRequestDraft, signal: AbortSignal): Promise<PullRequest>;
   /** What people said of it, oldest first. */

@@ -139,8 +139,8 @@ describe("trouble on the way", () => {
   test("no error holds the token", async () => {
     for (const status of [401, 403, 404, 422, 500]) {
       answers({ status, body: { message: "no" } });
-      const error = await checks().catch((thrown: unknown) => thrown as Error);
-      expect(JSON.stringify([error, String(error), (error as Error).stack])).not.toContain(TOKEN);
+      const error = (await checks().catch((thrown: unknown) => thrown)) as Error;
+      expect(JSON.stringify([error, error.message, error.stack])).not.toContain(TOKEN);
     }
   });
 
@@ -245,4 +245,12 @@ describe("a pull request", () => {
       ["ann", "Please mend", null, null, true],
     ]);
   });
+});
+
+test("a check is run again where the forge can do that", async () => {
+  const check = { id: "run/7", name: "unit", state: "failed", url: null, summary: "" } as const;
+  server.on(`POST ${REPO}/actions/jobs/7/rerun`, { status: 201, body: {} });
+  expect(await forge.rerun(check, signal)).toBe(true);
+  expect(await forge.rerun({ ...check, id: "run/8" }, signal)).toBe(false);
+  expect(await forge.rerun({ ...check, id: "status/deploy" }, signal)).toBe(false);
 });

@@ -6,7 +6,8 @@ import type {
   PullRequest,
   PullRequestDraft,
 } from "../../ports/forge.ts";
-import { createGithubRequest, type GithubOptions } from "./github-request.ts";
+import type { GithubOptions } from "./github-patience.ts";
+import { createGithubRequest, type GithubRequest } from "./github-request.ts";
 
 export interface GithubForgeOptions extends GithubOptions {
   /** `owner/name`. */
@@ -56,16 +57,15 @@ export function createGithubForge(options: GithubForgeOptions): Forge {
       );
       return pullRequestOf(created.body) ?? { number: 0, url: "", isMerged: false, isOpen: true };
     },
-    async commentsOn({ number }, signal) {
-      const lines = await ask.pages(`${repo}/pulls/${number}/comments?per_page=100`, listOf(null), signal);
-      const reviews = await ask.pages(`${repo}/pulls/${number}/reviews?per_page=100`, listOf(null), signal);
-      const talk = await ask.pages(`${repo}/issues/${number}/comments?per_page=100`, listOf(null), signal);
-      const comments = [
-        ...lines.flatMap((each) => commentOf("line", each, "created_at", true)),
-        ...reviews.flatMap((each) => commentOf("review", each, "submitted_at", each["state"] === "CHANGES_REQUESTED")),
-        ...talk.flatMap((each) => commentOf("talk", each, "created_at", false)),
-      ];
-      return comments.toSorted((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1));
+    commentsOn: ({ number }, signal) => commentsOn(ask, repo, number, signal),
+    async rerun(check, signal) {
+      const [kind, id] = check.id.split("/");
+      if (kind !== "run" || id === undefined) return false;
+      return ask.json("POST", `${repo}/actions/jobs/${id}/rerun`, {}, signal).then(
+        () => true,
+        // Another service's check cannot be run again from here; that is an answer, not a failure.
+        () => false,
+      );
     },
   };
 
@@ -74,6 +74,23 @@ export function createGithubForge(options: GithubForgeOptions): Forge {
     const found = await ask.pages(`${repo}/pulls?${query.toString()}`, listOf(null), signal);
     return found.flatMap((each) => pullRequestOf(each) ?? [])[0] ?? null;
   }
+}
+
+async function commentsOn(
+  ask: GithubRequest,
+  repo: string,
+  number: number,
+  signal: AbortSignal,
+): Promise<readonly ForgeComment[]> {
+  const lines = await ask.pages(`${repo}/pulls/${number}/comments?per_page=100`, listOf(null), signal);
+  const reviews = await ask.pages(`${repo}/pulls/${number}/reviews?per_page=100`, listOf(null), signal);
+  const talk = await ask.pages(`${repo}/issues/${number}/comments?per_page=100`, listOf(null), signal);
+  const comments = [
+    ...lines.flatMap((each) => commentOf("line", each, "created_at", true)),
+    ...reviews.flatMap((each) => commentOf("review", each, "submitted_at", each["state"] === "CHANGES_REQUESTED")),
+    ...talk.flatMap((each) => commentOf("talk", each, "created_at", false)),
+  ];
+  return comments.toSorted((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1));
 }
 
 type Fields = Readonly<Record<string, unknown>>;

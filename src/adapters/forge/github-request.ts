@@ -1,17 +1,7 @@
 import { RemandError } from "../../domain/error.ts";
-import type { Clock } from "../../ports/clock.ts";
+import { createPatience, isWithin, type GithubOptions } from "./github-patience.ts";
 
-export interface GithubOptions {
-  /** `https://api.github.com`, or a company's own. */
-  readonly api: string;
-  /** `null` asks without one: enough for public repositories. Never journalled, never printed. */
-  readonly token: string | null;
-  readonly clock: Clock;
-  readonly fetch?: typeof fetch;
-}
-
-export interface Answer {
-  readonly status: number;
+interface Answer {
   readonly body: unknown;
   readonly next: string | null;
 }
@@ -24,64 +14,22 @@ export interface GithubRequest {
 }
 
 /**
- * Asks GitHub's REST interface. What passes by itself is waited for and asked again: a limit until it ends, a server's
- * own trouble with growing pauses. What a person must mend (no login, no access, no such thing) is an error with a hint.
+ * GitHub's REST interface, as questions and answers. What a person must mend (no login, no access, no such thing) is
+ * an error with a hint.
  */
-export function createGithubRequest({ api, token, clock, fetch: ask = fetch }: GithubOptions): GithubRequest {
+export function createGithubRequest(options: GithubOptions): GithubRequest {
+  const ask = createPatience(options);
   const known = new Map<string, { readonly etag: string; readonly answer: Answer }>();
-  const root = api.replace(/\/+$/, "");
-
-  async function once(method: string, url: string, body: object | null, signal: AbortSignal): Promise<Response> {
-    const etag = method === "GET" ? known.get(url)?.etag : undefined;
-    const headers: Record<string, string> = {
-      accept: "application/vnd.github+json",
-      "x-github-api-version": "2022-11-28",
-      "user-agent": "remand",
-      ...(body === null ? {} : { "content-type": "application/json" }),
-      // A login goes to the host it is for, and nowhere a link of that host may point.
-      ...(token === null || !isWithin(root, url) ? {} : { authorization: `Bearer ${token}` }),
-      ...(etag === undefined ? {} : { "if-none-match": etag }),
-    };
-    return ask(url, { method, headers, signal, ...(body === null ? {} : { body: JSON.stringify(body) }) });
-  }
-
-  /** Asks until there is an answer that means something. */
-  async function patiently(method: string, url: string, body: object | null, signal: AbortSignal): Promise<Response> {
-    let trouble = "";
-    for (let attempt = 0; attempt < MOST_TRIES; attempt++) {
-      const response = await once(method, url, body, signal).catch((error: unknown) => unreachable(error, signal));
-      if (typeof response === "string") trouble = response;
-      else {
-        const waitMs = limitedForMs(response, clock.now());
-        if (waitMs === null && response.status < 500) return response;
-        if (waitMs !== null && waitMs > LONGEST_WAIT_MS) throw tooLimited(waitMs);
-        trouble = `it answers ${response.status}`;
-        await response.body?.cancel();
-        if (waitMs !== null) {
-          await clock.sleep(waitMs, signal);
-          continue;
-        }
-      }
-      // Creating something twice is worse than asking a person: only what can be repeated is repeated.
-      if (method !== "GET") break;
-      await clock.sleep(FIRST_PAUSE_MS * 2 ** attempt, signal);
-      if (signal.aborted) break;
-    }
-    throw new RemandError(
-      "forge-unreachable",
-      `${root} cannot be asked: ${trouble}`,
-      "Try again later; nothing is lost.",
-    );
-  }
+  const root = options.api.replace(/\/+$/, "");
 
   async function json(method: string, path: string, body: object | null, signal: AbortSignal): Promise<Answer> {
     const url = path.startsWith("http") ? path : `${root}${path}`;
-    const response = await patiently(method, url, body, signal);
-    const earlier = known.get(url);
+    const earlier = method === "GET" ? known.get(url) : undefined;
+    const response = await ask({ method, url, body, etag: earlier?.etag }, signal);
     if (response.status === 304 && earlier !== undefined) return earlier.answer;
     const text = await response.text();
     refuse(response.status, path, text);
-    const answer = { status: response.status, body: parsed(text), next: nextOf(response.headers.get("link")) };
+    const answer = { body: parsed(text), next: nextOf(response.headers.get("link")) };
     const etag = response.headers.get("etag");
     if (method === "GET" && etag !== null && response.status === 200) {
       if (known.size > MOST_KNOWN) known.clear();
@@ -104,7 +52,7 @@ export function createGithubRequest({ api, token, clock, fetch: ask = fetch }: G
       return all;
     },
     async text(path, signal) {
-      const response = await patiently("GET", `${root}${path}`, null, signal);
+      const response = await ask({ method: "GET", url: `${root}${path}`, body: null, etag: undefined }, signal);
       if (response.status === 404 || response.status === 410) return null;
       if (!response.ok) refuse(response.status, path, await response.text());
       return cappedText(response);
@@ -112,43 +60,9 @@ export function createGithubRequest({ api, token, clock, fetch: ask = fetch }: G
   };
 }
 
-const MOST_TRIES = 5;
 const MOST_PAGES = 20;
 const MOST_KNOWN = 200;
-const FIRST_PAUSE_MS = 1000;
-const LONGEST_WAIT_MS = 15 * 60_000;
 const MOST_BYTES = 20_000_000;
-
-const isWithin = (root: string, url: string): boolean =>
-  URL.canParse(url) && new URL(url).origin === new URL(root).origin;
-
-function unreachable(error: unknown, signal: AbortSignal): string {
-  if (signal.aborted)
-    throw new RemandError("forge-unreachable", "asking was stopped", "Run it again.", { cause: error });
-  const cause = (error as { cause?: { code?: string; message?: string } }).cause;
-  return cause?.code ?? cause?.message ?? (error as Error).message;
-}
-
-/** How long the forge wants to be left alone; `null` when it does not say so. */
-function limitedForMs(response: Response, nowMs: number): number | null {
-  if (response.status !== 403 && response.status !== 429) return null;
-  const after = Number(response.headers.get("retry-after") ?? NaN);
-  if (Number.isFinite(after)) return after * 1000;
-  if (response.headers.get("x-ratelimit-remaining") === "0") {
-    const reset = Number(response.headers.get("x-ratelimit-reset") ?? NaN);
-    return Number.isFinite(reset) ? Math.max(1000, reset * 1000 - nowMs) : 60_000;
-  }
-  return response.status === 429 ? 60_000 : null;
-}
-
-function tooLimited(waitMs: number): RemandError {
-  const minutes = Math.ceil(waitMs / 60_000);
-  return new RemandError(
-    "forge-unreachable",
-    `the forge takes no more requests for ${minutes} min`,
-    "Wait until then, or use a login with a higher limit.",
-  );
-}
 
 function refuse(status: number, path: string, text: string): void {
   if (status < 400) return;

@@ -27,7 +27,7 @@ export function readVitest(lines: readonly string[]): Recognised | null {
   for (const { head, from, to } of stretches(
     lines,
     /^\s*FAIL\s{2}(?:\s*\|[^|]+\|\s|\s+\S+\s{2})?\s*(\S.*)$/,
-    /^⎯{5,}/,
+    /^(?:⎯{5,}|\s+(?:Test Files|Tests)\s{2})/,
   )) {
     const [file, ...names] = head[1]!.split(" > ");
     const isSuite = names.length === 0;

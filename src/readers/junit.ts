@@ -1,0 +1,87 @@
+import { counted, type CodePlace, type OutputFailure } from "./test-output-parts.ts";
+import { timeOf, toldFailure, type ReadReport } from "./test-report-parts.ts";
+import { readXml } from "./test-report-xml.ts";
+
+/**
+ * JUnit's XML, as most runners write it:
+ * ```
+ * <testsuites><testsuite name="a" timestamp="…">
+ *   <testcase classname="test/a.test.ts" name="outer &gt; adds"><failure message="…">stack</failure></testcase>
+ * ```
+ * Each test is counted where it stands: the numbers in the heads are somebody's sum, and are believed only when they
+ * are worse.
+ */
+export function readJunit(text: string): ReadReport {
+  const seen = { passed: 0, failed: 0, skipped: 0 };
+  const failures: OutputFailure[] = [];
+  const said = { failed: 0, writtenAt: null as number | null, root: null as string | null };
+  let files: (string | null)[] = [];
+  let test: Case | null = null;
+  let trouble: { message: string; body: string } | null = null;
+  const problem = readXml(text, {
+    open(name, attributes) {
+      said.root ??= name;
+      if (name === "testsuite") {
+        files.push(attributes.get("file") ?? files.at(-1) ?? null);
+        if (attributes.has("timestamp")) said.writtenAt = later(said.writtenAt, timeOf(attributes.get("timestamp")!));
+        if (files.length === 1) said.failed += numberOf(attributes, "failures") + numberOf(attributes, "errors");
+      } else if (name === "testcase") test = { ...caseOf(attributes, files.at(-1) ?? null), outcome: "passed" };
+      else if (name === "skipped" && test !== null && test.outcome === "passed") test.outcome = "skipped";
+      else if (name === "failure" || name === "error") {
+        if (test !== null) test.outcome = "failed";
+        trouble ??= { message: attributes.get("message") ?? attributes.get("type") ?? "", body: "" };
+      }
+    },
+    text(piece) {
+      if (trouble !== null && trouble.body.length < LONGEST_BODY) trouble.body += piece;
+    },
+    close(name) {
+      if (name === "testsuite") files = files.slice(0, -1);
+      if (name !== "testcase" || test === null) return;
+      seen[test.outcome]++;
+      if (test.outcome === "failed")
+        failures.push(toldFailure(test.name, trouble?.message ?? "", trouble?.body ?? "", test.place));
+      test = null;
+      trouble = null;
+    },
+  });
+  if (problem !== null) return { report: null, problem };
+  if (said.root !== "testsuites" && said.root !== "testsuite")
+    return { report: null, problem: `it is XML of no form that is known: \`<${said.root!.slice(0, 50)}>\`` };
+  const counts = counted(seen.passed, Math.max(seen.failed, said.failed), seen.skipped);
+  const ranTests = counts.passed + counts.failed > 0;
+  const { writtenAt } = said;
+  return {
+    report: { kind: "junit", runners: ["junit"], counts, ranTests, failures, more: 0, writtenAt },
+    problem: null,
+  };
+}
+
+const LONGEST_BODY = 20_000;
+
+interface Case {
+  readonly name: string;
+  readonly place: CodePlace | null;
+  outcome: "passed" | "failed" | "skipped";
+}
+
+/** Some put the file into the class's name. A class's name stands in front of the test's, unless it is there already. */
+function caseOf(attributes: ReadonlyMap<string, string>, suiteFile: string | null): Omit<Case, "outcome"> {
+  const name = attributes.get("name") ?? "";
+  // Node writes `test` there, whatever it is.
+  const group = attributes.get("classname")?.replace(/^test$/, "") ?? "";
+  const isPath = /[/\\]|\.(?:[cm]?[jt]sx?|py|rb|php|go|rs)$/.test(group);
+  const file = attributes.get("file") ?? (isPath ? group : suiteFile);
+  const line = Number(attributes.get("line") ?? "1");
+  return {
+    name: isPath || group === "" || name.startsWith(group) ? name || group || "a test" : `${group} > ${name}`,
+    place: file === null ? null : { file, line: Number.isSafeInteger(line) && line > 0 ? line : 1 },
+  };
+}
+
+function numberOf(attributes: ReadonlyMap<string, string>, name: string): number {
+  const text = attributes.get(name) ?? "";
+  return /^\d{1,9}$/.test(text) ? Number(text) : 0;
+}
+
+const later = (a: number | null, b: number | null): number | null => (a === null || (b !== null && b > a) ? b : a);

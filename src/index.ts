@@ -4,9 +4,11 @@
  */
 
 // What the commands do.
-export { brief, config, loop, parse, run, stories } from "./compose/library.ts";
-export type { LoopOptions, RunOptions, RunResult, StoryResult } from "./compose/library.ts";
+export { brief, config, gate, loop, parse, run, stories } from "./compose/library.ts";
+export type { GateOptions, GateResult, LoopOptions, RunOptions, RunResult, StoryResult } from "./compose/library.ts";
 export type { ResolvedConfig } from "./config/resolve.ts";
+export type { Judgement } from "./domain/gate.ts";
+export type { GateReport } from "./domain/gate-report.ts";
 export type { Problem } from "./domain/problem.ts";
 export type { Reading } from "./domain/reading.ts";
 export type { Story } from "./domain/story.ts";
@@ -31,6 +33,7 @@ export type { StoryState } from "./domain/story-state.ts";
 
 // What goes back, and what is kept, written.
 export { writeEscalation } from "./writers/escalation.ts";
+export { writeJunit } from "./writers/junit.ts";
 export { writeReworkLog } from "./writers/rework-log.ts";
 export { writeSarif } from "./writers/sarif.ts";
 export type { Blame } from "./domain/blame.ts";

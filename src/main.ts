@@ -56,6 +56,7 @@ function lateHost(): Host {
     tell: async (root, stream, events) => (await host()).tell(root, stream, events),
     own: async (root, plan) => (await host()).own(root, plan),
     tryChecks: async (root, plan) => (await host()).tryChecks(root, plan),
+    gate: async (root, plan) => (await host()).gate(root, plan),
     probe: async (root, programs) => (await host()).probe(root, programs),
     demoRepository: async (files) => (await host()).demoRepository(files),
   };

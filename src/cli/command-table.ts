@@ -54,6 +54,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import("./commands/rework.ts"),
   },
   {
+    name: "gate",
+    summary: "judge the files as they are, or a commit, without an agent: for CI and before a push",
+    load: () => import("./commands/gate.ts"),
+  },
+  {
     name: "parse",
     summary: "read the signal or the verdict out of an agent's text",
     load: () => import("./commands/parse.ts"),

@@ -7,6 +7,8 @@ import type { Host } from "./host.ts";
  * options, so a command reads them inside its action, never while it registers.
  */
 export interface World {
+  /** Of the program. */
+  readonly version: string;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly files: Files;
@@ -58,3 +60,8 @@ export const EXIT = {
   terminated: 143,
 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+
+export const INTERRUPTED: { readonly [I in Interrupt]: ExitCode } = {
+  SIGINT: EXIT.interrupted,
+  SIGTERM: EXIT.terminated,
+};

@@ -1,6 +1,7 @@
 import type { Config } from "../config/config.ts";
 import type { Event } from "../domain/event.ts";
-import type { Judgement } from "../domain/gate.ts";
+import type { GateName, Judgement } from "../domain/gate.ts";
+import type { GateReport } from "../domain/gate-report.ts";
 import type { StoryId } from "../domain/ids.ts";
 import type { Policy } from "../domain/policy.ts";
 import type { RunState } from "../domain/run-state.ts";
@@ -21,6 +22,8 @@ export interface Host {
   own(root: string, plan: RunPlan): Promise<Owned>;
   /** Runs the checks on the checkout as it is, without an agent and without a line in the journal. */
   tryChecks(root: string, plan: Omit<RunPlan, "watcher">): Promise<Pick<Judgement, "result" | "summary">>;
+  /** Has gates judge the checkout, or one of its commits, by themselves: no agent works, and nothing is journalled. */
+  gate(root: string, plan: GatePlan): Promise<GateReport>;
   /** What can be said of the surroundings: git, Node, the journal's place, and whether each program is there to be run. */
   probe(root: string, programs: readonly string[]): Promise<readonly Probe[]>;
   /** A new git repository in a new temporary folder with these files committed (path below it → text); says where. */
@@ -64,6 +67,27 @@ export interface RunPlan {
   readonly watcher: Watcher;
   /** Something about the checkout that a person should know, and that stops nothing. */
   onNotice?(text: string): void;
+}
+
+export interface GatePlan {
+  readonly config: Config;
+  readonly policy: Policy;
+  /** Whose criteria hold; `null` where the work belongs to no story. */
+  readonly story: Story | null;
+  /** The gates, in the order in which they judge. */
+  readonly gates: readonly GateName[];
+  /** Were they named? Then one that cannot judge here is an error, else it is left out, and said to be. */
+  readonly isNamed: boolean;
+  /** Ask agents even where a gate before them did not pass. */
+  readonly all: boolean;
+  /** The commit to judge; `null`: the files as they are. */
+  readonly at: string | null;
+  /** What to compare with; `null`: found by itself. */
+  readonly base: string | null;
+  readonly agents?: Readonly<Record<string, Agent>>;
+  readonly signal: AbortSignal;
+  onOutput(gate: GateName, line: string): void;
+  onNotice(text: string): void;
 }
 
 export interface Owned {

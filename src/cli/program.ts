@@ -133,6 +133,7 @@ function worldOf(around: Surroundings, command: Command): World {
     get color() {
       return wantsColor(options().color, around.env, around.terminal);
     },
+    version: around.version,
     env: around.env,
     files: around.files,
     terminal: around.terminal,

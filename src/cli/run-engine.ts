@@ -1,6 +1,6 @@
 import type { StoryId } from "../domain/ids.ts";
 import type { RunState } from "../domain/run-state.ts";
-import { EXIT, type ExitCode, type Interrupt, type World } from "./command.ts";
+import { INTERRUPTED, type ExitCode, type Interrupt, type World } from "./command.ts";
 import { drivePlan } from "./drive-plan.ts";
 import { exitCodeOf } from "./exit.ts";
 import type { RunPlan } from "./host.ts";
@@ -53,8 +53,6 @@ export async function runEngine(
   if (isDocument) world.out(`${JSON.stringify(runDocument(state, asked), null, 2)}\n`);
   return { exit: interrupt === null ? exitCodeOf(state, asked) : INTERRUPTED[interrupt], state };
 }
-
-const INTERRUPTED: { readonly [I in Interrupt]: ExitCode } = { SIGINT: EXIT.interrupted, SIGTERM: EXIT.terminated };
 
 const silentReporter = (world: World): Reporter => ({
   onLines: () => undefined,

@@ -10,6 +10,7 @@ export function createHost(env: Readonly<Record<string, string | undefined>>): H
     tell: async (root, stream, events) => (await import("./tell.ts")).tell(root, stream, events),
     own: async (root, plan) => (await import("./own.ts")).own(root, plan, env),
     tryChecks: async (root, plan) => (await import("./try-checks.ts")).tryChecks(root, plan, env),
+    gate: async (root, plan) => (await import("./gate.ts")).gate(root, plan, env),
     probe: async (root, programs) => (await import("./probe.ts")).probe(root, programs, env),
     demoRepository: async (files) => (await import("./demo-repository.ts")).demoRepository(files),
   };

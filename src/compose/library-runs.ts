@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { EXIT, type Checkout } from "../cli/command.ts";
 import { drivePlan } from "../cli/drive-plan.ts";
 import { exitCodeOf } from "../cli/exit.ts";
+import { planGates } from "../cli/gate-plan.ts";
 import type { Host, RunPlan } from "../cli/host.ts";
 import { loadConfig, type ConfigOptions } from "../cli/load-config.ts";
 import { loadStories, storiesFolder } from "../cli/load-stories.ts";
@@ -10,6 +11,7 @@ import { prepareRun } from "../cli/prepare-run.ts";
 import { chosenLoop, seenLoops } from "../cli/seen-loops.ts";
 import type { ResolvedConfig } from "../config/resolve.ts";
 import { RemandError, type ErrorCode } from "../domain/error.ts";
+import { isPassed } from "../domain/gate-report.ts";
 import type { StoryId } from "../domain/ids.ts";
 import type { Problem } from "../domain/problem.ts";
 import type { RunState } from "../domain/run-state.ts";
@@ -20,7 +22,7 @@ import { boardRows } from "../views/board.ts";
 import { problemText } from "../writers/problem-text.ts";
 import { createNodeFiles } from "../adapters/files/node-files.ts";
 import { createHost } from "./host.ts";
-import type { LoopOptions, RunOptions, RunResult } from "./library.ts";
+import type { GateOptions, GateResult, LoopOptions, RunOptions, RunResult } from "./library.ts";
 
 type Around = Checkout & { readonly host: Host };
 
@@ -65,6 +67,21 @@ export async function runStories(options: RunOptions): Promise<RunResult> {
   if (stories.length === 0) return resultOf(EMPTY_RUN, [], false);
   const { agents = {} } = options;
   return driven(around, { config, policy, stories, place: "worktrees", agentCommand: null, agents }, asked, options);
+}
+
+export async function judgeAlone(options: GateOptions): Promise<GateResult> {
+  const { names = [], at = null, base = null, all = false, agents = {}, onOutput, onNotice } = options;
+  const around = aroundOf(options);
+  const { plan, problems } = await planGates(around, { ...configOptions(options), names, at, base, all });
+  if (plan === null) throw refused("config-invalid", problems);
+  const report = await around.host.gate(around.cwd, {
+    ...plan,
+    agents,
+    signal: options.signal ?? new AbortController().signal,
+    onOutput: onOutput ?? (() => undefined),
+    onNotice: onNotice ?? (() => undefined),
+  });
+  return { ...report, passed: isPassed(report) };
 }
 
 export async function effectiveConfig(options: Parameters<typeof configOptions>[0]): Promise<ResolvedConfig> {

@@ -3,6 +3,8 @@ import type { ExitCode } from "../cli/command.ts";
 import type { ConfigPart } from "../config/config.ts";
 import type { ResolvedConfig } from "../config/resolve.ts";
 import type { Escalation } from "../domain/escalation.ts";
+import type { GateName } from "../domain/gate.ts";
+import type { GateReport } from "../domain/gate-report.ts";
 import type { Reading } from "../domain/reading.ts";
 import type { RunState } from "../domain/run-state.ts";
 import type { SignalRole } from "../domain/signal.ts";
@@ -85,6 +87,32 @@ export async function loop(options: LoopOptions): Promise<RunResult> {
 /** Works on a checkout's stories until each is settled or waits for someone. */
 export async function run(options: RunOptions): Promise<RunResult> {
   return (await import("./library-runs.ts")).runStories(options);
+}
+
+export interface GateOptions extends Pick<
+  RunOptions,
+  "root" | "config" | "set" | "env" | "agents" | "signal" | "onNotice"
+> {
+  /** Names of gates (without them: those of the config), and of one story at most. */
+  readonly names?: readonly string[];
+  /** The commit to judge, in a worktree that is taken away afterwards; without it, the files as they are. */
+  readonly at?: string;
+  /** What to compare with; without it, the default branch. */
+  readonly base?: string;
+  /** Ask reviewers even where a gate before them did not pass. */
+  readonly all?: boolean;
+  /** A line that a gate printed. */
+  onOutput?(gate: GateName, line: string): void;
+}
+
+export interface GateResult extends GateReport {
+  /** Did everything that judged pass, and did anything judge? */
+  readonly passed: boolean;
+}
+
+/** Has gates judge a checkout, or one of its commits, by themselves: no agent works, and nothing is journalled. */
+export async function gate(options: GateOptions): Promise<GateResult> {
+  return (await import("./library-runs.ts")).judgeAlone(options);
 }
 
 /** What an agent's text says: its signal or its verdict. Anything in doubt is `unknown`. Never rejects. */

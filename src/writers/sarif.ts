@@ -3,8 +3,14 @@ import { toSarifLevel } from "../domain/severity.ts";
 import { byText } from "../stdx/sorted-map.ts";
 import { jsonText } from "./json-text.ts";
 
+export interface SarifOptions {
+  readonly toolVersion: string;
+  /** What kept anything from being judged, in sentences. A log without findings that says so is no clean log. */
+  readonly troubles?: readonly string[];
+}
+
 /** Findings as SARIF 2.1.0, for code hosts and editors. A rule is a category; the fingerprint is the finding's identity. */
-export function writeSarif(findings: readonly Finding[], options: { readonly toolVersion: string }): string {
+export function writeSarif(findings: readonly Finding[], options: SarifOptions): string {
   const rules = [...new Set(findings.map(ruleOf))].sort(byText);
   const indexOf = new Map(rules.map((rule, index) => [rule, index]));
   return jsonText({
@@ -19,11 +25,19 @@ export function writeSarif(findings: readonly Finding[], options: { readonly too
             rules: rules.map((id) => ({ id, shortDescription: { text: `Findings of the category ${id}` } })),
           },
         },
+        ...(options.troubles === undefined ? {} : { invocations: [invocationOf(options.troubles)] }),
         columnKind: "utf16CodeUnits",
         results: findings.map((finding) => resultOf(finding, indexOf.get(ruleOf(finding))!)),
       },
     ],
   });
+}
+
+function invocationOf(troubles: readonly string[]): object {
+  return {
+    executionSuccessful: troubles.length === 0,
+    toolExecutionNotifications: troubles.map((text) => ({ level: "error", message: { text } })),
+  };
 }
 
 const ruleOf = (finding: Finding): string => finding.category.trim() || "uncategorised";

@@ -1,7 +1,8 @@
 import { createMemoryJournal } from "../../src/adapters/journal/memory-journal.ts";
-import type { Host, Look, Owned, Probe, RunPlan } from "../../src/cli/host.ts";
+import type { GatePlan, Host, Look, Owned, Probe, RunPlan } from "../../src/cli/host.ts";
 import type { Event } from "../../src/domain/event.ts";
 import { RemandError } from "../../src/domain/error.ts";
+import type { GateReport } from "../../src/domain/gate-report.ts";
 import { evidenceId, type StoryId } from "../../src/domain/ids.ts";
 import type { RunState } from "../../src/domain/run-state.ts";
 import { decide, nextWake } from "../../src/policy/decide.ts";
@@ -20,6 +21,8 @@ export interface FakeHostOptions {
   readonly probes?: readonly Probe[];
   /** Do the checks pass before anything is done? */
   readonly green?: boolean;
+  /** What gates say when they are asked by themselves. */
+  readonly gates?: GateReport;
   readonly lockedBy?: string;
   /** Called before each command is performed. */
   onStep?(step: number): void;
@@ -28,6 +31,7 @@ export interface FakeHostOptions {
 
 export interface FakeHost extends Host {
   readonly plans: RunPlan[];
+  readonly gatePlans: GatePlan[];
   readonly undone: StoryId[];
   readonly demoFiles: Record<string, string>;
   /** Everything the journal holds. */
@@ -45,6 +49,7 @@ export function fakeHost(options: FakeHostOptions = {}): FakeHost {
   const kept = new Map<string, string>();
   const seqs = new Map<StoryId | null, number>();
   const plans: RunPlan[] = [];
+  const gatePlans: GatePlan[] = [];
   const undone: StoryId[] = [];
   const demoFiles: Record<string, string> = {};
   let state = EMPTY_RUN;
@@ -127,6 +132,7 @@ export function fakeHost(options: FakeHostOptions = {}): FakeHost {
 
   return {
     plans,
+    gatePlans,
     undone,
     demoFiles,
     look: () => Promise.resolve(state.position === 0 ? null : look()),
@@ -134,6 +140,11 @@ export function fakeHost(options: FakeHostOptions = {}): FakeHost {
     own,
     tryChecks: () =>
       Promise.resolve({ result: options.green === true ? "pass" : "fail", summary: "checks: as the test says" }),
+    gate: (_root, plan) => {
+      gatePlans.push(plan);
+      const report = options.gates;
+      return report === undefined ? Promise.reject(new Error("this test judges nothing")) : Promise.resolve(report);
+    },
     probe: () => Promise.resolve(options.probes ?? []),
     demoRepository: (files) => {
       Object.assign(demoFiles, files);

@@ -55,6 +55,7 @@ export const NO_HOST: Host = {
   tell: absent,
   own: absent,
   tryChecks: absent,
+  gate: absent,
   probe: absent,
   demoRepository: absent,
 };

@@ -18,6 +18,7 @@ async function brief(args: readonly string[], file: unknown, stdin = ""): Promis
   const printed = { out: "", err: "" };
   let exit: number | null = null;
   const world: World = {
+    version: "9.8.7",
     cwd: "/work",
     env: {},
     color: false,

@@ -107,4 +107,19 @@ describe("SARIF", () => {
     });
     expect(empty!.message.text).not.toBe("");
   });
+
+  it("says of a log without findings whether anything kept them from being found", () => {
+    const log = (troubles?: readonly string[]) =>
+      JSON.parse(writeSarif([], { toolVersion: "1.2.3", ...(troubles === undefined ? {} : { troubles }) })) as {
+        runs: { invocations?: unknown }[];
+      };
+    expect(log().runs[0]).not.toHaveProperty("invocations");
+    expect(log([]).runs[0]!.invocations).toEqual([{ executionSuccessful: true, toolExecutionNotifications: [] }]);
+    expect(log(["checks: no test ran"]).runs[0]!.invocations).toEqual([
+      {
+        executionSuccessful: false,
+        toolExecutionNotifications: [{ level: "error", message: { text: "checks: no test ran" } }],
+      },
+    ]);
+  });
 });

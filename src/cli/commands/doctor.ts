@@ -5,6 +5,7 @@ import type { Probe } from "../host.ts";
 import { loadConfig } from "../load-config.ts";
 import { loadStories, storiesFolder } from "../load-stories.ts";
 import { glyphsFor, paintFor } from "../terminal-kind.ts";
+import { whoPlays } from "../who-plays.ts";
 
 const EXAMPLES = `Examples:
   remand doctor                       what is missing here, and how to mend it
@@ -83,19 +84,11 @@ function agentProbes(config: Config): Probe[] {
     (phase) => config.phases[phase] !== false,
   );
   return [...new Set(roles.map((phase) => config.roles.phase[phase]))].map((role) => {
-    const agent = playedBy(config, role);
+    const agent = whoPlays(config, role);
     if (agent !== null) return { name: `agent ${role}`, ok: true, detail: agent, fix: "" };
     const fix = `Say who plays it: agents: { ${role}: { use: command, command: ./my-agent.sh } }`;
     return { name: `agent ${role}`, ok: false, detail: "nobody plays this role", fix };
   });
-}
-
-function playedBy({ agents }: Config, role: string, seen: readonly string[] = []): string | null {
-  const agent = Object.hasOwn(agents, role) ? agents[role] : undefined;
-  if (agent === undefined || seen.includes(role)) return null;
-  if (agent.use !== undefined || agent.command !== undefined)
-    return `${agent.use ?? "command"} ${agent.command ?? ""}`.trim();
-  return agent.fallback === undefined ? null : playedBy({ agents } as Config, agent.fallback, [...seen, role]);
 }
 
 /** The programs that the config would start, to be looked for. */

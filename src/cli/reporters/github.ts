@@ -3,6 +3,7 @@ import { UNICODE_GLYPHS } from "../../views/glyphs.ts";
 import { storiesOf, summaryText } from "../../views/run-summary.ts";
 import { statusOf } from "../../views/story-status.ts";
 import { shortLine } from "../../views/words.ts";
+import { inertLines, workflowCommand } from "../../writers/workflow-command.ts";
 import { paintFor } from "../terminal-kind.ts";
 import { lineText } from "./line-text.ts";
 import { createListener, type Heard } from "./listener.ts";
@@ -21,7 +22,7 @@ export function createGithubReporter({ world, asked }: ReporterSetting): Reporte
     note: (text) => world.err(text),
     async end(state) {
       const summary = summaryText(state, asked, UNICODE_GLYPHS.dot);
-      world.out(`${command("notice", { title: "Remand" }, summary)}\n`);
+      world.out(`${workflowCommand("notice", { title: "Remand" }, summary)}\n`);
       const file = world.env["GITHUB_STEP_SUMMARY"];
       if (file === undefined || file === "") return;
       const rows = storiesOf(state, asked).map((story) => {
@@ -41,14 +42,16 @@ function workflowText({ line, stored }: Heard): string {
   const [head, ...details] = lineText(line, 0, UNICODE_GLYPHS, PLAIN).trimEnd().split("\n");
   const body = details.map((detail) => `${detail}\n`).join("");
   const folded =
-    details.length === 0 ? `${inert(head!)}\n` : `::group::${escaped(head!)}\n${inert(body)}::endgroup::\n`;
+    details.length === 0
+      ? `${inertLines(head!)}\n`
+      : `${workflowCommand("group", {}, head!)}\n${inertLines(body)}::endgroup::\n`;
   return folded + annotations(stored, line.story ?? "the run").join("");
 }
 
 /** What stands in the way, on the lines of the files it is about; a question to a person where there is no place. */
 function annotations({ event }: Stored, about: string): string[] {
   if (event.type === "escalation.raised")
-    return [`${command("warning", { title: `${about} needs you` }, event.escalation.question)}\n`];
+    return [`${workflowCommand("warning", { title: `${about} needs you` }, event.escalation.question)}\n`];
   if (event.type !== "gate.judged" || event.judgement.result !== "fail") return [];
   const { gate, findings, blocking } = event.judgement;
   return findings
@@ -56,22 +59,11 @@ function annotations({ event }: Stored, about: string): string[] {
     .slice(0, MOST_ANNOTATIONS)
     .map(({ file, line, message }) => {
       const place = { file: file!, ...(line === undefined ? {} : { line: String(line) }) };
-      return `${command("error", { ...place, title: `${about}: ${gate}` }, shortLine(message, 500))}\n`;
+      return `${workflowCommand("error", { ...place, title: `${about}: ${gate}` }, shortLine(message, 500))}\n`;
     });
 }
 
 /** GitHub shows ten of a kind for each step. */
 const MOST_ANNOTATIONS = 10;
-
-function command(name: string, properties: Readonly<Record<string, string>>, text: string): string {
-  const list = Object.entries(properties).map(([key, value]) => `${key}=${escapedProperty(value)}`);
-  return `::${name} ${list.join(",")}::${escaped(text)}`;
-}
-
-const escaped = (text: string): string => text.replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
-const escapedProperty = (text: string): string => escaped(text).replaceAll(":", "%3A").replaceAll(",", "%2C");
-
-/** A line that begins like a workflow command would be obeyed; text of agents must not give commands. */
-const inert = (text: string): string => text.replaceAll(/^(\s*)::/gm, "$1: :");
 
 const cell = (text: string): string => shortLine(text, 200).replaceAll("|", "\\|");

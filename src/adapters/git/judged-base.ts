@@ -1,0 +1,74 @@
+import { RemandError } from "../../domain/error.ts";
+import type { TreeId } from "../../domain/ids.ts";
+import type { Git } from "./git.ts";
+import { commitOf, line } from "./repository.ts";
+
+export interface Base {
+  readonly commit: string;
+  /** For people. */
+  readonly name: string;
+}
+
+/** The state of files that is judged: a tree, and the commit it is or is based on (`null` before the first one). */
+export interface Judged {
+  readonly tree: TreeId;
+  readonly commit: string | null;
+}
+
+/**
+ * What the work is compared with. A branch that went on in the meantime counts from where the work left it. Without a
+ * name it is the default branch; on that branch itself, what is not committed counts from the last commit, and where
+ * everything is committed, that commit from the one before.
+ */
+export async function baseFor(git: Git, judged: Judged, named: string | null): Promise<Base> {
+  if (named !== null) return namedBase(git, judged, named);
+  if (judged.commit === null) return { commit: await emptyTree(git), name: "nothing" };
+  const trunk = await defaultBranch(git);
+  if (trunk !== null) {
+    const commit = await forkPoint(git, judged.commit, trunk.commit);
+    if (commit !== null && commit !== judged.commit) return { commit, name: trunk.name };
+  }
+  if (judged.tree !== (await treeOf(git, judged.commit))) return { commit: judged.commit, name: "the last commit" };
+  const before = await commitOf(git, `${judged.commit}^`);
+  return before === null
+    ? { commit: await emptyTree(git), name: "nothing" }
+    : { commit: before, name: "the commit before" };
+}
+
+async function namedBase(git: Git, judged: Judged, name: string): Promise<Base> {
+  const commit = await commitOf(git, name);
+  if (commit === null) {
+    throw new RemandError(
+      "usage",
+      `there is no commit ${name} to compare with`,
+      "Name a branch or a commit that exists here; a clone of CI may have to fetch it first (fetch-depth: 0).",
+    );
+  }
+  const fork = judged.commit === null ? null : await forkPoint(git, judged.commit, commit);
+  return { commit: fork ?? commit, name };
+}
+
+/** `null` where they have nothing in common, or the clone is too shallow to know. */
+async function forkPoint(git: Git, one: string, other: string): Promise<string | null> {
+  const { exitCode, stdout } = await git.ask(["merge-base", one, other]);
+  return exitCode === 0 ? line(stdout) : null;
+}
+
+/** The remote's comes first: what is not pushed yet is what is to be judged. */
+async function defaultBranch(git: Git): Promise<Base | null> {
+  const { exitCode, stdout } = await git.ask(["symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD"]);
+  const known = exitCode === 0 ? [line(stdout)] : [];
+  for (const name of [...known, "origin/main", "origin/master", "main", "master"]) {
+    const isRemote = name.startsWith("origin/");
+    const commit = await commitOf(git, `${isRemote ? "refs/remotes/" : "refs/heads/"}${name}`);
+    if (commit !== null) return { commit, name };
+  }
+  return null;
+}
+
+async function treeOf(git: Git, commit: string): Promise<string> {
+  return line(await git.run(["rev-parse", "--verify", `${commit}^{tree}`]));
+}
+
+const emptyTree = async (git: Git): Promise<string> =>
+  line(await git.run(["hash-object", "-t", "tree", "-w", "--stdin"], { stdin: "" }));

@@ -1,0 +1,125 @@
+import { resolve } from "node:path";
+import { isPassed, type GateReport } from "../../domain/gate-report.ts";
+import { counted } from "../../views/words.ts";
+import { problemText } from "../../writers/problem-text.ts";
+import { EXIT, INTERRUPTED, type CliCommand, type ExitCode, type Interrupt, type World } from "../command.ts";
+import { formatGates, GATE_FORMATS, type FormatSetting, type GateFormat } from "../gate-formats.ts";
+import { planGates, type PlannedGates } from "../gate-plan.ts";
+import { collect, wordOf } from "../option-values.ts";
+import { glyphsFor, paintFor } from "../terminal-kind.ts";
+
+interface Options {
+  readonly config?: string;
+  readonly set?: readonly string[];
+  readonly only?: readonly string[];
+  readonly at?: string;
+  readonly base?: string;
+  readonly all?: boolean;
+  readonly format?: string;
+  readonly output?: string;
+  readonly json?: boolean;
+  readonly verbose?: boolean;
+}
+
+const EXAMPLES = `Examples:
+  remand gate                                    judge the files as they are, by the gates of remand.yaml
+  remand gate checks                             by this gate alone
+  remand gate --at HEAD --base origin/main       judge a commit, in a worktree that is taken away afterwards
+  remand gate checkout-retry                     judge what is on this story's branch, against its criteria
+  remand gate --format sarif --output remand.sarif      for a code host; junit for a CI service
+
+Nothing is journalled, and your files, branch and index stay as they are. Without --base the work is compared with the
+default branch; on that branch, with the last commit, or the one before where everything is committed.
+Exit code: 0 every gate passed, 3 not, 2 wrong usage or config, 1 Remand or its surroundings failed.
+`;
+
+export const command: CliCommand = {
+  name: "gate",
+  summary: "judge the files as they are, or a commit, without an agent: for CI and before a push",
+  register(command, world, done) {
+    command
+      .usage("[gate…] [story] [options]")
+      .argument("[name...]", "the gates to ask (default: those of the config), and a story")
+      .option("--only <gate>", "ask this gate alone; can be given again", collect)
+      .option("--at <commit>", "judge a commit instead of the files as they are")
+      .option("--base <ref>", "what to compare with (default: the default branch)")
+      .option("--all", "ask reviewers even where a gate before them did not pass")
+      .option("--format <name>", `how it is said: ${GATE_FORMATS.join(", ")}`)
+      .option("--output <file>", "write that format to a file, and print text")
+      .option("--set <path=value>", "set a value of the config; can be given again", collect)
+      .option("--json", "the same as --format json: a document of the schema remand.gate/1")
+      .addHelpText("before", EXAMPLES)
+      .action(async (names: string[], options: Options) => done(await gate(world, names, options)));
+  },
+};
+
+async function gate(world: World, typed: readonly string[], options: Options): Promise<ExitCode> {
+  const format = formatOf(world, options);
+  const names = [...typed, ...(options.only ?? [])];
+  const { at = null, base = null, all = false, config, set } = options;
+  const { plan, problems } = await planGates(world, { names, at, base, all, config, set });
+  for (const problem of problems) world.err(`${problemText(problem, world)}\n`);
+  if (plan === null) return EXIT.usage;
+  const { report, interrupt } = await judged(world, plan, options.verbose === true);
+  if (interrupt !== null) return INTERRUPTED[interrupt];
+  await tell(world, report, format, options.output);
+  return isPassed(report) ? EXIT.ok : EXIT.rejected;
+}
+
+function formatOf(world: World, { format, json, output }: Options): GateFormat {
+  if (format !== undefined) return wordOf("a format", format, GATE_FORMATS);
+  if (json === true) return "json";
+  return output === undefined ? shownFormat(world) : byEnding(output);
+}
+
+/** On GitHub a person reads the annotations. */
+const shownFormat = (world: World): GateFormat => (world.env["GITHUB_ACTIONS"] === "true" ? "github" : "text");
+
+function byEnding(file: string): GateFormat {
+  if (file.endsWith(".sarif")) return "sarif";
+  if (file.endsWith(".xml")) return "junit";
+  return file.endsWith(".json") ? "json" : "text";
+}
+
+async function judged(
+  world: World,
+  plan: PlannedGates,
+  isVerbose: boolean,
+): Promise<{ readonly report: GateReport; readonly interrupt: Interrupt | null }> {
+  const stop = new AbortController();
+  let interrupt: Interrupt | null = null;
+  const unhook = world.onInterrupt((signal) => {
+    interrupt = signal;
+    world.err("remand: stopping (once more: at once)\n");
+    stop.abort();
+  });
+  try {
+    const report = await world.host.gate(world.cwd, {
+      ...plan,
+      signal: stop.signal,
+      onOutput: (name, line) => {
+        if (isVerbose) world.err(`${name} | ${line}\n`);
+      },
+      onNotice: (text) => world.err(`remand: ${text}\n`),
+    });
+    return { report, interrupt };
+  } finally {
+    unhook();
+  }
+}
+
+async function tell(world: World, report: GateReport, format: GateFormat, output: string | undefined): Promise<void> {
+  const setting: FormatSetting = {
+    version: world.version,
+    glyphs: glyphsFor(world.env),
+    paint: paintFor(world.color && output === undefined),
+  };
+  const text = formatGates(report, format, setting);
+  if (output === undefined) return world.out(text);
+  await world.files.write(resolve(world.cwd, output), text);
+  world.out(formatGates(report, shownFormat(world), { ...setting, paint: paintFor(world.color) }));
+  world.err(`remand: wrote ${output} (${format}, ${counted(findingsIn(report), "finding")})\n`);
+}
+
+const findingsIn = ({ judgements }: GateReport): number =>
+  judgements.reduce((sum, { findings }) => sum + findings.length, 0);

@@ -1,0 +1,86 @@
+import { isPassed, type GateReport } from "../domain/gate-report.ts";
+import type { Finding } from "../domain/finding.ts";
+import { UNICODE_GLYPHS, type Glyphs } from "../views/glyphs.ts";
+import { gateLines, gateVerdict } from "../views/gate-report.ts";
+import { shortLine } from "../views/words.ts";
+import { writeJunit } from "../writers/junit.ts";
+import { writeSarif } from "../writers/sarif.ts";
+import { inertLines, workflowCommand } from "../writers/workflow-command.ts";
+import { EXIT } from "./command.ts";
+import { paintFor, type Paint } from "./terminal-kind.ts";
+
+export const GATE_FORMATS = ["text", "json", "sarif", "junit", "github"] as const;
+export type GateFormat = (typeof GATE_FORMATS)[number];
+
+export interface FormatSetting {
+  readonly version: string;
+  readonly glyphs: Glyphs;
+  readonly paint: Paint;
+}
+
+/** What the gates said, for people, programs, code hosts or CI services. */
+export function formatGates(report: GateReport, format: GateFormat, setting: FormatSetting): string {
+  switch (format) {
+    case "text":
+      return textOf(report, setting.glyphs, setting.paint);
+    case "json":
+      return `${JSON.stringify(gateDocument(report), null, 2)}\n`;
+    case "sarif":
+      return writeSarif(
+        report.judgements.flatMap(({ findings }) => findings.map((finding) => atTop(finding, report))),
+        { toolVersion: setting.version, troubles: troublesOf(report) },
+      );
+    case "junit":
+      return writeJunit(report);
+    case "github":
+      return githubText(report);
+  }
+}
+
+export function gateDocument(report: GateReport): object {
+  const passed = isPassed(report);
+  return { schema: "remand.gate/1", exit: passed ? EXIT.ok : EXIT.rejected, passed, ...report };
+}
+
+function textOf(report: GateReport, glyphs: Glyphs, paint: Paint): string {
+  const lines = gateLines(report);
+  const width = Math.max(0, ...lines.map(({ gate }) => gate.length));
+  const tone = { accepted: paint.good, rejected: paint.bad, trouble: paint.warn, note: paint.dim };
+  const shown = lines.map(({ mark, gate, text, details }) => {
+    const sign = (tone[mark as keyof typeof tone] ?? paint.strong)(glyphs.marks[mark]);
+    return `${sign} ${paint.strong(gate.padEnd(width))}  ${text}\n${details.map((each) => `    ${paint.dim(each)}\n`).join("")}`;
+  });
+  return `${shown.join("")}${gateVerdict(report, glyphs)}\n`;
+}
+
+/** Gates that broke or proved nothing have no findings: without a word of it they would look clean. */
+function troublesOf({ judgements }: GateReport): readonly string[] {
+  return judgements
+    .filter(({ result, blocking }) => result !== "pass" && !(result === "fail" && blocking.length > 0))
+    .map(({ summary }) => summary);
+}
+
+/** Annotations on the lines of the files, below the same text that people get elsewhere. */
+function githubText(report: GateReport): string {
+  const text = inertLines(textOf(report, UNICODE_GLYPHS, paintFor(false)));
+  const annotations = report.judgements.flatMap((judgement) => {
+    const { gate, result, findings, blocking, summary } = judgement;
+    const shown = findings.filter(({ id, file }) => file !== undefined && (result === "fail" || blocking.includes(id)));
+    const errors = shown.map((finding) => {
+      const { file, line, message, id } = atTop(finding, report);
+      const place = { file: file!, ...(line === undefined ? {} : { line: String(line) }) };
+      const kind = blocking.includes(id) ? "error" : "warning";
+      return `${workflowCommand(kind, { ...place, title: `remand: ${gate}` }, shortLine(message, 500))}\n`;
+    });
+    const isTold = result === "pass" || errors.length > 0;
+    const told = isTold ? [] : [`${workflowCommand("error", { title: `remand: ${gate}` }, shortLine(summary, 500))}\n`];
+    // GitHub shows ten of a kind for each step.
+    return [...errors, ...told].slice(0, 10);
+  });
+  return text + annotations.join("");
+}
+
+/** Gates speak of files below the folder they judge; code hosts know them from the top of the repository. */
+function atTop(finding: Finding, { judged: { folder } }: GateReport): Finding {
+  return folder === "" || finding.file === undefined ? finding : { ...finding, file: `${folder}/${finding.file}` };
+}

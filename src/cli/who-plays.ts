@@ -1,0 +1,25 @@
+import type { Config } from "../config/config.ts";
+import type { GateName } from "../domain/gate.ts";
+import type { Policy } from "../domain/policy.ts";
+
+/** Who plays a role, in a few words; `null` where nobody does, nor anybody that stands in. */
+export function whoPlays(
+  { agents }: Pick<Config, "agents">,
+  role: string,
+  seen: readonly string[] = [],
+): string | null {
+  const agent = Object.hasOwn(agents, role) ? agents[role] : undefined;
+  if (agent === undefined || seen.includes(role)) return null;
+  if (agent.use !== undefined || agent.command !== undefined)
+    return `${agent.use ?? "command"} ${agent.command ?? ""}`.trim();
+  return agent.fallback === undefined ? null : whoPlays({ agents }, agent.fallback, [...seen, role]);
+}
+
+/** The roles that a gate asks to judge; empty for one that needs no agent. */
+export function rolesOfGate({ roles, gates }: Pick<Policy, "roles" | "gates">, gate: GateName): readonly string[] {
+  if (gate === "audit") return [roles.auditor];
+  if (gate !== "review") return [];
+  const { stages } = gates.review;
+  if (stages.length === 0) return [roles.critic];
+  return [...new Set(stages.map((stage) => (Object.hasOwn(roles.stage, stage) ? roles.stage[stage]! : roles.critic)))];
+}

@@ -1,0 +1,140 @@
+import type { GatePlan } from "../cli/host.ts";
+import { rolesOfGate, whoPlays } from "../cli/who-plays.ts";
+import { RemandError } from "../domain/error.ts";
+import type { GateName, Judgement } from "../domain/gate.ts";
+import type { GateReport, JudgedState, SkippedGate } from "../domain/gate-report.ts";
+import { storyId, type TreeId } from "../domain/ids.ts";
+import type { Story } from "../domain/story.ts";
+import { gateRequest } from "../engine/gate-request.ts";
+import { newStory, UNJUDGED } from "../policy/new-state.ts";
+import type { Gate } from "../ports/gate.ts";
+import { createSystemClock } from "../adapters/clock/system-clock.ts";
+import { openJudgedPlace, type JudgedPlace } from "../adapters/git/judged-place.ts";
+import { createWorktrees } from "../adapters/git/worktrees.ts";
+import { gatesOf } from "./gates.ts";
+import { projectEvidence } from "./project-evidence.ts";
+import { stateFolder } from "./state-folder.ts";
+
+/** Has gates judge the files as they are, or a commit, without an agent and without a line in the journal. */
+export async function gate(
+  root: string,
+  plan: GatePlan,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<GateReport> {
+  const folder = stateFolder(root);
+  const clock = createSystemClock();
+  const { setup, share } = plan.config.workspace;
+  const { at, base, signal } = plan;
+  const onNotice = (text: string): void => plan.onNotice(text);
+  const place = await openJudgedPlace({ root, state: folder.path, at, base, setup, share, signal, onNotice });
+  try {
+    const evidence = await projectEvidence(root, folder.evidence);
+    // Only asked for what changed: objects are the same for all worktrees of a repository.
+    const workspace = createWorktrees({ root, state: folder.path });
+    const gates = gatesOf(plan, { evidence, clock, workspace, env });
+    const isSame = (await workspace.changed(PLAIN_WORK.id, place.base, place.tree)).length === 0;
+    return await judged(plan, gates, place, isSame);
+  } finally {
+    await place.close();
+  }
+}
+
+async function judged(
+  plan: GatePlan,
+  gates: ReadonlyMap<GateName, Gate>,
+  place: JudgedPlace,
+  isSame: boolean,
+): Promise<GateReport> {
+  const judgements: Judgement[] = [];
+  const skipped: SkippedGate[] = [];
+  for (const name of plan.gates) {
+    if (plan.signal.aborted) break;
+    const why = inability(plan, name, gates) ?? needlessness(plan, name, judgements, place, isSame);
+    if (why === null) judgements.push(await judgement(plan, gates.get(name)!, place, judgements));
+    else skipped.push({ gate: name, why });
+  }
+  return { judged: stateOf(place), judgements, skipped };
+}
+
+/** Why a gate cannot judge here. One that was asked for by its name must be able to. */
+function inability(plan: GatePlan, name: GateName, gates: ReadonlyMap<GateName, Gate>): string | null {
+  const nobody = rolesOfGate(plan.policy, name).filter(
+    (role) => !Object.hasOwn(plan.agents ?? {}, role) && whoPlays(plan.config, role) === null,
+  );
+  const why = !gates.has(name)
+    ? "nothing here can judge it by itself"
+    : nobody.length > 0
+      ? `nobody plays ${nobody.join(" or ")}`
+      : null;
+  if (why === null || !plan.isNamed) return why;
+  const hint =
+    nobody.length > 0
+      ? `Say who does: agents: { ${nobody[0]}: { use: command, command: ./my-agent.sh } }`
+      : `Name others of the configured gates: ${plan.gates.filter((each) => gates.has(each)).join(", ") || [...gates.keys()].join(", ")}.`;
+  throw new RemandError("usage", `the ${name} gate cannot judge: ${why}`, hint);
+}
+
+/** Why there is nothing for it to judge, or no sense in asking. */
+function needlessness(
+  plan: GatePlan,
+  name: GateName,
+  before: readonly Judgement[],
+  { baseName }: JudgedPlace,
+  isSame: boolean,
+): string | null {
+  if (name === "integrity" && isSame) return `nothing differs from ${baseName}`;
+  const failed = before.find(({ result }) => result !== "pass");
+  if (plan.all || failed === undefined || rolesOfGate(plan.policy, name).length === 0) return null;
+  return `${failed.gate} did not pass (--all asks all the same)`;
+}
+
+/** A gate that breaks has not judged: that is its `error`, never the work's failure. */
+async function judgement(
+  plan: GatePlan,
+  gate: Gate,
+  place: JudgedPlace,
+  before: readonly Judgement[],
+): Promise<Judgement> {
+  const { policy, signal } = plan;
+  const story = plan.story ?? PLAIN_WORK;
+  const beside = before.map((each) => [each.gate, { ...UNJUDGED, last: each, fresh: true }]);
+  const state = { ...newStory(story, 0, 0), policy, commit: place.commit, gates: Object.fromEntries(beside) };
+  const command = {
+    gate: gate.name,
+    tree: place.tree,
+    stages: policy.gates[gate.name].stages,
+    since: null,
+    answer: [],
+    timeoutMs: policy.limits.timeoutMs[gate.name === "audit" ? "auditor" : "critic"],
+    key: `${story.id}:0`,
+  };
+  const request = gateRequest(state, { ...place, branch: "" }, command);
+  try {
+    return await gate.judge(request, { signal, onOutput: (text) => plan.onOutput(gate.name, text) });
+  } catch (error) {
+    if (!(error instanceof RemandError)) throw error;
+    return broken(gate.name, place.tree, `${gate.name}: ${error.message} — ${error.hint}`);
+  }
+}
+
+function broken(gate: GateName, tree: TreeId, summary: string): Judgement {
+  return { gate, tree, result: "error", findings: [], blocking: [], summary, evidence: [], durationMs: 0 };
+}
+
+function stateOf({ at, commit, tree, base, baseName, folder }: JudgedPlace): JudgedState {
+  return { at, commit, tree, base, baseName, folder };
+}
+
+/** Work that belongs to no story. */
+const PLAIN_WORK: Story = {
+  id: storyId("gate"),
+  title: "The work as it is",
+  priority: 1,
+  kind: "gate",
+  labels: [],
+  dependsOn: [],
+  criteria: [],
+  shelf: "ready",
+  body: "",
+  completed: [],
+};

@@ -1,0 +1,64 @@
+import { isPassed, type GateReport } from "../domain/gate-report.ts";
+import type { Judgement } from "../domain/gate.ts";
+import type { Result } from "../domain/result.ts";
+import { reasonsOf } from "./finding-text.ts";
+import type { Glyphs, Mark } from "./glyphs.ts";
+import { counted, durationText, shortLine } from "./words.ts";
+
+/** One gate that was asked by itself, as people read it. */
+export interface GateLine {
+  readonly mark: Mark;
+  readonly gate: string;
+  readonly text: string;
+  readonly details: readonly string[];
+}
+
+/** What each gate said, and which did not judge and why. */
+export function gateLines({ judgements, skipped }: GateReport, mostReasons = 20): readonly GateLine[] {
+  return [
+    ...judgements.map((judgement) => ({
+      mark: MARK[judgement.result],
+      gate: judgement.gate,
+      text: `${wordsOf(judgement)}   ${durationText(judgement.durationMs)}`,
+      details: isSaid(judgement) ? [] : reasonsOf(judgement, mostReasons),
+    })),
+    ...skipped.map(({ gate, why }) => ({
+      mark: "note" as const,
+      gate,
+      text: `not judged: ${shortLine(why, 160)}`,
+      details: [],
+    })),
+  ];
+}
+
+const MARK: { readonly [R in Result]: Mark } = {
+  pass: "accepted",
+  fail: "rejected",
+  blocked: "trouble",
+  error: "trouble",
+  inconclusive: "trouble",
+};
+
+/** The summary without the gate's name in front, which stands beside it anyway. */
+function wordsOf({ gate, summary, result }: Judgement): string {
+  const words = shortLine(summary.replace(new RegExp(`^${gate}: `), ""), 200);
+  return words === "" ? result : words;
+}
+
+/** Has the summary said it all? What passed may still have something worth looking at. */
+const isSaid = ({ findings }: Judgement): boolean => findings.length === 0;
+
+/** The last line: passed or not, and what was compared with what. */
+export function gateVerdict(report: GateReport, glyphs: Pick<Glyphs, "dot">): string {
+  const { judged, judgements, skipped } = report;
+  const not = judgements.filter(({ result }) => result !== "pass").length;
+  const verdict = isPassed(report)
+    ? `passed: ${counted(judgements.length, "gate")}`
+    : judgements.length === 0
+      ? "nothing was judged"
+      : `not passed: ${not} of ${counted(judgements.length, "gate")}`;
+  const what = judged.at === null ? "the files as they are" : `${judged.at} (${judged.commit.slice(0, 12)})`;
+  const since = `since ${judged.base.slice(0, 12)} (${judged.baseName})`;
+  const left = skipped.length === 0 ? [] : [`${skipped.length} not judged`];
+  return [verdict, ...left, `${what} ${since}`].join(` ${glyphs.dot} `);
+}

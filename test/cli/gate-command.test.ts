@@ -1,0 +1,168 @@
+import { describe, expect, it } from "vitest";
+import { command as gate } from "../../src/cli/commands/gate.ts";
+import type { GateReport } from "../../src/domain/gate-report.ts";
+import { identified } from "../../src/domain/finding.ts";
+import type { Judgement } from "../../src/domain/gate.ts";
+import { treeId } from "../../src/domain/ids.ts";
+import { fakeHost } from "./fake-host.ts";
+import { run } from "./fake-surroundings.ts";
+import { memoryFiles } from "./memory-files.ts";
+
+const CONFIG = "version: 1\npreset: critic-audit\ngates: { checks: { commands: [npm test] } }\n";
+const judgement = (changes: Partial<Judgement> = {}): Judgement => ({
+  gate: "integrity",
+  result: "pass",
+  tree: treeId("t"),
+  findings: [],
+  blocking: [],
+  summary: "integrity: pass",
+  evidence: [],
+  durationMs: 20,
+  ...changes,
+});
+const finding = identified({
+  severity: "major",
+  category: "test",
+  source: "npm test",
+  message: "100% wrong:\n::error::not a command",
+  file: "src/a.ts",
+  line: 7,
+});
+const failing = judgement({
+  gate: "checks",
+  result: "fail",
+  findings: [finding],
+  blocking: [finding.id],
+  summary: "checks: fail (npm test: exit code 1), 1 to fix",
+  durationMs: 2300,
+});
+const report = (judgements: readonly Judgement[], changes: Partial<GateReport["judged"]> = {}): GateReport => ({
+  judged: {
+    at: null,
+    commit: "c".repeat(40),
+    tree: treeId("t"),
+    base: "b".repeat(40),
+    baseName: "origin/main",
+    folder: "",
+    ...changes,
+  },
+  judgements,
+  skipped: [{ gate: "audit", why: "nobody plays auditor" }],
+});
+
+const files = () =>
+  memoryFiles({ "/work/remand.yaml": CONFIG, "/work/stories/one.md": "---\ntitle: One\n---\n\nOne.\n" });
+
+describe("remand gate", () => {
+  it("asks the gates of the config, and says for people what they said", async () => {
+    const host = fakeHost({ gates: report([judgement(), failing]) });
+    const ran = await run(["gate"], [gate], { host, files: files() });
+    expect(ran.exit).toBe(3);
+    expect(ran.out).toBe(
+      [
+        "✔ integrity  pass   20 ms",
+        "✖ checks     fail (npm test: exit code 1), 1 to fix   2 s",
+        "    src/a.ts:7 100% wrong: ::error::not a command",
+        "· audit      not judged: nobody plays auditor",
+        `not passed: 1 of 2 gates · 1 not judged · the files as they are since ${"b".repeat(12)} (origin/main)`,
+        "",
+      ].join("\n"),
+    );
+    expect(host.gatePlans).toMatchObject([
+      { gates: ["integrity", "checks", "review", "audit"], isNamed: false, at: null, base: null, all: false },
+    ]);
+  });
+
+  it("ends with 0 where all that judged passed, and with 3 where nothing did", async () => {
+    const passed = fakeHost({ gates: report([judgement()], { at: "HEAD" }) });
+    const ran = await run(["gate", "--at", "HEAD"], [gate], { host: passed, files: files() });
+    expect(ran).toMatchObject({ exit: 0, out: expect.stringContaining("passed: 1 gate · 1 not judged · HEAD (ccccc") });
+    const nothing = await run(["gate"], [gate], { host: fakeHost({ gates: report([]) }), files: files() });
+    expect(nothing).toMatchObject({ exit: 3, out: expect.stringContaining("nothing was judged") });
+    const broken = judgement({ result: "error", summary: "integrity: git is gone" });
+    const ended = await run(["gate"], [gate], { host: fakeHost({ gates: report([broken]) }), files: files() });
+    expect(ended).toMatchObject({ exit: 3, out: expect.stringContaining("⚠ integrity  git is gone") });
+  });
+
+  it("hands on what was typed: gates, a story, a commit, a base", async () => {
+    const host = fakeHost({ gates: report([judgement()]) });
+    await run(["gate", "checks", "--only", "integrity", "--base", "v1", "--all"], [gate], { host, files: files() });
+    await run(["gate", "one"], [gate], { host, files: files() });
+    expect(host.gatePlans).toMatchObject([
+      { gates: ["integrity", "checks"], isNamed: true, base: "v1", all: true, story: null, at: null },
+      { isNamed: false, story: { id: "one" }, at: "remand/one" },
+    ]);
+    const wrong = await run(["gate", "onne"], [gate], { host, files: files() });
+    expect(wrong).toMatchObject({ exit: 2, err: expect.stringContaining("Did you mean one?") });
+  });
+
+  it("says it in the form that was asked for, to a file too", async () => {
+    const host = fakeHost({ gates: report([judgement(), failing], { folder: "part" }) });
+    const as = async (...args: string[]) => (await run(["gate", ...args], [gate], { host, files: files() })).out;
+    expect(JSON.parse(await as("--json"))).toMatchObject({
+      schema: "remand.gate/1",
+      exit: 3,
+      passed: false,
+      judged: { baseName: "origin/main" },
+      judgements: [{ gate: "integrity" }, { gate: "checks", result: "fail" }],
+      skipped: [{ gate: "audit" }],
+    });
+    expect(JSON.parse(await as("--format", "sarif"))).toMatchObject({
+      runs: [
+        {
+          tool: { driver: { semanticVersion: "9.8.7" } },
+          results: [{ locations: [{ physicalLocation: { artifactLocation: { uri: "part/src/a.ts" } } }] }],
+        },
+      ],
+    });
+    expect(await as("--format", "junit")).toContain('<testsuites name="remand" tests="3" failures="1"');
+    const disk = files();
+    const ran = await run(["gate", "--output", "out/remand.xml"], [gate], { host, files: disk });
+    expect(ran).toMatchObject({ exit: 3, err: "remand: wrote out/remand.xml (junit, 1 finding)\n" });
+    expect(ran.out).toContain("not passed: 1 of 2 gates");
+    expect(await disk.read("/work/out/remand.xml")).toMatch(/^<\?xml /);
+    expect(await run(["gate", "--format", "sarfi"], [gate], { host, files: files() })).toMatchObject({
+      exit: 2,
+      err: expect.stringContaining("Did you mean sarif?"),
+    });
+  });
+
+  it("annotates on GitHub, and text of a tool gives no commands there", async () => {
+    const error = judgement({ gate: "review", result: "error", summary: "review: nobody answered" });
+    const host = fakeHost({ gates: report([failing, error], { folder: "part" }) });
+    const { out } = await run(["gate"], [gate], { host, files: files(), env: { GITHUB_ACTIONS: "true" } });
+    const commands = out.split("\n").filter((line) => /^\s*::/.test(line));
+    expect(commands).toEqual([
+      "::error file=part/src/a.ts,line=7,title=remand%3A checks::100%25 wrong: ::error::not a command",
+      "::error title=remand%3A review::review: nobody answered",
+    ]);
+  });
+
+  it("ends at once with 2 where the config is wrong", async () => {
+    const host = fakeHost({ gates: report([judgement()]) });
+    const broken = memoryFiles({ "/work/remand.yaml": "gaets: {}\n" });
+    const ran = await run(["gate"], [gate], { host, files: broken });
+    expect(ran).toMatchObject({ exit: 2, out: "", err: expect.stringContaining("gates") });
+    expect(host.gatePlans).toEqual([]);
+  });
+
+  it("stops when it is told to", async () => {
+    const host = fakeHost();
+    const stopped: { now: (signal: "SIGTERM") => void } = { now: () => undefined };
+    const ran = await run(["gate"], [gate], {
+      files: files(),
+      onInterrupt: (handler) => {
+        stopped.now = handler;
+        return () => undefined;
+      },
+      host: {
+        ...host,
+        gate: (_root, { signal }) => {
+          stopped.now("SIGTERM");
+          return Promise.resolve(report([judgement({ result: signal.aborted ? "error" : "pass" })]));
+        },
+      },
+    });
+    expect(ran).toMatchObject({ exit: 143, out: "" });
+  });
+});

@@ -10,21 +10,25 @@ import { createChecksGate } from "../adapters/gates/checks-gate.ts";
 import { createIntegrityGate } from "../adapters/gates/integrity-gate.ts";
 import { allowedEnvironment } from "../adapters/process/environment.ts";
 import { COOKIE_VARIABLE } from "../adapters/process/leftovers.ts";
+import { reviewerGates, type ReviewerParts } from "./reviewers.ts";
 
 interface Parts {
   readonly evidence: Evidence;
   readonly clock: Clock;
   readonly workspace: Workspace;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Without them there are only the gates that ask nobody. */
+  readonly reviewers?: ReviewerParts;
 }
 
 /** The gates there are, as the config wants them. */
 export function gatesOf(
   { config }: Pick<RunPlan, "config">,
-  { evidence, clock, workspace, env }: Parts,
+  { evidence, clock, workspace, env, reviewers }: Parts,
 ): ReadonlyMap<GateName, Gate> {
+  const commands = config.gates.checks.commands.map(checkCommand);
   const checks = createChecksGate({
-    commands: config.gates.checks.commands.map(checkCommand),
+    commands,
     environments: config.environments,
     evidence,
     clock,
@@ -37,11 +41,14 @@ export function gatesOf(
     evidence,
     clock,
     testPaths: config.scope.testPaths,
-    commands: config.gates.checks.commands.map((command) => checkCommand(command).run),
+    commands: commands.map(({ run }) => run),
   });
   return new Map<GateName, Gate>([
     ["integrity", integrity],
     ["checks", checks],
+    ...(reviewers === undefined
+      ? []
+      : reviewerGates(config, { ...reviewers, evidence, clock, workspace, checks, commands })),
   ]);
 }
 

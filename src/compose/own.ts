@@ -24,6 +24,7 @@ import { leavePlaces } from "./leave-places.ts";
 import { gatesOf } from "./gates.ts";
 import { noteStories } from "./note-stories.ts";
 import { projectEvidence } from "./project-evidence.ts";
+import { insistOnReviewers, practicesOf } from "./reviewers.ts";
 import { rosterOf } from "./roster.ts";
 import { stateFolder, type StateFolder } from "./state-folder.ts";
 import { insist } from "./tell.ts";
@@ -74,8 +75,12 @@ async function owned(
   const { setup, share } = plan.config.workspace;
   const onNotice = (text: string): void => plan.onNotice?.(text);
   const workspace = inPlace ?? createWorktrees({ root, state: folder.path, setup, share, onNotice });
-  const gates = gatesOf(plan, { evidence, clock, workspace, env });
+  const roster = await rosterOf(root, plan, { clock, env });
+  const nonce = (): string => randomBytes(12).toString("hex");
+  const practices = await practicesOf(root, plan.config);
+  const gates = gatesOf(plan, { evidence, clock, workspace, env, reviewers: { roster, practices, nonce } });
   const policy = ablePolicy(plan.policy, new Set(gates.keys()));
+  await insistOnReviewers(policy, roster);
   const world: EngineWorld = {
     root,
     journal,
@@ -85,9 +90,9 @@ async function owned(
     evidence,
     outbox: createFileOutbox(folder.outbox),
     gates,
-    roster: await rosterOf(root, plan, { clock, env }),
+    roster,
     watcher: plan.watcher,
-    nonce: () => randomBytes(12).toString("hex"),
+    nonce,
   };
   const ledger = await openLedger(world);
   const interrupted = await recover(ledger, world);

@@ -20,3 +20,6 @@ export const verdictSchema = z.strictObject({
   summary: text.exactOptional(),
   context: texts.exactOptional(),
 });
+
+/** The same for an agent that can be held to a schema. */
+export const verdictJsonSchema = (): object => z.toJSONSchema(verdictSchema, { io: "input" });

@@ -1,0 +1,235 @@
+import type { EvidenceId, RoleName } from "../../domain/ids.ts";
+import type { Reading } from "../../domain/reading.ts";
+import type { AgentSession } from "../../domain/session.ts";
+import type { AgentResult } from "../../ports/agent.ts";
+import type { Evidence } from "../../ports/evidence.ts";
+import type { GateRequest } from "../../ports/gate.ts";
+import type { Player, Roster } from "../../ports/roster.ts";
+import { fenced } from "../../writers/untrusted-text.ts";
+import { writeClarificationPrompt } from "../../writers/prompts/clarification.ts";
+import { readAnswer, wordsOf } from "./reviewer-answer.ts";
+import { isGone, troubleWith } from "./reviewer-trouble.ts";
+
+/** What reviewers are asked with. */
+export interface Reviewing {
+  readonly roster: Roster;
+  readonly evidence: Evidence;
+  /** A word that nobody could have guessed, for the fences of one conversation. */
+  nonce(): string;
+}
+
+export interface Judging {
+  readonly request: GateRequest;
+  readonly control: { readonly signal: AbortSignal; onOutput(line: string): void };
+  /** How often each role was asked in this judgement. */
+  readonly asks: Map<RoleName, number>;
+}
+
+export interface Question {
+  readonly wanted: RoleName;
+  readonly speaksAs: "critic" | "auditor";
+  /** May it go on with the conversation it had about this story? */
+  readonly goesOn: boolean;
+  readonly outputSchema: object | null;
+  write(rolePrompt: string, nonce: string): string;
+  /** Does a FAIL say what to do about it, beyond the issues it lists? */
+  hasMore?(words: string): boolean;
+  /** What an answer that can be read still leaves out; asked for once, and without it nothing was said. */
+  leftOut?(reading: Reading, words: string): readonly string[];
+}
+
+/** How one conversation with one reviewer ended. Without a reading nothing was said of the work, and `trouble` tells why. */
+export interface Heard {
+  readonly role: RoleName;
+  readonly reading: Reading | null;
+  readonly trouble: string;
+  /** It failed the work and, even when asked, could not say for what. */
+  readonly isBestEffort: boolean;
+  /** Its last answer. All of them are kept as evidence. */
+  readonly words: string;
+  readonly asked: number;
+  readonly session: AgentSession | null;
+  readonly evidence: readonly EvidenceId[];
+  readonly costUsd: number | null;
+  readonly tokens: number | null;
+}
+
+/** Asks whoever plays the role, or stands in for it, until there is an answer that can be read, or no use in asking. */
+export async function askReviewer(reviewing: Reviewing, judging: Judging, question: Question): Promise<Heard> {
+  const { fallback } = judging.request.roles;
+  let gone: Heard | null = null;
+  for (const role of inTurn(question.wanted, fallback)) {
+    const player = await reviewing.roster.playing(role);
+    if (player === null) continue;
+    const { heard, isMissing } = await converse(reviewing, judging, question, { role, player });
+    if (!isMissing) return gone === null ? heard : together(gone, heard);
+    gone = gone === null ? heard : together(gone, heard);
+  }
+  return (
+    gone ??
+    unheard(
+      question.wanted,
+      `nobody plays ${question.wanted} — say who does: agents: { ${question.wanted}: { use: command, command: … } }`,
+    )
+  );
+}
+
+/** The role, then who stands in for it, and for that one. */
+export function* inTurn(role: RoleName, fallback: Readonly<Record<string, RoleName>>): Generator<RoleName> {
+  const seen = new Set<RoleName>();
+  for (let now: RoleName | undefined = role; now !== undefined && !seen.has(now);) {
+    seen.add(now);
+    yield now;
+    now = Object.hasOwn(fallback, now) ? fallback[now] : undefined;
+  }
+}
+
+interface Cast {
+  readonly role: RoleName;
+  readonly player: Player;
+}
+
+async function converse(
+  reviewing: Reviewing,
+  judging: Judging,
+  question: Question,
+  cast: Cast,
+): Promise<{ readonly heard: Heard; readonly isMissing: boolean }> {
+  const { request, control } = judging;
+  const { role, player } = cast;
+  const nonce = reviewing.nonce();
+  const first = question.write(player.prompt, nonce);
+  // An author's own conversation is no place to review its work in.
+  const isAuthor = Object.values(request.roles.phase).includes(role);
+  const known = question.goesOn && !isAuthor ? request.sessions[role] : undefined;
+  let talk = { prompt: first, session: known?.agent === player.agent.name ? known : null };
+  let heard = unheard(role, "");
+  const left = { clarifications: request.clarifications, particulars: 1, fillings: 1 };
+  for (;;) {
+    const result = await asked(judging, cast, question, talk);
+    const words = wordsOf(result);
+    const kept =
+      words === "" ? [] : [await reviewing.evidence.keep(`${role}, asked ${heard.asked + 1} times:\n\n${words}\n`)];
+    heard = together(heard, {
+      ...unheard(role, ""),
+      words,
+      asked: 1,
+      session: result.session,
+      evidence: kept,
+      costUsd: result.costUsd,
+      tokens: result.tokens,
+    });
+    const trouble = control.signal.aborted ? `${role} was stopped before it answered` : troubleWith(role, result);
+    if (trouble !== null)
+      return { heard: { ...heard, reading: null, trouble }, isMissing: heard.asked === 1 && isGone(result) };
+    const reading = readAnswer(result, { id: request.story.id, role: question.speaksAs });
+    const doubt = doubtAbout(reading, question, words);
+    if (doubt === null) return { heard: { ...heard, reading }, isMissing: false };
+    if (left[doubt.bound] <= 0) return { heard: concluded(heard, reading, doubt), isMissing: false };
+    left[doubt.bound]--;
+    const again = writeClarificationPrompt(
+      {
+        storyId: request.story.id,
+        role: question.speaksAs,
+        why: doubt.why,
+        problems: doubt.problems,
+        ask: request.clarifications - left.clarifications,
+        asks: request.clarifications,
+      },
+      { nonce },
+    );
+    // A client without conversations has forgotten everything: it is told what it was asked, and what it said.
+    const prompt =
+      result.session === null
+        ? [first, "## What You Answered", fenced(words, nonce, { label: "your answer", maxChars: SHOWN }), again].join(
+            "\n\n",
+          )
+        : again;
+    talk = { prompt, session: result.session };
+  }
+}
+
+const SHOWN = 20_000;
+
+interface Doubt {
+  readonly why: "unreadable" | "no-particulars" | "incomplete";
+  readonly bound: "clarifications" | "particulars" | "fillings";
+  readonly problems: readonly string[];
+}
+
+/** What keeps an answer from counting as it is. */
+function doubtAbout(reading: Reading, question: Question, words: string): Doubt | null {
+  if (reading.result === "unknown") return { why: "unreadable", bound: "clarifications", problems: reading.problems };
+  const isBare = reading.findings.length === 0 && reading.requiredFixes.length === 0;
+  if (reading.result === "fail" && isBare && question.hasMore?.(words) !== true)
+    return { why: "no-particulars", bound: "particulars", problems: reading.problems };
+  const problems = question.leftOut?.(reading, words) ?? [];
+  return problems.length === 0 ? null : { why: "incomplete", bound: "fillings", problems };
+}
+
+/** Asked as often as it may be, and still in doubt. A plain FAIL stands, for what it is worth; nothing else does. */
+function concluded(heard: Heard, reading: Reading, { why, problems }: Doubt): Heard {
+  if (why === "no-particulars") return { ...heard, reading, isBestEffort: true };
+  const what = why === "unreadable" ? "gave no answer that can be read" : "left out what its verdict needs";
+  return {
+    ...heard,
+    reading: null,
+    trouble: `${heard.role} ${what}, asked ${heard.asked} times: ${problems.join(" ")}`,
+  };
+}
+
+async function asked(
+  { request, control, asks }: Judging,
+  { role, player }: Cast,
+  { outputSchema }: Question,
+  { prompt, session }: { readonly prompt: string; readonly session: AgentSession | null },
+): Promise<AgentResult> {
+  const turn = (request.asked[role] ?? 0) + (asks.get(role) ?? 0);
+  const result = await player.agent.run(
+    {
+      prompt,
+      cwd: request.path,
+      access: "read",
+      session,
+      outputSchema,
+      model: player.model,
+      timeoutMs: request.timeoutMs,
+      env: player.env,
+      key: request.key,
+      turn,
+    },
+    { signal: control.signal, onEvent: (event) => event.type === "output" && control.onOutput(event.line) },
+  );
+  asks.set(role, (asks.get(role) ?? 0) + 1);
+  return result;
+}
+
+function unheard(role: RoleName, trouble: string): Heard {
+  return {
+    role,
+    reading: null,
+    trouble,
+    isBestEffort: false,
+    words: "",
+    asked: 0,
+    session: null,
+    evidence: [],
+    costUsd: 0,
+    tokens: 0,
+  };
+}
+
+/** The second after the first, with what both cost. What one of them did not say is not known of both. */
+function together(first: Heard, second: Heard): Heard {
+  return {
+    ...second,
+    words: second.words === "" ? first.words : second.words,
+    asked: first.asked + second.asked,
+    session: second.session ?? first.session,
+    evidence: [...first.evidence, ...second.evidence],
+    costUsd: sum(first.costUsd, second.costUsd),
+    tokens: sum(first.tokens, second.tokens),
+  };
+}
+
+export const sum = (a: number | null, b: number | null): number | null => (a === null || b === null ? null : a + b);

@@ -1,0 +1,34 @@
+import type { AgentError, AgentResult } from "../../ports/agent.ts";
+import type { RoleName } from "../../domain/ids.ts";
+
+/** Why a reviewer was not heard, and what a person can do about it; `null` when it was. It is never a verdict. */
+export function troubleWith(role: RoleName, { status, error, durationMs }: AgentResult): string | null {
+  switch (status) {
+    case "completed":
+      return null;
+    case "cancelled":
+      return `${role} was stopped before it answered`;
+    case "timeout":
+      return `${role} did not answer within ${Math.round(durationMs / 1000)} s — raise limits.timeout, or look at its agent`;
+    case "failed": {
+      if (error === null) return `${role} failed and did not say why`;
+      const fix = error.fix ?? FIXES[error.kind];
+      return `${role}: ${error.message}${fix === "" ? "" : ` — ${fix}`}`;
+    }
+  }
+}
+
+/** Is the agent not there at all? Then whoever stands in for it is asked. */
+export const isGone = ({ status, error }: AgentResult): boolean => status === "failed" && error?.kind === "launch";
+
+const FIXES: Readonly<Record<AgentError["kind"], string>> = {
+  auth: "log the agent's client in, then run again",
+  credit: "add credit, or give the role another agent",
+  "rate-limit": "wait for its provider's limit to end, or give the role another agent",
+  overloaded: "run again later, or give the role another agent",
+  refused: "give the role another agent, or take out of the story what it refuses",
+  "context-length": "the work is too big for its model: give the role one with more room, or split the story",
+  "bad-request": "mend the role's settings in remand.yaml",
+  launch: "install it, or correct its command in remand.yaml",
+  crash: "",
+};

@@ -1,0 +1,111 @@
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import type { Config } from "../config/config.ts";
+import { RemandError } from "../domain/error.ts";
+import type { GateName } from "../domain/gate.ts";
+import type { RoleName } from "../domain/ids.ts";
+import type { Policy } from "../domain/policy.ts";
+import { judge } from "../policy/judge.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Evidence } from "../ports/evidence.ts";
+import type { Gate, GateRequest } from "../ports/gate.ts";
+import type { Roster } from "../ports/roster.ts";
+import type { Workspace } from "../ports/workspace.ts";
+import { inTurn } from "../adapters/gates/ask-reviewer.ts";
+import { createAuditGate } from "../adapters/gates/audit-gate.ts";
+import type { CheckCommand } from "../adapters/gates/run-check.ts";
+import { createReviewGate } from "../adapters/gates/review-gate.ts";
+
+/** What gates need that ask people's agents. */
+export interface ReviewerParts {
+  readonly roster: Roster;
+  /** The project's rules for reviewers, by gate. */
+  readonly practices: readonly string[];
+  nonce(): string;
+  /** What a phase made, where that is not the diff. */
+  productOf?(request: GateRequest): Promise<string>;
+}
+
+interface Parts extends ReviewerParts {
+  readonly evidence: Evidence;
+  readonly clock: Clock;
+  readonly workspace: Workspace;
+  readonly checks: Gate;
+  readonly commands: readonly CheckCommand[];
+}
+
+/** The gates that have somebody look at the work. They are given the rule by which it is judged: see ADR 9. */
+export function reviewerGates(config: Config, parts: Parts): readonly (readonly [GateName, Gate])[] {
+  const { checks, commands, ...rest } = parts;
+  const named = Object.keys(config.environments);
+  const everywhere = named.length === 0 ? ["local"] : named;
+  return [
+    ["review", createReviewGate({ ...rest, judge, judgedBy: reviewersNamed(config) })],
+    [
+      "audit",
+      createAuditGate({
+        ...rest,
+        judge,
+        judgedBy: [`an audit of each acceptance criterion by ${config.roles.auditor}`],
+        commands: commands.flatMap(({ run, environments = [] }) =>
+          (environments.length === 0 ? everywhere : environments).map((environment) => ({ command: run, environment })),
+        ),
+        verify: commands.length === 0 ? null : checks.judge,
+      }),
+    ],
+  ];
+}
+
+function reviewersNamed({ gates, roles }: Config): readonly string[] {
+  const { stages, perspectives } = gates.review;
+  const parts = perspectives.length > 0 ? perspectives : stages;
+  if (parts.length === 0) return [`a review by ${roles.critic}`];
+  return parts.map((part) => `a review of ${part} by ${roles.stage[part] ?? roles.critic}`);
+}
+
+/** The project's own rules for reviewers, as text. A file that is named and not there is an error, and no silence. */
+export async function practicesOf(root: string, { gates }: Config): Promise<readonly string[]> {
+  return Promise.all(
+    gates.review.practices.map(async (practice) => {
+      if (typeof practice === "string") return practice;
+      try {
+        return await readFile(resolve(root, practice.file), "utf8");
+      } catch (error) {
+        throw new RemandError(
+          "file-missing",
+          `the practices in ${practice.file} cannot be read: ${(error as Error).message}`,
+          "Mend `gates.review.practices` in remand.yaml.",
+          { cause: error },
+        );
+      }
+    }),
+  );
+}
+
+/** Every gate that asks a reviewer has somebody to ask: it is better known now than after the work is done. */
+export async function insistOnReviewers(policy: Policy, roster: Roster): Promise<void> {
+  const unplayed: string[] = [];
+  for (const [gate, role] of reviewersOf(policy)) {
+    let isPlayed = false;
+    for (const each of inTurn(role, policy.roles.fallback)) isPlayed ||= (await roster.playing(each)) !== null;
+    if (!isPlayed && !unplayed.includes(`${role} for the ${gate} gate`)) unplayed.push(`${role} for the ${gate} gate`);
+  }
+  if (unplayed.length === 0) return;
+  const roles = [...new Set(unplayed.map((each) => each.split(" ", 1)[0]!))];
+  const agents = roles.map((role) => `${role}: { use: command, command: … }`).join(", ");
+  throw new RemandError(
+    "config-invalid",
+    `nobody plays ${unplayed.join(", or ")}`,
+    `Say who does, in remand.yaml: agents: { ${agents} }. Or leave the gate out: --set 'phases.implement=[integrity, checks]'.`,
+  );
+}
+
+function reviewersOf({ phases, gates, roles }: Policy): readonly (readonly [GateName, RoleName])[] {
+  const used = new Set(phases.flatMap((plan) => plan.gates));
+  const { stages } = gates.review;
+  const critics = stages.length === 0 ? [roles.critic] : stages.map((stage) => roles.stage[stage] ?? roles.critic);
+  return [
+    ...(used.has("review") ? critics.map((role) => ["review", role] as const) : []),
+    ...(used.has("audit") ? [["audit", roles.auditor] as const] : []),
+  ];
+}

@@ -42,6 +42,7 @@ export function instantWorld({ journal, atOnce, failures, outbox }: InstantOptio
     clock,
     queue: createLocalQueue({ limits, clock }),
     workspace: workspaceOf(attempts),
+    pages: { find: async () => null, read: async () => null, write: async () => undefined },
     evidence: {
       keep: async (text) => {
         const id = evidenceId(sha(text));

@@ -15,6 +15,8 @@ import { COOKIE_VARIABLE, cookieValue, killLeftovers } from "../adapters/process
 import { takeOwnership } from "../adapters/journal/ownership.ts";
 import { createSqliteJournal } from "../adapters/journal/sqlite-journal.ts";
 import { createSystemClock } from "../adapters/clock/system-clock.ts";
+import { createNodeFiles } from "../adapters/files/node-files.ts";
+import { createStoryPages } from "../adapters/stories/story-pages.ts";
 import { createLocalQueue } from "../adapters/queue/local-queue.ts";
 import { createFileOutbox } from "../adapters/outbox/file-outbox.ts";
 import { createInPlace } from "../adapters/git/in-place.ts";
@@ -87,6 +89,7 @@ async function owned(
     clock,
     queue: createLocalQueue({ limits: { ...policy.concurrency, engine: 100 }, clock }),
     workspace,
+    pages: createStoryPages({ root, folder: plan.config.stories, files: createNodeFiles() }),
     evidence,
     outbox: createFileOutbox(folder.outbox),
     gates,
@@ -114,16 +117,16 @@ async function owned(
     },
     tell: (stream, events) => insist(ledger, stream, events),
     undo: async (story) => {
-      if (inPlace === null)
-        throw new RemandError(
-          "usage",
-          "a story in a worktree has nothing to undo",
-          "Its branch holds its work; your checkout was not touched.",
-        );
+      if (inPlace === null) throw nothingToUndo();
       await inPlace.undo(story);
     },
     close,
   };
+}
+
+function nothingToUndo(): RemandError {
+  const hint = "Its branch holds its work; your checkout was not touched.";
+  return new RemandError("usage", "a story in a worktree has nothing to undo", hint);
 }
 
 /** The stories to work on; `null` where that is all there are to work on, which is cheaper to decide about. */

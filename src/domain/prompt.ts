@@ -94,6 +94,13 @@ export interface PerspectiveRequest {
   readonly wholeAt?: string;
 }
 
+/** What a phase whose product is text has made: its section of the story's file. */
+export interface PhaseProduct {
+  readonly phase: Phase;
+  readonly heading: string;
+  readonly text: string;
+}
+
 /** The first attempt of a phase. */
 export interface AssignmentRequest {
   readonly rolePrompt: string;
@@ -103,6 +110,8 @@ export interface AssignmentRequest {
   readonly criteria: readonly Criterion[];
   readonly scope: Scope;
   readonly judgedBy: readonly string[];
+  /** What earlier phases made, and this one when it was done before. */
+  readonly products: readonly PhaseProduct[];
   readonly context: readonly string[];
   readonly guidance: readonly string[];
   readonly report: "signal" | "tool";

@@ -1,6 +1,7 @@
 import type { StartAttempt, StoryCommand } from "../domain/command.ts";
 import type { AttemptFinished } from "../domain/event.ts";
 import { evidenceId, type EvidenceId, type RoleName, type StoryId } from "../domain/ids.ts";
+import type { Phase } from "../domain/phase.ts";
 import type { Scope } from "../domain/scope.ts";
 import type { AgentSession } from "../domain/session.ts";
 import type { Running, StoryState } from "../domain/story-state.ts";
@@ -9,11 +10,25 @@ import type { Player } from "../ports/roster.ts";
 import { readScopeExceptions } from "../readers/scope-exceptions.ts";
 import { writeAssignmentPrompt } from "../writers/prompts/assignment.ts";
 import { writeClarificationPrompt } from "../writers/prompts/clarification.ts";
+import { isTextPhase, withoutProducts } from "../writers/story-sections.ts";
 import { appendWhile } from "./append-while.ts";
+import { disputedFindings } from "./disputes.ts";
 import { judgedByAll } from "./judged-by.ts";
 import type { Ledger } from "./ledger.ts";
 import { outcomeOf, type Said } from "./outcome.ts";
 import type { Performing } from "./performing.ts";
+import {
+  hasTextPhases,
+  missingProduct,
+  noteRework,
+  openDesk,
+  openSheet,
+  productOfAttempt,
+  productsUpTo,
+  scopeWithPage,
+  takeProduct,
+  type Desk,
+} from "./phase-product.ts";
 import type { EngineWorld } from "./world.ts";
 
 type StartCommand = StoryCommand & StartAttempt & { readonly key: string };
@@ -67,7 +82,7 @@ export async function askAgain(performing: Performing<AskCommand>): Promise<void
     storyId: state.story.id,
     role: "developer",
     why: "unreadable",
-    problems: [],
+    problems: isTextPhase(state.phase) ? [missingProduct(state.phase)] : [],
     ask: command.times,
     asks,
   } as const;
@@ -84,11 +99,13 @@ async function run(
   const { path } = await world.workspace.prepare(command.story);
   const timeoutMs = before.policy?.limits.timeoutMs.developer ?? 0;
   const role = runningRole(ledger.story(command.story));
+  const desk = await openDesk(world, before, runningPhase(ledger.story(command.story)), path);
   const result = await player.agent.run(
     {
       prompt,
       cwd: path,
-      access: "edit",
+      // What such a phase makes is text, and the engine writes it down.
+      access: desk === null ? "edit" : "read",
       session: sessionOf(before, player, role),
       outputSchema: null,
       model: player.model,
@@ -99,7 +116,12 @@ async function run(
     },
     { signal, onEvent: (event) => event.type === "output" && world.watcher.onOutput(command, event.line) },
   );
-  const said = outcomeOf(result, { id: before.story.id, reports: player.reports, nowMs: world.clock.now() });
+  const said = await withProduct(
+    world,
+    desk,
+    result,
+    outcomeOf(result, { id: before.story.id, reports: player.reports, nowMs: world.clock.now() }),
+  );
   const { stopping } = ledger.story(command.story);
   if (said === "interrupted" && stopping === null) return;
   if (said === "interrupted")
@@ -111,6 +133,21 @@ async function run(
     return;
   }
   await finish(performing, before, said, result);
+}
+
+/** An agent that is done and has given no product has not said what it was asked for: it is asked again. */
+async function withProduct(
+  world: EngineWorld,
+  desk: Desk | null,
+  { text }: AgentResult,
+  said: Said | "interrupted",
+): Promise<Said | "interrupted"> {
+  if (desk === null || said === "interrupted") return said;
+  // What a broken agent left is no product: the next one starts from what was there.
+  const hasSpoken = said.outcome.type === "ready" || said.outcome.type === "unclear";
+  const isGiven = await takeProduct(world, desk, hasSpoken ? text : null);
+  if (isGiven || said.outcome.type !== "ready") return said;
+  return { ...said, outcome: { type: "unclear", detail: missingProduct(desk.phase) } };
 }
 
 /** The agent has ended. That is written down where a crash cannot reach it before anything is done with it. */
@@ -134,7 +171,10 @@ async function finish(
 }
 
 /** How an agent ended, as it is kept until the journal has it. */
-export type EndedAttempt = Omit<AttemptFinished, "type" | "attempt" | "tree" | "commit" | "changed" | "productChanged">;
+export type EndedAttempt = Omit<
+  AttemptFinished,
+  "type" | "attempt" | "tree" | "commit" | "changed" | "productChanged" | "product"
+>;
 
 /** What the agent said, whole: reviewers read it, and the reasons for going beyond the scope are in it. */
 async function heard(
@@ -158,6 +198,9 @@ function sessionOf({ sessions }: StoryState, { agent }: Player, role: RoleName |
 
 const runningRole = ({ running }: StoryState): RoleName | null => (running?.type === "attempt" ? running.role : null);
 
+/** The attempt that runs is the last of the list. */
+const runningPhase = ({ attempts, phase }: StoryState): Phase => attempts.at(-1)?.phase ?? phase;
+
 const isAttempt =
   (attempt: number) =>
   (running: Running): boolean =>
@@ -176,6 +219,9 @@ export async function reportAttempt(
   ended: EndedAttempt,
 ): Promise<void> {
   const { id, title } = before.story;
+  const phase = runningPhase(ledger.story(id));
+  const sheet = await openSheet(world, before);
+  if (sheet !== null && ended.outcome.type === "ready") await noteRework(world, before, phase, sheet);
   const { hash } = await world.journal.head();
   const { tree, commit } = await world.workspace.keep(id, {
     attempt,
@@ -184,8 +230,14 @@ export async function reportAttempt(
   });
   const changed =
     before.tree === null || before.tree === tree ? [] : await world.workspace.changed(id, before.tree, tree);
+  const product =
+    sheet === null
+      ? { productChanged: changed.length > 0 }
+      : await productOfAttempt(world, before, phase, sheet, { tree, changed, outcome: ended.outcome });
+  const disputes = await disputedFindings(world, before, ended.message);
   await appendWhile(ledger, id, isAttempt(attempt), [
-    { type: "attempt.finished", attempt, tree, commit, changed, productChanged: changed.length > 0, ...ended },
+    { type: "attempt.finished", attempt, tree, commit, changed, ...product, ...ended },
+    ...disputes,
   ]);
   await world.outbox.drop(attemptKey(id, attempt));
 }
@@ -208,27 +260,34 @@ async function promptFor(
 ): Promise<string> {
   const kept = brief === null ? null : await world.evidence.read(brief);
   if (kept !== null) return kept;
-  const scope: Scope = {
-    allow: [],
-    deny: [],
-    tests: command.phase === "implement" ? "open" : "frozen",
-    exceptions: "with-rationale",
-    reason: "new work",
-  };
+  const { story } = state;
+  const path = hasTextPhases(state) ? (await world.workspace.prepare(story.id)).path : "";
+  const anywhere: Scope = { allow: [], deny: [], tests: "open", exceptions: "with-rationale", reason: "new work" };
   return writeAssignmentPrompt(
     {
       rolePrompt: player.prompt,
-      story: { id: state.story.id, title: state.story.title, goal: state.story.body },
+      story: { id: story.id, title: story.title, goal: withoutProducts(story.body, story.completed) },
       phase: command.phase,
       ...(command.tddPhase === undefined ? {} : { tddPhase: command.tddPhase }),
-      criteria: state.story.criteria,
-      scope,
+      criteria: story.criteria,
+      scope: (await scopeWithPage(world, state, command.phase, path, null)) ?? anywhere,
       judgedBy: judgedByAll(world, state),
-      context: [],
+      products: hasTextPhases(state) ? await productsUpTo(world, state, command.phase, path) : [],
+      context: triedBefore(state, command.phase),
       guidance: state.guidance,
       report: "signal",
       spellOutFormat: command.spellOutFormat,
     },
     { nonce: world.nonce() },
   );
+}
+
+/** A phase that is done again, because one before it was, has been tried: what came of that is worth knowing. */
+function triedBefore({ attempts }: StoryState, phase: Phase): string[] {
+  return attempts
+    .filter((attempt) => attempt.phase === phase && attempt.outcome === "ready")
+    .map(({ attempt, summary, failed }) => {
+      const end = failed === "" ? "what it was built on has changed since" : failed;
+      return `attempt ${attempt} did this phase before, and its work is still there: ${summary || "no summary"} -> ${end}`;
+    });
 }

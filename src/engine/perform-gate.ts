@@ -7,6 +7,7 @@ import type { Gate } from "../ports/gate.ts";
 import { appendWhile } from "./append-while.ts";
 import { gateRequest } from "./gate-request.ts";
 import type { Performing } from "./performing.ts";
+import { scopeWithPage } from "./phase-product.ts";
 
 /** Has a gate judge. A gate that breaks has not judged: that is its `error`, never the work's failure. */
 export async function startGate(
@@ -39,7 +40,8 @@ async function judged(
   try {
     const place = await world.workspace.prepare(command.story);
     const control = { signal, onOutput: (line: string) => world.watcher.onOutput(command, line) };
-    return await gate.judge(gateRequest(state, place, command), control);
+    const scope = await scopeWithPage(world, state, state.phase, place.path, state.scope);
+    return await gate.judge({ ...gateRequest(state, place, command), scope }, control);
   } catch (error) {
     if (!(error instanceof RemandError)) throw error;
     return {

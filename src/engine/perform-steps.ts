@@ -1,14 +1,18 @@
 import type { SendBack, StoryCommand } from "../domain/command.ts";
-import type { BriefEvidence } from "../domain/brief.ts";
+import type { Brief, BriefEvidence } from "../domain/brief.ts";
 import type { StoryState } from "../domain/story-state.ts";
+import type { Place } from "../ports/workspace.ts";
 import { composeBrief, type BriefMaterial } from "../policy/compose-brief.ts";
 import { readAgentText } from "../readers/agent-text.ts";
 import { writeBrief } from "../writers/brief.ts";
 import { writeAdjudicationPrompt } from "../writers/prompts/adjudication.ts";
+import { writeRefinementFeedback } from "../writers/refinement-feedback.ts";
+import { isTextPhase } from "../writers/story-sections.ts";
 import { appendWhile, isStep } from "./append-while.ts";
 import { gateRequest } from "./gate-request.ts";
 import { judgedByAll } from "./judged-by.ts";
 import type { Performing, PerformingOf } from "./performing.ts";
+import { hasTextPhases, productsUpTo, scopeWithPage } from "./phase-product.ts";
 import type { EngineWorld } from "./world.ts";
 
 /** Makes the story's place and looks at what is red before anything is changed. */
@@ -46,12 +50,20 @@ export async function sendBack({
   world,
 }: Performing<StoryCommand & SendBack & { readonly key: string }>): Promise<void> {
   const state = ledger.story(command.story);
-  const brief = composeBrief(state, command, await materialFor(state, command, world));
+  const { gate, variant, failure, failureLimit, route } = command;
+  const place = await world.workspace.prepare(command.story);
+  const scope = (await scopeWithPage(world, state, route.phase, place.path, command.scope)) ?? command.scope;
+  const brief = composeBrief(state, { ...command, scope }, await materialFor(state, command, world, place));
   const kept = await world.evidence.keep(writeBrief(brief, { nonce: world.nonce() }));
-  const { gate, variant, failure, failureLimit, route, scope } = command;
+  const note = hasTextPhases(state) ? { note: await world.evidence.keep(noteOf(brief)) } : {};
   await ledger.append(command.story, [
-    { type: "work.sent-back", gate, variant, failure, failureLimit, route, scope, brief: kept },
+    { type: "work.sent-back", gate, variant, failure, failureLimit, route, scope, brief: kept, ...note },
   ]);
+}
+
+/** What goes into the story's file about it. */
+function noteOf({ summary, required, context, guidance }: Brief): string {
+  return writeRefinementFeedback({ summary, findings: required, context: [...context, ...guidance] });
 }
 
 export async function restoreTree({ command, ledger, world }: PerformingOf<"restore-tree">): Promise<void> {
@@ -124,16 +136,20 @@ export async function adjudicate({ command, ledger, world, signal }: PerformingO
   ]);
 }
 
-async function materialFor(state: StoryState, command: SendBack, world: EngineWorld): Promise<BriefMaterial> {
+async function materialFor(
+  state: StoryState,
+  command: SendBack,
+  world: EngineWorld,
+  { path, base }: Place,
+): Promise<BriefMaterial> {
   const judgement = command.gate === "person" ? null : (state.gates[command.gate]?.last ?? null);
-  const evidence: BriefEvidence[] = [];
+  const evidence: BriefEvidence[] = await writtenSoFar(state, command, world, path);
   for (const id of judgement?.evidence ?? []) {
     const text = await world.evidence.read(id);
     if (text !== null)
       evidence.push({ title: `what the ${command.gate} gate saw`, text, fullAt: world.evidence.placeOf(id) });
   }
   const player = await world.roster.playing(command.route.role);
-  const { base } = await world.workspace.prepare(state.story.id);
   return {
     rolePrompt: player?.prompt ?? "",
     evidence,
@@ -144,4 +160,22 @@ async function materialFor(state: StoryState, command: SendBack, world: EngineWo
     ci: null,
     report: "signal",
   };
+}
+
+/** Whoever is to revise a section is shown it as it stands, and what it was built on. */
+async function writtenSoFar(
+  state: StoryState,
+  { route }: SendBack,
+  world: EngineWorld,
+  path: string,
+): Promise<BriefEvidence[]> {
+  if (!isTextPhase(route.phase)) return [];
+  const products = await productsUpTo(world, state, route.phase, path);
+  return products.toReversed().map(({ phase, heading, text }) => ({
+    title:
+      phase === route.phase
+        ? `the section ${heading} as it stands: this is to be revised`
+        : `the section ${heading}, made by an earlier phase`,
+    text,
+  }));
 }

@@ -6,6 +6,7 @@ import type { Journal } from "../ports/journal.ts";
 import type { Outbox } from "../ports/outbox.ts";
 import type { Queue } from "../ports/queue.ts";
 import type { Roster } from "../ports/roster.ts";
+import type { StoryPages } from "../ports/story-pages.ts";
 import type { Watcher } from "../ports/watcher.ts";
 import type { Workspace } from "../ports/workspace.ts";
 
@@ -17,6 +18,7 @@ export interface EngineWorld {
   readonly clock: Clock;
   readonly queue: Queue;
   readonly workspace: Workspace;
+  readonly pages: StoryPages;
   readonly evidence: Evidence;
   readonly outbox: Outbox;
   readonly gates: ReadonlyMap<GateName, Gate>;

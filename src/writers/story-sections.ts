@@ -19,9 +19,68 @@ const LEVEL = 2;
  * ends; every byte outside the section stays.
  */
 export function replaceSection(text: string, heading: string, body: string): string {
+  return withSection(text, heading, body, findSection(text, heading));
+}
+
+/** Phases whose product is text. */
+export type TextPhase = keyof typeof SECTION_OF_PHASE;
+
+export const isTextPhase = (phase: Phase): phase is TextPhase => phase !== "implement";
+
+/**
+ * The text with this as the product of the phase. A section that carries our mark is replaced; one that a person
+ * headed with the same word stays as it is, and ours comes at the end, unless the story's file says that the phase
+ * `isComplete`: then the section is the product that somebody else's tool wrote there.
+ */
+export function replaceProduct(text: string, phase: TextPhase, body: string, isComplete: boolean): string {
+  const marked = `${markOf(phase)}\n\n${body.trim()}`;
+  return withSection(text, SECTION_OF_PHASE[phase], marked, findProduct(text, phase, isComplete));
+}
+
+/** The product of the phase as the text holds it; `null` where there is none, or nothing in it. */
+export function productIn(text: string, phase: TextPhase, isComplete: boolean): string | null {
+  const found = findProduct(text, phase, isComplete);
+  return found === null ? null : bodyOf(text, found, phase) || null;
+}
+
+/**
+ * What somebody made of the phase's section by editing the file: the product, where it is another one than before;
+ * else the last section of that name that was not there before. `null` where there is nothing new.
+ */
+export function productEdited(before: string, after: string, phase: TextPhase, isComplete: boolean): string | null {
+  const now = productIn(after, phase, isComplete);
+  if (now !== null && now !== productIn(before, phase, isComplete)) return now;
+  const known = new Set(sectionsOf(before, SECTION_OF_PHASE[phase]).map((each) => bodyOf(before, each, phase)));
+  const bodies = sectionsOf(after, SECTION_OF_PHASE[phase]).map((each) => bodyOf(after, each, phase));
+  return bodies.findLast((body) => body !== "" && !known.has(body)) ?? null;
+}
+
+/** The text without what the phases wrote into it: what the person asked for. */
+export function withoutProducts(text: string, complete: readonly Phase[]): string {
+  let rest = text;
+  for (const phase of Object.keys(SECTION_OF_PHASE) as TextPhase[]) {
+    const found = findProduct(rest, phase, complete.includes(phase));
+    if (found !== null) rest = rest.slice(0, found.start) + rest.slice(found.end);
+  }
+  return rest;
+}
+
+const markOf = (phase: TextPhase): string => `<!-- remand: ${phase} -->`;
+
+function bodyOf(text: string, { bodyStart, end }: Section, phase: TextPhase): string {
+  const body = text.slice(bodyStart, end).replaceAll(/\r\n?/g, "\n").trim();
+  return body.startsWith(markOf(phase)) ? body.slice(markOf(phase).length).trim() : body;
+}
+
+function findProduct(text: string, phase: TextPhase, isComplete: boolean): Section | null {
+  const all = sectionsOf(text, SECTION_OF_PHASE[phase]);
+  const marked = all.find(({ bodyStart }) => text.slice(bodyStart).trimStart().startsWith(markOf(phase)));
+  return marked ?? (isComplete ? (all.at(-1) ?? null) : null);
+}
+
+function withSection(text: string, heading: string, body: string, found: Section | null): string {
   const eol = lineEndOf(text);
   const inner = withLineEnd(pushedDown(closed(body.replaceAll(/\r\n?/g, "\n").trim(), 0, "\n")), eol);
-  const found = findSection(text, heading);
   if (found === null) return `${ended(text, eol)}## ${heading}${eol}${eol}${inner}${eol}`;
   const rest = text.slice(found.end);
   const head = text.slice(0, found.bodyStart);
@@ -54,6 +113,7 @@ export function appendRefinementNote(text: string, note: RefinementNote): string
 }
 
 interface Section {
+  readonly start: number;
   readonly bodyStart: number;
   readonly end: number;
   /** The headings inside it. */
@@ -72,17 +132,24 @@ function bodyStart(text: string): number {
 }
 
 function findSection(text: string, heading: string): Section | null {
-  let start = -1;
-  const titles: string[] = [];
+  return sectionsOf(text, heading)[0] ?? null;
+}
+
+/** All sections under this heading, in their order. */
+function sectionsOf(text: string, heading: string): Section[] {
+  const found: Section[] = [];
+  let open: { start: number; bodyStart: number; titles: string[] } | null = null;
   for (const line of markdownLines(text, bodyStart(text))) {
     if (line.kind !== "heading") continue;
-    if (start < 0) {
-      const isIt = line.level === LEVEL && line.title.toLowerCase() === heading.toLowerCase();
-      if (isIt) start = nextLine(text, line.start);
-    } else if (line.level <= LEVEL) return { bodyStart: start, end: line.start, titles };
-    else titles.push(line.title);
+    if (open !== null && line.level > LEVEL) {
+      open.titles.push(line.title);
+      continue;
+    }
+    if (open !== null) found.push({ ...open, end: line.start });
+    const isIt = line.level === LEVEL && line.title.toLowerCase() === heading.toLowerCase();
+    open = isIt ? { start: line.start, bodyStart: nextLine(text, line.start), titles: [] } : null;
   }
-  return start < 0 ? null : { bodyStart: start, end: text.length, titles };
+  return open === null ? found : [...found, { ...open, end: text.length }];
 }
 
 /** With nothing left open at its end: what comes behind it would be taken for code, or for a comment. */

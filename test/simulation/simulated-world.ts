@@ -121,6 +121,12 @@ export function simulatedWorld(
       }),
       dispose: guarded("dispose", () => undefined),
     },
+    // Only `implement` is played here: no phase writes into a story's file.
+    pages: {
+      find: guarded("page", () => null),
+      read: guarded("page", () => null),
+      write: guarded("page", () => undefined),
+    },
     evidence: {
       keep: guarded("evidence", (text) => {
         const id = evidenceId(`e${disk.evidence.size}`);

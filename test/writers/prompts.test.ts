@@ -19,6 +19,7 @@ const assignment: AssignmentRequest = {
   criteria: [{ id: "AC-1", text: "cards are charged once" }],
   scope: sampleBrief().scope,
   judgedBy: ["npm test"],
+  products: [],
   context: ["the bank is slow"],
   guidance: ["use the old client"],
   report: "signal",

@@ -3,6 +3,7 @@ import type { Finding } from "../../domain/finding.ts";
 import type { Phase } from "../../domain/phase.ts";
 import { worse } from "../../domain/severity.ts";
 import { byText } from "../../stdx/sorted-map.ts";
+import { SECTION_OF_PHASE, type TextPhase } from "../story-sections.ts";
 import { placeOf } from "./findings.ts";
 import {
   closing,
@@ -42,10 +43,14 @@ export function phaseBrief(brief: Brief, pen: Pen): string {
   ]);
 }
 
+/** The whole of it, because what is given takes the place of what was there. */
+const again = (phase: TextPhase): string =>
+  `Give the whole section anew in your last message, under the heading \`## ${SECTION_OF_PHASE[phase]}\`, before the signal.`;
+
 const PRODUCT: Readonly<Record<Phase, string>> = {
-  refine: "Revise the refined story: your product is its section of the story file, and nothing else.",
-  research: "Revise the research: your product is its section of the story file. Fill the gaps the review names.",
-  plan: "Revise the plan: your product is its section of the story file. Later phases start again from it.",
+  refine: `Revise the refined story: your product is its section of the story file, and nothing else. ${again("refine")}`,
+  research: `Revise the research: your product is its section of the story file. Fill the gaps the review names. ${again("research")}`,
+  plan: `Revise the plan: your product is its section of the story file. Later phases start again from it. ${again("plan")}`,
   implement: "Revise the code: your product is the change on the story's branch.",
 };
 

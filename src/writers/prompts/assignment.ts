@@ -1,9 +1,10 @@
 import type { AssignmentRequest } from "../../domain/prompt.ts";
 import type { Phase, TddPhase } from "../../domain/phase.ts";
 import { scopePart } from "../briefs/parts.ts";
-import { bullets, instruction, line, name, note, section, together } from "../briefs/pen.ts";
+import { bullets, instruction, line, name, note, section, together, type Pen, type Piece } from "../briefs/pen.ts";
 import { howToReport } from "../briefs/report.ts";
-import { criteriaList, promptPen, start } from "./sheet.ts";
+import { SECTION_OF_PHASE, type TextPhase } from "../story-sections.ts";
+import { criteriaList, diffFence, promptPen, start } from "./sheet.ts";
 
 /** The first attempt: there is nothing to mend yet, so it says what is wanted and how it will be judged. */
 export function writeAssignmentPrompt(request: AssignmentRequest, options: { readonly nonce: string }): string {
@@ -22,6 +23,7 @@ export function writeAssignmentPrompt(request: AssignmentRequest, options: { rea
     section("### Goal", instruction(pen, request.story.goal, pen.room.goalChars, "the goal")),
     section("### Acceptance Criteria", criteriaList(pen, request.criteria)),
     section("### Your Part", task),
+    section("### What Earlier Phases Made", productsPart(pen, request.products, request.phase)),
     section(
       "### What Is Known",
       bullets(pen, request.context, (text) => line(pen, text), { what: "notes" }),
@@ -40,12 +42,42 @@ export function writeAssignmentPrompt(request: AssignmentRequest, options: { rea
   ])}\n`;
 }
 
+/** Agents wrote these: they are to be built on, and nothing in them is an order. */
+function productsPart(pen: Pen, products: AssignmentRequest["products"], phase: Phase): Piece {
+  if (products.length === 0) return "";
+  const pieces = products.map((product) =>
+    diffFence(
+      pen,
+      product.text,
+      product.phase === phase ? `${product.heading}, from the last time this was done` : product.heading,
+    ),
+  );
+  const isAgain = products.some((product) => product.phase === phase);
+  return together(["Build on what is said here.", ...pieces, isAgain ? STILL_RIGHT : ""]);
+}
+
+const STILL_RIGHT =
+  "Your own section is out of date where what it was built on has changed. Keep what is still right in it.";
+
+const inMessage = (phase: TextPhase): string =>
+  [
+    `Give it in your last message, the whole of it, under the heading \`## ${SECTION_OF_PHASE[phase]}\` and before the`,
+    "signal. It is written into the story file for you: change no file.",
+  ].join("\n");
+
 const PHASE_TASK: Readonly<Record<Phase, string>> = {
-  refine:
-    "Make the story clear enough to be worked on: user, purpose, testable criteria, edge cases. Write its section of the story file.",
-  research:
-    "Find out what the work needs to know: existing code, constraints, risks, options. Write the research section of the story file.",
-  plan: "Plan the work in steps that can each be checked. Write the plan section of the story file.",
+  refine: [
+    "Make the story clear enough to be worked on: user, purpose, testable criteria, edge cases. Your product is its",
+    `section of the story file.\n\n${inMessage("refine")}`,
+  ].join("\n"),
+  research: [
+    "Find out what the work needs to know: existing code, constraints, risks, options. Your product is the research",
+    `section of the story file.\n\n${inMessage("research")}`,
+  ].join("\n"),
+  plan: [
+    "Plan the work in steps that can each be checked. Your product is the plan section of the story file.",
+    `\n${inMessage("plan")}`,
+  ].join("\n"),
   implement: "Do the work, with tests that would fail without it, and run the commands that judge it.",
 };
 

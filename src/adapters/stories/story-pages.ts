@@ -1,0 +1,109 @@
+import { lstat, realpath, rm } from "node:fs/promises";
+import { basename, dirname, join, relative, resolve, sep } from "node:path";
+import { RemandError } from "../../domain/error.ts";
+import type { StoryId } from "../../domain/ids.ts";
+import type { Files } from "../../ports/files.ts";
+import type { StoryPages } from "../../ports/story-pages.ts";
+import { readStoryFile } from "../../readers/story-file.ts";
+
+export interface StoryPagesOptions {
+  /** The person's checkout. */
+  readonly root: string;
+  /** The folder of the stories, as the config names it from there. */
+  readonly folder: string;
+  readonly files: Files;
+}
+
+/** Story files in worktrees. The person's own checkout says which file is a story's; it is never written to. */
+export function createStoryPages({ root, folder, files }: StoryPagesOptions): StoryPages {
+  const below = relative(root, resolve(root, folder));
+  if (below.split(sep)[0] === "..") return outside(resolve(root, folder));
+
+  async function fileIn(checkout: string, story: StoryId): Promise<{ path: string; text: string } | null> {
+    const all = await files.list(join(checkout, below), ".md");
+    // Most files are named after their story: those need not be looked for.
+    for (const path of all.toSorted((a, b) => Number(isNamed(b, story)) - Number(isNamed(a, story)))) {
+      const text = await files.read(path);
+      if (text !== null && readStoryFile(path, text).story?.id === story)
+        return { path: relative(checkout, path), text };
+    }
+    return null;
+  }
+
+  return {
+    async find(story, place) {
+      const own = await fileIn(root, story);
+      // A file that was moved since the branch began is still where the branch has it.
+      const isWhereItWas = own !== null && (await isThere(join(place, own.path)));
+      const path = isWhereItWas ? own.path : ((await fileIn(place, story))?.path ?? own?.path);
+      if (path === undefined) return null;
+      // A folder may be a link inside of the repository; git names the file by where it really is.
+      const folder = join(await realpath(place), dirname(path));
+      const at = join((await isThere(folder)) ? await realpath(folder) : folder, basename(path));
+      return { path: relative(await topOf(place), at).replaceAll(sep, "/"), original: own?.text ?? null };
+    },
+    async read(place, path) {
+      const file = await within(place, path);
+      // An agent may have left a link there, and what that leads to is not the story's.
+      return (await isLink(file)) ? null : files.read(file);
+    },
+    async write(place, path, text) {
+      const file = await within(place, path);
+      if (await isLink(file)) await rm(file);
+      await files.write(file, text);
+    },
+  };
+}
+
+const isNamed = (path: string, story: StoryId): boolean => basename(path) === `${story}.md`;
+
+/** The files of stories that are elsewhere cannot be on a branch of this repository. */
+function outside(folder: string): StoryPages {
+  const refused = (): Promise<never> =>
+    Promise.reject(
+      new RemandError(
+        "config-invalid",
+        `the stories are in ${folder}, outside of the checkout: their phases have no place for what they write`,
+        "Set `stories` to a folder of the checkout, or leave out the phases refine, research and plan.",
+      ),
+    );
+  return { find: refused, read: refused, write: refused };
+}
+
+/** The top of the worktree that a place belongs to: the nearest folder with git's own entry in it. */
+async function topOf(place: string): Promise<string> {
+  const start = await realpath(place);
+  for (let at = start; ; at = dirname(at)) {
+    if (await isThere(join(at, ".git"))) return at;
+    if (dirname(at) === at) return start;
+  }
+}
+
+/** Where the file is, if no folder on the way to it leads elsewhere. */
+async function within(place: string, path: string): Promise<string> {
+  const top = await topOf(place);
+  const file = resolve(top, path);
+  if (!file.startsWith(top + sep)) throw leadsOut(path);
+  for (let at = dirname(file); at !== top; at = dirname(at)) if (await isLink(at)) throw leadsOut(path);
+  return file;
+}
+
+function leadsOut(path: string): RemandError {
+  const hint = "Take the link away on the story's branch.";
+  return new RemandError("workspace-broken", `${path} leads out of the story's place`, hint);
+}
+
+async function isLink(path: string): Promise<boolean> {
+  return (await isThere(path)) && (await lstat(path)).isSymbolicLink();
+}
+
+async function isThere(path: string): Promise<boolean> {
+  try {
+    await lstat(path);
+    return true;
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : "";
+    if (code === "ENOENT" || code === "ENOTDIR") return false;
+    throw error;
+  }
+}

@@ -1,0 +1,209 @@
+import { RemandError } from "../domain/error.ts";
+import type { AttemptFinished } from "../domain/event.ts";
+import { fingerprint } from "../domain/ids.ts";
+import { PHASES, type Phase } from "../domain/phase.ts";
+import type { PhaseProduct } from "../domain/prompt.ts";
+import type { Scope } from "../domain/scope.ts";
+import type { Story } from "../domain/story.ts";
+import type { StoryState } from "../domain/story-state.ts";
+import type { StoryPage } from "../ports/story-pages.ts";
+import { readPhaseProduct } from "../readers/phase-product.ts";
+import { sha256 } from "../stdx/sha256.ts";
+import {
+  appendRefinementNote,
+  isTextPhase,
+  productEdited,
+  productIn,
+  replaceProduct,
+  SECTION_OF_PHASE,
+  type TextPhase,
+} from "../writers/story-sections.ts";
+import type { EngineWorld } from "./world.ts";
+
+/*
+ * The product of refine, research and plan is their section of the story's file, on the story's branch. The agent gives
+ * it in its message and the engine writes it, so that an agent that only thinks needs no right to change anything;
+ * one that wrote the section itself is taken at that. Every other byte of the file is put back as it was.
+ */
+
+/** Only where there are phases whose product is text is the story's file a part of the work. */
+export function hasTextPhases({ policy }: StoryState): boolean {
+  return policy?.phases.some(({ phase }) => isTextPhase(phase)) ?? false;
+}
+
+/** The story's file while an agent works on one of its sections. */
+export interface Desk {
+  readonly place: string;
+  readonly path: string;
+  readonly phase: TextPhase;
+  /** May a section of that name be the product without our mark? */
+  readonly isComplete: boolean;
+  /** The file before the agent's turn; `isThere` says whether the place has it at all. */
+  readonly text: string;
+  readonly isThere: boolean;
+  /** The file as the last attempt that ended left it. */
+  readonly kept: string;
+}
+
+/** `null` where the phase's product is code. */
+export async function openDesk(
+  { pages, workspace }: EngineWorld,
+  { story, tree }: StoryState,
+  phase: Phase,
+  place: string,
+): Promise<Desk | null> {
+  if (!isTextPhase(phase)) return null;
+  const { path, original } = found(await pages.find(story.id, place), story);
+  const now = await pages.read(place, path);
+  const kept = (tree === null ? null : await workspace.fileAt(story.id, tree, path)) ?? original ?? "";
+  const isComplete = story.completed.includes(phase);
+  return { place, path, phase, isComplete, text: now ?? original ?? "", isThere: now !== null, kept };
+}
+
+/**
+ * Takes what the agent made of the section, from the file or from its message; with no `message` nothing is taken.
+ * Says whether there is anything, now or from an earlier turn of the same attempt.
+ */
+export async function takeProduct({ pages }: EngineWorld, desk: Desk, message: string | null): Promise<boolean> {
+  const { place, path, phase, isComplete, text, isThere } = desk;
+  const left = await pages.read(place, path);
+  const edited = left === null || left === text ? null : productEdited(text, left, phase, isComplete);
+  const product = message === null ? null : (edited ?? readPhaseProduct(message, SECTION_OF_PHASE[phase]));
+  const now = product === null ? text : replaceProduct(text, phase, product, isComplete);
+  const isToBeThere = isThere || product !== null;
+  if (isToBeThere && now !== left) await pages.write(place, path, now);
+  return product !== null || text !== desk.kept;
+}
+
+/** What an agent is told whose message, and whose file, holds no section. */
+export function missingProduct(phase: TextPhase): string {
+  return `the section "## ${SECTION_OF_PHASE[phase]}" has to be in the message, whole, before the signal`;
+}
+
+/** The story's file when an attempt has ended. */
+export interface Sheet extends StoryPage {
+  readonly place: string;
+  readonly base: string;
+}
+
+/** `null` where the story's file is no part of the work: there are no such phases, or it is gone. */
+export async function openSheet({ pages, workspace }: EngineWorld, state: StoryState): Promise<Sheet | null> {
+  if (!hasTextPhases(state)) return null;
+  const { path, base } = await workspace.prepare(state.story.id);
+  const page = await pages.find(state.story.id, path);
+  return page === null ? null : { ...page, place: path, base };
+}
+
+/** S4: a rework that changed something is noted in the story's file, with its number and what the review had said. */
+export async function noteRework(
+  { pages, workspace, evidence }: EngineWorld,
+  before: StoryState,
+  phase: Phase,
+  { place, path, original }: Sheet,
+): Promise<void> {
+  const { story, rework, reworks, tree } = before;
+  const feedback = rework?.note === undefined ? null : await evidence.read(rework.note);
+  const text = await pages.read(place, path);
+  if (feedback === null || text === null || tree === null) return;
+  const was = (await workspace.fileAt(story.id, tree, path)) ?? original ?? "";
+  const isComplete = story.completed.includes(phase);
+  const isChanged = isTextPhase(phase)
+    ? productIn(text, phase, isComplete) !== productIn(was, phase, isComplete)
+    : (await workspace.changed(story.id, tree, (await workspace.look(story.id)).tree)).some((each) => each !== path);
+  // Without a change the trees stay the same, and whoever looks for a stall sees it.
+  if (isChanged) await pages.write(place, path, appendRefinementNote(text, { iteration: reworks, phase, feedback }));
+}
+
+/** Did the attempt change what its phase is there to make, and what is that now? */
+export async function productOfAttempt(
+  { workspace }: EngineWorld,
+  before: StoryState,
+  phase: Phase,
+  page: Sheet,
+  after: Pick<AttemptFinished, "tree" | "changed" | "outcome">,
+): Promise<Pick<AttemptFinished, "productChanged" | "product">> {
+  const { story, tree } = before;
+  if (!isTextPhase(phase)) {
+    const code = after.changed.filter((path) => path !== page.path);
+    const diff = await workspace.diff(story.id, page.base, after.tree);
+    return { productChanged: code.length > 0, product: identity(withoutFile(diff, page.path)) };
+  }
+  const isComplete = story.completed.includes(phase);
+  const textAt = async (at: string | null): Promise<string | null> =>
+    at === null ? null : workspace.fileAt(story.id, at, page.path);
+  const was = productIn((await textAt(tree)) ?? page.original ?? "", phase, isComplete);
+  const kept = await textAt(after.tree);
+  if (kept === null && after.outcome.type === "ready") throw notKept(page.path);
+  const now = productIn(kept ?? "", phase, isComplete);
+  return { productChanged: now !== null && now !== was, product: identity(now ?? "") };
+}
+
+/** The sections that there are, from the first phase up to this one, as they are in the story's place now. */
+export async function productsUpTo(
+  { pages }: EngineWorld,
+  { story, policy }: StoryState,
+  last: Phase,
+  place: string,
+): Promise<PhaseProduct[]> {
+  const page = await pages.find(story.id, place);
+  const text = page === null ? null : ((await pages.read(place, page.path)) ?? page.original);
+  if (text === null) return [];
+  const phases = policy?.phases.map(({ phase }) => phase) ?? [];
+  // What was done before Remand came is a product too, even if the phase is not one of this run's.
+  const wanted = [...new Set([...story.completed, ...phases])].filter(isTextPhase);
+  return (Object.keys(SECTION_OF_PHASE) as TextPhase[]).flatMap((phase): PhaseProduct[] => {
+    if (!wanted.includes(phase) || PHASES.indexOf(phase) > PHASES.indexOf(last)) return [];
+    const product = productIn(text, phase, story.completed.includes(phase));
+    return product === null ? [] : [{ phase, heading: SECTION_OF_PHASE[phase], text: product }];
+  });
+}
+
+/** What an attempt may touch, with the story's file where the phase's product, or a note of ours, is in it. */
+export async function scopeWithPage(
+  { pages }: EngineWorld,
+  state: StoryState,
+  phase: Phase,
+  place: string,
+  scope: Scope | null,
+): Promise<Scope | null> {
+  if (!hasTextPhases(state)) return scope;
+  const page = await pages.find(state.story.id, place);
+  if (page === null) return scope;
+  if (isTextPhase(phase))
+    return {
+      allow: [page.path],
+      deny: scope?.deny ?? [],
+      tests: "frozen",
+      exceptions: "never",
+      reason: scope?.reason ?? `the product of ${phase} is text: no code changes`,
+    };
+  if (scope === null || scope.allow.length === 0 || scope.allow.includes(page.path)) return scope;
+  return { ...scope, allow: [...scope.allow, page.path] };
+}
+
+function found(page: StoryPage | null, story: Story): StoryPage {
+  if (page !== null) return page;
+  throw new RemandError(
+    "file-missing",
+    `the file of the story ${story.id} is neither in the checkout nor on its branch`,
+    "Put it back: its phases write their sections into it.",
+  );
+}
+
+function notKept(path: string): RemandError {
+  return new RemandError(
+    "workspace-broken",
+    `${path} is not kept by git, so nothing that is written into it is on the story's branch`,
+    "Take it out of .gitignore, or leave out the phases refine, research and plan.",
+  );
+}
+
+const identity = (text: string): ReturnType<typeof fingerprint> => fingerprint(sha256(text).slice(0, 16));
+
+/** A diff without the part that is about one file. */
+function withoutFile(diff: string, path: string): string {
+  return diff
+    .split(/^(?=diff --git )/m)
+    .filter((part) => !part.startsWith(`diff --git a/${path} b/${path}\n`))
+    .join("");
+}

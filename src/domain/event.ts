@@ -61,6 +61,14 @@ export type StoryEvent =
   | { readonly type: "step.failed"; readonly step: Step; readonly detail: string; readonly infrastructure: boolean }
   | ({ readonly type: "blame.found"; readonly gate: GateName; readonly blame: Blame } & Cost)
   | { readonly type: "lint.fixed"; readonly tree: TreeId; readonly commit: string; readonly changed: readonly string[] }
+  /** What the target has got since then is in the branch now; where both changed one place, the marks are in the files. */
+  | {
+      readonly type: "branch.updated";
+      readonly tree: TreeId;
+      readonly commit: string;
+      readonly changed: readonly string[];
+      readonly conflicts: readonly string[];
+    }
   | SentBack
   | { readonly type: "tree.restored"; readonly tree: TreeId; readonly commit: string }
   | { readonly type: "grace.granted"; readonly gate: GateName; readonly failures: number }
@@ -147,6 +155,7 @@ export const STEPS = [
   "lint-fix",
   "brief",
   "restore",
+  "update",
   "adjudication",
   "delivery",
 ] as const;

@@ -39,6 +39,8 @@ export interface StoryState {
   readonly productReady: boolean;
   readonly tree: TreeId | null;
   readonly commit: string;
+  /** What the work that is to be judged next was begun with: what an attempt that came to nothing left is part of it. */
+  readonly startedFrom: TreeId | null;
   readonly gates: { readonly [G in GateName]?: GateState };
   readonly attempts: readonly AttemptSummary[];
   readonly failing: Failing | null;

@@ -1,6 +1,5 @@
 import type { StartGate } from "../domain/command.ts";
 import { GATES, type GateName, type Judgement } from "../domain/gate.ts";
-import type { TreeId } from "../domain/ids.ts";
 import type { StoryState } from "../domain/story-state.ts";
 import type { GateRequest } from "../ports/gate.ts";
 import type { Place } from "../ports/workspace.ts";
@@ -21,7 +20,7 @@ export function gateRequest(
     tree: command.tree,
     commit: state.commit,
     base: place.base,
-    previous: previousTree(state) ?? place.base,
+    previous: state.startedFrom ?? place.base,
     rules: policy.gates[command.gate],
     stages: command.stages,
     since: command.since,
@@ -40,14 +39,6 @@ export function gateRequest(
     preExisting: state.preExisting,
     timeoutMs: command.timeoutMs,
   };
-}
-
-/** What was there before the attempt that is judged now. */
-function previousTree(state: StoryState): TreeId | null {
-  const trees = state.attempts.flatMap((attempt) =>
-    attempt.outcome === "ready" && attempt.tree !== null ? [attempt.tree] : [],
-  );
-  return trees[trees.length - 2] ?? null;
 }
 
 /** Only what still holds: an opinion about another state of the files is nobody's opinion of this one. */

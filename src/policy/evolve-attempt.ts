@@ -13,6 +13,7 @@ export function attemptStarted(state: StoryState, event: AttemptStarted, at: num
     running: { type: "attempt", attempt: event.attempt, role: event.role, since: at, unclear: 0 },
     wait: null,
     scope: event.reworkOf === null ? null : state.scope,
+    startedFrom: isFirstSinceReady(state) ? state.tree : state.startedFrom,
     // Counted now and not at the end: a crash in between must not grant a free attempt.
     counters: { ...state.counters, attempts: state.counters.attempts + 1, lastFailure: null, approvedRetry: false },
     attempts: [
@@ -31,6 +32,11 @@ export function attemptStarted(state: StoryState, event: AttemptStarted, at: num
       },
     ],
   };
+}
+
+/** Was the work before this attempt handed in, or is there none? */
+function isFirstSinceReady({ attempts, startedFrom }: StoryState): boolean {
+  return startedFrom === null || attempts.at(-1)?.outcome === "ready";
 }
 
 /** The agent's words could not be read. It is asked again; once too often, and the attempt was for nothing. */

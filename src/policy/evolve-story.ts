@@ -80,7 +80,14 @@ function applied(state: StoryState, event: Told, around: Surroundings, at: numbe
 type StepEvent = Extract<
   Told,
   {
-    type: `step.${string}` | `finding.${string}` | "lint.fixed" | "tree.restored" | "work.delivered" | "policy.applied";
+    type:
+      | `step.${string}`
+      | `finding.${string}`
+      | "lint.fixed"
+      | "branch.updated"
+      | "tree.restored"
+      | "work.delivered"
+      | "policy.applied";
   }
 >;
 type Remaining =
@@ -112,6 +119,11 @@ function appliedStep(state: StoryState, event: Remaining, at: number): StoryStat
       );
       return { ...fixed, failing: null };
     }
+    case "branch.updated":
+      return {
+        ...invalidated({ ...state, running: null, tree: event.tree, commit: event.commit }, event.changed),
+        startedFrom: event.tree,
+      };
     case "tree.restored":
       return restored(state, event.tree, event.commit);
     case "finding.disputed":

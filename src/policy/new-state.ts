@@ -68,6 +68,7 @@ export function newStory(story: Story, arrival: number, at: number): StoryState 
     productReady: false,
     tree: null,
     commit: "",
+    startedFrom: null,
     gates: {},
     attempts: [],
     failing: null,

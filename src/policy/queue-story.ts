@@ -113,6 +113,7 @@ export function laneOfRunning(running: Running): Lane {
       return "critics";
     case "blame":
     case "lint-fix":
+    case "update":
     case "delivery":
       return "checks";
     case "brief":

@@ -107,6 +107,7 @@ export const STORY_EVENTS = [
   z.strictObject({ type: z.literal("step.failed"), step, detail: text, infrastructure: z.boolean() }),
   z.strictObject({ type: z.literal("blame.found"), gate, blame: blameSchema, ...cost }),
   z.strictObject({ type: z.literal("lint.fixed"), tree, commit: text, changed: texts }),
+  z.strictObject({ type: z.literal("branch.updated"), tree, commit: text, changed: texts, conflicts: texts }),
   sentBack,
   z.strictObject({ type: z.literal("tree.restored"), tree, commit: text }),
   z.strictObject({ type: z.literal("grace.granted"), gate, failures: count }),

@@ -63,6 +63,14 @@ function storyNote(event: Event): { readonly mark: Mark; readonly text: string }
       return { mark: "note", text: "back to the best state so far" };
     case "lint.fixed":
       return { mark: "note", text: `${counted(event.changed.length, "file")} put right by the lint command` };
+    case "branch.updated":
+      return {
+        mark: event.conflicts.length === 0 ? "note" : "trouble",
+        text:
+          event.conflicts.length === 0
+            ? `brought up to its target: ${counted(event.changed.length, "file")}`
+            : `brought up to its target, with conflicts in ${shortLine(event.conflicts.join(", "), 120)}`,
+      };
     case "finding.disputed":
       return {
         mark: "note",

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { presetPolicy } from "../../src/config/preset-policy.ts";
 import type { Event, Recorded } from "../../src/domain/event.ts";
-import { storyId, treeId } from "../../src/domain/ids.ts";
+import { roleName, storyId, treeId } from "../../src/domain/ids.ts";
 import type { RunState } from "../../src/domain/run-state.ts";
 import { decide } from "../../src/policy/decide.ts";
 import { evolve, fold } from "../../src/policy/evolve.ts";
@@ -242,5 +242,62 @@ describe("where a story begins", () => {
     const run = fold([recorded(0, "a", { type: "story.added", story: story("a") })], EMPTY_RUN);
     expect(decide(run, POLICY, 0)).toEqual([]);
     expect(stateOf(told(run, "a", { type: "story.started", by: "x" }), "a").policy).toBeNull();
+  });
+});
+
+describe("a branch that is brought up to its target", () => {
+  const atAudit = runScript(begin(POLICY, story("a")), (command) =>
+    command.type === "start-gate" && command.gate === "audit" ? [{ type: "story.held", by: "x" }] : null,
+  ).run;
+  const updated = (changed: readonly string[]) =>
+    stateOf(
+      told(atAudit, "a", { type: "branch.updated", tree: treeId("both"), commit: "c9", changed, conflicts: [] }),
+      "a",
+    );
+
+  it("is judged anew where the target changed what a gate looks at, and only there", () => {
+    expect(updated(["src/a.ts"]).gates).toMatchObject({ checks: { fresh: false }, review: { fresh: false } });
+    expect(updated(["README.md"]).gates).toMatchObject({ checks: { fresh: true }, review: { fresh: false } });
+    expect(updated(["src/a.ts"])).toMatchObject({ tree: "both", commit: "c9", running: null });
+  });
+
+  it("is not blamed for what the target brought: the next work is compared with what it was brought up to", () => {
+    expect(updated(["src/a.ts"]).startedFrom).toBe("both");
+  });
+});
+
+describe("what work is compared with", () => {
+  const steps = (...outcomes: readonly ("ready" | "crashed")[]) => {
+    let run = told(begin(POLICY, story("a")), "a", { type: "story.started", by: "x" });
+    run = told(run, "a", { type: "story.prepared", tree: treeId("t0"), commit: "c0", preExisting: [] });
+    for (const [index, type] of outcomes.entries()) {
+      const attempt = index + 1;
+      const end = type === "ready" ? ({ type } as const) : ({ type, detail: "x" } as const);
+      run = told(
+        run,
+        "a",
+        attemptStart({ ...START, attempt }),
+        attemptEnd(attempt, end, `t${attempt}`, { changed: ["src/a.ts"] }),
+      );
+    }
+    return stateOf(run, "a").startedFrom;
+  };
+  const START = {
+    type: "start-attempt",
+    key: "a:1",
+    story: storyId("a"),
+    phase: "implement",
+    role: roleName("developer"),
+    reworkOf: null,
+    spellOutFormat: false,
+    timeoutMs: 1,
+    forecastUsd: null,
+  } as const;
+
+  it("is what was there before it, with what a crashed attempt left counted as its own", () => {
+    expect(steps("ready")).toBe("t0");
+    expect(steps("ready", "ready")).toBe("t1");
+    expect(steps("crashed", "ready")).toBe("t0");
+    expect(steps("ready", "crashed", "crashed", "ready")).toBe("t1");
   });
 });

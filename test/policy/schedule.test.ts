@@ -186,6 +186,7 @@ describe("lanes", () => {
       "checks",
       "engine",
       "engine",
+      "checks",
       "critics",
       "checks",
     ]);

@@ -95,6 +95,7 @@ export const EVENTS: EventArbitraries = {
   "step.failed": made({ ...is("step.failed"), step, detail: text, infrastructure: fc.boolean() }),
   "blame.found": made({ ...is("blame.found"), gate, blame, durationMs }, paid),
   "lint.fixed": made({ ...is("lint.fixed"), tree, commit: text, changed: texts }),
+  "branch.updated": made({ ...is("branch.updated"), tree, commit: text, changed: texts, conflicts: texts }),
   "work.sent-back": made(
     {
       ...is("work.sent-back"),

@@ -76,7 +76,8 @@ function rangeOf(
       event.type === "story.prepared" ||
       event.type === "attempt.finished" ||
       event.type === "tree.restored" ||
-      event.type === "lint.fixed"
+      event.type === "lint.fixed" ||
+      event.type === "branch.updated"
     )
       newest = event.commit;
   }

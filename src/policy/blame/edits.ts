@@ -1,0 +1,129 @@
+import type { ChangedHunk, CodeFile } from "../../domain/change.ts";
+
+/** What kind of edit a hunk is, by its words alone. Shares from 0 to 1. */
+export interface EditKind {
+  /** Nothing that runs has changed: comments, layout, the order of imports. */
+  readonly isNeutral: boolean;
+  /** The same code with a name changed throughout. */
+  readonly isRename: boolean;
+  readonly isImport: boolean;
+  readonly isDocument: boolean;
+  readonly isData: boolean;
+  /** A few words inside a line that is otherwise the same: 1 for one word, less for more. */
+  readonly small: number;
+  /** The words that changed are operators, numbers, texts, `await`, `not`, `return`. */
+  readonly isSlipLike: boolean;
+  /** Lines were taken away and none came. */
+  readonly isRemoval: boolean;
+  /** Lines came into code that was there before. */
+  readonly isInsertion: boolean;
+  /** A new file, or parts with new names that nothing before could have used. */
+  readonly isNew: boolean;
+}
+
+const DOCUMENT =
+  /\.(?:md|mdx|rst|txt|adoc|svg|png|jpe?g|gif|lock|snap)$|(?:^|\/)(?:LICENSE|CHANGELOG|README|AUTHORS)[^/]*$|(?:package-lock|composer)\.json$|pnpm-lock\.yaml$/i;
+const DATA =
+  /\.(?:json|ya?ml|toml|ini|env|properties|csv|tsv|sql|xml|graphql|proto|cfg|conf)$|(?:^|\/)\.env|(?:^|\/)Dockerfile/i;
+
+export function editKind(hunk: ChangedHunk, file: CodeFile | undefined, before: CodeFile | undefined): EditKind {
+  const removed = tokensOf(hunk.removed);
+  const added = tokensOf(hunk.added);
+  const isDocument = DOCUMENT.test(hunk.file) && !hunk.isBinary;
+  const changed = middles(removed, added);
+  const count = Math.max(changed.removed.length, changed.added.length);
+  const isNeutral = !hunk.isBinary && hunk.added.length + hunk.removed.length > 0 && sameWords(removed, added);
+  return {
+    isNeutral,
+    isRename: !isNeutral && isRename(removed, added, file, before),
+    isImport:
+      [...hunk.removed, ...hunk.added].every((line) => line.trim() === "" || IMPORT.test(line)) &&
+      removed.length + added.length > 0,
+    isDocument,
+    isData: DATA.test(hunk.file) && !isDocument,
+    small: removed.length > 0 && added.length > 0 && count > 0 ? 1 / (1 + (count - 1) / 4) : 0,
+    isSlipLike: count > 0 && count <= 12 && [...changed.removed, ...changed.added].some((word) => SLIP.test(word)),
+    isRemoval: added.length === 0 && removed.length > 0,
+    isInsertion: removed.length === 0 && added.length > 0 && hunk.change !== "added" && !definesOnly(hunk, file),
+    isNew: removed.length === 0 && added.length > 0 && (hunk.change === "added" || definesOnly(hunk, file)),
+  };
+}
+
+const IMPORT =
+  /^\s*(?:import\b|from\s+\S+\s+import\b|use\s+[\w:]+|(?:const|let|var)\s.*=\s*require\(|export\s+(?:\*|\{[^}]*\})\s+from\b|#include\b|[}\]]?\s*from\s+["']|\w+,$)/;
+const SLIP =
+  /^(?:[<>=!+\-*/%&|^~?]+|-?\d.*|["'`].*|await|return|not|and|or|true|false|True|False|None|null|undefined|nil|break|continue|throw|raise|if|in|is)$/;
+const TOKEN =
+  /[A-Za-z_$][\w$]*|\d[\w.]*|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`|[<>=!+\-*/%&|^~?]+|[^\s\w]/g;
+const MOST_TOKENS = 4000;
+
+/** The words of some lines, without comments and without what is only layout. */
+export function tokensOf(lines: readonly string[]): string[] {
+  const found: string[] = [];
+  let inComment = false;
+  for (const line of lines) {
+    const start = line.trim();
+    if (inComment || start.startsWith("/*") || /^\*(?:\s|\/|$)/.test(start)) {
+      inComment = !start.includes("*/") && (inComment || start.startsWith("/*"));
+      continue;
+    }
+    if (/^(?:\/\/|#(?!\[|include|define|if|endif)|--\s|<!--|"""|''')/.test(start)) continue;
+    const code = line.slice(0, 2000).replace(/\s(?:\/\/|#)\s.*$/, "");
+    for (const [token] of code.matchAll(TOKEN)) if (token !== ";" && token !== ",") found.push(token);
+    if (found.length > MOST_TOKENS) break;
+  }
+  return found;
+}
+
+function sameWords(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((word, at) => word === b[at]);
+}
+
+/** What is left of two rows of words when the same beginning and the same end are taken away. */
+function middles(a: readonly string[], b: readonly string[]): { removed: readonly string[]; added: readonly string[] } {
+  let from = 0;
+  while (from < a.length && from < b.length && a[from] === b[from]) from++;
+  let end = 0;
+  while (end < a.length - from && end < b.length - from && a.at(-1 - end) === b.at(-1 - end)) end++;
+  return { removed: a.slice(from, a.length - end), added: b.slice(from, b.length - end) };
+}
+
+/** A rename puts a name that was not there before wherever another one stood, and leaves none of the other behind. */
+function isRename(
+  removed: readonly string[],
+  added: readonly string[],
+  file: CodeFile | undefined,
+  before: CodeFile | undefined,
+): boolean {
+  if (removed.length !== added.length || removed.length === 0 || file === undefined || before === undefined)
+    return false;
+  const pairs = new Map<string, string>();
+  for (const [at, word] of removed.entries()) {
+    const now = added[at]!;
+    if (word === now) continue;
+    if (!/^[A-Za-z_$]/.test(word) || !/^[A-Za-z_$]/.test(now) || (pairs.get(word) ?? now) !== now) return false;
+    pairs.set(word, now);
+  }
+  if (pairs.size === 0) return false;
+  const [old, fresh] = [new Set(pairs.keys()), new Set(pairs.values())];
+  return (
+    !before.names.some((names) => names.some((name) => fresh.has(name))) &&
+    !file.names.some((names) => names.some((name) => old.has(name)))
+  );
+}
+
+/** Is everything that a hunk adds a part with a name of its own, or a comment? */
+function definesOnly(hunk: ChangedHunk, file: CodeFile | undefined): boolean {
+  if (file === undefined) return false;
+  const inside = file.symbols.filter((symbol) => symbol.start >= hunk.start && symbol.end <= hunk.end);
+  if (inside.length === 0) return false;
+  for (let line = hunk.start; line <= hunk.end; line++) {
+    if ((file.names[line - 1] ?? []).length === 0) continue;
+    if (
+      !inside.some((symbol) => symbol.start <= line && symbol.end >= line) &&
+      !IMPORT.test(hunk.added[line - hunk.start] ?? "")
+    )
+      return false;
+  }
+  return true;
+}

@@ -1,0 +1,71 @@
+import type { ChangedHunk } from "../../domain/change.ts";
+
+/** Words that failures and changes share, weighed by how rare they are among the changes. */
+export interface WordIndex {
+  /** How much of what these words are about is in the hunk: from 0 to 1. */
+  shared(hunk: number, words: ReadonlySet<string>): { readonly share: number; readonly best: string | null };
+}
+
+export function wordIndex(
+  hunks: readonly ChangedHunk[],
+  symbolsOf: (hunk: ChangedHunk) => readonly string[],
+): WordIndex {
+  const byHunk = hunks.map((hunk) => hunkWords(hunk, symbolsOf(hunk)));
+  const counts = new Map<string, number>();
+  for (const words of byHunk) for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
+  const weight = (word: string): number => Math.log(1 + hunks.length / (counts.get(word) ?? hunks.length));
+  return {
+    shared(hunk, words) {
+      let sum = 0;
+      let best: string | null = null;
+      let most = 0;
+      const own = byHunk[hunk]!;
+      const [few, many] = own.size < words.size ? [own, words] : [words, own];
+      for (const word of few) {
+        if (!many.has(word)) continue;
+        const rarity = weight(word) ** 2;
+        sum += rarity;
+        if (rarity > most) [best, most] = [word, rarity];
+      }
+      let size = 0;
+      for (const word of own) size += weight(word) ** 2;
+      // A long hunk shares words with anything, so what is shared is measured by what there is.
+      return { share: size === 0 ? 0 : Math.min(1, sum / (4 + Math.sqrt(size) * 3)), best };
+    },
+  };
+}
+
+const MOST_WORDS = 2000;
+
+function hunkWords(hunk: ChangedHunk, symbols: readonly string[]): Set<string> {
+  const words = new Set<string>();
+  const stem = hunk.file.slice(hunk.file.lastIndexOf("/") + 1).split(".")[0]!;
+  for (const text of [stem, ...symbols, ...hunk.removed, ...hunk.added]) {
+    for (const word of wordsIn(text)) words.add(word);
+    if (words.size > MOST_WORDS) break;
+  }
+  return words;
+}
+
+const DULL = new Set(
+  (
+    "the and for not but was are with that this from has have should when then into out get set new use var let const return function " +
+    "import export test tests expect expected actual equal assert error errors type value values true false null undefined none self def " +
+    "class async await string number object array name data file line code message failed fail pass js ts py src lib index " +
+    "strictly be to of in is it as at by or an on if else strict deep toequal tobe equals stack node internal"
+  ).split(" "),
+);
+
+/** Names whole and in their parts, in small letters: `parseDate` is also `parse` and `date`. */
+export function wordsIn(text: string): Set<string> {
+  const words = new Set<string>();
+  for (const [word] of text.slice(0, 4000).matchAll(/[A-Za-z_$][\w$]*|\d+(?:\.\d+)?/g)) {
+    const whole = word.toLowerCase();
+    if (whole.length > 2 && !DULL.has(whole)) words.add(whole);
+    for (const part of word.split(/_|(?<=[a-z\d])(?=[A-Z])/)) {
+      const small = part.toLowerCase().replace(/(?<=...)(?:es|s|ed|ing)$/, "");
+      if (small.length > 2 && !DULL.has(small)) words.add(small);
+    }
+  }
+  return words;
+}

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { Owned, RunPlan } from "../cli/host.ts";
 import { RemandError } from "../domain/error.ts";
 import type { StoryId } from "../domain/ids.ts";
+import type { Policy } from "../domain/policy.ts";
 import type { RunState } from "../domain/run-state.ts";
 import type { Story } from "../domain/story.ts";
 import { drive } from "../engine/drive.ts";
@@ -16,6 +17,7 @@ import { takeOwnership } from "../adapters/journal/ownership.ts";
 import { createSqliteJournal } from "../adapters/journal/sqlite-journal.ts";
 import { createSystemClock } from "../adapters/clock/system-clock.ts";
 import { createNodeFiles } from "../adapters/files/node-files.ts";
+import { createPhaseProduct } from "../adapters/stories/phase-product.ts";
 import { createStoryPages } from "../adapters/stories/story-pages.ts";
 import { createLocalQueue } from "../adapters/queue/local-queue.ts";
 import { createFileOutbox } from "../adapters/outbox/file-outbox.ts";
@@ -79,8 +81,9 @@ async function owned(
   const workspace = inPlace ?? createWorktrees({ root, state: folder.path, setup, share, onNotice });
   const roster = await rosterOf(root, plan, { clock, env });
   const nonce = (): string => randomBytes(12).toString("hex");
-  const practices = await practicesOf(root, plan.config);
-  const gates = gatesOf(plan, { evidence, clock, workspace, env, reviewers: { roster, practices, nonce } });
+  const pages = createStoryPages({ root, folder: plan.config.stories, files: createNodeFiles() });
+  const reviewers = { roster, practices, nonce, productOf: createPhaseProduct({ workspace, pages }) };
+  const gates = gatesOf(plan, { evidence, clock, workspace, env, reviewers });
   const policy = ablePolicy(plan.policy, new Set(gates.keys()));
   await insistOnReviewers(policy, roster);
   const world: EngineWorld = {
@@ -89,7 +92,7 @@ async function owned(
     clock,
     queue: createLocalQueue({ limits: { ...policy.concurrency, engine: 100 }, clock }),
     workspace,
-    pages: createStoryPages({ root, folder: plan.config.stories, files: createNodeFiles() }),
+    pages,
     evidence,
     outbox: createFileOutbox(folder.outbox),
     gates,
@@ -100,10 +103,7 @@ async function owned(
   const ledger = await openLedger(world);
   const interrupted = await recover(ledger, world);
   if (inPlace === null) await leavePlaces(folder.path, ledger.state(), workspace);
-  if (canonicalJson(ledger.state().policy) !== canonicalJson(policy))
-    await insist(ledger, null, [{ type: "policy.set", policy, by: "config" }]);
-  // Together, because each would wait for the disk.
-  await Promise.all(plan.stories.map((story) => shelve(ledger, story)));
+  await bringUpToDate(ledger, plan.stories, policy);
   const only = asked(plan, ledger.state());
   return {
     workspace,
@@ -134,6 +134,14 @@ function asked({ stories }: RunPlan, state: RunState): ReadonlySet<StoryId> | nu
   const ids = new Set(stories.map((story) => story.id));
   for (const [id, { ending }] of entries(state.stories)) if (ending === null && !ids.has(id)) return ids;
   return null;
+}
+
+/** The journal learns what the config and the stories' files say now. */
+async function bringUpToDate(ledger: Ledger, stories: readonly Story[], policy: Policy): Promise<void> {
+  if (canonicalJson(ledger.state().policy) !== canonicalJson(policy))
+    await insist(ledger, null, [{ type: "policy.set", policy, by: "config" }]);
+  // Together, because each would wait for the disk.
+  await Promise.all(stories.map((story) => shelve(ledger, story)));
 }
 
 /** Puts a story into the journal, or notes that its file says something else than before. */

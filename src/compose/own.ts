@@ -82,6 +82,7 @@ async function owned(
   const roster = await rosterOf(root, plan, { clock, env });
   const nonce = (): string => randomBytes(12).toString("hex");
   const pages = createStoryPages({ root, folder: plan.config.stories, files: createNodeFiles() });
+  const practices = await practicesOf(root, plan.config);
   const reviewers = { roster, practices, nonce, productOf: createPhaseProduct({ workspace, pages }) };
   const gates = gatesOf(plan, { evidence, clock, workspace, env, reviewers });
   const policy = ablePolicy(plan.policy, new Set(gates.keys()));

@@ -35,6 +35,10 @@ export function gatesOf(
     env: allowedEnvironment(env, [...config.env, COOKIE_VARIABLE]),
     // Where the check is the goal, what is red at the start is not done yet; elsewhere it is not the story's.
     target: config.preset === "goal",
+    reports: config.gates.checks.reports,
+    reruns: config.gates.checks.reruns,
+    parallel: config.gates.checks.parallel,
+    ...(config.gates.checks.coverage === undefined ? {} : { coverage: config.gates.checks.coverage }),
   });
   const integrity = createIntegrityGate({
     workspace,
@@ -42,6 +46,7 @@ export function gatesOf(
     clock,
     testPaths: config.scope.testPaths,
     commands: commands.map(({ run }) => run),
+    rules: config.gates.integrity.rules,
   });
   return new Map<GateName, Gate>([
     ["integrity", integrity],

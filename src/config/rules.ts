@@ -1,4 +1,5 @@
 import { GATES } from "../domain/gate.ts";
+import { INTEGRITY_RULE_NAMES, isIntegrityRule } from "../domain/integrity-rule.ts";
 import { PHASES } from "../domain/phase.ts";
 import type { Problem } from "../domain/problem.ts";
 import { nearMiss } from "../stdx/near-miss.ts";
@@ -19,6 +20,7 @@ export function brokenRules(config: Config): BrokenRule[] {
     ...failuresRule(config),
     ...gateLists(config),
     ...unknownEnvironments(config),
+    ...unknownIntegrityRules(config),
     ...fallbackRings(config),
   ];
 }
@@ -57,6 +59,20 @@ function unknownEnvironments(config: Config): BrokenRule[] {
           broken(["gates", gate, "commands", index, "environments", at], `there is no environment "${name}"`, hint),
         ];
       });
+    }),
+  );
+}
+
+function unknownIntegrityRules(config: Config): BrokenRule[] {
+  return GATES.flatMap((gate) =>
+    Object.keys(config.gates[gate].rules).flatMap((name) => {
+      const path = ["gates", gate, "rules", name];
+      if (gate !== "integrity")
+        return [broken(path, `the gate "${gate}" has no rules by name`, "Only gates.integrity.rules has any.")];
+      if (isIntegrityRule(name)) return [];
+      const meant = nearMiss(name, INTEGRITY_RULE_NAMES);
+      const hint = meant === undefined ? `Known: ${INTEGRITY_RULE_NAMES.join(", ")}.` : `did you mean "${meant}"?`;
+      return [broken(path, `there is no integrity rule "${name}"`, hint)];
     }),
   );
 }

@@ -237,6 +237,14 @@ describe("mistakes", () => {
       '1:56+1 there is no environment "b" | Add it to `environments`.',
     ],
     [
+      "gates: { integrity: { rules: { test-delete: off } } }",
+      '1:32+11 there is no integrity rule "test-delete" | did you mean "test-deleted"?',
+    ],
+    [
+      "gates: { review: { rules: { secret: off } } }",
+      '1:29+6 the gate "review" has no rules by name | Only gates.integrity.rules has any.',
+    ],
+    [
       "agents: { a: { fallback: b }, b: { fallback: c }, c: { fallback: b } }",
       "1:56+8 these roles stand in for each other: b → c → b | Take one of these fallbacks out.",
     ],

@@ -1,5 +1,5 @@
 import { RemandError } from "../../domain/error.ts";
-import { failureFingerprint, identified, type Finding } from "../../domain/finding.ts";
+import { failureFingerprint, type Finding } from "../../domain/finding.ts";
 import type { Judgement } from "../../domain/gate.ts";
 import type { GateRules } from "../../domain/policy.ts";
 import { atLeast, SEVERITIES, worse } from "../../domain/severity.ts";
@@ -7,11 +7,9 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Evidence } from "../../ports/evidence.ts";
 import type { Gate, GateRequest } from "../../ports/gate.ts";
 import type { Workspace } from "../../ports/workspace.ts";
-import { matchesAnyGlob } from "../../stdx/glob.ts";
-import { addedLines } from "./added-lines.ts";
-import { leftBehind } from "./left-behind.ts";
-import { PACKAGE_FILE, runnerChanges } from "./runner-changes.ts";
-import { weakenedTests, type FilePair, type Keeping } from "./weakened-tests.ts";
+import { lookFrom } from "./integrity-looks.ts";
+import { ruleBook, type RuleSettings } from "./rule-book.ts";
+import { scopeBreaches } from "./scope-breaches.ts";
 
 export interface IntegrityOptions {
   readonly workspace: Pick<Workspace, "changed" | "diff" | "fileAt">;
@@ -20,19 +18,21 @@ export interface IntegrityOptions {
   readonly testPaths: readonly string[];
   /** The commands of the checks: a program of the project that they start is a part of what judges. */
   readonly commands?: readonly string[];
+  /** How grave each rule is, where a person says so; `off` leaves it out. */
+  readonly rules?: RuleSettings;
 }
 
 /**
- * Judges the diff itself, whatever the agent says of it: was anything changed, were tests taken out of the run, was
- * the runner replaced, was something left behind. New work may rewrite tests; rework may not, unless its scope says
- * that the tests are at fault.
+ * Judges the diff itself, whatever the agent says of it: was anything changed, is it within the scope, were tests taken
+ * out of the run or made to prove less, was the runner replaced, was something left behind. New work may rewrite tests;
+ * rework may not, unless its scope says that the tests are at fault. Only what changed is read.
  */
 export function createIntegrityGate(options: IntegrityOptions): Gate {
   const { clock } = options;
   return {
     name: "integrity",
     judgedBy: () => [
-      "the diff: something changed, no test was deleted, skipped or loosened, the runner is the same, nothing was left behind",
+      "the diff: something changed, all of it within the scope, no test was deleted, skipped or loosened, the runner and its thresholds are the same, nothing was left behind",
     ],
     async judge(request, { signal }) {
       const beganAt = clock.now();
@@ -45,7 +45,7 @@ export function createIntegrityGate(options: IntegrityOptions): Gate {
       const unjudged = (summary: string): Judgement =>
         done({ result: "error", findings: [], blocking: [], evidence: [], summary });
       try {
-        const { findings, changed } = signal.aborted ? NOTHING_SEEN : await findingsIn(options, request);
+        const { findings, changed } = signal.aborted ? NOTHING_SEEN : await findingsIn(options, request, signal);
         if (signal.aborted) return unjudged("integrity: stopped before it ended");
         const evidence = await options.evidence.keep(reportOf(changed, findings));
         return done({ ...verdict(findings, request), evidence: [evidence] });
@@ -64,61 +64,45 @@ interface Seen {
   readonly changed: readonly string[];
 }
 
-async function findingsIn(
-  { workspace, testPaths, commands = [] }: IntegrityOptions,
-  request: GateRequest,
-): Promise<Seen> {
+/**
+ * New work is looked at from where the story began. Rework is looked at from the attempt before as well, and there
+ * more strictly: what an earlier attempt added to the tests is kept too.
+ */
+async function findingsIn(options: IntegrityOptions, request: GateRequest, signal: AbortSignal): Promise<Seen> {
+  const { workspace, testPaths, rules = {} } = options;
   const { story, base, previous, tree, scope } = request;
   const sinceLast = await workspace.changed(story.id, previous, tree);
+  const isOpen = scope?.tests === "open";
+  const reasons = scope?.exceptions === "with-rationale" ? request.exceptions : [];
+  const asNewWork = ruleBook({
+    isRework: false,
+    settings: rules,
+    // Where the tests themselves are at fault, a reason may take one away.
+    ...(isOpen ? { reasons, excusable: ["test-deleted", "assertion-removed", "assertion-loosened"] } : {}),
+  });
   // A rework that changed nothing is told by the stall rule; new work that changed nothing is no work.
-  if (scope === null && sinceLast.length === 0) return { findings: [nothingChanged()], changed: [] };
-  const isRework = scope !== null && scope.tests !== "open";
-  const looks: readonly { from: string; keeping: Keeping }[] = [
-    ...(isRework ? [{ from: previous, keeping: { severity: "blocker", strict: true } as const }] : []),
-    { from: base, keeping: { severity: "major", strict: false } },
-  ];
-  const findings: Finding[] = [];
-  for (const { from, keeping } of looks) {
-    const changed = from === previous ? sinceLast : await workspace.changed(story.id, from, tree);
-    const pairs = (paths: readonly string[]): Promise<FilePair[]> => readPairs(workspace, request, from, paths);
-    const tests = await pairs(changed.filter((path) => matchesAnyGlob(path, testPaths)));
-    // The project's own is read in any case: its scripts name the programs that run the tests.
-    const packages = await pairs([...new Set(["package.json", ...changed.filter((path) => PACKAGE_FILE.test(path))])]);
-    const added = [...addedLines(await workspace.diff(story.id, from, tree))];
-    findings.push(
-      ...weakenedTests(tests, keeping),
-      ...runnerChanges({ packages, changed, added, commands, testPaths, severity: keeping.severity }),
-    );
-    if (from === base) findings.push(...leftBehind(added, testPaths));
+  if (scope === null && sinceLast.length === 0) {
+    const message = "nothing was changed";
+    const suggestedFix =
+      "Do the work in the files. If nothing has to be done, say so with TASK_INCOMPLETE and the reason.";
+    return { findings: asNewWork.breach("nothing-changed", { message, suggestedFix }), changed: [] };
   }
+  const findings: Finding[] = [];
+  if (scope !== null) {
+    const asRework = ruleBook({ isRework: true, settings: rules, reasons });
+    findings.push(...scopeBreaches(sinceLast, scope, testPaths, asRework));
+    if (!isOpen) {
+      const at = { story: story.id, from: previous, to: tree, changed: sinceLast, isWhole: false };
+      findings.push(...(await lookFrom(options, at, asRework, signal)));
+    }
+  }
+  const changed = base === previous ? sinceLast : await workspace.changed(story.id, base, tree);
+  const at = { story: story.id, from: base, to: tree, changed, isWhole: true };
+  findings.push(...(await lookFrom(options, at, asNewWork, signal)));
   return { findings: distinct(findings.filter(({ id }) => !request.overturned.includes(id))), changed: sinceLast };
 }
 
-/** Each costs a look into the history; a change of more test files than this is not an agent's. */
-const MOST_FILES = 2000;
-
-async function readPairs(
-  workspace: IntegrityOptions["workspace"],
-  { story, tree }: GateRequest,
-  from: string,
-  paths: readonly string[],
-): Promise<FilePair[]> {
-  const pairs: FilePair[] = [];
-  for (const path of paths.slice(0, MOST_FILES)) {
-    const before = await workspace.fileAt(story.id, from, path);
-    pairs.push({ path, before, after: await workspace.fileAt(story.id, tree, path) });
-  }
-  return pairs;
-}
-
-function nothingChanged(): Finding {
-  const message = "nothing was changed";
-  const suggestedFix =
-    "Do the work in the files. If nothing has to be done, say so with TASK_INCOMPLETE and the reason.";
-  return identified({ severity: "blocker", category: "integrity", source: "integrity", message, suggestedFix });
-}
-
-/** The same thing seen from two sides is said once, at its gravest. */
+/** The same thing seen from two sides is said once, at its gravest. A reason that counts covers both sides. */
 function distinct(findings: readonly Finding[]): Finding[] {
   const kept = new Map<string, Finding>();
   for (const finding of findings.toSorted((a, b) => worse(a.severity, b.severity)))
@@ -135,7 +119,8 @@ function verdict(
     const summary = findings.length === 0 ? "integrity: pass" : `integrity: pass, ${findings.length} to look at`;
     return { result: "pass", findings, blocking: [], summary };
   }
-  const summary = `integrity: fail (${blocking[0]!.file === undefined ? "" : `${blocking[0]!.file}: `}${blocking[0]!.message}), ${blocking.length} to fix`;
+  const first = blocking[0]!;
+  const summary = `integrity: fail (${first.file === undefined ? "" : `${first.file}: `}${first.message}), ${blocking.length} to fix`;
   return {
     result: "fail",
     findings,
@@ -156,13 +141,15 @@ function blockingOf(findings: readonly Finding[], { failOn, everyFinding }: Gate
 }
 
 function reportOf(changed: readonly string[], findings: readonly Finding[]): string {
-  const said = findings.map(({ severity, file, line, message, suggestedFix }) => {
+  const said = findings.map(({ severity, category, file, line, message, detail, suggestedFix }) => {
     const place = file === undefined ? "" : `${file}${line === undefined ? "" : `:${line}`}: `;
-    return `${severity}: ${place}${message}\n  ${suggestedFix ?? ""}`;
+    const more = [detail, suggestedFix].filter((part) => part !== undefined).map((part) => `\n  ${part}`);
+    return `${severity} ${category}: ${place}${message}${more.join("")}`;
   });
   return [
     `files changed by this attempt: ${changed.length}`,
     ...changed.slice(0, 1000).map((path) => `  ${path}`),
+    ...(changed.length > 1000 ? [`  and ${changed.length - 1000} more, all of them looked at`] : []),
     "",
     ...(said.length === 0 ? ["nothing to complain of"] : said),
   ].join("\n");

@@ -1,46 +1,36 @@
-import { identified, type Finding } from "../../domain/finding.ts";
+import type { Finding } from "../../domain/finding.ts";
 import { findAssignments } from "../../readers/secret-assignments.ts";
 import { findJwts, findPrivateKeys, findTokens } from "../../readers/secret-tokens.ts";
 import { matchesAnyGlob } from "../../stdx/glob.ts";
-import type { AddedLine } from "./added-lines.ts";
+import type { AddedLine, FileChange } from "./file-changes.ts";
+import type { RuleBook } from "./rule-book.ts";
 
 /** What should not have been left in the files: halves of a merge, secrets, and lines that were written to look. */
-export function leftBehind(added: readonly AddedLine[], testPaths: readonly string[]): Finding[] {
-  return [...byFile(added)].flatMap(([file, lines]) => [
-    ...conflicts(file, lines),
-    ...secrets(file, lines, matchesAnyGlob(file, testPaths)),
-    ...(matchesAnyGlob(file, testPaths) ? [] : debugging(file, lines)),
-  ]);
-}
-
-function byFile(added: readonly AddedLine[]): Map<string, AddedLine[]> {
-  const groups = new Map<string, AddedLine[]>();
-  for (const line of added) {
-    const group = groups.get(line.file);
-    if (group === undefined) groups.set(line.file, [line]);
-    else group.push(line);
-  }
-  return groups;
+export function leftBehind(changes: readonly FileChange[], testPaths: readonly string[], book: RuleBook): Finding[] {
+  return changes.flatMap(({ path, added }) => {
+    const isTest = matchesAnyGlob(path, testPaths);
+    return [
+      ...conflicts(path, added, book),
+      ...secrets(path, added, isTest, book),
+      ...leftLines(path, added, book, isTest ? MARKS.slice(1) : MARKS),
+    ];
+  });
 }
 
 /** Both ends must be there: one alone may be a heading, or a text about merging. */
-function conflicts(file: string, lines: readonly AddedLine[]): Finding[] {
+function conflicts(file: string, lines: readonly AddedLine[], book: RuleBook): Finding[] {
   const begin = lines.find(({ text }) => /^<{7}(?: |$)/.test(text));
   const end = lines.some(({ text }) => /^>{7}(?: |$)/.test(text));
   if (begin === undefined || !end) return [];
-  const message = "the marks of a merge conflict were left in the file";
-  return [
-    finding(
-      "blocker",
-      file,
-      begin.line,
-      message,
-      "Resolve the conflict: keep what belongs there, and take the marks out.",
-    ),
-  ];
+  return book.breach("conflict-marker", {
+    file,
+    line: begin.line,
+    message: "the marks of a merge conflict were left in the file",
+    suggestedFix: "Resolve the conflict: keep what belongs there, and take the marks out.",
+  });
 }
 
-function secrets(file: string, lines: readonly AddedLine[], isTest: boolean): Finding[] {
+function secrets(file: string, lines: readonly AddedLine[], isTest: boolean, book: RuleBook): Finding[] {
   const text = lines.map((line) => line.text).join("\n");
   const certain = [...findPrivateKeys(text), ...findTokens(text), ...findJwts(text)].map((secret) => ({
     ...secret,
@@ -50,41 +40,99 @@ function secrets(file: string, lines: readonly AddedLine[], isTest: boolean): Fi
   const kinds = new Map<string, { start: number; isCertain: boolean }>();
   for (const { kind, start, isCertain } of [...certain, ...likely])
     if (!kinds.has(kind)) kinds.set(kind, { start, isCertain });
-  return [...kinds].map(([kind, { start, isCertain }]) => {
+  return [...kinds].flatMap(([kind, { start, isCertain }]) => {
     const at = text.slice(0, start).split("\n").length - 1;
     const message = isCertain ? `a secret was written into the file (${kind})` : `this looks like a secret (${kind})`;
-    const fix =
+    const suggestedFix =
       "Take it out, and read it from the environment. If it is real, it must be replaced: it is in the history now.";
     // Tests are full of made-up passwords.
-    return finding(isCertain && !isTest ? "critical" : "minor", file, lines[at]!.line, message, fix);
+    return book.breach(isCertain && !isTest ? "secret" : "secret-likely", {
+      file,
+      line: lines[at]!.line,
+      message,
+      suggestedFix,
+    });
   });
 }
 
-const DEBUGGING =
-  /^\s*(?:debugger;?\s*$|console\.(?:log|debug|trace|dir)\(|dbg!\(|binding\.(?:pry|irb)\b|byebug\b|import i?pdb\b|i?pdb\.set_trace\(|breakpoint\(\)|var_dump\(|dd\()/;
+interface Mark {
+  readonly rule: "debug-output" | "debug-stop" | "remove-marker";
+  readonly pattern: RegExp;
+  readonly message: string;
+}
+
+/** Printing is left alone in tests; a program that stops there stops the run. */
+const MARKS: readonly Mark[] = [
+  {
+    rule: "debug-output",
+    pattern: /^\s*(?:console\.(?:log|debug|trace|dir)\(|dbg!\(|var_dump\(|dd\(|pp\()/,
+    message: "this may have been left from looking for a fault",
+  },
+  {
+    rule: "debug-stop",
+    pattern: /^\s*(?:debugger;?\s*$|binding\.(?:pry|irb)\b|byebug\b|import i?pdb\b|i?pdb\.set_trace\(|breakpoint\(\))/,
+    message: "the program stops here for a debugger",
+  },
+  {
+    rule: "remove-marker",
+    pattern:
+      /\b(?:TODO|FIXME|XXX|HACK)\b[^\n]{0,40}\b(?:remove|delete|take (?:this )?out|before (?:merge|commit|release|merging))\b|\bDO[ _-]?NOT[ _-]?(?:COMMIT|MERGE|SHIP)\b|\bNOCOMMIT\b/,
+    message: "the line says of itself that it must not stay",
+  },
+];
+
 const MOST_SHOWN = 5;
 
-function debugging(file: string, lines: readonly AddedLine[]): Finding[] {
-  return lines
-    .filter(({ text }) => DEBUGGING.test(text.slice(0, 500)))
-    .slice(0, MOST_SHOWN)
-    .map(({ line, text }) =>
-      finding(
-        "info",
-        file,
-        line,
-        `this may have been left from looking for a fault: ${text.trim().slice(0, 100)}`,
-        "Take it out, if it is not meant to stay.",
+function leftLines(file: string, lines: readonly AddedLine[], book: RuleBook, marks: readonly Mark[]): Finding[] {
+  // A text about such lines is full of them.
+  if (/\.(?:md|mdx|rst|adoc|txt)$/.test(file)) return [];
+  return marks.flatMap(({ rule, pattern, message }) =>
+    lines
+      .filter(({ text }) => pattern.test(text.slice(0, 500)))
+      .slice(0, MOST_SHOWN)
+      .flatMap(({ line, text }) =>
+        book.breach(rule, {
+          file,
+          line,
+          message: `${message}: ${text.trim().slice(0, 100)}`,
+          suggestedFix: "Take it out, if it is not meant to stay.",
+        }),
       ),
-    );
+  );
 }
 
-function finding(
-  severity: Finding["severity"],
-  file: string,
-  line: number,
-  message: string,
-  suggestedFix: string,
-): Finding {
-  return identified({ severity, category: "integrity", source: "integrity", file, line, message, suggestedFix });
+/** Files that nobody can read, or that are too large to be looked at line by line. `sizes` are those of binary files. */
+export function unreadable(
+  changes: readonly FileChange[],
+  sizes: ReadonlyMap<string, number>,
+  book: RuleBook,
+): Finding[] {
+  return changes.flatMap(({ path, status, isBinary, added }) => {
+    if (status === "deleted") return [];
+    const size = sizes.get(path) ?? added.reduce((sum, { text }) => sum + text.length + 1, 0);
+    if (
+      size > LARGE &&
+      !/(?:^|\/)(?:package-lock\.json|pnpm-lock\.yaml|yarn\.lock|Cargo\.lock|uv\.lock|poetry\.lock)$/.test(path)
+    )
+      return book.breach("large-file", {
+        file: path,
+        message: "a large file was added, or one grew large",
+        suggestedFix: "Keep it out of the repository, or make it small.",
+        detail: `${Math.round(size / 1024)} kB`,
+      });
+    if (
+      !isBinary ||
+      status !== "added" ||
+      /\.(?:png|jpe?g|gif|webp|avif|ico|svgz|woff2?|ttf|otf|pdf|mp[34]|wasm)$/i.test(path)
+    )
+      return [];
+    return book.breach("binary-file", {
+      file: path,
+      message: "a file was added that is no text",
+      suggestedFix: "Take it out, if it can be made from something readable.",
+    });
+  });
 }
+
+/** In bytes. */
+const LARGE = 1024 * 1024;

@@ -1,105 +1,128 @@
-import { identified, type Finding } from "../../domain/finding.ts";
-import type { Severity } from "../../domain/severity.ts";
+import type { Finding } from "../../domain/finding.ts";
 import { matchesAnyGlob } from "../../stdx/glob.ts";
-import type { AddedLine } from "./added-lines.ts";
-import type { FilePair } from "./weakened-tests.ts";
+import type { FileChange, FilePair } from "./file-changes.ts";
+import { packageChanges, testScripts } from "./package-changes.ts";
+import type { RuleBook } from "./rule-book.ts";
 
 export interface RunnerLook {
-  /** Every `package.json` that changed. */
+  /** Every `package.json` that changed, and the project's own in any case: its scripts name what runs the tests. */
   readonly packages: readonly FilePair[];
   readonly changed: readonly string[];
-  readonly added: readonly AddedLine[];
+  readonly changes: readonly FileChange[];
   /** The commands by which the work is checked. */
   readonly commands: readonly string[];
   readonly testPaths: readonly string[];
-  readonly severity: Severity;
 }
 
 /** What changes how tests are run: another script, a config that leaves tests out, another program in the runner's place. */
-export function runnerChanges(look: RunnerLook): Finding[] {
-  return [...scriptChanges(look), ...exclusions(look), ...replacedPrograms(look)];
-}
-
-export const PACKAGE_FILE = /(?:^|\/)package\.json$/;
-
-function scriptChanges({ packages, severity }: RunnerLook): Finding[] {
-  return packages.flatMap(({ path, before, after }) => {
-    const was = testScripts(before);
-    const is = testScripts(after);
-    return [...was].flatMap(([name, script]) => {
-      // The one that npm writes for a project without tests is there to be replaced.
-      if (is.get(name) === script || script.includes("no test specified")) return [];
-      const now = is.get(name);
-      const message =
-        now === undefined
-          ? `the script \`${name}\` was taken out`
-          : `the script \`${name}\` was changed from \`${short(script)}\` to \`${short(now)}\``;
-      return [
-        finding(
-          path,
-          message,
-          "Restore the script: the checks must stay what they were when the work began.",
-          severity,
-        ),
-      ];
-    });
-  });
-}
-
-function testScripts(text: string | null): Map<string, string> {
-  const found = new Map<string, string>();
-  try {
-    const { scripts } = JSON.parse(text ?? "{}") as { scripts?: unknown };
-    for (const [name, script] of Object.entries(scripts ?? {})) {
-      if (/^(?:pre|post)?(?:test|check|verify|ci)(?:[:._-]|$)/.test(name) && typeof script === "string")
-        found.set(name, script);
-    }
-  } catch {
-    // A file that is no JSON has no scripts; that it is broken shows when the checks run.
-  }
-  return found;
+export function runnerChanges(look: RunnerLook, book: RuleBook): Finding[] {
+  return [
+    ...packageChanges(look.packages, book),
+    ...leftOut(look, book),
+    ...commandsGone(look, book),
+    ...replacedPrograms(look, book),
+    ...ownRules(look, book),
+  ];
 }
 
 const RUNNER_CONFIG = [
   "**/{vite,vitest,jest,karma,playwright,cypress,ava,web-test-runner}.config.*",
   "**/vitest.{workspace,projects}.*",
-  "**/.mocharc*",
+  "**/{.mocharc,.taprc}*",
   "**/{pytest.ini,tox.ini,setup.cfg,pyproject.toml,conftest.py,noxfile.py}",
   "**/{Makefile,makefile,justfile,Taskfile.yml,Rakefile}",
   "**/package.json",
 ];
 
-const LEAVES_OUT =
-  /\bexclude\b|IgnorePatterns?\b|\btestIgnore\b|--ignore\b|--deselect\b|\bcollect_ignore|\bnorecursedirs\b|\bpassWithNoTests\b|--pass-with-no-tests\b|\btestNamePattern\b|-k ["']?not |\|\| ?(?:true|:|exit 0)\b|; ?(?:true|exit 0)\s*["']?,?$|\bdangerouslyIgnoreUnhandledErrors\b|--forbid-only=false/;
+const CI_CONFIG = [
+  ".github/workflows/*",
+  ".github/actions/**",
+  "{.gitlab-ci,azure-pipelines,bitbucket-pipelines,.travis,appveyor}.yml",
+  ".circleci/*",
+  "Jenkinsfile",
+];
 
-function exclusions({ added, severity }: RunnerLook): Finding[] {
-  return added
-    .filter(({ file, text }) => LEAVES_OUT.test(text.slice(0, 1000)) && matchesAnyGlob(file, RUNNER_CONFIG))
-    .slice(0, 20)
-    .map(({ file, line, text }) =>
-      finding(
-        file,
-        `this may leave tests out, or hide that they fail: ${short(text.trim())}`,
-        "Take the line out, unless the story asks for it.",
-        severity,
-        line,
-      ),
-    );
+const isRunnerConfig = (path: string): boolean =>
+  matchesAnyGlob(path, RUNNER_CONFIG) || matchesAnyGlob(path, CI_CONFIG);
+
+const LEAVES_OUT =
+  /\bexclude\b|IgnorePatterns?\b|\btestIgnore\b|--ignore\b|--deselect\b|\bcollect_ignore|\bnorecursedirs\b|\bpassWithNoTests\b|--pass-?[wW]ith-?[nN]o-?[tT]ests\b|\btestNamePattern\b|--test-(?:name|skip)-pattern\b|-k ["']?not |\|\| ?(?:true|:|exit 0)\b|; ?(?:true|exit 0)\s*["']?,?$|\bdangerouslyIgnoreUnhandledErrors\b|--forbid-only=false|\bcontinue-on-error: ?true|\ballow_failure: ?true|\bif: ?(?:false|\$\{\{ ?false)|\bset \+e\b|^\t-\w|\bpytest_collection_modifyitems\b|\bpytest_(?:runtest_makereport|sessionfinish)\b/;
+
+/** What says which files are tests. Another value may leave some out. */
+const CHOOSES =
+  /\b(include|testMatch|testRegex|testDir|roots|spec|testpaths|python_files|python_functions|python_classes)\b["']?\s{0,5}[:=]/;
+
+function leftOut({ changes }: RunnerLook, book: RuleBook): Finding[] {
+  return changes
+    .filter(({ path }) => isRunnerConfig(path))
+    .flatMap(({ added, removed }) => {
+      const chosen = new Set(removed.flatMap((text) => CHOOSES.exec(text.slice(0, 1000))?.[1] ?? []));
+      return added
+        .filter(({ text }) => {
+          const line = text.slice(0, 1000);
+          const choice = CHOOSES.exec(line)?.[1];
+          const isOther = choice !== undefined && (book.isRework || chosen.has(choice)) && !/coverage/.test(line);
+          return (LEAVES_OUT.test(line) || isOther) && !removed.some((gone) => gone.trim() === text.trim());
+        })
+        .slice(0, 20)
+        .flatMap(({ file, line, text }) =>
+          book.breach("tests-left-out", {
+            file,
+            line,
+            message: `this may leave tests out, or hide that they fail: ${short(text.trim())}`,
+            suggestedFix: "Take the line out, unless the story asks for it.",
+          }),
+        );
+    });
+}
+
+const RUNS_TESTS =
+  /\b(?:pytest|vitest|jest|mocha|ava|node --test|go test|cargo (?:test|nextest)|tox|nox|unittest|npm (?:run )?(?:test|check|ci)|(?:pnpm|yarn|bun) (?:run )?test|make (?:test|check)|tsc|eslint|oxlint|mypy|ruff|clippy)\b/;
+
+/** Lines of a makefile, of Python's configs or of CI that ran something, and that are gone. */
+function commandsGone({ changes }: RunnerLook, book: RuleBook): Finding[] {
+  return changes
+    .filter(({ path }) => isRunnerConfig(path) && !path.endsWith("package.json") && !/\.config\.\w+$/.test(path))
+    .flatMap(({ path, added, removed }) => {
+      const lines = added.map(({ text }) => text.trim());
+      const gone = removed
+        .map((text) => text.trim())
+        .filter((text) => RUNS_TESTS.test(text.slice(0, 1000)) && !text.startsWith("#"))
+        .filter((text) => !lines.some((line) => line.includes(text) && !line.startsWith("#")));
+      if (gone.length === 0) return [];
+      return book.breach("runner-changed", {
+        file: path,
+        message: `a command that checks the work was taken out or changed: ${short(gone[0]!)}`,
+        suggestedFix: "Restore it: the checks must stay what they were when the work began.",
+      });
+    });
 }
 
 /** A program of the project that a check starts, and that the attempt changed. Test files are judged as tests. */
-function replacedPrograms({ commands, changed, packages, testPaths, severity }: RunnerLook): Finding[] {
+function replacedPrograms({ commands, changed, packages, testPaths }: RunnerLook, book: RuleBook): Finding[] {
   const lines = [...commands, ...packages.flatMap(({ before }) => [...testScripts(before).values()])];
   const programs = new Set(lines.flatMap(programsIn));
   return changed
     .filter((path) => programs.has(path) && !matchesAnyGlob(path, testPaths))
-    .map((path) =>
-      finding(
-        path,
-        "this program is a part of what judges the work, and it was changed",
-        "Restore it: the checks must stay what they were.",
-        severity,
-      ),
+    .flatMap((file) =>
+      book.breach("runner-changed", {
+        file,
+        message: "this program is a part of what judges the work, and it was changed",
+        suggestedFix: "Restore it: the checks must stay what they were.",
+      }),
+    );
+}
+
+/** The file that says how work is judged here is not a part of the work. */
+function ownRules({ changed }: RunnerLook, book: RuleBook): Finding[] {
+  return changed
+    .filter((path) => /^remand\.ya?ml$/.test(path))
+    .flatMap((file) =>
+      book.breach("runner-changed", {
+        file,
+        message: "this file says how the work is judged, and it was changed",
+        suggestedFix: "Restore it: a person changes the rules, not the work that is judged by them.",
+      }),
     );
 }
 
@@ -122,15 +145,3 @@ function programsIn(line: string): string[] {
 }
 
 const short = (text: string): string => (text.length > 120 ? `${text.slice(0, 120)}…` : text);
-
-function finding(file: string, message: string, suggestedFix: string, severity: Severity, line?: number): Finding {
-  return identified({
-    severity,
-    category: "integrity",
-    source: "integrity",
-    file,
-    message,
-    suggestedFix,
-    ...(line === undefined ? {} : { line }),
-  });
-}

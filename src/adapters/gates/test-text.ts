@@ -1,61 +1,137 @@
+import { testBlocks, type TestBlock } from "./test-blocks.ts";
+
 /** What a file of tests holds, as far as it can be seen without running it. */
 export interface TestText {
-  /** The names of its tests, as they are written. */
-  readonly titles: readonly string[];
-  /** How many tests there are, those whose names are computed included. */
-  readonly tests: number;
+  readonly tests: readonly TestReading[];
+  /** What stands outside of the tests, line by line, without what only arranges them. */
+  readonly around: readonly string[];
   readonly skipped: number;
   readonly focused: number;
+  readonly retried: number;
+  /** Assertions outside of the tests, in functions that tests call. */
+  readonly assertionsAround: number;
+  readonly mutedAround: number;
+}
+
+/** One test, and what can be counted in it. */
+export interface TestReading {
+  readonly title: string | null;
+  /** The body with everything taken out that a formatter may change. */
+  readonly shape: string;
+  readonly words: ReadonlySet<string>;
+  readonly literals: ReadonlySet<string>;
+  readonly isTable: boolean;
+  readonly isSkipped: boolean;
   readonly assertions: number;
+  /** Assertions about the value itself, and of those the ones about a whole at once. */
+  readonly exact: number;
+  readonly whole: number;
+  readonly loose: number;
+  readonly trivial: number;
+  /** Ways not to reach an assertion, or to ignore what it says. */
+  readonly muted: number;
 }
 
 /**
- * Counts what a test file holds. It reads words and does not parse: what is compared are two states of one file, and
+ * Reads what a test file holds. It reads words and does not parse: what is compared are two states of one file, and
  * the same mistake in both does no harm. Lines that are comments do not count, so a test that was commented out is gone.
  */
 export function readTestText(path: string, text: string): TestText {
   const code = withoutComments(path, text.length > LONGEST_READ ? text.slice(0, LONGEST_READ) : text);
-  const patterns = /\.(?:java|kts?|cs)$/.test(path) ? [METHODS] : TITLES;
-  const titles = patterns.flatMap((pattern) => [...code.matchAll(pattern)].map((match) => (match[2] ?? match[1])!));
+  const blocks = testBlocks(path, code);
+  const around = outside(code, blocks);
   return {
-    titles,
-    tests: Math.max(titles.length, countOf(code, TESTS)),
+    tests: blocks.map(readBlock),
+    around: around
+      .split("\n")
+      .map(shapeOf)
+      .filter((line) => line.length > 1 && !ARRANGING.test(line) && !/^[)\]},]*$/.test(line)),
     skipped: countOf(code, SKIPPED),
     focused: countOf(code, FOCUSED),
-    assertions: countOf(code, ASSERTIONS),
+    retried: countOf(code, RETRIED),
+    assertionsAround: countOf(around, ASSERTIONS),
+    mutedAround: countOf(around, NEVER),
+  };
+}
+
+function readBlock({ title, head, body, isTable }: TestBlock): TestReading {
+  return {
+    title,
+    shape: shapeOf(body),
+    words: new Set(body.match(/[A-Za-z_$][\w$]{0,100}|\d+(?:\.\d+)?/g) ?? []),
+    literals: new Set((body.match(LITERALS) ?? []).map((each) => each.replace(/^["'`]|["'`]$/g, ""))),
+    isTable,
+    isSkipped: countOf(`${head}(${body}`, SKIPPED) > 0,
+    assertions: countOf(body, ASSERTIONS),
+    exact: countOf(body, EXACT),
+    whole: countOf(body, WHOLE),
+    loose: countOf(body, LOOSE),
+    trivial: countOf(body, TRIVIAL),
+    muted: countOf(body, MUTED),
   };
 }
 
 /** Far beyond any file of tests that a person wrote. */
 const LONGEST_READ = 2_000_000;
 
-/** `it("…")`, `test.skip("…")`; `def test_…`; `fn …` below `#[test]`; `func Test…`. */
-const TITLES = [
-  /(?<![\w.$])(?:[xf]?it|x?test|specify)(?:\.\w{1,20}){0,3}\s?\(?\s{0,20}(["'`])((?:\\.|(?!\1)[^\\\n]){1,300})\1/g,
-  /^\s{0,40}(?:async )?def (test\w{0,200})\s?\(/gm,
-  /#\[(?:\w{1,40}::)?test[^\]]{0,100}\]\s{0,40}(?:#\[[^\]]{0,200}\]\s{0,40}){0,5}(?:pub )?(?:async )?fn (\w{1,200})/g,
-  /^func (Test\w{0,200})\(/gm,
-];
+/** Lines that only arrange: what is imported, and how groups are named. */
+const ARRANGING =
+  /^(?:import|from\w|use(?:std|super|crate)|package|(?:const|let|var)[^=]{1,200}=(?:await)?(?:require|import)\(|(?:describe|suite|context)\(|[\w,]+$)|from"[^"]{0,300}"$/;
 
-/** There tests are methods, told by what stands above them; all methods are taken, since losing any one would show. */
-const METHODS = /\b(?:void|fun|Task) (\w{1,200})\s?\(/g;
-
-const TESTS =
-  /(?<![\w.$])(?:[xf]?it|x?test|specify)(?:\.\w{1,20}){0,3}\s?[(`]|^\s{0,40}(?:async )?def test\w{0,200}\s?\(|#\[(?:\w{1,40}::)?test\b|^func Test\w{0,200}\(|@(?:Parameterized)?Test\b/gm;
+const LITERALS = /-?\b\d+(?:\.\d+)?\b|"(?:\\.|[^"\\\n]){0,200}"|'(?:\\.|[^'\\\n]){0,200}'/g;
 
 const SKIPPED =
-  /(?<![\w.$])(?:it|test|describe|suite|context|specify|bench)(?:\.\w{1,20}){0,2}\.(?:skip|todo|fails|failing|skipIf|runIf)\b|(?<![\w.$])x(?:it|test|describe|context|specify)\b|\bskip:\s{0,5}(?:true|["'`])|\b(?:t|this|ctx|context)\.skip\(|@pytest\.mark\.(?:skip|skipif|xfail)\b|\bpytest\.(?:skip|xfail)\(|@(?:unittest\.)?(?:skip|skipIf|skipUnless|expectedFailure)\b|\bself\.skipTest\(|#\[ignore\b|\bt\.Skip(?:f|Now)?\(|@(?:Disabled|Ignore)\b/g;
+  /(?<![\w.$])(?:it|test|describe|suite|context|specify|bench)(?:\.\w{1,20}){0,2}\.(?:skip|todo|fails|failing|skipIf|runIf)\b|(?<![\w.$])x(?:it|test|describe|context|specify)\b|\bskip:\s{0,5}(?:true\b|["'`!]|process\.|os\.)|\btodo:\s{0,5}true\b|\b(?:t|this|ctx|context)\.(?:skip|todo)\(|@pytest\.mark\.(?:skip|skipif|xfail)\b|\bpytestmark\s?=\s?pytest\.mark\.(?:skip|xfail)|\bpytest\.(?:skip|xfail|importorskip)\(|@(?:unittest\.)?(?:skip|skipIf|skipUnless|expectedFailure)\b|\bself\.skipTest\(|#\[ignore\b|\bt\.Skip(?:f|Now)?\(|@(?:Disabled|Ignore)\b/g;
 
 const FOCUSED =
   /(?<![\w.$])(?:it|test|describe|suite|context|specify)(?:\.\w{1,20}){0,2}\.only\b|(?<![\w.$])(?:fit|fdescribe|fcontext)\s?\(|\bonly:\s{0,5}true\b|\bfocus:\s{0,5}true\b/g;
 
+const RETRIED =
+  /\bretry:\s{0,5}[1-9]|\bretries\([1-9]|\bretryTimes\(|@pytest\.mark\.flaky\b|\bflaky\(|@RepeatedIfExceptions/g;
+
 const ASSERTIONS =
-  /(?<![\w$])expect(?:\.\w{1,30})?\s?\(|(?<![\w$])assert\w{0,40}(?:\.\w{1,40}){0,3}!?\s?\(|^\s{0,80}assert [^\n]|\bself\.(?:assert|fail)\w{0,40}\(|\bt\.(?:Error|Fatal|Fail)\w{0,10}\(|\brequire\.\w{1,40}\(|\.should\b|\bpytest\.raises\(|\bt\.(?:is|not|like|deepEqual|equal|same|ok|throws|truthy|falsy|pass|fail)\(/gm;
+  /(?<![\w$])expect(?:\.\w{1,30})?\s?\(|(?<![\w$])assert\w{0,40}(?:\.\w{1,40}){0,3}!?\s?\(|^\s{0,80}assert [^\n]|\bself\.fail\w{0,40}\(|\bt\.(?:Error|Fatal|Fail)\w{0,10}\(|\brequire\.\w{1,40}\(|\.should\b|\bpytest\.raises\(|\bt\.(?:is|not|like|deepEqual|equal|same|ok|throws|truthy|falsy|pass|fail)\(/gm;
+
+const WHOLE =
+  /\.to(?:Strict)?Equal\(|\.to(?:Match)?(?:Inline)?Snapshot\(|\.(?:deepEqual|deepStrictEqual|partialDeepStrictEqual)\(|\.deep\.equal\(|\bassert(?:Dict|List|Tuple|Set|Sequence)Equal\(|\bassertEqual\(|\bassert_eq!\(|\brequire\.Equal\(|\bassert\.Equal\(|\breflect\.DeepEqual\(/g;
+
+const EXACT =
+  /\.toBe\(|\.to(?:Strict)?Equal\(|\.toThrow(?:Error)?\([^)\s]|\.to\.(?:be\.)?equal\(|\.toHaveBeenCalledWith\(|\.toHaveLength\(|\.(?:strictE|deepE|deepStrictE|e)qual\(|\bassert\w{0,20}Equals?\(|\bassert_eq!\(|^\s{0,80}assert [^\n]{1,200}==|\.Equal\(|[!=]== ?/gm;
+
+const LOOSE =
+  /\.toBe(?:Defined|Truthy|Falsy|InstanceOf)\(|\.not\.toBe(?:Null|Undefined)\(|\.not\.toThrow|\.toThrow(?:Error)?\(\s?\)|\.toMatchObject\(|\bexpect\.(?:any|anything|objectContaining|stringContaining)\(|\bassert(?:\.ok)?\(|\bassert(?:IsNotNone|True|Is|IsInstance|In)\(|^\s{0,80}assert [^\n=<>]{1,200}$|^\s{0,80}assert [^\n]{1,200} is not None|\bassert!\(|\.(?:NotNil|NotEmpty|True|NoError)\(|\.to\.(?:exist|be\.ok)\b/gm;
+
+const TRIVIAL =
+  /\bexpect\(\s?(?:true|false|null|undefined|\d+|"[^"\n]{0,40}"|'[^'\n]{0,40}')\s?\)\.|\bexpect\(\s?([\w.]{1,60})\s?\)\.to\w{1,20}\(\s?\1\s?\)|\bassert(?:\.ok|\.isTrue)?!?\(\s?(?:true|1|"[^"\n]{0,40}")\s?[,)]|\bassert\w{0,20}(?:[.]\w{1,30})?!?\(\s?([\w.]{1,60})\s?,\s?\2\s?[,)]|^\s{0,80}assert (?:True|1|not False)\s{0,5}$|^\s{0,80}assert ([\w.]{1,60}) ?== ?\3\s{0,5}$|\bself\.assertTrue\(True\b|\brequire\.True\(t, true\b/gm;
+
+const NEVER = /\bif\s?\(\s?(?:false|0)\s?\)|^\s{0,80}if (?:False|0)\s?:|\bif false \{/gm;
+
+const MUTED =
+  /\bif\s?\(\s?(?:false|0)\s?\)|^\s{0,80}if (?:False|0)\s?:|\bif false \{|\bcatch\s?(?:\([^)\n]{0,40}\))?\s?\{\s{0,20}(?:\/\/[^\n]{0,100}\n\s{0,40})?\}|\.catch\(\s?\(?\w{0,20}\)?\s?=>\s?(?:\{\s?\}|undefined|null|void 0)|\bexcept\b[^:\n]{0,60}:\s{0,60}pass\b|\bcontextlib\.suppress\(|(?:^|[{;])\s{0,80}return;?\s{0,5}$/gm;
 
 function countOf(code: string, pattern: RegExp): number {
   let count = 0;
   for (const _ of code.matchAll(pattern)) count++;
   return count;
+}
+
+/** Without white space, semicolons, the kind of the quotes, hanging commas and brackets around one parameter. */
+function shapeOf(code: string): string {
+  return code
+    .replace(/[\s;]+/g, "")
+    .replace(/['`]/g, '"')
+    .replace(/,(?=[)\]}]|$)/g, "")
+    .replace(/\((\w{1,60})\)=>/g, "$1=>");
+}
+
+function outside(code: string, blocks: readonly TestBlock[]): string {
+  const parts: string[] = [];
+  let from = 0;
+  for (const { start, end } of blocks) {
+    parts.push(code.slice(from, start));
+    from = end;
+  }
+  return [...parts, code.slice(from)].join("\n");
 }
 
 function withoutComments(path: string, text: string): string {

@@ -1,94 +1,274 @@
-import { identified, type Finding } from "../../domain/finding.ts";
-import type { Severity } from "../../domain/severity.ts";
-import { readTestText, type TestText } from "./test-text.ts";
+import type { Finding } from "../../domain/finding.ts";
+import type { FilePair } from "./file-changes.ts";
+import type { RuleBook } from "./rule-book.ts";
+import { fateOfTests, type Fate, type ReadFile } from "./test-fates.ts";
+import { readTestText, type TestReading, type TestText } from "./test-text.ts";
 
-/** A file in two states; `null` where it is not there. */
-export interface FilePair {
-  readonly path: string;
-  readonly before: string | null;
-  readonly after: string | null;
-}
-
-/**
- * How strictly tests are kept: in new work they may be rewritten, and only what takes a test out of the run is told.
- * In rework, which must not touch them, every loss is.
- */
-export interface Keeping {
-  readonly severity: Severity;
-  readonly strict: boolean;
+export interface TestLook {
+  readonly files: readonly FilePair[];
+  /** Every path that is there no more. */
+  readonly gone: ReadonlySet<string>;
+  /** Of the others only the tests in them count, not what stands around. */
+  isTest(path: string): boolean;
 }
 
 /** What was done to the tests that makes them prove less. A test that moved to another file is not lost. */
-export function weakenedTests(files: readonly FilePair[], keeping: Keeping): Finding[] {
-  const readings = files.map((file) => ({
-    file,
-    before: file.before === null ? EMPTY : readTestText(file.path, file.before),
-    after: file.after === null ? EMPTY : readTestText(file.path, file.after),
+export function weakenedTests({ files, gone, isTest }: TestLook, book: RuleBook): Finding[] {
+  const reading = (path: string, text: string | null): TestText => {
+    if (text === null) return EMPTY;
+    const read = readTestText(path, text);
+    return isTest(path) ? read : { ...read, around: [], assertionsAround: 0, mutedAround: 0 };
+  };
+  const read = files.map((file): ReadFile => ({
+    ...file,
+    was: reading(file.path, file.before),
+    is: reading(file.path, file.after),
   }));
-  const titlesNow = new Set(readings.flatMap(({ after }) => after.titles));
-  const textsNow = new Set(files.flatMap(({ after }) => after ?? []));
-  return readings.flatMap(({ file, before, after }) => {
-    const lost = before.titles.filter((title) => !titlesNow.has(title));
-    if (file.after === null) {
-      const hasMoved = textsNow.has(file.before ?? "") || (before.titles.length > 0 && lost.length === 0);
-      return hasMoved ? [] : [deleted(file.path, before, keeping)];
-    }
-    return [
-      ...(lost.length > 0 && (keeping.strict || after.tests < before.tests)
-        ? [testsGone(file.path, lost, keeping)]
-        : []),
-      ...(after.skipped > before.skipped ? [skipsAdded(file.path, after.skipped - before.skipped, keeping)] : []),
-      ...(after.focused > before.focused ? [focusAdded(file.path, keeping)] : []),
-      ...(keeping.strict && file.before !== null && after.assertions < before.assertions
-        ? [assertionsGone(file.path, before.assertions, after.assertions, keeping)]
-        : []),
-    ];
+  const fates = fateOfTests(read);
+  return read
+    .filter(({ path, was, is }) => isTest(path) || was.tests.length + is.tests.length > 0)
+    .flatMap((file) => inFile(file, fates.get(file.path) ?? [], gone, book));
+}
+
+const EMPTY: TestText = {
+  tests: [],
+  around: [],
+  skipped: 0,
+  focused: 0,
+  retried: 0,
+  assertionsAround: 0,
+  mutedAround: 0,
+};
+
+function inFile(file: ReadFile, fates: readonly Fate[], gone: ReadonlySet<string>, book: RuleBook): Finding[] {
+  const { path, was, is } = file;
+  if (file.after === null && was.tests.length === 0) return lostFile(file, fates, book);
+  const specific = fates.flatMap((fate) => ("now" in fate ? weaknesses(path, fate, book) : []));
+  const named = new Set(specific.flatMap(({ symbol }) => symbol ?? []));
+  const newlySkipped = fates.filter((fate) => fate.is === "kept" && fate.now.isSkipped && !fate.test.isSkipped).length;
+  const skipped = Math.max(newlySkipped, is.skipped - was.skipped);
+  return [
+    ...lostTests(file, fates, gone, book),
+    ...(skipped > 0 ? skips(path, skipped, book) : []),
+    ...(is.focused > was.focused ? focus(path, book) : []),
+    ...(is.retried > was.retried ? retries(path, book) : []),
+    ...specific,
+    ...aroundThem(file, book),
+    ...changes(file, fates, named, skipped > 0, book),
+  ];
+}
+
+/** A file of test data, or of functions for tests, that is gone. What moved, with all it held, is still there. */
+function lostFile({ path }: ReadFile, fates: readonly Fate[], book: RuleBook): Finding[] {
+  if (fates.some(({ is }) => is === "moved")) return [];
+  return book.breach("test-changed", {
+    file: path,
+    message: "a file that belongs to the tests was deleted",
+    suggestedFix: "Restore it.",
   });
 }
 
-const EMPTY: TestText = { titles: [], tests: 0, skipped: 0, focused: 0, assertions: 0 };
-
-function deleted(file: string, { tests }: TestText, keeping: Keeping): Finding {
-  const count = tests === 0 ? "" : `, and ${tests === 1 ? "the test" : `the ${tests} tests`} in it`;
-  return finding(
-    file,
-    `the test file was deleted${count}`,
-    "Restore the file. Make the code pass the tests, not the tests fit the code.",
-    keeping,
-  );
+function lostTests(
+  { path, before, after }: ReadFile,
+  fates: readonly Fate[],
+  gone: ReadonlySet<string>,
+  book: RuleBook,
+): Finding[] {
+  const lost = fates.filter(({ is }) => is === "lost").map(({ test }) => test);
+  const hidden = fates.flatMap((fate) => (fate.is === "hidden" ? fate.to : []));
+  const found: Finding[] = [];
+  if (hidden.length > 0) {
+    found.push(
+      ...book.breach("test-out-of-run", {
+        file: path,
+        message: `${countOf(hidden.length)} moved to ${hidden[0]}, where the runner does not look`,
+        suggestedFix: "Give the file a name that the runner looks for, as it had before.",
+      }),
+    );
+  }
+  if (lost.length === 0) return found;
+  const hasNoSubject = subjectsOf(path, before ?? "", gone);
+  const what =
+    after === null
+      ? `the test file was deleted, and ${lost.length === 1 ? "the test" : `the ${lost.length} tests`} in it`
+      : `${lost.length === 1 ? "a test is" : `${lost.length} tests are`} no longer there: ${titles(lost)}`;
+  return [
+    ...found,
+    ...book.breach("test-deleted", {
+      file: path,
+      message: hasNoSubject ? `${what}; what it tested was deleted too` : what,
+      suggestedFix:
+        after === null
+          ? "Restore the file. Make the code pass the tests, not the tests fit the code."
+          : "Put them back under their own names, unchanged. New tests may be added beside them.",
+      ...(hasNoSubject ? { severity: "info" } : {}),
+    }),
+  ];
 }
 
-function testsGone(file: string, lost: readonly string[], keeping: Keeping): Finding {
-  const shown = lost.slice(0, 5).map((title) => JSON.stringify(title.slice(0, 100)));
-  const more = lost.length > shown.length ? ` and ${lost.length - shown.length} more` : "";
-  const message = `${lost.length === 1 ? "a test is" : `${lost.length} tests are`} no longer there: ${shown.join(", ")}${more}`;
-  return finding(
-    file,
-    message,
-    "Put them back under their own names, unchanged. New tests may be added beside them.",
-    keeping,
+/** Is everything of the project that the test file names gone too? Then there is nothing left for it to test. */
+function subjectsOf(path: string, text: string, gone: ReadonlySet<string>): boolean {
+  const folder = path.split("/").slice(0, -1);
+  const named = [...text.matchAll(/(?:from|require\(|import\(?)\s{0,5}["'](\.{1,2}\/[^"'\n]{1,200})["']/g)].map(
+    ([, target]) => resolved(folder, target!),
   );
+  if (named.length === 0) return false;
+  return named.every((target) => [...gone].some((each) => each === target || each.replace(/\.\w+$/, "") === target));
 }
 
-function skipsAdded(file: string, count: number, keeping: Keeping): Finding {
+function resolved(folder: readonly string[], target: string): string {
+  const parts = [...folder];
+  for (const part of target.split("/")) {
+    if (part === "..") parts.pop();
+    else if (part !== ".") parts.push(part);
+  }
+  return parts.join("/");
+}
+
+function skips(file: string, count: number, book: RuleBook): Finding[] {
   const message = `${count === 1 ? "a test or group is" : `${count} tests or groups are`} now skipped, or expected to fail`;
-  return finding(file, message, "Take the skip away and make the test pass.", keeping);
+  return book.breach("test-skipped", { file, message, suggestedFix: "Take the skip away and make the test pass." });
 }
 
-function focusAdded(file: string, keeping: Keeping): Finding {
-  return finding(
+function focus(file: string, book: RuleBook): Finding[] {
+  return book.breach("test-focused", {
     file,
-    "only some of the tests in this file run now (`only`, `fit`, `focus`)",
-    "Take the focus away, so that every test runs again.",
-    keeping,
+    message: "only some of the tests in this file run now (`only`, `fit`, `focus`)",
+    suggestedFix: "Take the focus away, so that every test runs again.",
+  });
+}
+
+function retries(file: string, book: RuleBook): Finding[] {
+  return book.breach("test-retried", {
+    file,
+    message: "tests in this file may now be tried again when they fail",
+    suggestedFix: "Take the retry out, and mend what makes the test fail at times.",
+  });
+}
+
+/** What makes one test prove less than it did under the same name. The gravest alone is told. */
+function weaknesses(path: string, fate: Extract<Fate, { now: TestReading }>, book: RuleBook): Finding[] {
+  const { test, now } = fate;
+  if (now.shape === test.shape) return [];
+  const file = fate.is === "moved" ? fate.to : path;
+  const symbol = test.title ?? "a test without a name";
+  const name = quoted(test);
+  if (now.trivial > test.trivial || (test.assertions > 0 && now.assertions === 0)) {
+    const message =
+      now.assertions === 0
+        ? `the test ${name} asserts nothing any more`
+        : `the test ${name} now asserts something that is always true`;
+    return book.breach("assertion-trivial", {
+      file,
+      symbol,
+      message,
+      suggestedFix: "Assert what the code does, as the test did before.",
+    });
+  }
+  if (now.muted > test.muted)
+    return book.breach("assertion-unreached", {
+      file,
+      symbol,
+      message: `the test ${name} can now end before its assertions, or ignore that they fail`,
+      suggestedFix: "Take out what ends it early or catches the failure.",
+    });
+  if (now.loose > test.loose && now.exact < test.exact)
+    return book.breach("assertion-loosened", {
+      file,
+      symbol,
+      message: `the test ${name} now accepts more than before`,
+      suggestedFix: "Assert the exact value again.",
+    });
+  // One assertion about a whole may stand for several about its parts, and one in a loop for many.
+  const isRefactored = now.whole > test.whole || /\bfor\(|\.forEach\(|for\w+in/.test(now.shape);
+  if (now.assertions < test.assertions && !isRefactored && !now.isTable)
+    return book.breach("assertion-removed", {
+      file,
+      symbol,
+      message: `the test ${name} asserts less than before`,
+      suggestedFix: "Restore the assertions that were taken out, and make the code satisfy them.",
+      detail: `${now.assertions} assertions, ${test.assertions} before`,
+    });
+  return [];
+}
+
+/** Functions that tests call assert too; and a whole group may stand in something that is never true. */
+function aroundThem({ path, after, was, is }: ReadFile, book: RuleBook): Finding[] {
+  if (after === null) return [];
+  const moved =
+    is.tests.reduce((sum, test) => sum + test.assertions, 0) -
+    was.tests.reduce((sum, test) => sum + test.assertions, 0);
+  return [
+    ...(is.mutedAround > was.mutedAround
+      ? book.breach("assertion-unreached", {
+          file: path,
+          message: "a part of this file stands in a condition that is never true",
+          suggestedFix: "Take the condition out.",
+        })
+      : []),
+    ...(is.assertionsAround < was.assertionsAround && moved <= 0
+      ? book.breach("assertion-removed", {
+          file: path,
+          message: "the functions that the tests call assert less than before",
+          suggestedFix: "Restore the assertions that were taken out, and make the code satisfy them.",
+          detail: `${is.assertionsAround} assertions, ${was.assertionsAround} before`,
+        })
+      : []),
+  ];
+}
+
+/** Whatever else was changed in tests that were there, or in what stands around them. */
+function changes(
+  { path, before, after, was, is }: ReadFile,
+  fates: readonly Fate[],
+  named: ReadonlySet<string>,
+  isSkipTold: boolean,
+  book: RuleBook,
+): Finding[] {
+  if (before === null || after === null || before === after) return [];
+  const changed = fates.filter(
+    (fate) =>
+      (fate.is === "rewritten" || (fate.is === "kept" && fate.now.shape !== fate.test.shape)) &&
+      !named.has(fate.test.title ?? "a test without a name"),
   );
+  const left = counted(is.around);
+  const around = was.around.filter((line) => !take(left, line));
+  // A file without tests is data, or functions for tests: whatever is different in it may change what tests say.
+  const isChanged = changed.length > 0 || (around.length > 0 && !isSkipTold);
+  if (!isChanged) return [];
+  const message =
+    changed.length > 0
+      ? `existing tests were changed: ${titles(changed.map(({ test }) => test))}`
+      : was.tests.length > 0
+        ? "what stands around the existing tests was changed"
+        : "a file that belongs to the tests was changed";
+  return book.breach("test-changed", {
+    file: path,
+    message,
+    suggestedFix: "Put it back as it was, and make the code fit. New tests may be added.",
+    ...(around.length > 0 ? { detail: `no longer there: ${around.slice(0, 5).join(" / ").slice(0, 400)}` } : {}),
+  });
 }
 
-function assertionsGone(file: string, before: number, after: number, keeping: Keeping): Finding {
-  const message = `the file asserts less than before: ${after} assertions, ${before} before`;
-  return finding(file, message, "Restore the assertions that were taken out, and make the code satisfy them.", keeping);
+function counted(values: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  return counts;
 }
 
-function finding(file: string, message: string, suggestedFix: string, { severity }: Keeping): Finding {
-  return identified({ severity, category: "integrity", source: "integrity", file, message, suggestedFix });
+/** Takes one away, if there is one. */
+function take(counts: Map<string, number>, value: string): boolean {
+  const left = counts.get(value) ?? 0;
+  if (left > 0) counts.set(value, left - 1);
+  return left > 0;
+}
+
+const quoted = ({ title }: TestReading): string =>
+  title === null ? "without a name" : JSON.stringify(title.slice(0, 100));
+
+const countOf = (count: number): string => (count === 1 ? "a test" : `${count} tests`);
+
+function titles(tests: readonly TestReading[]): string {
+  const shown = tests.slice(0, 5).map(quoted);
+  return `${shown.join(", ")}${tests.length > shown.length ? ` and ${tests.length - shown.length} more` : ""}`;
 }

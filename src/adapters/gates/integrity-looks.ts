@@ -1,0 +1,122 @@
+import { RemandError } from "../../domain/error.ts";
+import type { Finding } from "../../domain/finding.ts";
+import type { StoryId } from "../../domain/ids.ts";
+import type { Workspace } from "../../ports/workspace.ts";
+import { matchesAnyGlob } from "../../stdx/glob.ts";
+import { evasions } from "./evasions.ts";
+import { readChanges, type Changes, type FilePair } from "./file-changes.ts";
+import { leftBehind, unreadable } from "./left-behind.ts";
+import { isLooseningConfig, loosenedConfig, suppressions } from "./loosened-config.ts";
+import { PACKAGE_FILE } from "./package-changes.ts";
+import type { RuleBook } from "./rule-book.ts";
+import { runnerChanges } from "./runner-changes.ts";
+import { isSnapshotFile, snapshotChanges } from "./snapshot-changes.ts";
+import { weakenedTests } from "./weakened-tests.ts";
+
+interface LookOptions {
+  readonly workspace: Pick<Workspace, "changed" | "diff" | "fileAt">;
+  readonly testPaths: readonly string[];
+  readonly commands?: readonly string[];
+}
+
+interface Span {
+  readonly story: StoryId;
+  readonly from: string;
+  readonly to: string;
+  /** The paths that differ between the two. */
+  readonly changed: readonly string[];
+  /** Is this all of the story's work? Then what must not be left in it is looked for too. */
+  readonly isWhole: boolean;
+}
+
+/** Everything that can be seen between two states of the files, by one set of rules. */
+export async function lookFrom(
+  { workspace, testPaths, commands = [] }: LookOptions,
+  span: Span,
+  book: RuleBook,
+  signal: AbortSignal,
+): Promise<Finding[]> {
+  const { changed } = span;
+  if (changed.length === 0) return [];
+  const diff = readChanges(await workspace.diff(span.story, span.from, span.to));
+  const status = new Map(diff.files.map((file) => [file.path, file.status]));
+  const pairsOf = (paths: readonly string[]): Promise<FilePair[]> =>
+    inTurn(paths, signal, async (path) => ({
+      path,
+      before: status.get(path) === "added" ? null : await workspace.fileAt(span.story, span.from, path),
+      after: status.get(path) === "deleted" ? null : await workspace.fileAt(span.story, span.to, path),
+    }));
+  const binary = new Set(diff.files.filter((file) => file.isBinary).map(({ path }) => path));
+  const isTest = (path: string): boolean => matchesAnyGlob(path, testPaths) || isSnapshotFile(path);
+  // Rust's unit tests stand in the files that they test.
+  const mayTest = (path: string): boolean => isTest(path) || path.endsWith(".rs");
+  const tests = await pairsOf(changed.filter((path) => mayTest(path) && !binary.has(path)));
+  const configs = await pairsOf(changed.filter((path) => isLooseningConfig(path) && !PACKAGE_FILE.test(path)));
+  // The project's own is read in any case: its scripts name the programs that run the tests.
+  const packages = await pairsOf([...new Set(["package.json", ...changed.filter((path) => PACKAGE_FILE.test(path))])]);
+  const gone = new Set(diff.files.filter((file) => file.status === "deleted").map(({ path }) => path));
+  const found = [
+    ...weakenedTests({ files: tests.filter(({ path }) => !isSnapshotFile(path)), gone, isTest }, book),
+    ...snapshotChanges(tests, book),
+    ...loosenedConfig([...configs, ...packages], book),
+    ...suppressions(diff.files, book),
+    ...evasions(diff.files, testPaths, book),
+    ...runnerChanges({ packages, changed, changes: diff.files, commands, testPaths }, book),
+    ...unseen(diff, changed, book),
+  ];
+  if (!span.isWhole) return found;
+  return [
+    ...found,
+    ...leftBehind(diff.files, testPaths, book),
+    ...unreadable(diff.files, await sizesOf(workspace, span, diff), book),
+  ];
+}
+
+/** What could not be read is said, so that nobody takes silence for a good sign. */
+function unseen(diff: Changes, changed: readonly string[], book: RuleBook): Finding[] {
+  if (!diff.isCut) return [];
+  const missing = changed.length - diff.files.length;
+  return book.breach("not-looked-at", {
+    message: "the change is too long to be read whole: a part of it was not looked at",
+    suggestedFix: "Make the change smaller, and keep what is generated out of the repository.",
+    detail: `${Math.max(0, missing)} of ${changed.length} files are not in the part that was read`,
+  });
+}
+
+/** How many files are asked for at once: each is a process. */
+const AT_ONCE = 8;
+
+async function inTurn<T>(
+  paths: readonly string[],
+  signal: AbortSignal,
+  work: (path: string) => Promise<T>,
+): Promise<T[]> {
+  const done: T[] = [];
+  for (let at = 0; at < paths.length && !signal.aborted; at += AT_ONCE)
+    done.push(...(await Promise.all(paths.slice(at, at + AT_ONCE).map(work))));
+  return done;
+}
+
+async function sizesOf(
+  workspace: LookOptions["workspace"],
+  { story, to }: Span,
+  diff: Changes,
+): Promise<ReadonlyMap<string, number>> {
+  const sizes = new Map<string, number>();
+  for (const { path, status, isBinary } of diff.files) {
+    if (!isBinary || status === "deleted") continue;
+    sizes.set(path, await sizeOf(workspace, story, to, path));
+  }
+  return sizes;
+}
+
+/** A file that git cannot hand over at once is larger than anything that belongs here. */
+async function sizeOf(workspace: LookOptions["workspace"], story: StoryId, at: string, path: string): Promise<number> {
+  try {
+    return (await workspace.fileAt(story, at, path))?.length ?? 0;
+  } catch (error) {
+    if (error instanceof RemandError && error.code === "git-failed" && error.message.includes("printed more than"))
+      return Infinity;
+    throw error;
+  }
+}

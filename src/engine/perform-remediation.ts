@@ -4,6 +4,7 @@ import type { AgentResult } from "../ports/agent.ts";
 import { plainText } from "../stdx/plain-text.ts";
 import { writeHealthCheckPrompt, writeRemediationPrompt } from "../writers/prompts/remediation.ts";
 import { appendToRemediation } from "./append-while.ts";
+import { commandsThatMustWork, knownTroubles } from "./known-troubles.ts";
 import type { PerformingOf } from "./performing.ts";
 
 /** Has the surroundings repaired. Where nobody plays that role the try counts all the same, so that a person is asked. */
@@ -16,8 +17,8 @@ export async function startRemediation(performing: PerformingOf<"start-remediati
   const request = {
     rolePrompt: "",
     issue,
-    evidence: [],
-    commands: [],
+    evidence: knownTroubles(ledger.state()),
+    commands: commandsThatMustWork(performing.world, ledger.state()),
     guidance,
     history: remediation.history,
     attempt,
@@ -38,7 +39,15 @@ export async function checkHealth(performing: PerformingOf<"check-health">): Pro
   if (remediation === null || policy === null) return;
   const fixes = remediation.history.at(-1)?.fixes ?? [];
   const result = await asked(performing, policy.roles.healthCheck, remediation.tries - 1, (rolePrompt, nonce) =>
-    writeHealthCheckPrompt({ rolePrompt, issue: remediation.issue, fixes, commands: [] }, { nonce }),
+    writeHealthCheckPrompt(
+      {
+        rolePrompt,
+        issue: remediation.issue,
+        fixes,
+        commands: commandsThatMustWork(performing.world, ledger.state()),
+      },
+      { nonce },
+    ),
   );
   if (signal.aborted) return;
   const healthy = result?.status === "completed" && /^HEALTH_AUDIT: HEALTHY\s*$/m.test(plainText(result.text));
@@ -51,14 +60,14 @@ export async function checkHealth(performing: PerformingOf<"check-health">): Pro
 }
 
 async function asked(
-  { command, world, signal }: PerformingOf<"start-remediation" | "check-health">,
+  { command, world, signal, ledger }: PerformingOf<"start-remediation" | "check-health">,
   role: RoleName,
   turn: number,
   write: (rolePrompt: string, nonce: string) => string,
 ): Promise<AgentResult | null> {
   const player = await world.roster.playing(role);
   if (player === null) return null;
-  const timeoutMs = 5 * 60_000;
+  const timeoutMs = ledger.state().policy?.limits.timeoutMs.remediation ?? 0;
   const prompt = write(player.prompt, world.nonce());
   return player.agent.run(
     {

@@ -18,7 +18,7 @@ export function readFindingAnswers(text: string, ids: readonly string[]): Readon
   const fences = watchFences();
   for (const line of plainText(text.slice(-LONGEST_READ)).split("\n")) {
     if (takeFence(fences, line) || !fences.outside) continue;
-    const [whole, id, not, , word] = ANSWER.exec(line) ?? [];
+    const [whole, id, not, word] = ANSWER.exec(line) ?? [];
     if (whole === undefined || id === undefined || !asked.has(id)) continue;
     const isAddressed = not === undefined && !/^(?:un|still|open)/i.test(word ?? "");
     if (answers.get(id)?.isAddressed === false) continue;
@@ -32,4 +32,4 @@ const LONGEST_READ = 256 * 1024;
 const LONGEST_REASON = 2000;
 
 const ANSWER =
-  /^ {0,3}(?:[-*•+] |\d{1,3}[.)] )?[`*[]{0,3}([0-9a-f]{16})[`*\]]{0,3}(?:\s*[:–—-]|\s)\s{0,3}\*{0,2}(NOT )?((?:YET )?)(ADDRESSED|FIXED|RESOLVED|UNADDRESSED|UNRESOLVED|STILL PRESENT|OPEN)\b/i;
+  /^ {0,3}(?:[-*•+] |\d{1,3}[.)] )?[`*[]{0,3}([0-9a-f]{16})[`*\]]{0,3}(?:\s*[:–—-]|\s)\s{0,3}\*{0,2}(NOT (?:YET )?)?(ADDRESSED|FIXED|RESOLVED|UNADDRESSED|UNRESOLVED|STILL PRESENT|OPEN)\b/i;

@@ -8,7 +8,7 @@ import { dataNotice } from "../untrusted-text.ts";
 import { blamePart } from "./blame.ts";
 import { evidenceList, fileList } from "./evidence.ts";
 import { bullets, instruction, line, name, note, restOf, section, together, type Pen, type Piece } from "./pen.ts";
-import { howToReport } from "./report.ts";
+import { howToDispute, howToReport } from "./report.ts";
 
 /*
  * The parts every brief has, whatever its variant: who is asked and how often already, what failed, what to keep,
@@ -46,10 +46,15 @@ export function closing(brief: Brief, pen: Pen, steps: readonly string[], last =
       bullets(pen, brief.judgedBy, (text) => `\`${line(pen, text)}\``, { what: "commands" }),
     ),
     section("### Instructions", steps.map((step, index) => `${index + 1}. ${step}`).join("\n")),
+    isByReviewers(brief) ? section("### If a Finding Is Wrong", howToDispute()) : "",
     howToReport({ report: brief.report, spellOutFormat: brief.spellOutFormat, storyId: name(pen, brief.story.id) }),
     last,
   ]);
 }
+
+/** What a command printed is no opinion, and nothing to be disputed. */
+const isByReviewers = ({ gate, required }: Brief): boolean =>
+  (gate === "review" || gate === "audit") && required.length > 0;
 
 /** Evidence and blame belong together: what was seen, and which change is held to have caused it. */
 export function evidenceAndBlame(brief: Brief, pen: Pen): Piece {

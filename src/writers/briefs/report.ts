@@ -13,6 +13,15 @@ export function howToReport(options: {
   return ["### How to Report", "", way, ...(spellOutFormat ? ["", developerForms(storyId)] : [])].join("\n");
 }
 
+/** For an author who holds a reviewer's finding to be wrong. In the middle of a line: repeated, it disputes nothing. */
+export function howToDispute(): string {
+  return [
+    "If a finding above is wrong, do not work around it: leave the code as it is there, and say so in your report, on a",
+    "line of its own: `Dispute: <id of the finding>: <why it is wrong>`. Somebody who did not raise it decides whether",
+    "it stands; a dispute without a reason is none.",
+  ].join("\n");
+}
+
 function signalWay(storyId: string): string {
   return [
     "End your last message with exactly one of these signals, at the very start of a line, outside quotes and code:",

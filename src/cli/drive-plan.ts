@@ -2,6 +2,7 @@ import type { StoryId } from "../domain/ids.ts";
 import type { RunState } from "../domain/run-state.ts";
 import { storiesOf } from "../views/run-summary.ts";
 import type { World } from "./command.ts";
+import { driveAndWatch, type Watching } from "./drive-and-watch.ts";
 import type { Owned, RunPlan } from "./host.ts";
 import { writeTrail } from "./trail-files.ts";
 
@@ -11,6 +12,8 @@ export interface Driving {
   /** Who called it: stories that were held are released in this name. */
   readonly by: string;
   readonly signal: AbortSignal;
+  /** Stays when all is done, and goes on when a file or a person says something new. */
+  readonly watch?: Omit<Watching, "settled">;
   /** Before the journal is let go of, even when something broke. */
   onEnd?(state: RunState): Promise<void>;
 }
@@ -21,18 +24,21 @@ export interface Driving {
  */
 export async function drivePlan(
   world: Pick<World, "cwd" | "files" | "host">,
-  { plan, asked, by, signal, onEnd }: Driving,
+  { plan, asked, by, signal, watch, onEnd }: Driving,
 ): Promise<RunState> {
   const owned = await world.host.own(world.cwd, plan);
+  const settled = async (): Promise<void> => void (await writeTrail(world, plan.config));
   let state: RunState;
   try {
     await released(owned, asked, by);
-    state = await owned.drive(signal);
+    state = await (watch === undefined
+      ? owned.drive(signal)
+      : driveAndWatch(world.host, owned, { ...watch, settled }, signal));
   } finally {
     await onEnd?.(owned.state());
     await owned.close();
   }
-  await writeTrail(world, plan.config);
+  await settled();
   return state;
 }
 

@@ -1,15 +1,21 @@
 import type { StoryId } from "../domain/ids.ts";
 import type { RunState } from "../domain/run-state.ts";
+import { runCounts } from "../views/run-summary.ts";
+import { counted } from "../views/words.ts";
 import { INTERRUPTED, type ExitCode, type Interrupt, type World } from "./command.ts";
+import type { Watching } from "./drive-and-watch.ts";
 import { drivePlan } from "./drive-plan.ts";
 import { exitCodeOf } from "./exit.ts";
 import type { RunPlan } from "./host.ts";
+import { shownPath } from "./load-config.ts";
 import { createReporter, reporterName, type Reporter } from "./reporters/reporter.ts";
 import { runDocument } from "./run-document.ts";
 
 export interface EngineOptions {
   readonly reporter?: string | undefined;
   readonly json?: boolean | undefined;
+  /** Stays when all is done; given how to read the stories again. */
+  readonly watch?: Pick<Watching, "folder" | "reread"> | undefined;
   /** Who called it: stories that were held are released in this name. */
   readonly by: string;
 }
@@ -44,6 +50,7 @@ export async function runEngine(
       asked,
       by: options.by,
       signal: stop.signal,
+      ...(options.watch === undefined ? {} : { watch: { ...options.watch, ...watchNotes(world, reporter, asked) } }),
       // Even when it breaks, the footer must not stay on the screen.
       onEnd: (last) => reporter.end(last),
     });
@@ -52,6 +59,23 @@ export async function runEngine(
   }
   if (isDocument) world.out(`${JSON.stringify(runDocument(state, asked), null, 2)}\n`);
   return { exit: interrupt === null ? exitCodeOf(state, asked) : INTERRUPTED[interrupt], state };
+}
+
+/** What is said while nothing happens: once, until something does. */
+function watchNotes(
+  world: World,
+  reporter: Reporter,
+  asked: readonly StoryId[],
+): Pick<Watching, "onIdle" | "onTrouble"> {
+  return {
+    onIdle: (state, folder) => {
+      const { needsYou } = runCounts(state, asked);
+      const person =
+        needsYou === 0 ? "" : `${counted(needsYou, "story waits", "stories wait")} for you: remand inbox; `;
+      reporter.note(`remand: ${person}watching ${shownPath(world, folder)} and your answers (Ctrl-C ends)\n`);
+    },
+    onTrouble: (text) => reporter.note(text),
+  };
 }
 
 const silentReporter = (world: World): Reporter => ({

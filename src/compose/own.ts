@@ -11,7 +11,7 @@ import { recover } from "../engine/recover.ts";
 import type { EngineWorld } from "../engine/world.ts";
 import { sha256 } from "../stdx/sha256.ts";
 import { canonicalJson } from "../stdx/canonical-json.ts";
-import { byText, entries, lookup } from "../stdx/sorted-map.ts";
+import { entries } from "../stdx/sorted-map.ts";
 import { COOKIE_VARIABLE, cookieValue, killLeftovers } from "../adapters/process/leftovers.ts";
 import { takeOwnership } from "../adapters/journal/ownership.ts";
 import { createSqliteJournal } from "../adapters/journal/sqlite-journal.ts";
@@ -21,7 +21,7 @@ import { createPhaseProduct } from "../adapters/stories/phase-product.ts";
 import { createStoryPages } from "../adapters/stories/story-pages.ts";
 import { createLocalQueue } from "../adapters/queue/local-queue.ts";
 import { createFileOutbox } from "../adapters/outbox/file-outbox.ts";
-import { createInPlace } from "../adapters/git/in-place.ts";
+import { createInPlace, type InPlace } from "../adapters/git/in-place.ts";
 import { createWorktrees } from "../adapters/git/worktrees.ts";
 import { ablePolicy } from "./able-policy.ts";
 import { leavePlaces } from "./leave-places.ts";
@@ -30,6 +30,7 @@ import { noteStories } from "./note-stories.ts";
 import { projectEvidence } from "./project-evidence.ts";
 import { insistOnReviewers, practicesOf } from "./reviewers.ts";
 import { rosterOf } from "./roster.ts";
+import { shelveAll } from "./shelve.ts";
 import { stateFolder, type StateFolder } from "./state-folder.ts";
 import { insist } from "./tell.ts";
 
@@ -87,11 +88,12 @@ async function owned(
   const gates = gatesOf(plan, { evidence, clock, workspace, env, reviewers });
   const policy = ablePolicy(plan.policy, new Set(gates.keys()));
   await insistOnReviewers(policy, roster);
+  const queue = (): EngineWorld["queue"] => createLocalQueue({ limits: { ...policy.concurrency, engine: 100 }, clock });
   const world: EngineWorld = {
     root,
     journal,
     clock,
-    queue: createLocalQueue({ limits: { ...policy.concurrency, engine: 100 }, clock }),
+    queue: queue(),
     workspace,
     pages,
     evidence,
@@ -112,26 +114,45 @@ async function owned(
     state: () => ledger.state(),
     interrupted,
     drive: async (signal) => {
-      const state = await drive(ledger, world, signal, only);
+      // A queue is over when its drive is; whoever watches drives again.
+      const state = await drive(ledger, { ...world, queue: queue() }, signal, only);
       await noteStories(root, plan, state, journal.read(0));
       return state;
     },
     tell: (stream, events) => insist(ledger, stream, events),
-    undo: async (story) => {
-      if (inPlace === null) throw nothingToUndo();
-      await inPlace.undo(story);
-    },
+    ...hearing(ledger, journal, only),
+    undo: (story) => undone(inPlace, story),
     close,
   };
 }
 
-function nothingToUndo(): RemandError {
+/** What comes while the engine is there already. */
+function hearing(
+  ledger: Ledger,
+  journal: EngineWorld["journal"],
+  only: Set<StoryId> | null,
+): Pick<Owned, "shelve" | "onWord"> {
+  return {
+    shelve: async (stories) => {
+      for (const { id } of stories) only?.add(id);
+      return shelveAll(ledger, stories);
+    },
+    onWord: (heard) =>
+      journal.watch((whose) => {
+        // What cannot be read now is told by whoever works with it next.
+        if (whose === "others") void ledger.catchUp().then(heard, heard);
+      }),
+  };
+}
+
+async function undone(inPlace: InPlace | null, story: StoryId): Promise<void> {
   const hint = "Its branch holds its work; your checkout was not touched.";
-  return new RemandError("usage", "a story in a worktree has nothing to undo", hint);
+  if (inPlace === null) throw new RemandError("usage", "a story in a worktree has nothing to undo", hint);
+  await inPlace.undo(story);
 }
 
 /** The stories to work on; `null` where that is all there are to work on, which is cheaper to decide about. */
-function asked({ stories }: RunPlan, state: RunState): ReadonlySet<StoryId> | null {
+function asked({ stories }: RunPlan, state: RunState): Set<StoryId> | null {
   const ids = new Set(stories.map((story) => story.id));
   for (const [id, { ending }] of entries(state.stories)) if (ending === null && !ids.has(id)) return ids;
   return null;
@@ -141,19 +162,7 @@ function asked({ stories }: RunPlan, state: RunState): ReadonlySet<StoryId> | nu
 async function bringUpToDate(ledger: Ledger, stories: readonly Story[], policy: Policy): Promise<void> {
   if (canonicalJson(ledger.state().policy) !== canonicalJson(policy))
     await insist(ledger, null, [{ type: "policy.set", policy, by: "config" }]);
-  // Together, because each would wait for the disk.
-  await Promise.all(stories.map((story) => shelve(ledger, story)));
-}
-
-/** Puts a story into the journal, or notes that its file says something else than before. */
-async function shelve(ledger: Ledger, story: Story): Promise<void> {
-  const known = lookup(ledger.state().stories, story.id, byText);
-  if (known === undefined) return insist(ledger, story.id, [{ type: "story.added", story }]);
-  const what = (Object.keys({ ...known.story, ...story }) as (keyof Story)[]).filter(
-    (key) => canonicalJson(known.story[key] ?? null) !== canonicalJson(story[key] ?? null),
-  );
-  if (what.length > 0 && known.ending === null)
-    await insist(ledger, story.id, [{ type: "story.changed", story, what }]);
+  await shelveAll(ledger, stories);
 }
 
 function held(by: { readonly pid: number; readonly since: number; readonly command: string } | null): RemandError {

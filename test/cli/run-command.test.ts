@@ -189,11 +189,7 @@ describe("remand run", () => {
     });
   });
 
-  it("says what is not there yet", async () => {
-    expect(await remandRun(fakeHost(), ["--watch"])).toMatchObject({
-      exit: 2,
-      err: expect.stringContaining("--watch is not there yet"),
-    });
+  it("refuses a reporter that it does not know", async () => {
     expect(await remandRun(fakeHost(), ["--reporter", "tap"])).toMatchObject({
       exit: 2,
       err: expect.stringContaining('no reporter "tap"'),
@@ -216,3 +212,49 @@ async function policyOf(host: FakeHost) {
   await host.write(added.story, added.event);
   return first!.event.type === "policy.set" ? first!.event.policy : null;
 }
+
+describe("remand run --watch", () => {
+  it("stays, picks up stories and answers, and ends when it is told to", async () => {
+    const same = { result: "fail", failure: "same", blocking: 1 } as const;
+    const host = fakeHost({ script: scripted({ gates: { checks: [same, same, same] }, story: "new" }) });
+    const files = memoryFiles({ "/work/remand.yaml": CONFIG });
+    let interrupt: (signal: Interrupt) => void = () => undefined;
+    const err: string[] = [];
+    let idle = 0;
+    const steps: readonly (() => Promise<void>)[] = [
+      async () => {
+        await files.write("/work/stories/new.md", LOGIN);
+        host.changeFiles();
+      },
+      async () => {
+        await files.write("/work/stories/broken.md", "---\nstatus: raedy\n---\n");
+        host.changeFiles();
+        host.changeFiles();
+        await host.tell("/work", storyId("new"), [answer("resolve")]);
+      },
+      async () => interrupt("SIGTERM"),
+    ];
+    const ran = await remandRun(host, ["--watch"], {
+      files,
+      onInterrupt: (handler) => {
+        interrupt = handler;
+        return () => undefined;
+      },
+      err: (text) => {
+        err.push(text);
+        if (text.includes("watching stories")) void steps[idle++]?.();
+      },
+    });
+    expect(ran.exit).toBe(143);
+    expect(err.filter((text) => text.includes("watching"))).toEqual([
+      "remand: watching stories and your answers (Ctrl-C ends)\n",
+      "remand: 1 story waits for you: remand inbox; watching stories and your answers (Ctrl-C ends)\n",
+      "remand: watching stories and your answers (Ctrl-C ends)\n",
+    ]);
+    expect(err.filter((text) => text.includes("raedy"))).toHaveLength(1);
+    expect(ran.out).toContain("! new needs you");
+    expect(ran.out).toContain("✔ new implement");
+    expect(ran.out).toContain("1 story · 1 accepted");
+    expect(host.plans).toHaveLength(1);
+  });
+});

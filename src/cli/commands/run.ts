@@ -1,6 +1,7 @@
-import { RemandError } from "../../domain/error.ts";
+import type { StoryId } from "../../domain/ids.ts";
 import { problemText } from "../../writers/problem-text.ts";
 import { EXIT, type CliCommand, type ExitCode, type World } from "../command.ts";
+import { storiesFolder } from "../load-stories.ts";
 import { collect } from "../option-values.ts";
 import { personOf } from "../person.ts";
 import { planText } from "../plan-text.ts";
@@ -22,6 +23,7 @@ const EXAMPLES = `Examples:
   remand run                          work until every story is settled or waits for someone
   remand run checkout-retry           this story and those it depends on
   remand run --dry-run                print the plan: order, phases, gates, limits; nothing is started
+  remand run --watch                  stay, and go on when stories or answers are new, until Ctrl-C
   remand run --reporter jsonl         each line of the journal as JSON
 
 A run that was stopped goes on where it was. Ctrl-C ends it cleanly, twice at once.
@@ -36,7 +38,7 @@ export const command: CliCommand = {
       .usage("[story…] [options]")
       .argument("[story...]", "the stories to work on (default: all that are ready)")
       .option("--dry-run", "print the plan and start nothing")
-      .option("--watch", "keep going when all is done (comes in a later version)")
+      .option("--watch", "stay when all is done: new and changed stories and answers are picked up")
       .option("--reporter <name>", `how progress is shown: ${REPORTERS.join(", ")}`)
       .option("--set <path=value>", "set a value of the config for this run; can be given again", collect)
       .option("--by <name>", "in whose name stopped stories go on (default: you)")
@@ -47,27 +49,49 @@ export const command: CliCommand = {
 };
 
 async function run(world: World, typed: readonly string[], options: Options): Promise<ExitCode> {
-  if (options.watch === true) {
-    throw new RemandError(
-      "usage",
-      "--watch is not there yet",
-      "Run it again when stories change: it goes on where it was.",
-    );
-  }
   const { prepared, problems } = await prepareRun(world, typed, options);
   for (const problem of problems) world.err(`${problemText(problem, world)}\n`);
   if (prepared === null) return EXIT.usage;
-  const { config, policy, stories, asked } = prepared;
+  const { config, policy, stories } = prepared;
   if (options.dryRun === true) return printPlan(world, prepared, options.json === true);
-  if (stories.length === 0) {
+  if (stories.length === 0 && options.watch !== true) {
     world.err(`remand: there is no story to work on in ${config.stories}; remand init makes a sample\n`);
     return EXIT.ok;
   }
   const plan = { config, policy, stories, place: "worktrees", agentCommand: null } as const;
   const by = options.by ?? (await personOf(world, undefined).catch(() => "remand run"));
-  const { exit } = await runEngine(world, plan, asked, { reporter: options.reporter, json: options.json, by });
+  const asked = [...prepared.asked];
+  const watch = options.watch === true ? watched(world, typed, options, config, asked) : undefined;
+  const { exit } = await runEngine(world, plan, asked, { reporter: options.reporter, json: options.json, by, watch });
   if (exit === EXIT.person || exit === EXIT.budget) world.err("remand: what waits for you: remand inbox\n");
   return exit;
+}
+
+/** How the stories are read again. The config holds as it was at the start: stories keep the rules they began with. */
+function watched(
+  world: World,
+  typed: readonly string[],
+  options: Options,
+  config: Prepared["config"],
+  asked: StoryId[],
+): NonNullable<Parameters<typeof runEngine>[3]["watch"]> {
+  let said = "";
+  return {
+    folder: storiesFolder(world, config),
+    reread: async () => {
+      const { prepared, problems } = await prepareRun(world, typed, options);
+      if (prepared !== null) {
+        said = "";
+        asked.push(...prepared.asked.filter((id) => !asked.includes(id)));
+        return { stories: prepared.stories };
+      }
+      // The same mistake, seen again because another file changed, is said once.
+      const text = problems.map((problem) => `${problemText(problem, world)}\n`).join("");
+      const wrong = text === said ? "" : text;
+      said = text;
+      return { wrong };
+    },
+  };
 }
 
 async function printPlan(

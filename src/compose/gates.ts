@@ -1,6 +1,4 @@
 import type { RunPlan } from "../cli/host.ts";
-import { knownDurationMs } from "../config/duration.ts";
-import type { CommandConfig } from "../config/config.ts";
 import type { GateName } from "../domain/gate.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Evidence } from "../ports/evidence.ts";
@@ -10,6 +8,7 @@ import { createChecksGate } from "../adapters/gates/checks-gate.ts";
 import { createIntegrityGate } from "../adapters/gates/integrity-gate.ts";
 import { allowedEnvironment } from "../adapters/process/environment.ts";
 import { COOKIE_VARIABLE } from "../adapters/process/leftovers.ts";
+import { commandOf } from "./command-of.ts";
 import { reviewerGates, type ReviewerParts } from "./reviewers.ts";
 
 interface Parts {
@@ -26,7 +25,7 @@ export function gatesOf(
   { config }: Pick<RunPlan, "config">,
   { evidence, clock, workspace, env, reviewers }: Parts,
 ): ReadonlyMap<GateName, Gate> {
-  const commands = config.gates.checks.commands.map(checkCommand);
+  const commands = config.gates.checks.commands.map(commandOf);
   const checks = createChecksGate({
     commands,
     environments: config.environments,
@@ -55,19 +54,4 @@ export function gatesOf(
       ? []
       : reviewerGates(config, { ...reviewers, evidence, clock, workspace, checks, commands })),
   ]);
-}
-
-function checkCommand(command: string | CommandConfig): {
-  name: string;
-  run: string;
-  environments?: readonly string[];
-  timeoutMs?: number;
-} {
-  if (typeof command === "string") return { name: command, run: command };
-  return {
-    name: command.name ?? command.run,
-    run: command.run,
-    ...(command.environments === undefined ? {} : { environments: command.environments }),
-    ...(command.timeout === undefined ? {} : { timeoutMs: knownDurationMs(command.timeout) }),
-  };
 }

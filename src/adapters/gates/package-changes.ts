@@ -30,7 +30,7 @@ function scripts({ path, before, after }: FilePair, book: RuleBook): Finding[] {
   });
   const hooks = [...is].flatMap(([name, script]) =>
     /^(?:pre|post)/.test(name) && !was.has(name) && was.has(name.replace(/^(?:pre|post)/, ""))
-      ? book.breach("runner-adjusted", {
+      ? book.breach(TOUCHES_FILES.test(script) ? "runner-changed" : "runner-adjusted", {
           file: path,
           message: `the script \`${name}\` now runs with the tests: \`${short(script)}\``,
           suggestedFix: "Take it out, unless the story asks for it.",
@@ -39,6 +39,10 @@ function scripts({ path, before, after }: FilePair, book: RuleBook): Finding[] {
   );
   return [...changed, ...hooks];
 }
+
+/** What a script before or after the tests may do to them. */
+const TOUCHES_FILES =
+  /\b(?:rm|mv|cp|truncate|rimraf|del|unlink\w*|writeFile\w*|rmSync)\b|sed -i|\bgit (?:checkout|stash|rm|restore)\b|>/;
 
 /** What turns a command that fails into one that does not, or lets it look at less. */
 const WIDE_OPEN =

@@ -25,7 +25,7 @@ export function fateOfTests(files: readonly ReadFile[]): ReadonlyMap<string, rea
     const kept = pairUp(was.tests, is.tests);
     fates.set(path, [...kept.pairs]);
     open.set(path, kept.gone);
-    fresh.push(...kept.fresh.map((test) => ({ path, test, isTaken: false })));
+    fresh.push(...kept.fresh.map((test) => ({ path, test, literals: is.literals, isTaken: false })));
   }
   const textsNow = new Map(files.filter(({ before }) => before === null).map(({ path, after }) => [after, path]));
   const byPath = grouped(fresh, ({ path }) => path);
@@ -50,6 +50,8 @@ const MOST_COMPARED = 40_000;
 interface Fresh {
   readonly path: string;
   readonly test: TestReading;
+  /** Every value in its file: the table of a loop stands outside of the test. */
+  readonly literals: ReadonlySet<string>;
   isTaken: boolean;
 }
 
@@ -68,7 +70,7 @@ function fateOf(test: TestReading, path: string, { here, byTitle, byShape }: Whe
     if (!isFound(path, moved.path)) return { is: "hidden", test, to: moved.path };
     return { is: "moved", test, now: moved.test, to: moved.path };
   }
-  const table = here.find((each) => each.test.isTable && isRowOf(test, each.test));
+  const table = here.find((each) => each.test.isTable && isRowOf(test, each));
   if (table !== undefined) return { is: "rewritten", test, now: table.test };
   const alike = here.find((each) => !each.isTaken && !each.test.isTable && isAlike(test, each.test));
   if (alike === undefined) return { is: "lost", test };
@@ -118,10 +120,9 @@ function isAlike(before: TestReading, after: TestReading): boolean {
   return shared * 2 > before.words.size;
 }
 
-/** Every value that the test used stands in the table, and what it called is called. */
-function isRowOf(test: TestReading, table: TestReading): boolean {
-  if (table.assertions === 0) return false;
-  return [...test.literals].every((literal) => table.literals.has(literal) || table.shape.includes(literal));
+/** Every value that the test used stands in the table. */
+function isRowOf(test: TestReading, table: Fresh): boolean {
+  return table.test.assertions > 0 && [...test.literals].every((literal) => table.literals.has(literal));
 }
 
 /** Is the new name one that a runner looks for, if it looked for the old one? */

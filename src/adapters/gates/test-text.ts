@@ -11,6 +11,10 @@ export interface TestText {
   /** Assertions outside of the tests, in functions that tests call. */
   readonly assertionsAround: number;
   readonly mutedAround: number;
+  /** Functions of the file that assert for the tests that call them. */
+  readonly helpers: ReadonlySet<string>;
+  /** Every value that is written in it. */
+  readonly literals: ReadonlySet<string>;
 }
 
 /** One test, and what can be counted in it. */
@@ -51,6 +55,8 @@ export function readTestText(path: string, text: string): TestText {
     retried: countOf(code, RETRIED),
     assertionsAround: countOf(around, ASSERTIONS),
     mutedAround: countOf(around, NEVER),
+    helpers: new Set(countOf(around, ASSERTIONS) === 0 ? [] : [...around.matchAll(FUNCTIONS)].map(([, name]) => name!)),
+    literals: literalsIn(code),
   };
 }
 
@@ -59,8 +65,8 @@ function readBlock({ title, head, body, isTable }: TestBlock): TestReading {
     title,
     shape: shapeOf(body),
     words: new Set(body.match(/[A-Za-z_$][\w$]{0,100}|\d+(?:\.\d+)?/g) ?? []),
-    literals: new Set((body.match(LITERALS) ?? []).map((each) => each.replace(/^["'`]|["'`]$/g, ""))),
-    isTable,
+    literals: literalsIn(body),
+    isTable: isTable || title === null || title.includes("${"),
     isSkipped: countOf(`${head}(${body}`, SKIPPED) > 0,
     assertions: countOf(body, ASSERTIONS),
     exact: countOf(body, EXACT),
@@ -70,6 +76,11 @@ function readBlock({ title, head, body, isTable }: TestBlock): TestReading {
     muted: countOf(body, MUTED),
   };
 }
+
+const literalsIn = (code: string): ReadonlySet<string> =>
+  new Set((code.match(LITERALS) ?? []).map((each) => each.replace(/^["'`]|["'`]$/g, "")));
+
+const FUNCTIONS = /\b(?:function|const|let|def|func|fn) (\w{3,100})\s?[(=<]/g;
 
 /** Far beyond any file of tests that a person wrote. */
 const LONGEST_READ = 2_000_000;

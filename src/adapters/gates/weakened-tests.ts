@@ -38,12 +38,14 @@ const EMPTY: TestText = {
   retried: 0,
   assertionsAround: 0,
   mutedAround: 0,
+  helpers: new Set(),
+  literals: new Set(),
 };
 
 function inFile(file: ReadFile, fates: readonly Fate[], gone: ReadonlySet<string>, book: RuleBook): Finding[] {
   const { path, was, is } = file;
   if (file.after === null && was.tests.length === 0) return lostFile(file, fates, book);
-  const specific = fates.flatMap((fate) => ("now" in fate ? weaknesses(path, fate, book) : []));
+  const specific = fates.flatMap((fate) => ("now" in fate ? weaknesses(path, fate, is.helpers, book) : []));
   const named = new Set(specific.flatMap(({ symbol }) => symbol ?? []));
   const newlySkipped = fates.filter((fate) => fate.is === "kept" && fate.now.isSkipped && !fate.test.isSkipped).length;
   const skipped = Math.max(newlySkipped, is.skipped - was.skipped);
@@ -147,49 +149,53 @@ function retries(file: string, book: RuleBook): Finding[] {
 }
 
 /** What makes one test prove less than it did under the same name. The gravest alone is told. */
-function weaknesses(path: string, fate: Extract<Fate, { now: TestReading }>, book: RuleBook): Finding[] {
+function weaknesses(
+  path: string,
+  fate: Extract<Fate, { now: TestReading }>,
+  helpers: ReadonlySet<string>,
+  book: RuleBook,
+): Finding[] {
   const { test, now } = fate;
   if (now.shape === test.shape) return [];
   const file = fate.is === "moved" ? fate.to : path;
   const symbol = test.title ?? "a test without a name";
-  const name = quoted(test);
-  if (now.trivial > test.trivial || (test.assertions > 0 && now.assertions === 0)) {
-    const message =
-      now.assertions === 0
-        ? `the test ${name} asserts nothing any more`
-        : `the test ${name} now asserts something that is always true`;
-    return book.breach("assertion-trivial", {
+  const told = (
+    rule: "trivial" | "unreached" | "loosened" | "removed",
+    what: string,
+    suggestedFix: string,
+    detail?: string,
+  ) =>
+    book.breach(`assertion-${rule}`, {
       file,
       symbol,
-      message,
-      suggestedFix: "Assert what the code does, as the test did before.",
+      message: `the test ${quoted(test)} ${what}`,
+      suggestedFix,
+      ...(detail === undefined ? {} : { detail }),
     });
-  }
+  // A function that asserts may be called in the place of assertions.
+  const isHandedOn = [...now.words].some((word) => helpers.has(word) && !test.words.has(word));
+  const restore = "Assert what the code does, as the test did before.";
+  if (now.trivial > test.trivial) return told("trivial", "now asserts something that is always true", restore);
+  if (test.assertions > 0 && now.assertions === 0 && !isHandedOn)
+    return told("trivial", "asserts nothing any more", restore);
   if (now.muted > test.muted)
-    return book.breach("assertion-unreached", {
-      file,
-      symbol,
-      message: `the test ${name} can now end before its assertions, or ignore that they fail`,
-      suggestedFix: "Take out what ends it early or catches the failure.",
-    });
+    return told(
+      "unreached",
+      "can now end before its assertions, or ignore that they fail",
+      "Take out what ends it early or catches the failure.",
+    );
   if (now.loose > test.loose && now.exact < test.exact)
-    return book.breach("assertion-loosened", {
-      file,
-      symbol,
-      message: `the test ${name} now accepts more than before`,
-      suggestedFix: "Assert the exact value again.",
-    });
+    return told("loosened", "now accepts more than before", "Assert the exact value again.");
   // One assertion about a whole may stand for several about its parts, and one in a loop for many.
-  const isRefactored = now.whole > test.whole || /\bfor\(|\.forEach\(|for\w+in/.test(now.shape);
-  if (now.assertions < test.assertions && !isRefactored && !now.isTable)
-    return book.breach("assertion-removed", {
-      file,
-      symbol,
-      message: `the test ${name} asserts less than before`,
-      suggestedFix: "Restore the assertions that were taken out, and make the code satisfy them.",
-      detail: `${now.assertions} assertions, ${test.assertions} before`,
-    });
-  return [];
+  const isRefactored =
+    isHandedOn || now.isTable || now.whole > test.whole || /\bfor\(|\.forEach\(|for\w+in/.test(now.shape);
+  if (now.assertions >= test.assertions || isRefactored) return [];
+  return told(
+    "removed",
+    "asserts less than before",
+    "Restore the assertions that were taken out, and make the code satisfy them.",
+    `${now.assertions} assertions, ${test.assertions} before`,
+  );
 }
 
 /** Functions that tests call assert too; and a whole group may stand in something that is never true. */

@@ -44,6 +44,14 @@ export interface Coverage {
   readonly branches: number | null;
 }
 
+/** The most that was measured so far, which later rounds are held against. Coverage is in per cent. */
+export interface Measures {
+  /** Tests that ran. */
+  readonly tests?: number;
+  readonly lines?: number;
+  readonly branches?: number;
+}
+
 export interface CriterionResult {
   readonly criterion: string;
   readonly status: "verified" | "failed" | "unknown";
@@ -65,6 +73,7 @@ export interface Judgement {
   readonly criteria?: readonly CriterionResult[];
   readonly tests?: TestCounts;
   readonly coverage?: Coverage;
+  readonly most?: Measures;
   /** Tests, or whole checks, that gave two answers about one tree. */
   readonly flaky?: readonly string[];
   readonly ciClass?: CiClass;

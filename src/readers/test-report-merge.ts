@@ -11,7 +11,7 @@ export function withReports(output: TestOutput, reports: readonly TestReport[]):
   if (reports.length === 0) return output;
   const failures = [...output.failures];
   for (const told of reports.flatMap((report) => report.failures).slice(0, MOST_COMPARED)) {
-    const at = failures.findIndex((known) => isSame(known, told));
+    const at = failures.findIndex((known) => isSameFailure(known, told));
     if (at === -1) failures.push(told);
     else if (failures[at]!.detail === "") failures[at] = { ...failures[at]!, detail: told.detail };
   }
@@ -28,8 +28,10 @@ export function withReports(output: TestOutput, reports: readonly TestReport[]):
 
 const MOST_COMPARED = 1000;
 
+type Named = Pick<OutputFailure, "test" | "file" | "line">;
+
 /** Runners spell one test's name in several ways: with its file, with its class, with other signs between the parts. */
-function isSame(known: OutputFailure, told: OutputFailure): boolean {
+export function isSameFailure(known: Named, told: Named): boolean {
   if (known.test === null || told.test === null)
     return known.test === told.test && known.file === told.file && known.line === told.line;
   if (known.file !== null && told.file !== null && baseName(known.file) !== baseName(told.file)) return false;

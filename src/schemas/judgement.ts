@@ -52,6 +52,13 @@ export const judgementSchema = z.strictObject({
   criteria: z.array(criterionResultSchema).exactOptional(),
   tests: z.strictObject({ total: count, passed: count, failed: count, skipped: count }).exactOptional(),
   coverage: z.strictObject({ lines: amount, branches: amount.nullable() }).exactOptional(),
+  most: z
+    .strictObject({
+      tests: count.exactOptional(),
+      lines: amount.exactOptional(),
+      branches: amount.exactOptional(),
+    })
+    .exactOptional(),
   flaky: texts.exactOptional(),
   ciClass: z.enum(CI_CLASSES).exactOptional(),
   tddPhase: z.enum(TDD_PHASES).exactOptional(),

@@ -20,16 +20,21 @@ export function faultsIn(
   { failures }: Pick<TestOutput, "failures">,
   preExisting: readonly string[],
 ): Fault[] {
+  return failures.length === 0
+    ? [opaque(command, ended, new Set(preExisting))]
+    : namedFaults(command.name, failures, preExisting);
+}
+
+export function namedFaults(
+  check: string,
+  failures: readonly OutputFailure[],
+  preExisting: readonly string[],
+): Fault[] {
   const known = new Set(preExisting);
-  if (failures.length === 0) return [opaque(command, ended, known)];
   return failures.map((failure) => {
-    const name = nameOf(command.name, failure);
-    return {
-      name,
-      finding: findingOf(command.name, failure, known.has(name)),
-      preExisting: known.has(name),
-      isOpaque: false,
-    };
+    const name = nameOf(check, failure);
+    const wasRed = known.has(name);
+    return { name, finding: findingOf(check, failure, wasRed), preExisting: wasRed, isOpaque: false };
   });
 }
 
@@ -49,13 +54,18 @@ function opaque(
   return { name, finding, preExisting: known.has(name), isOpaque: true };
 }
 
-function findingOf(check: string, { test, category, message, file, line }: OutputFailure, wasRed: boolean): Finding {
+function findingOf(
+  check: string,
+  { test, category, message, detail, file, line }: OutputFailure,
+  wasRed: boolean,
+): Finding {
   return identified({
     // What was red before is shown, and asks nothing of anybody.
     severity: wasRed ? "info" : "critical",
     category,
     source: check,
     message: test === null ? message : `${test}: ${message}`,
+    ...(detail === "" ? {} : { detail }),
     ...(file === null ? {} : { file }),
     ...(line === null ? {} : { line }),
     ...(test === null ? {} : { symbol: test }),

@@ -1,17 +1,16 @@
-import { failureFingerprint } from "../../domain/finding.ts";
-import type { CheckRun, Judgement, TestCounts } from "../../domain/gate.ts";
-import type { Result } from "../../domain/result.ts";
+import type { CheckRun, Judgement } from "../../domain/gate.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Evidence } from "../../ports/evidence.ts";
 import type { Gate, GateRequest } from "../../ports/gate.ts";
 import type { Environment } from "../process/environment.ts";
-import {
-  checkRunner,
-  type CheckCommand,
-  type CheckControl,
-  type CheckEnvironment,
-  type CheckOutcome,
-} from "./run-check.ts";
+import { besideTheRuns } from "./beside-the-runs.ts";
+import { checksJudgement, nothingJudged } from "./checks-judgement.ts";
+import type { CheckEnvironment } from "./environments.ts";
+import { marked, meant, type KnownFlake } from "./flakes.ts";
+import { withLateReports } from "./late-reports.ts";
+import type { CoverageRules } from "./measures.ts";
+import { momentIn, seenReports } from "./read-reports.ts";
+import { checkRunner, type CheckCommand, type CheckControl, type CheckOutcome } from "./run-check.ts";
 
 export interface ChecksOptions {
   readonly commands: readonly CheckCommand[];
@@ -26,12 +25,25 @@ export interface ChecksOptions {
    * it was red before the work began, and is nobody's fault here.
    */
   readonly target: boolean;
+  /** Files that the commands leave behind: patterns of paths. */
+  readonly reports?: readonly string[];
+  readonly coverage?: CoverageRules;
+  /** How often a red test run is run again on the same tree. */
+  readonly reruns?: number;
+  /** How many run at once. */
+  readonly parallel?: number;
+  /** The tests that were seen to be flaky, in any story. */
+  readonly flakes?: () => Promise<readonly KnownFlake[]>;
   readonly cookie?: () => string;
 }
 
+/** What the place is called where no environment is configured. */
+const HERE = "local";
+
 /**
- * Runs every command in every environment, and goes by the exit codes. What failed is read out of the output, for the
- * brief. Only a check that ran, ended well and, where its runner is known, ran a test, is a pass.
+ * Runs every command in every environment, and goes by the exit codes. What failed is read out of the output and the
+ * reports, for the brief. Only a check that ran, ended well, contradicts itself nowhere and, where its runner is known,
+ * ran a test, is a pass.
  */
 export function createChecksGate(options: ChecksOptions): Gate {
   const environments = Object.entries(options.environments);
@@ -41,16 +53,23 @@ export function createChecksGate(options: ChecksOptions): Gate {
     const some = command.environments ?? [];
     return (some.length === 0 ? known.map(([name]) => name) : some).map((environment) => ({ command, environment }));
   });
+  const parallel = Math.min(options.parallel ?? 1, cells.length);
+  const patterns = options.reports ?? [];
 
-  async function runAll(request: GateRequest, control: CheckControl): Promise<CheckOutcome[]> {
-    const run = checkRunner({ ...options, environments: new Map(known) }, request, control);
-    const outcomes: CheckOutcome[] = [];
-    // One after the other: how many run at once is the queue's to say, and checks of one tree share its folders.
-    for (const { command, environment } of cells) {
-      if (control.signal.aborted) break;
-      outcomes.push(await run(command, environment));
-    }
-    return outcomes;
+  async function runAll(request: GateRequest, control: CheckControl, reruns: number) {
+    const runner = checkRunner({ ...options, environments: new Map(known) }, request, control.signal);
+    const reports = seenReports(request.path, patterns);
+    const began = await momentIn(request.path, [...patterns, ...(options.coverage ? [options.coverage.report] : [])]);
+    // Who wrote which report can be told only while one check runs at a time.
+    const own = patterns.length > 0 && parallel === 1 ? reports : null;
+    const outcomes = await inTurns(cells, parallel, control.signal, async ({ command, environment }) => {
+      const where = environment === HERE ? command.name : `${command.name}, ${environment}`;
+      const onOutput = (line: string): void => control.onOutput(parallel > 1 ? `[${where}] ${line}` : line);
+      const run = (): Promise<CheckOutcome> => runner.run(command, environment, own, onOutput);
+      return meant(await run(), request, control.signal.aborted ? 0 : reruns, run);
+    });
+    if (patterns.length === 0 || own !== null) return { outcomes, reports, began, contradiction: null };
+    return { ...withLateReports(outcomes, await reports.since(began), request.preExisting), reports, began };
   }
 
   return {
@@ -59,92 +78,48 @@ export function createChecksGate(options: ChecksOptions): Gate {
       options.commands.map(({ run, environments: some = [] }) =>
         some.length === 0 ? run : `${run} (in ${some.join(", ")})`,
       ),
-    async judge(request, control) {
+    async judge(request, control): Promise<Judgement> {
       const beganAt = options.clock.now();
-      const outcomes = await runAll(request, control);
-      const durationMs = options.clock.now() - beganAt;
+      const ran = await runAll(request, control, options.reruns ?? 0);
+      const ended = () => ({ durationMs: options.clock.now() - beganAt });
       if (control.signal.aborted)
-        return { ...nothing(request), result: "error", summary: "checks: stopped before they ended", durationMs };
-      if (outcomes.length === 0)
-        return {
-          ...nothing(request),
-          result: "inconclusive",
-          summary: "checks: there is no command to judge by",
-          durationMs,
-        };
-      return { ...judgementOf(request, outcomes), durationMs };
+        return { ...nothingJudged(request, "error", "checks: stopped before they ended"), ...ended() };
+      if (ran.outcomes.length === 0)
+        return { ...nothingJudged(request, "inconclusive", "checks: there is no command to judge by"), ...ended() };
+      const flakes = new Map((await (options.flakes?.() ?? [])).map((flake) => [flake.name, flake]));
+      const outcomes = ran.outcomes.map((outcome) => ({
+        ...outcome,
+        faults: outcome.faults.map((fault) => marked(fault, flakes)),
+      }));
+      const beside = await besideTheRuns(options, request, { ...ran, outcomes }, flakes);
+      return { ...checksJudgement(request, outcomes, beside, whereOf), ...ended() };
     },
     async baseline(request, control) {
       if (options.target) return [];
-      const outcomes = await runAll(request, control);
+      const { outcomes } = await runAll(request, control, 0);
       return [...new Set(outcomes.flatMap((outcome) => outcome.faults.map((fault) => fault.name)))];
     },
   };
 }
 
-/** What the place is called where no environment is configured. */
-const HERE = "local";
+const whereOf = ({ check, environment }: CheckRun): string =>
+  environment === HERE ? check : `${check} in ${environment}`;
 
-function judgementOf(request: GateRequest, outcomes: readonly CheckOutcome[]): Omit<Judgement, "durationMs"> {
-  const runs = outcomes.map((outcome) => outcome.run);
-  const result = worst(runs.map((run) => run.result));
-  const faults = outcomes.flatMap((outcome) => outcome.faults);
-  // The same fault in two environments is one thing to mend.
-  const findings = [...new Map(faults.map(({ finding }) => [finding.id, finding])).values()];
-  const blocking =
-    result === "fail" ? [...new Set(faults.flatMap((fault) => (fault.preExisting ? [] : [fault.finding.id])))] : [];
-  const summary = summaryOf(runs, result, blocking.length);
-  const tests = testsOf(outcomes);
-  // What failed comes first: a brief is cut at its end.
-  const evidence = outcomes
-    .toSorted((a, b) => order(a.run.result) - order(b.run.result))
-    .flatMap((outcome) => outcome.evidence ?? []);
-  return {
-    gate: "checks",
-    tree: request.tree,
-    result,
-    findings,
-    blocking,
-    runs,
-    summary,
-    evidence: [...new Set(evidence)],
-    ...(tests === null ? {} : { tests }),
-    ...(result === "fail"
-      ? {
-          failure: failureFingerprint(
-            findings.filter(({ id }) => blocking.includes(id)),
-            summary,
-          ),
-        }
-      : {}),
+/** So many at once; what comes out is in the order of what went in. */
+async function inTurns<T, R>(
+  items: readonly T[],
+  atOnce: number,
+  signal: AbortSignal,
+  work: (item: T) => Promise<R>,
+): Promise<R[]> {
+  const done: R[] = [];
+  let next = 0;
+  const one = async (): Promise<void> => {
+    while (next < items.length && !signal.aborted) {
+      const at = next++;
+      done[at] = await work(items[at]!);
+    }
   };
-}
-
-function nothing({ tree }: GateRequest): Omit<Judgement, "result" | "summary" | "durationMs"> {
-  return { gate: "checks", tree, findings: [], blocking: [], runs: [], evidence: [] };
-}
-
-/** A failure of the work weighs most: it is something to act on. Then what kept a check from judging. */
-const WEIGHT: readonly Result[] = ["fail", "blocked", "error", "inconclusive", "pass"];
-const order = (result: Result): number => WEIGHT.indexOf(result);
-const worst = (results: readonly Result[]): Result =>
-  WEIGHT.find((result) => results.includes(result)) ?? "inconclusive";
-
-/** Numbers are compared from round to round, so a round in which not everything ran has none. */
-function testsOf(outcomes: readonly CheckOutcome[]): TestCounts | null {
-  const ran = outcomes.every(({ run }) => run.result === "pass" || run.result === "fail");
-  const counts = outcomes.flatMap((outcome) => outcome.tests ?? []);
-  if (!ran || counts.length === 0) return null;
-  const sum = (part: keyof TestCounts): number => counts.reduce((total, each) => total + each[part], 0);
-  return { total: sum("total"), passed: sum("passed"), failed: sum("failed"), skipped: sum("skipped") };
-}
-
-function summaryOf(runs: readonly CheckRun[], result: Result, blocking: number): string {
-  if (result === "pass") return `checks: pass (${runs.length} of ${runs.length})`;
-  const named = runs.filter((run) => run.result === result);
-  const shown = named
-    .slice(0, 3)
-    .map((run) => `${run.check}${run.environment === HERE ? "" : ` in ${run.environment}`}: ${run.details}`);
-  const more = named.length > shown.length ? `; and ${named.length - shown.length} more` : "";
-  return `checks: ${result} (${shown.join("; ")}${more})${result === "fail" ? `, ${blocking} to fix` : ""}`;
+  await Promise.all(Array.from({ length: atOnce }, one));
+  return done;
 }

@@ -1,0 +1,107 @@
+import { identified, type Finding } from "../../domain/finding.ts";
+import type { Coverage, Measures, TestCounts } from "../../domain/gate.ts";
+import type { Result } from "../../domain/result.ts";
+import type { Evidence } from "../../ports/evidence.ts";
+import type { GateRequest } from "../../ports/gate.ts";
+import { sumOfCounts } from "../../readers/test-output.ts";
+import { readTestsRemoved } from "../../readers/tests-removed.ts";
+import type { KnownFlake } from "./flakes.ts";
+import { coverageFaults, coverageIn, measuredBefore, mostOf, ranOf, type CoverageRules } from "./measures.ts";
+import type { Moment, SeenReports } from "./read-reports.ts";
+import type { CheckOutcome } from "./run-check.ts";
+
+/** What is to be said of all checks together, after each has been judged by itself. */
+export interface BesideTheRuns {
+  readonly said: readonly { readonly about: string; readonly result: Result; readonly details: string }[];
+  /** Those of them that stand in the way. */
+  readonly faults: readonly Finding[];
+  readonly notes: readonly Finding[];
+  readonly tests: TestCounts | null;
+  readonly coverage: Coverage | null;
+  readonly most: Measures;
+}
+
+interface Ran {
+  readonly outcomes: readonly CheckOutcome[];
+  readonly reports: SeenReports;
+  readonly began: Moment;
+  readonly contradiction: string | null;
+}
+
+/**
+ * Reports that are missing or old, coverage, the number of tests, and what is known of this tree. What takes a pass
+ * away is looked at only where there is one to take away: a run that failed often leaves no report.
+ */
+export async function besideTheRuns(
+  options: { readonly coverage?: CoverageRules; readonly evidence: Evidence },
+  request: GateRequest,
+  { outcomes, reports, began, contradiction }: Ran,
+  flakes: ReadonlyMap<string, KnownFlake>,
+): Promise<BesideTheRuns> {
+  const runs = outcomes.map(({ run }) => run);
+  const isGreen = runs.every(({ result }) => result === "pass");
+  const before = measuredBefore(request.last, runs);
+  const unproven = (about: string, details: string) => ({ about, result: "inconclusive" as const, details });
+  const said: BesideTheRuns["said"][number][] = [];
+  const faults: Finding[] = [];
+  if (isGreen) {
+    if (contradiction !== null) said.push(unproven("reports", contradiction));
+    said.push(...(await reports.problems()).map((problem) => unproven("reports", problem)));
+    const whims = [...flakes.values()].filter(({ trees }) => trees.includes(request.tree));
+    if (whims.length > 0)
+      said.push(
+        unproven("flaky", `${whims[0]!.name} failed on this very tree before, so that passing now proves nothing`),
+      );
+  }
+  const measured = options.coverage === undefined ? null : await coverageIn(request.path, options.coverage, began);
+  if (measured !== null && "problem" in measured && isGreen) said.push(unproven("coverage", measured.problem));
+  const coverage = measured !== null && "coverage" in measured ? measured.coverage : null;
+  if (coverage !== null && options.coverage !== undefined) {
+    faults.push(...coverageFaults(coverage, options.coverage, before));
+    said.push(...faults.map(({ message }) => ({ about: "coverage", result: "fail" as const, details: message })));
+  }
+  const tests = testsOf(outcomes);
+  const fewer = isGreen ? await fewerTests(tests, before, request, options.evidence) : null;
+  if (fewer?.problem !== undefined) said.push(unproven("tests", fewer.problem));
+  const { tests: _, ...others } = before;
+  return {
+    said,
+    faults,
+    notes: fewer?.note === undefined ? [] : [fewer.note],
+    tests,
+    coverage,
+    most: mostOf(fewer?.note === undefined ? before : others, tests, coverage),
+  };
+}
+
+/** Fewer tests than before prove less than before; unless the author says why, and then a person can read it. */
+async function fewerTests(
+  tests: TestCounts | null,
+  before: Measures,
+  request: GateRequest,
+  evidence: Evidence,
+): Promise<{ problem?: string; note?: Finding } | null> {
+  if (before.tests === undefined || before.tests === 0) return null;
+  if (tests === null) return { problem: `before, ${before.tests} tests ran, and now the output does not say how many` };
+  if (ranOf(tests) >= before.tests) return null;
+  const numbers = `${before.tests} tests ran before, and ${ranOf(tests)} now`;
+  const message = request.message === null ? null : await evidence.read(request.message);
+  const reason = message === null ? null : readTestsRemoved(message);
+  if (reason === null)
+    return { problem: `${numbers}, without a reason (the author gives one with a line \`Tests removed: <reason>\`)` };
+  return {
+    note: identified({
+      severity: "info",
+      category: "tests",
+      source: "checks",
+      message: "fewer tests ran than before, and the author says why",
+      detail: `${numbers}: ${reason}`,
+    }),
+  };
+}
+
+/** Numbers are compared from round to round, so a round in which not everything ran has none. */
+function testsOf(outcomes: readonly CheckOutcome[]): TestCounts | null {
+  const ran = outcomes.every(({ run }) => run.result === "pass" || run.result === "fail");
+  return ran ? sumOfCounts(outcomes.flatMap((outcome) => outcome.tests ?? [])) : null;
+}

@@ -1,0 +1,80 @@
+import { failureFingerprint, type Finding } from "../../domain/finding.ts";
+import type { CheckRun, Judgement } from "../../domain/gate.ts";
+import type { Result } from "../../domain/result.ts";
+import type { GateRequest } from "../../ports/gate.ts";
+import type { BesideTheRuns } from "./beside-the-runs.ts";
+import { flakeFinding } from "./flakes.ts";
+import type { CheckOutcome } from "./run-check.ts";
+
+/** One judgement of all that was run, and of what is to be said beside it. */
+export function checksJudgement(
+  request: GateRequest,
+  outcomes: readonly CheckOutcome[],
+  beside: BesideTheRuns,
+  whereOf: (run: CheckRun) => string,
+): Omit<Judgement, "durationMs"> {
+  const said = [
+    ...outcomes.map(({ run }) => ({ about: whereOf(run), result: run.result, details: run.details })),
+    ...beside.said,
+  ];
+  const result = worst(said.map((each) => each.result));
+  const faults = outcomes.flatMap((outcome) => outcome.faults);
+  const flaky = outcomes.flatMap((outcome) => outcome.flaky);
+  // The same fault in two environments is one thing to mend.
+  const findings = distinct([
+    ...faults.map(({ finding }) => finding),
+    ...beside.faults,
+    ...flaky.map(flakeFinding),
+    ...beside.notes,
+  ]);
+  const inTheWay = [...faults.filter((fault) => !fault.preExisting).map(({ finding }) => finding), ...beside.faults];
+  const blocking = result === "fail" ? [...new Set(inTheWay.map(({ id }) => id))] : [];
+  const summary = summaryOf(said, result, blocking.length);
+  return {
+    gate: "checks",
+    tree: request.tree,
+    result,
+    findings,
+    blocking,
+    runs: outcomes.map(({ run }) => run),
+    summary,
+    evidence: evidenceOf(outcomes),
+    ...(beside.tests === null ? {} : { tests: beside.tests }),
+    ...(beside.coverage === null ? {} : { coverage: beside.coverage }),
+    ...(Object.keys(beside.most).length === 0 ? {} : { most: beside.most }),
+    ...(flaky.length === 0 ? {} : { flaky: [...new Set(flaky.map(({ name }) => name))] }),
+    ...(result === "fail" ? { failure: failureFingerprint(distinct(inTheWay), summary) } : {}),
+  };
+}
+
+export function nothingJudged({ tree }: GateRequest, result: Result, summary: string): Omit<Judgement, "durationMs"> {
+  return { gate: "checks", tree, result, summary, findings: [], blocking: [], runs: [], evidence: [] };
+}
+
+const distinct = (findings: readonly Finding[]): Finding[] => [
+  ...new Map(findings.map((finding) => [finding.id, finding])).values(),
+];
+
+/** What failed comes first: a brief is cut at its end. */
+function evidenceOf(outcomes: readonly CheckOutcome[]): Judgement["evidence"] {
+  const sorted = outcomes.toSorted((a, b) => order(a.run.result) - order(b.run.result));
+  return [...new Set(sorted.flatMap((outcome) => outcome.evidence))];
+}
+
+/** A failure of the work weighs most: it is something to act on. Then what kept a check from judging. */
+const WEIGHT: readonly Result[] = ["fail", "blocked", "error", "inconclusive", "pass"];
+const order = (result: Result): number => WEIGHT.indexOf(result);
+const worst = (results: readonly Result[]): Result =>
+  WEIGHT.find((result) => results.includes(result)) ?? "inconclusive";
+
+function summaryOf(
+  said: readonly { readonly about: string; readonly result: Result; readonly details: string }[],
+  result: Result,
+  blocking: number,
+): string {
+  if (result === "pass") return `checks: pass (${said.length} of ${said.length})`;
+  const named = said.filter((each) => each.result === result);
+  const shown = named.slice(0, 3).map(({ about, details }) => `${about}: ${details}`);
+  const more = named.length > shown.length ? `; and ${named.length - shown.length} more` : "";
+  return `checks: ${result} (${shown.join("; ")}${more})${result === "fail" ? `, ${blocking} to fix` : ""}`;
+}

@@ -1,0 +1,69 @@
+import type { Environment } from "../process/environment.ts";
+import type { ProcessResult } from "../process/run-process.ts";
+import { brokenBy, exitWords } from "./check-ending.ts";
+
+export interface CheckEnvironment {
+  /** Put in front of a check's command. */
+  readonly run?: string;
+  /** Run in it once for each tree, before its first check. */
+  readonly setup?: string;
+  /** Shows, inside the environment, that it is there. */
+  readonly probe?: string;
+}
+
+/** Why no check can run in an environment, and what was printed on the way to that. */
+export interface Trouble {
+  readonly why: string;
+  readonly output: string;
+}
+
+/**
+ * Makes sure, once for one tree, that an environment is there and set up. The probe goes first: to set up what is not
+ * there would only say so in more words.
+ */
+export async function troubleIn(
+  environment: CheckEnvironment,
+  timeoutMs: number,
+  start: (line: string, timeoutMs: number) => Promise<ProcessResult>,
+): Promise<Trouble | null> {
+  const { probe, setup } = environment;
+  if (probe !== undefined) {
+    const ended = await start(lineIn(environment, probe), Math.min(PROBE_MS, timeoutMs));
+    if (!isWell(ended)) return trouble("the environment is not there", probe, ended);
+  }
+  if (setup !== undefined) {
+    const ended = await start(lineIn(environment, setup), timeoutMs);
+    if (!isWell(ended)) return trouble("the environment could not be set up", setup, ended);
+  }
+  return null;
+}
+
+const PROBE_MS = 60_000;
+
+const isWell = (ended: ProcessResult): boolean => ended.status === "exited" && ended.exitCode === 0;
+
+function trouble(what: string, command: string, ended: ProcessResult): Trouble {
+  const said = ended.status === "exited" ? exitWords(ended) : (brokenBy(ended) ?? ended.status);
+  return { why: `${what}: \`${command}\` says ${said}`, output: ended.output };
+}
+
+/**
+ * A command of more than plain words is handed over whole: in front of `a && b` the prefix would reach only `a`. What
+ * is handed to ssh is read by a shell on the other side, so there the command is that shell's line.
+ */
+export function lineIn({ run }: CheckEnvironment, command: string): string {
+  const wrapper = run?.trim() ?? "";
+  if (wrapper === "") return command;
+  if (/^(?:\S*\/)?(?:ssh|autossh)\s/.test(wrapper)) return `${wrapper} ${quoted(command)}`;
+  return /^[\w@%+=:,./ -]*$/.test(command) && !/^\w+=/.test(command)
+    ? `${wrapper} ${command}`
+    : `${wrapper} sh -c ${quoted(command)}`;
+}
+
+const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
+/** Nobody watches, and no colours; what our own test runner, if we run inside one, left for its children is taken out. */
+export function sameEveryTime(env: Environment): Environment {
+  const { FORCE_COLOR: _1, CLICOLOR_FORCE: _2, NODE_TEST_CONTEXT: _3, VITEST: _4, JEST_WORKER_ID: _5, ...rest } = env;
+  return { ...rest, NO_COLOR: "1", CI: "1" };
+}

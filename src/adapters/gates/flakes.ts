@@ -1,0 +1,88 @@
+import type { Finding } from "../../domain/finding.ts";
+import { identified } from "../../domain/finding.ts";
+import type { GateRequest } from "../../ports/gate.ts";
+import type { Fault } from "./check-faults.ts";
+import type { CheckOutcome } from "./run-check.ts";
+
+/** A test that was seen to give two answers about one tree, some time before. */
+export interface KnownFlake {
+  /** As `Judgement.flaky` calls it. */
+  readonly name: string;
+  readonly times: number;
+  /** The trees it was seen on, the last ones. */
+  readonly trees: readonly string[];
+}
+
+/**
+ * A red test run is run again on the same tree, to see whether it means it. What fails each time is the work's; what
+ * fails only sometimes proves nothing. Where nothing fails each time the whole check is inconclusive.
+ */
+export async function meant(
+  first: CheckOutcome,
+  request: Pick<GateRequest, "last" | "tree">,
+  reruns: number,
+  again: () => Promise<CheckOutcome>,
+): Promise<CheckOutcome> {
+  if (reruns === 0 || !isWorthAnotherRun(first, request)) return first;
+  for (let run = 1; run <= reruns; run++) {
+    const second = await again();
+    if (second.run.result !== "pass" && second.run.result !== "fail") return first;
+    const both = compared(first, second);
+    if (both.flaky.length > 0) return both;
+  }
+  return first;
+}
+
+/** Compilers and linters say the same each time; and what failed on another tree too is no whim. */
+function isWorthAnotherRun({ run, faults }: CheckOutcome, { last, tree }: Pick<GateRequest, "last" | "tree">): boolean {
+  const fresh = faults.filter((fault) => !fault.preExisting);
+  if (run.result !== "fail" || !fresh.some(({ finding }) => finding.category === "test")) return false;
+  const seen = new Set(last !== null && last.tree !== tree ? last.findings.map(({ id }) => id) : []);
+  return !fresh.every(({ finding }) => seen.has(finding.id));
+}
+
+function compared(first: CheckOutcome, second: CheckOutcome): CheckOutcome {
+  const [before, after] = [first, second].map(
+    ({ faults }) => new Map(faults.filter((fault) => !fault.preExisting).map((fault) => [fault.name, fault])),
+  ) as [Map<string, Fault>, Map<string, Fault>];
+  const flaky = [
+    ...[...before.values()].filter(({ name }) => !after.has(name)),
+    ...[...after.values()].filter(({ name }) => !before.has(name)),
+  ];
+  const steady = first.faults.filter((fault) => fault.preExisting || after.has(fault.name));
+  const evidence = [...first.evidence, ...second.evidence];
+  if (flaky.length === 0) return first;
+  if (steady.some((fault) => !fault.preExisting)) return { ...first, faults: steady, flaky, evidence };
+  return {
+    run: {
+      ...first.run,
+      result: "inconclusive",
+      details: `flaky: ${first.run.details}, and ${second.run.result === "pass" ? "none" : "others"} when it ran again on the same tree`,
+    },
+    faults: steady,
+    tests: null,
+    flaky,
+    evidence,
+  };
+}
+
+/** What is said of a test that cannot make up its mind. It asks nothing of the author, and is seen by a person. */
+export function flakeFinding({ finding }: Fault): Finding {
+  const { message, detail, id: _, ...rest } = finding;
+  return identified({
+    ...rest,
+    severity: "info",
+    category: "flaky",
+    message: `${finding.symbol ?? finding.source} gives two answers about one tree`,
+    detail: detail === undefined ? message : `${message}\n${detail}`,
+  });
+}
+
+/** A fault of a test that is known to be flaky says so. */
+export function marked(fault: Fault, known: ReadonlyMap<string, KnownFlake>): Fault {
+  const flake = known.get(fault.name);
+  if (flake === undefined) return fault;
+  const note = `Known to be flaky: it gave two answers about one tree ${flake.times === 1 ? "once" : `${flake.times} times`} before.`;
+  const { detail } = fault.finding;
+  return { ...fault, finding: { ...fault.finding, detail: detail === undefined ? note : `${note}\n${detail}` } };
+}

@@ -1,0 +1,117 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { before, checksBench } from "./gates-checks-kit.ts";
+
+const bench = checksBench();
+const runs = (): number =>
+  existsSync(join(bench.folder(), "runs")) ? readFileSync(join(bench.folder(), "runs"), "utf8").length : 0;
+
+/** Each run fails these tests; the last one goes on for ever. */
+function unit(...rounds: readonly (readonly string[])[]): { name: string; run: string } {
+  const text = rounds.map((failed, at) => {
+    const lines = ["TAP version 13", ...["a", "b"].map((name, index) => `${failed.includes(name) ? "not ok" : "ok"} ${index + 1} - ${name}`), "1..2"]; // prettier-ignore
+    return `${at === rounds.length - 1 ? "*" : at + 1}) printf '${lines.join("\\n")}\\n'; exit ${failed.length === 0 ? 0 : 1};;`;
+  });
+  writeFileSync(join(bench.folder(), "unit.sh"), `printf x >> runs\ncase $(wc -c < runs | tr -d ' ') in\n${text.join("\n")}\nesac\n`); // prettier-ignore
+  return { name: "unit", run: "sh unit.sh" };
+}
+
+describe("a red test run", () => {
+  test("that is green on the same tree is flaky, and proves nothing", async () => {
+    const judgement = await bench.judge([unit(["a"], [])], { reruns: 1 });
+    expect(judgement).toMatchObject({
+      result: "inconclusive",
+      blocking: [],
+      flaky: ["unit > a"],
+      findings: [
+        {
+          severity: "info",
+          category: "flaky",
+          symbol: "a",
+          source: "unit",
+          message: "a gives two answers about one tree",
+        },
+      ],
+      runs: [
+        { result: "inconclusive", details: "flaky: 1 of 2 tests failed, and none when it ran again on the same tree" },
+      ],
+    });
+    expect(judgement.failure).toBeUndefined();
+    expect(judgement.evidence).toHaveLength(2);
+    expect(runs()).toBe(2);
+  });
+
+  test("that is red each time is a failure", async () => {
+    const judgement = await bench.judge([unit(["a"])], { reruns: 2 });
+    expect(judgement).toMatchObject({ result: "fail", blocking: [expect.any(String)] });
+    expect(judgement.flaky).toBeUndefined();
+    expect(runs()).toBe(3);
+  });
+
+  test("with one test that fails each time, and one that does not: the one is to fix, the other is named", async () => {
+    const judgement = await bench.judge([unit(["a", "b"], ["a"])], { reruns: 1 });
+    expect(judgement).toMatchObject({ result: "fail", flaky: ["unit > b"] });
+    const blocking = judgement.findings.filter(({ id }) => judgement.blocking.includes(id));
+    expect(blocking.map(({ symbol }) => symbol)).toEqual(["a"]);
+  });
+
+  test("in which others fail the next time proves nothing", async () => {
+    expect(await bench.judge([unit(["a"], ["b"])], { reruns: 1 })).toMatchObject({
+      result: "inconclusive",
+      flaky: ["unit > a", "unit > b"],
+    });
+  });
+
+  test("is believed when it is not to be run again", async () => {
+    expect(await bench.judge([unit(["a"], [])], { reruns: 0 })).toMatchObject({ result: "fail" });
+    expect(runs()).toBe(1);
+  });
+
+  test("is believed when a tree before failed in the same way", async () => {
+    const check = unit(["a"]);
+    const first = await bench.judge([check], { reruns: 0 });
+    await bench.judge([check], { reruns: 1 }, { last: before(first) });
+    expect(runs()).toBe(2);
+    // Of this very tree it says nothing yet.
+    await bench.judge([check], { reruns: 1 }, { last: first });
+    expect(runs()).toBe(4);
+  });
+
+  test("only what failed is run again", async () => {
+    await bench.judge(["printf y >> other", unit(["a"], [])], { reruns: 1 });
+    expect(readFileSync(join(bench.folder(), "other"), "utf8")).toBe("y");
+  });
+
+  test("that breaks the second time is a failure still", async () => {
+    const run =
+      "printf x >> runs; test $(wc -c < runs) -gt 1 && exit 127; printf 'TAP version 13\\nnot ok 1 - a\\n1..1\\n'; exit 1";
+    expect(await bench.judge([run], { reruns: 1 })).toMatchObject({ result: "fail" });
+  });
+});
+
+test("compilers and linters, and what nobody can read, are not run again", async () => {
+  await bench.judge(["printf x >> runs; echo 'a.ts(1,2): error TS1: no'; exit 1"], { reruns: 3 });
+  await bench.judge(["printf x >> runs; exit 1"], { reruns: 3 });
+  expect(runs()).toBe(2);
+});
+
+describe("a test that is known to be flaky", () => {
+  const flakes = (trees: readonly string[]) => () => Promise.resolve([{ name: "unit > a", times: 3, trees }]);
+
+  test("says so when it fails, and is the same finding all the same", async () => {
+    const plain = await bench.judge([unit(["a"])], { reruns: 1 });
+    const marked = await bench.judge([unit(["a"])], { reruns: 1, flakes: flakes([]) });
+    expect(marked.findings[0]!.detail).toMatch(
+      /^Known to be flaky: it gave two answers about one tree 3 times before\./,
+    );
+    expect(marked.failure).toBe(plain.failure);
+  });
+
+  test("and failed on this very tree before is not proven by a pass", async () => {
+    const judgement = await bench.judge([unit([])], { flakes: flakes(["tree-now"]) });
+    expect(judgement).toMatchObject({ result: "inconclusive" });
+    expect(judgement.summary).toContain("unit > a failed on this very tree before, so that passing now proves nothing");
+    expect(await bench.judge([unit([])], { flakes: flakes(["another"]) })).toMatchObject({ result: "pass" });
+  });
+});

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import type { GatePlan } from "../cli/host.ts";
 import { rolesOfGate, whoPlays } from "../cli/who-plays.ts";
 import { RemandError } from "../domain/error.ts";
@@ -13,6 +14,8 @@ import { openJudgedPlace, type JudgedPlace } from "../adapters/git/judged-place.
 import { createWorktrees } from "../adapters/git/worktrees.ts";
 import { gatesOf } from "./gates.ts";
 import { projectEvidence } from "./project-evidence.ts";
+import { practicesOf } from "./reviewers.ts";
+import { rosterOf } from "./roster.ts";
 import { stateFolder } from "./state-folder.ts";
 
 /** Has gates judge the files as they are, or a commit, without an agent and without a line in the journal. */
@@ -23,21 +26,37 @@ export async function gate(
 ): Promise<GateReport> {
   const folder = stateFolder(root);
   const clock = createSystemClock();
+  const parts = { clock, env };
   const { setup, share } = plan.config.workspace;
   const { at, base, signal } = plan;
   const onNotice = (text: string): void => plan.onNotice(text);
   const place = await openJudgedPlace({ root, state: folder.path, at, base, setup, share, signal, onNotice });
   try {
     const evidence = await projectEvidence(root, folder.evidence);
-    // Only asked for what changed: objects are the same for all worktrees of a repository.
-    const workspace = createWorktrees({ root, state: folder.path });
-    const gates = gatesOf(plan, { evidence, clock, workspace, env });
+    // Asked for what changed, objects are the same in all places of a repository; the files are those of this one.
+    const workspace = {
+      ...createWorktrees({ root, state: folder.path }),
+      look: async () => ({ tree: await place.look(), commit: place.commit }),
+      forget: () => place.forget(),
+    };
+    const reviewers = {
+      roster: await rosterOf(
+        root,
+        { ...plan, stories: [], place: "worktrees", agentCommand: null, watcher: NOBODY },
+        parts,
+      ),
+      practices: await practicesOf(root, plan.config),
+      nonce: () => randomBytes(12).toString("hex"),
+    };
+    const gates = gatesOf(plan, { evidence, clock, workspace, env, reviewers });
     const isSame = (await workspace.changed(PLAIN_WORK.id, place.base, place.tree)).length === 0;
     return await judged(plan, gates, place, isSame);
   } finally {
     await place.close();
   }
 }
+
+const NOBODY = { onLines: () => undefined, onOutput: () => undefined };
 
 async function judged(
   plan: GatePlan,

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { gate, RemandError, type GateOptions } from "../../src/index.ts";
+import { gate, RemandError, type Agent, type GateOptions } from "../../src/index.ts";
 import { makeRepository, type TestRepository } from "../adapters/git-repository.ts";
 
 let repository: TestRepository;
@@ -74,8 +74,8 @@ describe("gate, of the files as they are", () => {
     const empty = makeRepository({});
     try {
       empty.write("answer.txt", "42\n");
-      empty.write("check.sh", "grep -x 42 answer.txt\n");
-      const report = await gate({ root: empty.root, env: empty.env, config: CONFIG });
+      const set = ["gates.checks.commands=[grep -x 42 answer.txt]"];
+      const report = await gate({ root: empty.root, env: empty.env, config: CONFIG, set });
       expect(results(report)).toEqual({ integrity: "pass", checks: "pass" });
       expect(report.judged).toMatchObject({ commit: "", baseName: "nothing" });
     } finally {
@@ -160,6 +160,47 @@ describe("gate, of a commit", () => {
     const report = await judge({ names: ["say-it", "checks"] });
     expect(report.judged.at).toBe("remand/say-it");
     expect(results(report)).toEqual({ checks: "pass" });
+  });
+});
+
+describe("gate, with reviewers", () => {
+  const saying = (text: string): Agent => ({
+    name: "reviewer",
+    run: () =>
+      Promise.resolve({
+        status: "completed",
+        session: null,
+        text,
+        output: null,
+        tokens: null,
+        costUsd: null,
+        denied: [],
+        error: null,
+        durationMs: 1,
+      }),
+  });
+  const agents = {
+    critic: saying("REVIEW_PASSED: gate\n"),
+    auditor: saying("AUDIT_FAILED: gate\n\nFailed Criteria:\n- it says nothing of 43\n"),
+  };
+
+  test("asks them when what comes before has passed", async () => {
+    repository.write("answer.txt", "42\n43\n");
+    const report = await judge({ agents });
+    expect(Object.keys(results(report))).toEqual(["integrity", "checks", "review", "audit"]);
+    expect(results(report)).toMatchObject({ integrity: "pass", checks: "pass", review: "pass" });
+    expect(report.passed).toBe(false);
+    expect(report.skipped).toEqual([]);
+  });
+
+  test("and spends nothing on them when it has not, unless told to", async () => {
+    repository.write("answer.txt", "41\n");
+    const report = await judge({ agents });
+    expect(report.skipped).toEqual([
+      { gate: "review", why: "checks did not pass (--all asks all the same)" },
+      { gate: "audit", why: "checks did not pass (--all asks all the same)" },
+    ]);
+    expect(Object.keys(results(await judge({ agents, all: true })))).toContain("review");
   });
 });
 

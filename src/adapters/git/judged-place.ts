@@ -2,11 +2,12 @@ import { randomBytes } from "node:crypto";
 import { mkdir, readdir, realpath, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { RemandError } from "../../domain/error.ts";
-import { treeId } from "../../domain/ids.ts";
+import { treeId, type TreeId } from "../../domain/ids.ts";
 import type { JudgedState } from "../../domain/gate-report.ts";
 import { allowedEnvironment, type Environment } from "../process/environment.ts";
 import { installDependencies } from "./dependencies.ts";
 import { onDisk } from "./disk-error.ts";
+import type { Git } from "./git.ts";
 import { baseFor } from "./judged-base.ts";
 import { createPrivateIndex, treeOfFiles } from "./private-index.ts";
 import { commitOf, line, repositoryOpener, type Repository } from "./repository.ts";
@@ -32,6 +33,10 @@ export interface JudgedOptions {
 /** A state of the files, in a folder where it can be judged. */
 export interface JudgedPlace extends JudgedState {
   readonly path: string;
+  /** The files as they are now: whoever judges should leave them as they were. */
+  look(): Promise<TreeId>;
+  /** Brings the files back, where they are nobody's; a person's own are left to the person. */
+  forget(): Promise<void>;
   /** Takes away what was made for it. */
   close(): Promise<void>;
 }
@@ -53,23 +58,21 @@ export async function openJudgedPlace(options: JudgedOptions): Promise<JudgedPla
 
 async function filesAsTheyAre(repository: Repository, state: string, options: JudgedOptions): Promise<JudgedPlace> {
   const { git, top, prefix, gitDir } = repository;
+  const look = (): Promise<TreeId> => treeNow(git, top, gitDir, state);
+  const tree = await look();
+  const commit = await commitOf(git, "HEAD");
+  const base = await baseFor(git, { tree, commit }, options.base);
+  const judged = { at: null, tree, commit: commit ?? "", base: base.commit, baseName: base.name, folder: prefix };
+  return { ...judged, path: join(top, prefix), look, forget: async () => {}, close: async () => {} };
+}
+
+/** With an index that is ours for this one look, and begins from what is there. */
+async function treeNow(git: Git, top: string, gitDir: string, state: string): Promise<TreeId> {
   // No story's id begins with a dot.
   const index = createPrivateIndex(join(state, "index", `.gate-${ownName()}`));
   try {
     await index.seed(join(gitDir, "index"));
-    const tree = await index.use((copy) => treeOfFiles(git, top, copy));
-    const commit = await commitOf(git, "HEAD");
-    const base = await baseFor(git, { tree, commit }, options.base);
-    return {
-      at: null,
-      path: join(top, prefix),
-      tree,
-      commit: commit ?? "",
-      base: base.commit,
-      baseName: base.name,
-      folder: prefix,
-      close: async () => {},
-    };
+    return await index.use((copy) => treeOfFiles(git, top, copy));
   } finally {
     await index.drop();
   }
@@ -102,14 +105,20 @@ async function commitAlone(repository: Repository, state: string, options: Judge
     await close();
     throw error;
   }
+  const gitDir = resolve(path, line(await git.run(["rev-parse", "--git-dir"], { cwd: path })));
   return {
     at,
-    path: resolve(path, prefix),
     tree,
     commit,
     base: base.commit,
     baseName: base.name,
     folder: prefix,
+    path: resolve(path, prefix),
+    look: () => onDisk(() => treeNow(git, path, gitDir, state)),
+    forget: async () => {
+      await git.run(["reset", "--quiet", "--hard"], { cwd: path });
+      await git.run(["clean", "-fdq"], { cwd: path });
+    },
     close,
   };
 }

@@ -13,6 +13,7 @@ import { createScriptedAgent } from "../adapters/agents/scripted-agent.ts";
 import { COOKIE_VARIABLE } from "../adapters/process/leftovers.ts";
 import { createRoster, type Casting } from "../adapters/roster/roster.ts";
 import { problemText } from "../writers/problem-text.ts";
+import { clientAgent } from "./client-agents.ts";
 
 interface Parts {
   readonly clock: Clock;
@@ -58,6 +59,7 @@ async function agentOf(
   parts: Parts,
 ): Promise<Agent> {
   const use = config.use ?? "command";
+  if (use === "claude" || use === "codex") return clientAgent(use, root, config, { source: parts.env, sees: env });
   if (config.command === undefined)
     throw new RemandError(
       "config-invalid",

@@ -22,6 +22,7 @@ export interface Config {
   readonly phases: { readonly [P in Phase]: readonly GateName[] | false };
   readonly gates: { readonly [G in GateName]: GateConfig };
   readonly workspace: WorkspaceConfig;
+  readonly forge: ForgeConfig;
   readonly limits: LimitsConfig;
   readonly concurrency: Policy["concurrency"];
   readonly stall: Policy["stall"];
@@ -49,6 +50,10 @@ export interface AgentConfig {
   readonly use?: "claude" | "codex" | "acp" | "model" | "command" | "scripted";
   readonly model?: string;
   readonly command?: string;
+  /** Claude and Codex: further arguments for the client. */
+  readonly args?: readonly string[];
+  /** Claude and Codex: `full` lets it run every command, outside of every sandbox. */
+  readonly access?: "edit" | "full";
   /** The role file, where it is not `.claude/agents/<role>.md`. */
   readonly file?: string;
   /** The role that takes over when this one cannot be used. */
@@ -106,6 +111,8 @@ export interface GateConfig {
   /** Checks: how many run at once. */
   readonly parallel: number;
   readonly coverage?: CoverageConfig;
+  /** CI: the command that puts formatting and lint right. */
+  readonly fix?: string;
   /** Integrity: how grave each rule is; `off` leaves it out. */
   readonly rules: Readonly<Record<string, Severity | "off">>;
   /** Where the commands leave their report. */
@@ -122,6 +129,20 @@ export interface CoverageConfig {
   readonly branches?: number;
   /** How many points less than before are let pass. */
   readonly mayFall?: number;
+}
+
+/** Where pull requests and CI runs are. */
+export interface ForgeConfig {
+  readonly use: "github" | "none";
+  /** `owner/name`; `null`: read from the remote's address. */
+  readonly repository: string | null;
+  readonly api: string;
+  /** The git remote that branches are sent to. */
+  readonly remote: string;
+  /** The name of the environment variable that holds the login. */
+  readonly tokenFrom: string;
+  /** How long a CI run may take. */
+  readonly patience: Duration;
 }
 
 export interface WorkspaceConfig {

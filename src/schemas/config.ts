@@ -38,6 +38,8 @@ const agent = z.strictObject({
   use: z.enum(["claude", "codex", "acp", "model", "command", "scripted"]).optional(),
   model: line.optional(),
   command: line.optional(),
+  args: z.array(line).optional(),
+  access: z.enum(["edit", "full"]).optional(),
   file: line.optional(),
   fallback: word.optional(),
   env: z.array(line).optional(),
@@ -98,6 +100,7 @@ const gate = z.strictObject({
   reruns: count(0, 10).optional(),
   parallel: count(1, 64).optional(),
   coverage: coverage.optional(),
+  fix: line.optional(),
   rules: z.record(word, z.enum([...SEVERITIES, "off"])).optional(),
   report: line.optional(),
   threshold: percent.optional(),
@@ -170,6 +173,19 @@ export const configFileSchema = z.strictObject({
     .optional(),
   workspace: z
     .strictObject({ setup: line.nullable().optional(), share: z.array(line).nullable().optional() })
+    .optional(),
+  forge: z
+    .strictObject({
+      use: z.enum(["github", "none"]).optional(),
+      repository: line
+        .regex(/^[\w.-]+\/[\w.-]+$/, "a repository as `owner/name`")
+        .nullable()
+        .optional(),
+      api: line.regex(/^https?:\/\/[^\s]+$/, "an address such as `https://api.github.com`").optional(),
+      remote: word.optional(),
+      tokenFrom: line.regex(/^[A-Za-z_]\w*$/, "the name of an environment variable").optional(),
+      patience: duration.optional(),
+    })
     .optional(),
   limits: limits.optional(),
   concurrency: z

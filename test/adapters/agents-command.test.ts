@@ -8,7 +8,14 @@ import type { AgentEvent, AgentRequest } from "../../src/ports/agent.ts";
 import { describeAgent, type Behaviour } from "../contract/agent.ts";
 
 const environment = { source: process.env, sees: [] } as const;
-const EXITS = { well: 0, crash: 3, hang: 0, auth: 77, overloaded: 75, "bad-request": 64 };
+const EXITS: { readonly [E in NonNullable<Behaviour["ends"]>]?: number } = {
+  well: 0,
+  crash: 3,
+  hang: 0,
+  auth: 77,
+  overloaded: 75,
+  "bad-request": 64,
+};
 const cookies: string[] = [];
 const cookieOf = (): string => {
   const cookie = `agent-${process.pid}-${cookies.length}-${Math.random().toString(36).slice(2)}`;
@@ -40,7 +47,7 @@ function shellScript({ writes, says, ends = "well", costs }: Behaviour): string 
   }
   // The child that hangs leaves its parent's session and does not listen.
   if (ends === "hang") lines.push(`setsid sh -c 'trap "" INT TERM; while :; do sleep 1; done' & sleep 1000`);
-  lines.push(`exit ${EXITS[ends]}`);
+  lines.push(`exit ${EXITS[ends] ?? 1}`);
   return lines.join("\n");
 }
 

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -8,15 +8,29 @@ import type { Agent, AgentEvent, AgentRequest, AgentResult } from "../../src/por
 export interface Behaviour {
   readonly writes?: { readonly path: string; readonly text: string };
   readonly says?: string;
-  readonly ends?: "well" | "crash" | "hang" | "auth" | "overloaded" | "bad-request";
+  readonly ends?: "well" | "crash" | "hang" | "auth" | "overloaded" | "bad-request" | ProviderTrouble;
+  /** What it answers where a form of answer is asked for. */
+  readonly answers?: object;
   readonly costs?: { readonly costUsd: number; readonly tokens: number };
 }
+
+/** What only a client that talks to a provider can tell apart. */
+export type ProviderTrouble = "rate-limit" | "refused" | "credit" | "context-length";
 
 export interface AgentUnderTest {
   /** An agent that does this each time. `folder` is its own, for whatever it needs. */
   make(behaviour: Behaviour, folder: string): Agent;
   /** How many processes of its dispatches still run. */
   leftovers(): Promise<number>;
+  /** For a client of a provider: it converses, has forms of answers, sandboxes, and its provider's troubles. */
+  readonly client?: {
+    /** What one answer of its model costs. */
+    readonly answer: { readonly tokens: number; readonly costUsd: number | null };
+    /** The trouble it tells apart; the others it cannot have. */
+    readonly troubles: readonly ProviderTrouble[];
+    /** The prompts that its model was shown in the newest request, the oldest first. */
+    prompts(): readonly string[];
+  };
 }
 
 /** What every agent promises, whatever it drives. */
@@ -58,7 +72,8 @@ export function describeAgent(name: string, subject: AgentUnderTest): void {
   describe(`${name} keeps the agents' promises`, () => {
     test("work that went well is completed, and what it said is its text", async () => {
       const { result } = await run({ says: "READY_FOR_REVIEW: checkout" });
-      expect(result).toMatchObject({ status: "completed", error: null, output: null, session: null, denied: [] });
+      expect(result).toMatchObject({ status: "completed", error: null, output: null, denied: [] });
+      if (subject.client === undefined) expect(result.session).toBeNull();
       expect(result.text.trim()).toBe("READY_FOR_REVIEW: checkout");
       expect(result.durationMs).toBeGreaterThanOrEqual(0);
     });
@@ -69,12 +84,12 @@ export function describeAgent(name: string, subject: AgentUnderTest): void {
       expect(readFileSync(join(cwd, "deep/er/file name.txt"), "utf8")).toBe("ünï\n");
     });
 
-    test("what it did not say of its cost is unknown, and not zero", async () => {
+    test.skipIf(subject.client !== undefined)("what it did not say of its cost is unknown, and not zero", async () => {
       const { result } = await run({ says: "done" });
       expect(result).toMatchObject({ tokens: null, costUsd: null });
     });
 
-    test("what it said of its cost is passed on", async () => {
+    test.skipIf(subject.client !== undefined)("what it said of its cost is passed on", async () => {
       const { result } = await run({ says: "done", costs: { costUsd: 0.25, tokens: 1200 } });
       expect(result).toMatchObject({ status: "completed", tokens: 1200, costUsd: 0.25 });
     });
@@ -84,6 +99,7 @@ export function describeAgent(name: string, subject: AgentUnderTest): void {
       ["auth", "auth"],
       ["overloaded", "overloaded"],
       ["bad-request", "bad-request"],
+      ...(subject.client?.troubles ?? []).map((trouble) => [trouble, trouble] as const),
     ] as const)("an agent that ends by %s is a value, and its kind is told", async (ends, kind) => {
       const { result } = await run({ says: "some words", ends });
       expect(result.status).toBe("failed");
@@ -124,8 +140,10 @@ export function describeAgent(name: string, subject: AgentUnderTest): void {
       expect(existsSync(join(cwd, "a.txt"))).toBe(false);
     });
 
-    test("a prompt of five megabytes is no trouble, read or not", async () => {
-      const { result } = await run({ says: "done" }, { prompt: "long ".repeat(1024 * 1024) });
+    // A provider has limits of its own; this is beyond those of a command line in any case.
+    const megabytes = subject.client === undefined ? 5 : 0.3;
+    test(`a prompt of ${megabytes} megabytes is no trouble, read or not`, async () => {
+      const { result } = await run({ says: "done" }, { prompt: "long ".repeat((megabytes / 5) * 1024 * 1024) });
       expect(result).toMatchObject<Partial<AgentResult>>({ status: "completed", error: null });
     });
 
@@ -135,4 +153,84 @@ export function describeAgent(name: string, subject: AgentUnderTest): void {
       expect(result.error?.message).toMatch(/nowhere/);
     });
   });
+
+  const { client } = subject;
+  if (client === undefined) return;
+  describe(`${name} keeps the promises of a provider's client`, () => {
+    test("a conversation has its name before anything is said, and goes on with what was said in it", async () => {
+      const first = await run({ says: "I remember" }, { prompt: "the word is heron" });
+      expect(first.result.session).toMatchObject({ agent: name });
+      const [begun] = first.events.flatMap((event) => (event.type === "session" ? [event.session.id] : []));
+      expect(begun).toBe(first.result.session?.id);
+      const second = await run({ says: "heron" }, { prompt: "say the word", session: first.result.session });
+      expect(second.result.session?.id).toBe(first.result.session?.id);
+      expect(client.prompts().map((prompt) => prompt.trim().split("\n").at(-1))).toEqual([
+        "the word is heron",
+        "say the word",
+      ]);
+    });
+
+    test("a run says what it used, and not what the conversation has used", async () => {
+      const { tokens, costUsd } = client.answer;
+      const first = await run({ says: "one" });
+      expect(first.result).toMatchObject({ tokens, costUsd });
+      const second = await run({ says: "two" }, { session: first.result.session });
+      expect(second.result).toMatchObject({ status: "completed", tokens, costUsd });
+      const third = await run({ writes: { path: "a.txt", text: "a" } }, { session: second.result.session });
+      // It is asked twice: to call the tool, and to say that it is done.
+      expect(third.result.tokens).toBe(2 * tokens);
+      if (costUsd !== null) expect(third.result.costUsd).toBeCloseTo(2 * costUsd, 8);
+      expect(third.result.session?.totals?.tokens).toBe(4 * tokens);
+    });
+
+    test("a conversation that the client does not know any more is begun anew", async () => {
+      const session = { agent: name, id: "11111111-1111-4111-8111-111111111111", totals: { tokens: 5000 } };
+      const { result, events } = await run({ says: "done" }, { session });
+      expect(result).toMatchObject({ status: "completed", error: null, tokens: client.answer.tokens });
+      expect(result.session?.id).toMatch(/^[0-9a-f-]{36}$/);
+      expect(result.session?.id).not.toBe(session.id);
+      expect(events).toContainEqual({ type: "output", line: expect.stringMatching(/a new one is begun/) });
+    });
+
+    test("who may only look changes nothing, and it is told what was refused", async () => {
+      const { result } = await run({ writes: { path: "a.txt", text: "a" }, says: "done" }, { access: "read" });
+      expect(result.status).toBe("completed");
+      expect(result.denied).not.toEqual([]);
+      expect(readdirSync(cwd)).toEqual([]);
+    });
+
+    test("it answers in the form that was asked for; what may be left out is left out", async () => {
+      const answers = { passed: false, issues: [{ line: 3 }] };
+      const { result } = await run({ answers }, { access: "read", outputSchema: FORM });
+      expect(result).toMatchObject({ status: "completed", error: null });
+      expect(result.output).toEqual(answers);
+    });
+
+    test("a conversation that has become too long is begun anew", async () => {
+      const first = await run({ says: "one" });
+      const { result, events } = await run({ ends: "context-length" }, { session: first.result.session });
+      expect(result.error?.kind).toBe("context-length");
+      expect(result.session?.id).not.toBe(first.result.session?.id);
+      expect(events).toContainEqual({ type: "output", line: expect.stringMatching(/too long; a new one is begun/) });
+    });
+  });
 }
+
+const FORM = {
+  type: "object",
+  properties: {
+    passed: { type: "boolean" },
+    summary: { type: "string" },
+    issues: {
+      type: "array",
+      items: {
+        type: "object",
+        properties: { line: { type: "integer" }, file: { type: "string" } },
+        required: ["line"],
+        additionalProperties: false,
+      },
+    },
+  },
+  required: ["passed", "issues"],
+  additionalProperties: false,
+};

@@ -36,7 +36,7 @@ export function exitError(name: string, exitCode: number, output: string): Agent
 
 const LONGEST_WORDS = 300;
 
-function lastWords(output: string): string {
+export function lastWords(output: string): string {
   const lines = plainText(output.slice(-4000))
     .split("\n")
     .map((line) => line.trim())

@@ -1,0 +1,114 @@
+import { randomUUID } from "node:crypto";
+import { chmod, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Agent, AgentRequest } from "../../ports/agent.ts";
+import { createClientAgent, type Client, type ClientAgentOptions, type Launch, type Scene } from "./client-agent.ts";
+import { onPath } from "./client-program.ts";
+import { createClaudeListener } from "./claude-listener.ts";
+import { watchPlaceholders } from "./claude-placeholders.ts";
+
+/** Claude Code, by its command line client. */
+export function createClaudeAgent(options: ClientAgentOptions): Agent {
+  return createClientAgent(CLAUDE, options);
+}
+
+const CLAUDE: Client = {
+  name: "claude",
+  needs: [
+    "ANTHROPIC_*",
+    "CLAUDE_CONFIG_DIR",
+    "CLAUDE_CODE_OAUTH_TOKEN",
+    "CLAUDE_CODE_USE_BEDROCK",
+    "CLAUDE_CODE_USE_VERTEX",
+  ],
+  install: "install Claude Code (npm install -g @anthropic-ai/claude-code), or name it in the role's `command`",
+  launch,
+};
+
+async function launch(scene: Scene): Promise<Launch> {
+  const { options, request, access, session, onEvent } = scene;
+  // The conversation has its name before the client is started: a crash cannot lose it.
+  const id = session?.id ?? randomUUID();
+  onEvent({ type: "session", session: session ?? { agent: "claude", id } });
+  const isBoxed = access === "edit" && (await hasSandbox(scene));
+  const placeholders = isBoxed ? await watchPlaceholders(request.cwd) : null;
+  return {
+    args: [
+      "-p",
+      "--output-format",
+      "stream-json",
+      "--verbose",
+      // Neither the worktree's settings, hooks, servers, commands and skills, nor the user's.
+      "--setting-sources",
+      "",
+      "--strict-mcp-config",
+      "--disable-slash-commands",
+      ...(session === null ? ["--session-id", id] : ["--resume", id]),
+      ...ACCESS[access],
+      ...(isBoxed ? ["--settings", JSON.stringify({ sandbox: SANDBOX })] : []),
+      ...(request.model === null ? [] : ["--model", request.model]),
+      ...(request.outputSchema === null ? [] : ["--json-schema", JSON.stringify(request.outputSchema)]),
+      ...(options.args ?? []),
+    ],
+    env: { ...scene.env, ...SWITCHES, CLAUDE_CODE_SHELL_PREFIX: await writePrefix(scene.folder) },
+    listener: createClaudeListener(onEvent, scene.now),
+    ...(placeholders === null ? {} : { after: placeholders.remove }),
+  };
+}
+
+const LOOKS = ["Read", "Grep", "Glob"];
+const CHANGES = [...LOOKS, "Edit", "Write", "NotebookEdit", "Bash", "Task", "TodoWrite"];
+const EVERYTHING = [...CHANGES, "WebFetch", "WebSearch"];
+
+/**
+ * What is not in a list of tools is not there at all, for helpers of the agent's own neither. Who may only look has
+ * no shell: what a command would write cannot be told from its text.
+ */
+const ACCESS: { readonly [A in AgentRequest["access"]]: readonly string[] } = {
+  read: ["--permission-mode", "dontAsk", "--tools", LOOKS.join(",")],
+  edit: ["--permission-mode", "acceptEdits", "--tools", CHANGES.join(",")],
+  full: [
+    "--permission-mode",
+    "acceptEdits",
+    "--tools",
+    EVERYTHING.join(","),
+    "--allowedTools",
+    "Bash,WebFetch,WebSearch",
+  ],
+};
+
+/** Every command in a sandbox that lets it write in the worktree alone and reach no network; none outside of it. */
+const SANDBOX = {
+  enabled: true,
+  autoAllowBashIfSandboxed: true,
+  allowUnsandboxedCommands: false,
+  failIfUnavailable: true,
+};
+
+async function hasSandbox({ env }: Scene): Promise<boolean> {
+  if (process.platform !== "linux") return false;
+  return (await onPath("bwrap", env)) !== null && (await onPath("socat", env)) !== null;
+}
+
+const SWITCHES = {
+  // It tries again by itself for a while; long waits are the engine's (see the listener).
+  CLAUDE_CODE_MAX_RETRIES: "3",
+  CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+  DISABLE_AUTOUPDATER: "1",
+  // What one role notes for itself must not reach another.
+  CLAUDE_CODE_DISABLE_AUTO_MEMORY: "1",
+};
+
+/**
+ * The client starts each command of the agent's by this, with the command as its only argument. So the client has its
+ * login, and the programs that the agent runs have not.
+ */
+async function writePrefix(folder: string): Promise<string> {
+  const path = join(folder, "run-without-login");
+  const secrets = ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_CUSTOM_HEADERS", "CLAUDE_CODE_OAUTH_TOKEN"];
+  // The command is written for the user's own shell where the client knows that one, else for bash.
+  const shell = 'case "${SHELL##*/}" in bash|zsh) exec "$SHELL" -c "$1" ;; *) exec bash -c "$1" ;; esac';
+  await writeFile(path, `#!/bin/sh\nunset ${secrets.join(" ")}\n${shell}\n`);
+  await chmod(path, 0o700);
+  return path;
+}

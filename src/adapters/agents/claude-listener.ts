@@ -1,0 +1,145 @@
+import type { AgentControl, AgentError } from "../../ports/agent.ts";
+import type { ClientListener, Heard } from "./client-agent.ts";
+import { together, type Used } from "./client-usage.ts";
+import { amountIn, eventIn, listIn, shownCall, shownLines, textIn, type WireEvent } from "./client-wire.ts";
+import { claudeError } from "./claude-errors.ts";
+
+/** A wait that is longer than this is the engine's to wait, which holds nothing open meanwhile. */
+const LONGEST_WAIT_MS = 30_000;
+
+/** Listens to `claude -p --output-format stream-json`. */
+export function createClaudeListener(onEvent: AgentControl["onEvent"], now: () => number): ClientListener {
+  const show = (line: string): void => onEvent({ type: "output", line });
+  const so: SoFar = { denied: [], calls: new Map(), runs: null, result: null, session: null, said: "", word: "" };
+  return {
+    hear(event) {
+      so.session = textIn(event["session_id"]) ?? so.session;
+      switch (event["type"]) {
+        case "assistant":
+          hearMessage(event, so, show);
+          return null;
+        case "user":
+          hearAnswers(event, so);
+          return null;
+        case "system":
+          return event["subtype"] === "api_retry" ? hearRetry(event, now(), show) : null;
+        case "rate_limit_event": {
+          const info = eventIn(event["rate_limit_info"]);
+          const seconds = amountIn(info?.["resetsAt"]);
+          if (info?.["status"] === "rejected" && seconds !== null) so.resetsAt = seconds * 1000;
+          return null;
+        }
+        case "result":
+          so.result = event;
+          so.runs = together(so.runs, usedIn(event["model_usage_since_last_result"]));
+          return null;
+        default:
+          return null;
+      }
+    },
+    hearError: (line) => shownLines(line).forEach(show),
+    heard: () => heardOf(so),
+  };
+}
+
+interface SoFar {
+  readonly denied: string[];
+  /** The tools that were called, by the calls' names. */
+  readonly calls: Map<string, string>;
+  /** Work in the background makes more than one result; each counts from the one before. */
+  runs: Used | null;
+  result: WireEvent | null;
+  session: string | null;
+  said: string;
+  word: string;
+  resetsAt?: number;
+}
+
+function hearMessage(event: WireEvent, so: SoFar, show: (line: string) => void): void {
+  so.word = textIn(event["error"]) ?? so.word;
+  for (const block of listIn(eventIn(event["message"])?.["content"]).map(eventIn)) {
+    if (block?.["type"] === "text") {
+      so.said = textIn(block["text"]) ?? "";
+      shownLines(so.said).forEach(show);
+    }
+    if (block?.["type"] !== "tool_use") continue;
+    const call = shownCall(textIn(block["name"]) ?? "tool", block["input"]);
+    so.calls.set(textIn(block["id"]) ?? "", call);
+    show(`→ ${call}`);
+  }
+}
+
+/** A tool that the access does not have is no denial to the client, but it is one to us. */
+function hearAnswers(event: WireEvent, { calls, denied }: SoFar): void {
+  for (const block of listIn(eventIn(event["message"])?.["content"]).map(eventIn)) {
+    if (block?.["type"] !== "tool_result" || block["is_error"] !== true) continue;
+    if (/No such tool available/.test(textIn(block["content"]) ?? ""))
+      denied.push(calls.get(textIn(block["tool_use_id"]) ?? "") ?? "a tool");
+  }
+}
+
+function hearRetry(event: WireEvent, nowMs: number, show: (line: string) => void): AgentError | null {
+  const status = amountIn(event["error_status"]);
+  const delayMs = amountIn(event["retry_delay_ms"]) ?? 0;
+  const word = textIn(event["error"]) ?? "";
+  const message = `the provider answered ${status ?? "nothing"} (${word === "" ? "no reason" : word})`;
+  if (status === 401 || status === 403 || delayMs > LONGEST_WAIT_MS)
+    return claudeError({ status, word, reasons: [], message, retryAt: nowMs + delayMs });
+  show(`${message}: again in ${Math.ceil(delayMs / 1000)} s`);
+  return null;
+}
+
+function heardOf({ result, runs, session, said, word, denied, resetsAt }: SoFar): Heard {
+  const errors = listIn(result?.["errors"]).flatMap((error) => textIn(error) ?? []);
+  const isUnknownSession = errors.some((error) => /No conversation found/i.test(error));
+  const text = textIn(result?.["result"]);
+  const isError = result !== null && result["is_error"] !== false;
+  const refusals = listIn(result?.["permission_denials"]).flatMap((each) => {
+    const refusal = eventIn(each);
+    return refusal === null ? [] : shownCall(textIn(refusal["tool_name"]) ?? "tool", refusal["tool_input"]);
+  });
+  return {
+    isOver: result !== null,
+    // A conversation that could not be found has a name all the same, which is of no use to anybody.
+    session: isUnknownSession ? null : session,
+    text: text ?? said,
+    output: result?.["structured_output"] ?? null,
+    counted: {
+      run: runs,
+      conversation: usedIn(result?.["modelUsage"]),
+      leastTokens: runs?.tokens ?? mainLoopTokens(result),
+    },
+    denied: [...denied, ...refusals],
+    error: isError ? failureIn(result, word, text ?? (errors.join("; ") || "it did not say why"), resetsAt) : null,
+    isUnknownSession,
+  };
+}
+
+function failureIn(result: WireEvent, word: string, message: string, retryAt: number | undefined): AgentError {
+  const reasons = ["terminal_reason", "stop_reason", "subtype"].flatMap((field) => textIn(result[field]) ?? []);
+  return claudeError({ status: amountIn(result["api_error_status"]), word, reasons, message, retryAt });
+}
+
+/** What the main loop of this run used, which every version says. */
+function mainLoopTokens(result: WireEvent | null): number {
+  const usage = eventIn(result?.["usage"]) ?? {};
+  return MAIN_LOOP_TOKENS.reduce((sum, field) => sum + Math.round(amountIn(usage[field]) ?? 0), 0);
+}
+
+const MAIN_LOOP_TOKENS = ["input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"];
+
+/** By model. A price that the client made up is no price. */
+function usedIn(byModel: unknown): Used | null {
+  const models = eventIn(byModel);
+  if (models === null) return null;
+  let used: Used = { tokens: 0, costUsd: 0 };
+  for (const each of Object.values(models)) {
+    const model = eventIn(each) ?? {};
+    const tokens = TOKENS.reduce((sum, field) => sum + Math.round(amountIn(model[field]) ?? 0), 0);
+    const costUsd = model["costBasis"] === "unknown" ? null : amountIn(model["costUSD"]);
+    used = together(used, { tokens, costUsd })!;
+  }
+  return used;
+}
+
+const TOKENS = ["inputTokens", "outputTokens", "cacheReadInputTokens", "cacheCreationInputTokens"];

@@ -1,0 +1,249 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { AgentSession } from "../../domain/session.ts";
+import type { Agent, AgentControl, AgentError, AgentRequest, AgentResult } from "../../ports/agent.ts";
+import { allowedEnvironment, type Environment } from "../process/environment.ts";
+import { runProcess, type ProcessResult } from "../process/run-process.ts";
+import { exitError, lastWords } from "./exit-code.ts";
+import { findClient } from "./client-program.ts";
+import { together, usageOf, type Counted } from "./client-usage.ts";
+import { readWireEvent, type WireEvent } from "./client-wire.ts";
+import { failed, messageOf } from "./failed-result.ts";
+
+export interface ClientAgentOptions {
+  /** A path, or a name on the PATH. Without it the client is looked for by its own name, then among the packages. */
+  readonly command?: string | undefined;
+  /** Further arguments, which the user wants the client to have. */
+  readonly args?: readonly string[] | undefined;
+  /** The project, where packages are looked for. */
+  readonly root: string;
+  /** Our own environment, and the names in it that the user lets agents see. */
+  readonly environment: {
+    readonly source: Readonly<Record<string, string | undefined>>;
+    readonly sees: readonly string[];
+  };
+  /** What an agent that may edit really gets: `full` lets it run every command, outside of every sandbox. */
+  readonly edits?: "edit" | "full" | undefined;
+  /**
+   * What the project tells agents, as its checkout has it. The client itself reads nothing in the worktree, because
+   * one agent could write there what the next one is told.
+   */
+  readonly instructions?: string | undefined;
+  readonly tempFolder?: string | undefined;
+  /** Names a dispatch's processes, so that whoever restarts after a crash can find what was left running. */
+  readonly cookieOf?: ((key: string) => string) | undefined;
+  readonly now?: (() => number) | undefined;
+}
+
+/** One launch of a client, and who listens to what it prints. */
+export interface Launch {
+  readonly args: readonly string[];
+  readonly env: Environment;
+  readonly listener: ClientListener;
+  /** Puts away what the client leaves lying about. */
+  after?(): Promise<void>;
+}
+
+export interface ClientListener {
+  /** An error says that going on is of no use: the client is ended, and that is how it went. */
+  hear(event: WireEvent): AgentError | null;
+  hearError(line: string): void;
+  heard(ended: ProcessResult): Heard;
+}
+
+/** What was heard of a client by its end. */
+export interface Heard {
+  /** Did it say that it is done, well or not? */
+  readonly isOver: boolean;
+  readonly session: string | null;
+  readonly text: string;
+  readonly output: unknown;
+  readonly counted: Counted;
+  readonly denied: readonly string[];
+  readonly error: AgentError | null;
+  /** It does not know the conversation that it was told to go on with. */
+  readonly isUnknownSession: boolean;
+}
+
+export interface Client {
+  readonly name: "claude" | "codex";
+  /** Variables that it needs for itself: its login and its settings. */
+  readonly needs: readonly string[];
+  readonly install: string;
+  launch(scene: Scene): Promise<Launch>;
+}
+
+export interface Scene {
+  readonly options: ClientAgentOptions;
+  readonly request: AgentRequest;
+  readonly access: AgentRequest["access"];
+  /** `null` begins a conversation. */
+  readonly session: AgentSession | null;
+  readonly env: Environment;
+  /** A folder of this dispatch's own, outside of the worktree. */
+  readonly folder: string;
+  readonly onEvent: AgentControl["onEvent"];
+  now(): number;
+}
+
+/** A coding agent's command line client, started anew for each dispatch. The prompt goes to its input. */
+export function createClientAgent(client: Client, options: ClientAgentOptions): Agent {
+  return {
+    name: client.name,
+    async run(request, control) {
+      const beganAt = performance.now();
+      let folder: string | null = null;
+      try {
+        const { environment, command, root } = options;
+        const program = await findClient({ client: client.name, command, root, env: environment.source });
+        if (program === null) return failed(notFound(client, command), performance.now() - beganAt);
+        folder = await mkdtemp(join(options.tempFolder ?? tmpdir(), `remand-${client.name}-`));
+        const result = await converse(client, program, options, request, control, folder);
+        return { ...result, durationMs: performance.now() - beganAt };
+      } catch (error) {
+        const message = `${client.name} could not be started: ${messageOf(error)}`;
+        return failed({ kind: "launch", message, fix: client.install }, performance.now() - beganAt);
+      } finally {
+        if (folder !== null) await rm(folder, { recursive: true, force: true });
+      }
+    },
+  };
+}
+
+/**
+ * Goes on with the conversation. Where the client has lost it, or where it has become too long, a new one is begun:
+ * a brief says everything that is needed.
+ */
+async function converse(
+  client: Client,
+  program: string,
+  options: ClientAgentOptions,
+  request: AgentRequest,
+  control: AgentControl,
+  folder: string,
+): Promise<AgentResult> {
+  const first = await dispatch(client, program, options, request, control, folder, request.session);
+  const { result } = first;
+  const isFull = result.error?.kind === "context-length";
+  const leftMs = request.timeoutMs - result.durationMs;
+  if (request.session === null || !(first.isUnknownSession || isFull) || control.signal.aborted || leftMs <= 0)
+    return result;
+  const why = isFull ? "the conversation has become too long" : "the client has lost the conversation";
+  control.onEvent({ type: "output", line: `${client.name}: ${why}; a new one is begun` });
+  const anew = { ...request, timeoutMs: leftMs };
+  const second = (await dispatch(client, program, options, anew, control, folder, null)).result;
+  const spent = together(usedIn(result), usedIn(second));
+  return { ...second, tokens: spent?.tokens ?? null, costUsd: spent?.costUsd ?? null };
+}
+
+const usedIn = ({ tokens, costUsd }: AgentResult): { tokens: number; costUsd: number | null } | null =>
+  tokens === null ? null : { tokens, costUsd };
+
+async function dispatch(
+  client: Client,
+  program: string,
+  options: ClientAgentOptions,
+  request: AgentRequest,
+  control: AgentControl,
+  folder: string,
+  session: AgentSession | null,
+): Promise<{ result: AgentResult; isUnknownSession: boolean }> {
+  const { environment, instructions, cookieOf } = options;
+  const env = { ...allowedEnvironment(environment.source, [...environment.sees, ...client.needs]), ...request.env };
+  const access = request.access === "edit" ? (options.edits ?? "edit") : request.access;
+  const now = options.now ?? Date.now;
+  const launch = await client.launch({
+    options,
+    request,
+    access,
+    session,
+    env,
+    folder,
+    onEvent: control.onEvent,
+    now,
+  });
+  const useless = new AbortController();
+  let stopped: AgentError | null = null;
+  const ended = await runProcess(
+    {
+      command: [program, ...launch.args],
+      cwd: request.cwd,
+      env: launch.env,
+      stdin: session === null && instructions !== undefined ? `${instructions}\n\n${request.prompt}` : request.prompt,
+      timeoutMs: request.timeoutMs,
+      maxOutputBytes: LONGEST_LINE_BYTES,
+      ...(cookieOf === undefined ? {} : { cookie: cookieOf(request.key) }),
+    },
+    {
+      signal: AbortSignal.any([control.signal, useless.signal]),
+      onLine(line, stream) {
+        if (stream === "stderr") return launch.listener.hearError(line);
+        const event = readWireEvent(line);
+        const error = event === null ? null : launch.listener.hear(event);
+        if (error === null || stopped !== null) return;
+        stopped = error;
+        useless.abort();
+      },
+    },
+  );
+  await launch.after?.();
+  const heard = launch.listener.heard(ended);
+  const isStopped = stopped !== null && !control.signal.aborted;
+  return {
+    result: resultOf(client, ended, heard, session, isStopped ? stopped : null),
+    isUnknownSession: heard.isUnknownSession,
+  };
+}
+
+/** A line that is longer is handed on in pieces, and then it is no JSON. */
+const LONGEST_LINE_BYTES = 8 * 1024 * 1024;
+
+function resultOf(
+  client: Client,
+  ended: ProcessResult,
+  heard: Heard,
+  before: AgentSession | null,
+  stopped: AgentError | null,
+): AgentResult {
+  const wasEnded = stopped === null && (ended.status === "timeout" || ended.status === "cancelled");
+  const error = wasEnded ? null : (stopped ?? heard.error ?? (heard.isOver ? null : silence(client, ended)));
+  const id = heard.session ?? before?.id ?? null;
+  const { used, totals } = usageOf(heard.counted, id === before?.id ? before?.totals : undefined);
+  return {
+    status: wasEnded ? ended.status : error === null ? "completed" : "failed",
+    session: id === null ? null : { agent: client.name, id, ...(totals === undefined ? {} : { totals }) },
+    text: heard.text,
+    output: heard.output,
+    tokens: used?.tokens ?? null,
+    costUsd: used?.costUsd ?? null,
+    denied: heard.denied,
+    error,
+    durationMs: ended.durationMs,
+  };
+}
+
+/** It ended and did not say how it went. */
+function silence(client: Client, ended: ProcessResult): AgentError {
+  const { name } = client;
+  if (ended.failure !== null) return { kind: "launch", message: ended.failure.message, fix: client.install };
+  if (ended.signal !== null) return { kind: "crash", message: `${name} was ended by ${ended.signal}` };
+  if (TOO_OLD.test(ended.stderr)) {
+    const message = `${name} does not know how it was called: ${lastWords(ended.stderr)}`;
+    return { kind: "bad-request", message, fix: `bring ${name} up to date, or correct \`args\`` };
+  }
+  const said = ended.stderr.trim() === "" ? ended.stdout : ended.stderr;
+  return (
+    exitError(name, ended.exitCode ?? 0, said) ?? {
+      kind: "crash",
+      message: `${name} ended without a result: ${lastWords(said)}`,
+    }
+  );
+}
+
+const TOO_OLD = /unknown option|unexpected argument|unrecognized (?:option|subcommand)|invalid value .* for '--/i;
+
+function notFound({ name, install }: Client, command: string | undefined): AgentError {
+  const message = command === undefined ? `there is no ${name} on this machine` : `there is no program ${command}`;
+  return { kind: "launch", message, fix: install };
+}

@@ -1,0 +1,81 @@
+import { access, constants, readdir, realpath, stat } from "node:fs/promises";
+import { delimiter, dirname, join, resolve, sep } from "node:path";
+
+/** Where a client is looked for: as it was configured, on the PATH, among the project's packages. */
+export interface ClientSearch {
+  readonly client: "claude" | "codex";
+  /** A path, or another name on the PATH. */
+  readonly command?: string | undefined;
+  readonly root: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** The program to start; `null` where there is none. */
+export async function findClient(search: ClientSearch): Promise<string | null> {
+  const { client, command, root, env } = search;
+  if (command !== undefined) {
+    const path = command.includes(sep) || command.includes("/") ? resolve(root, command) : null;
+    const found = path === null ? await onPath(command, env) : await ifRunnable(path);
+    return found === null ? null : native(client, found);
+  }
+  const found = (await onPath(client, env)) ?? (await inPackages(client, root));
+  return found === null ? null : native(client, found);
+}
+
+export async function onPath(name: string, env: Readonly<Record<string, string | undefined>>): Promise<string | null> {
+  for (const folder of (env["PATH"] ?? "").split(delimiter)) {
+    if (folder === "") continue;
+    const found = await ifRunnable(join(folder, name));
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+/** A package may be installed in the project, or in a workspace above it. */
+async function inPackages(client: "claude" | "codex", root: string): Promise<string | null> {
+  for (let folder = resolve(root); ; folder = dirname(folder)) {
+    const modules = join(folder, "node_modules");
+    const candidates =
+      client === "claude"
+        ? [
+            join(modules, "@anthropic-ai", `claude-code-${PLATFORM}`, "claude"),
+            join(modules, "@anthropic-ai", "claude-code", "bin", "claude.exe"),
+          ]
+        : [join(modules, "@openai", "codex", "bin", "codex.js")];
+    for (const candidate of candidates) {
+      const found = await ifRunnable(candidate);
+      if (found !== null) return found;
+    }
+    if (dirname(folder) === folder) return null;
+  }
+}
+
+const PLATFORM = `${process.platform}-${process.arch}`;
+
+/**
+ * Codex from npm is a script that starts the program. The script cannot pass on a SIGKILL, so the program itself is
+ * started where it can be found.
+ */
+async function native(client: "claude" | "codex", program: string): Promise<string> {
+  const real = await realpath(program);
+  if (client !== "codex" || !real.endsWith(join("@openai", "codex", "bin", "codex.js"))) return program;
+  const own = dirname(dirname(real));
+  const scope = dirname(own);
+  for (const place of [join(scope, `codex-${PLATFORM}`), join(own, "node_modules", "@openai", `codex-${PLATFORM}`)]) {
+    const vendor = join(place, "vendor");
+    for (const triple of await readdir(vendor).catch(() => [])) {
+      const found = await ifRunnable(join(vendor, triple, "bin", "codex"));
+      if (found !== null) return found;
+    }
+  }
+  return program;
+}
+
+async function ifRunnable(path: string): Promise<string | null> {
+  try {
+    await access(path, constants.X_OK);
+    return (await stat(path)).isFile() ? path : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, describe } from "vitest";
+import { createClaudeAgent } from "../../src/adapters/agents/claude-agent.ts";
+import { describeAgent } from "../contract/agent.ts";
+import { createCookies, play, promptsIn, type Hands } from "./client-under-test.ts";
+import { clientProgram, makeHome, removeHome } from "./installed-clients.ts";
+import { startModelServer, type ModelServer } from "./model-server.ts";
+
+const cookies = createCookies();
+let server: ModelServer;
+let home: string;
+
+beforeAll(async () => {
+  server = await startModelServer();
+  home = makeHome();
+});
+afterAll(async () => {
+  await server.close();
+  removeHome(home);
+});
+
+const hands: Hands = {
+  write: (path, text) => ({ calls: "Write", input: { file_path: path, content: text } }),
+  answer: (answers) => ({ calls: "StructuredOutput", input: answers }),
+  troubles: {
+    auth: { fails: 401 },
+    overloaded: { fails: 529 },
+    "bad-request": { fails: 404, type: "not_found_error", message: "model: no such model" },
+    "rate-limit": { fails: 429, retryAfterSeconds: 120 },
+    refused: { says: "I will not", stops: "refusal" },
+    credit: { fails: 400, message: "Your credit balance is too low to access the Anthropic API." },
+    "context-length": { fails: 400, message: "prompt is too long: 210000 tokens > 200000 maximum" },
+  },
+};
+
+const source = () => ({
+  PATH: process.env["PATH"],
+  HOME: home,
+  ANTHROPIC_BASE_URL: server.url,
+  ANTHROPIC_API_KEY: "sk-ant-none",
+});
+
+describe("real claude", () => {
+  describeAgent("claude", {
+    make(behaviour) {
+      play(server, behaviour, hands);
+      return createClaudeAgent({
+        command: behaviour.ends === "crash" ? "false" : clientProgram("claude"),
+        root: home,
+        environment: { source: source(), sees: [] },
+        cookieOf: cookies.of,
+      });
+    },
+    leftovers: cookies.left,
+    client: {
+      answer: { tokens: 1000, costUsd: 0.0056 },
+      troubles: ["rate-limit", "refused", "credit", "context-length"],
+      prompts: () => promptsIn(server.requests.at(-1)),
+    },
+  });
+});

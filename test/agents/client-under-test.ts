@@ -1,0 +1,52 @@
+import { leftovers } from "../../src/adapters/process/leftovers.ts";
+import type { Behaviour } from "../contract/agent.ts";
+import type { ModelRequest, Reply } from "./model.ts";
+import type { ModelServer } from "./model-server.ts";
+
+/** How the model of each client writes a file and gives a form of answer: by tools of the client's. */
+export interface Hands {
+  write(path: string, text: string): Reply;
+  answer(answers: object): Reply;
+  readonly troubles: Readonly<Record<Exclude<Behaviour["ends"], undefined | "well" | "hang" | "crash">, Reply>>;
+}
+
+/** Has the model do what the behaviour says. The client itself crashes by other means. */
+export function play(server: ModelServer, { writes, says, ends, answers }: Behaviour, hands: Hands): void {
+  server.script(({ step }: ModelRequest): Reply => {
+    if (ends === "hang") return { hangs: true };
+    if (ends !== undefined && ends !== "well" && ends !== "crash") return hands.troubles[ends];
+    if (writes !== undefined && step === 0) return hands.write(writes.path, writes.text);
+    if (answers !== undefined) return hands.answer(answers);
+    return { says: says ?? "done" };
+  });
+}
+
+/** Names dispatches, and finds what they left. */
+export function createCookies(): { of(): string; left(): Promise<number> } {
+  const cookies: string[] = [];
+  return {
+    of() {
+      const cookie = `agent-${process.pid}-${cookies.length}-${Math.random().toString(36).slice(2)}`;
+      cookies.push(cookie);
+      return cookie;
+    },
+    async left() {
+      return (await Promise.all(cookies.splice(0).map((cookie) => leftovers(cookie)))).flat().length;
+    },
+  };
+}
+
+/** The prompts in the newest request, without what the client puts around them. */
+export function promptsIn(request: ModelRequest | undefined): readonly string[] {
+  if (request === undefined) return [];
+  const body = JSON.parse(request.text) as { messages?: readonly Turn[]; input?: readonly Turn[] };
+  return (body.messages ?? body.input ?? [])
+    .filter(({ role }) => role === "user")
+    .map(({ content }) => (typeof content === "string" ? content : (content.at(-1)?.text ?? "")))
+    .filter((text) => text !== "" && !text.trimEnd().endsWith(">"));
+}
+
+interface Turn {
+  readonly role?: string;
+  readonly content: string | readonly { readonly text?: string }[];
+}

@@ -1,0 +1,428 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import {
+  auditFailed,
+  auditPassed,
+  CAP,
+  makeProject,
+  OTHER,
+  REAL_TESTS,
+  reviewFailed,
+  reviewPassed,
+  works,
+  type Project,
+} from "./critic-audit-project.ts";
+
+/* S0 and S2 from end to end: real git, real worktrees, `node --test` as the check, and scripted agents. */
+
+let project: Project;
+beforeEach(() => {
+  project = makeProject();
+});
+afterEach(() => project.clear());
+
+const SWALLOWED = "src/wait.js:2: the error is swallowed";
+
+test("review fails, rework, audit fails, rework, the critic again, and all is accepted", async () => {
+  project.story("cap");
+  const result = await project.run(
+    {
+      developer: [works("// one"), works("// two"), works("// three")],
+      critic: [reviewFailed(SWALLOWED), reviewPassed, reviewPassed],
+      auditor: [auditFailed, auditPassed],
+    },
+    { set: [REAL_TESTS] },
+  );
+  expect(result).toMatchObject({ exitCode: 0, stories: [{ id: "cap", status: "accepted", attempts: 3 }] });
+  expect(project.verdicts()).toEqual([
+    "checks pass",
+    "review fail",
+    "checks pass",
+    "review pass",
+    "audit fail",
+    "checks pass",
+    "review pass",
+    "audit pass",
+  ]);
+  const [, second, third] = project.prompts("developer");
+  for (const part of [
+    "### CRITIC REVIEW FAILED",
+    SWALLOWED,
+    "- do something about it",
+    "### Priority: HIGH",
+    "rework 1 of 2",
+    "### If a Finding Is Wrong",
+  ])
+    expect(second).toContain(part);
+  for (const part of [
+    "### AUDIT_FAILED",
+    `${OTHER}: FAILED - there is no second argument`,
+    "src/wait.js:1: waitMs takes one argument",
+    "- add capMs",
+  ])
+    expect(third).toContain(part);
+  expect(third).toMatch(new RegExp(`must stay so:\n- ${CAP}`));
+  // What was tried before, and why it was not enough, goes with it.
+  expect(third).toContain("Attempt 1: // one -> review: fail, 1 to fix");
+  expect(project.file("cap", "src/wait.js")).toContain("// three");
+
+  const critics = project.prompts("critic");
+  expect(critics[0]).toContain("Did it: // one");
+  expect(critics[0]).toContain("+  // one");
+  expect(critics[1]).toContain("## Re-Review Assignment");
+  expect(critics[1]).toContain("-  // one");
+  expect(critics[2]).toContain("### What Changed Since You Passed It");
+  const [auditor] = project.prompts("auditor");
+  for (const part of [
+    `AC1: ${CAP}`,
+    "Error handling: ADEQUATE",
+    "Summary: reads well",
+    "`node --test` (local): PASS - 2 of 2 tests passed",
+  ])
+    expect(auditor).toContain(part);
+  expect(project.asked.filter(({ role }) => role !== "developer").every(({ access }) => access === "read")).toBe(true);
+  expect(result.state.spent.costUsd).toBeCloseTo(0.3 + 0.06 + 0.06);
+});
+
+test("the third failed review asks a person, and says what was tried", async () => {
+  project.story("cap");
+  const result = await project.run({
+    developer: [works("// one"), works("// two"), works("// three")],
+    critic: [
+      reviewFailed("src/wait.js:2: a", "src/wait.js:9: b", "src/wait.js:5: e"),
+      reviewFailed("src/wait.js:2: c", "src/wait.js:3: f"),
+      reviewFailed("src/wait.js:2: d"),
+    ],
+    auditor: [auditPassed],
+  });
+  expect(result).toMatchObject({ exitCode: 4, stories: [{ status: "escalated", attempts: 3 }] });
+  expect(result.stories[0]!.question).toMatchObject({
+    gate: "review",
+    title: "Cap the wait (cap): the review gate failed 3 times",
+  });
+  expect(project.prompts("auditor")).toHaveLength(0);
+});
+
+test("the same failure three times ends the loop inside its budget", async () => {
+  project.story("cap");
+  const result = await project.run(
+    {
+      developer: [works("// one"), works("// two"), works("// three"), works("// four")],
+      critic: [reviewFailed(SWALLOWED, "src/wait.js:9: too long")],
+      auditor: [auditPassed],
+    },
+    { set: ["gates.review.failures=9", "stall.plateau=0"] },
+  );
+  expect(result).toMatchObject({ exitCode: 4, stories: [{ status: "escalated", attempts: 3 }] });
+  expect(result.stories[0]!.question!.reason).toMatchObject({ type: "stall", stall: "same-failure" });
+});
+
+describe("environments", () => {
+  const environments = [
+    REAL_TESTS,
+    "environments.alpha.run=env FLAVOUR=alpha",
+    "environments.beta.run=env FLAVOUR=beta",
+  ];
+  const inBeta = {
+    ...works('waitMs.fails = "beta";'),
+    edit: {
+      "src/wait.js": 'export function waitMs(retry) {\n  return 100 * 2 ** (retry - 1);\n}\nwaitMs.fails = "beta";\n',
+    },
+  };
+  const audits = { ...auditPassed, say: auditPassed.say!.replace("(local)", "(alpha)") };
+
+  test("a failure in one of them goes back with the table", async () => {
+    project.story("cap");
+    const result = await project.run(
+      { developer: [inBeta, works("// fixed")], critic: [reviewPassed], auditor: [audits] },
+      { set: environments },
+    );
+    expect(result.exitCode).toBe(0);
+    const [, brief] = project.prompts("developer");
+    expect(brief).toContain("### ENVIRONMENT-SPECIFIC FAILURE");
+    expect(brief).toMatch(/\| alpha \| PASS \| .*\|\n\| beta \| FAIL \| .*1 of 2 tests failed/);
+    expect(brief).toContain("### Common Causes");
+  });
+
+  test("where no gate runs the checks the audit does, and an exit code outweighs an auditor", async () => {
+    project.story("cap");
+    const result = await project.run(
+      { developer: [inBeta, works("// fixed")], critic: [reviewPassed], auditor: [audits] },
+      { set: [...environments, "phases.implement=[integrity, review, audit]"] },
+    );
+    expect(result.exitCode).toBe(0);
+    expect(project.verdicts()).toEqual(["review pass", "audit fail", "review pass", "audit pass"]);
+    const [failed] = project.events("gate.judged").filter(({ judgement }) => judgement.result === "fail");
+    expect(failed!.judgement.disagreement).toContain(
+      "auditor against engine: the auditor passed the work, and `node --test` failed in beta",
+    );
+    const [, brief] = project.prompts("developer");
+    expect(brief).toContain("### ENVIRONMENT-SPECIFIC FAILURE");
+    expect(brief).toMatch(/\| alpha \| PASS .*\n\| beta \| FAIL /);
+    expect(brief).toContain("the exit code counts");
+  });
+});
+
+describe("AUDIT_BLOCKED", () => {
+  const blocked = {
+    say: "AUDIT_BLOCKED: {story}\n\nPre-existing Failures:\n- the database is down\n\nCannot proceed with audit until infrastructure is fixed.\n",
+  };
+  const repaired = { say: "Started it.\n\nREMEDIATION_COMPLETE\n\nFixes Applied:\n- started the database\n" };
+
+  test("halts dispatch, has it repaired and checked by somebody else, and goes on without a charge", async () => {
+    project.story("one", "priority: 1\n");
+    project.story("two", "priority: 2\n");
+    const result = await project.run(
+      {
+        developer: [works("// one")],
+        critic: [reviewPassed],
+        "auditor/one": [blocked, auditPassed],
+        auditor: [auditPassed],
+        remediation: [repaired],
+        "health-check": [{ say: "HEALTH_AUDIT: UNHEALTHY\n" }, { say: "HEALTH_AUDIT: HEALTHY\n" }],
+      },
+      { set: ["concurrency.stories=1", "limits.timeout.remediation=77s"] },
+    );
+    expect(result.exitCode).toBe(0);
+    const types = project.lines.map(({ event }) => event.type);
+    const halted = types.slice(types.indexOf("remediation.started"), types.lastIndexOf("health.checked"));
+    expect(halted).not.toContain("attempt.started");
+    expect(types.filter((type) => type === "remediation.started")).toHaveLength(2);
+    expect(project.verdicts("one")).toEqual(["checks pass", "review pass", "audit blocked", "audit pass"]);
+    expect(result.state.remediation).toBeNull();
+    const [told, again] = project.asked.filter(({ role }) => role === "remediation");
+    expect(told).toMatchObject({ access: "full", timeoutMs: 77_000 });
+    for (const part of [
+      "Issue: audit: the database is down",
+      "what kept the audit gate of one from judging",
+      "`grep -q waitMs src/wait.js` (local)",
+    ])
+      expect(told!.prompt).toContain(part);
+    expect(again!.prompt).toContain("Attempt: 2 of 3");
+    expect(project.prompts("health-check")[0]).toContain("`grep -q waitMs src/wait.js` (local)");
+  });
+
+  test("that nobody can repair is a person's", async () => {
+    project.story("one");
+    const result = await project.run({ developer: [works("// one")], critic: [reviewPassed], auditor: [blocked] });
+    expect(result.exitCode).toBe(4);
+    expect(result.state.escalation).toMatchObject({ reason: { type: "infrastructure", tries: 3 } });
+  });
+});
+
+describe("a reviewer that is not understood", () => {
+  test.each([
+    ["an unknown signal", { say: "LGTM: {story}\n" }],
+    ["another task's id", { say: "REVIEW_PASSED: elsewhere\n" }],
+  ])("%s is asked about, and then counts", async (_what, odd) => {
+    project.story("cap");
+    const result = await project.run({
+      developer: [works("// one")],
+      critic: [odd, odd, reviewPassed],
+      auditor: [auditPassed],
+    });
+    expect(result).toMatchObject({ exitCode: 0, stories: [{ attempts: 1 }] });
+    expect(project.prompts("critic")[2]).toContain("asked 2 of 2 times");
+    expect(project.verdicts()).toEqual(["checks pass", "review pass", "audit pass"]);
+  });
+
+  test("a FAIL without particulars is asked about once, and goes back as what it is", async () => {
+    project.story("cap");
+    const vague = { say: "REVIEW_FAILED: {story}\n\nSummary: I would not have done it so\n" };
+    const result = await project.run({
+      developer: [works("// one"), works("// two")],
+      critic: [vague, vague, reviewPassed],
+      auditor: [auditPassed],
+    });
+    expect(result.exitCode).toBe(0);
+    const [, brief] = project.prompts("developer");
+    expect(brief).toContain("failed without particulars, even when asked for them");
+    expect(brief).toContain("What it said is all there is");
+    expect(brief).toContain("I would not have done it so");
+  });
+
+  test("a crash is the gate's error: it is tried again, and after three a person is asked; no failure is counted", async () => {
+    project.story("cap");
+    const crash = { say: "REVIEW_FAILED: {story}\n\nIssues Found:\n- src/wait.js:1: x\n", crash: true };
+    const once = await project.run({
+      developer: [works("// one")],
+      critic: [crash, reviewPassed],
+      auditor: [auditPassed],
+    });
+    expect(once).toMatchObject({ exitCode: 0, stories: [{ attempts: 1 }] });
+    expect(project.verdicts()).toEqual(["checks pass", "review error", "review pass", "audit pass"]);
+    project.story("again");
+    const always = await project.run({ developer: [works("// one")], critic: [crash], auditor: [auditPassed] });
+    const again = always.stories.find(({ id }) => id === "again")!;
+    expect(again).toMatchObject({ status: "escalated" });
+    expect(again.question!.reason).toMatchObject({ type: "gate-error", errors: 3 });
+    expect(project.verdicts("again")).toEqual(["checks pass", "review error", "review error", "review error"]);
+    expect(project.events("work.sent-back")).toHaveLength(0);
+  });
+
+  test("an agent that is gone has its fallback", async () => {
+    project.story("cap");
+    const result = await project.run(
+      {
+        developer: [works("// one")],
+        critic: [{ error: "launch" }],
+        "second-critic": [reviewPassed],
+        auditor: [auditPassed],
+      },
+      { set: ["agents.critic.fallback=second-critic"] },
+    );
+    expect(result.exitCode).toBe(0);
+    const [review] = project.events("gate.judged").filter(({ judgement }) => judgement.gate === "review");
+    expect(review!.judgement).toMatchObject({
+      stages: [{ reviewer: "second-critic" }],
+      asked: { critic: 1, "second-critic": 1 },
+    });
+  });
+});
+
+describe("reviewers who contradict each other", () => {
+  const set = (one: string, other: string) => [
+    `gates.review.perspectives=[${one}, ${other}]`,
+    `roles.stage.${one}=reviewer-a`,
+    `roles.stage.${other}=reviewer-b`,
+  ];
+  const asks = (fix: string) => ({
+    say: JSON.stringify({
+      passed: false,
+      issues: [
+        { severity: "critical", category: "style", file: "src/wait.js", line: 2, description: fix, suggestedFix: fix },
+      ],
+    }),
+  });
+  const fine = { say: JSON.stringify({ passed: true, issues: [] }) };
+  const scripts = {
+    developer: [works("// one"), works("// two")],
+    "reviewer-a": [asks("Add a check of the argument"), { say: "REVIEW_PASSED: {story}\n" }, fine],
+    "reviewer-b": [asks("Remove the check of the argument"), { say: "REVIEW_PASSED: {story}\n" }, fine],
+    auditor: [auditPassed],
+  };
+
+  test("security wins, and the brief says so", async () => {
+    project.story("cap");
+    const result = await project.run(scripts, { set: set("security", "code") });
+    const [, brief] = project.prompts("developer");
+    expect(brief).toContain("### Reviewers Disagree");
+    expect(brief).toContain("Follow security.");
+    expect(project.prompts("reviewer-a")).not.toHaveLength(0);
+    expect(result.stories[0]!.attempts).toBe(2);
+  });
+
+  test("a tie is a person's", async () => {
+    project.story("cap");
+    const result = await project.run(scripts, { set: set("first", "second") });
+    expect(result.exitCode).toBe(4);
+    expect(result.stories[0]!.question!.reason).toMatchObject({ type: "conflict" });
+  });
+});
+
+describe("a disputed finding", () => {
+  const critic = [reviewFailed(SWALLOWED), reviewFailed(SWALLOWED), reviewPassed];
+
+  test("that an independent reviewer throws out does not block any more", async () => {
+    project.story("cap");
+    const result = await project.run({
+      developer: [works("// one"), works("// two", "Dispute: 1: nothing throws there")],
+      critic: [reviewFailed(SWALLOWED), reviewPassed],
+      adjudicator: [{ say: "REVIEW_PASSED: {story}\n\nSummary: nothing throws there indeed\n" }],
+      auditor: [auditPassed],
+    });
+    expect(result.exitCode).toBe(0);
+    expect(project.events("finding.disputed")).toMatchObject([
+      { gate: "review", by: "developer", rationale: "nothing throws there" },
+    ]);
+    expect(project.events("finding.adjudicated")).toMatchObject([{ upheld: false, by: "adjudicator" }]);
+    expect(project.prompts("adjudicator")[0]).toContain("nothing throws there");
+  });
+
+  test("that is upheld is a person's to decide", async () => {
+    project.story("cap");
+    const result = await project.run({
+      developer: [works("// one"), works("// two", "Dispute: 1: nothing throws there")],
+      critic,
+      adjudicator: [{ say: "REVIEW_FAILED: {story}\n\nIssues Found:\n- src/wait.js:2: it does\n" }],
+      auditor: [auditPassed],
+    });
+    expect(result.exitCode).toBe(4);
+    expect(result.stories[0]!.question!.reason).toMatchObject({ type: "dispute" });
+    expect(project.prompts("critic")).toHaveLength(1);
+  });
+});
+
+test("acceptance unblocks what depends on it, and two stories are reworked at the same time", async () => {
+  project.story("one");
+  project.story("two");
+  project.story("three", "dependencies: [one, two]\n");
+  const slow = (line: string) => ({ ...works(line), delay: "300ms" });
+  const result = await project.run({
+    developer: [slow("// one"), slow("// two")],
+    critic: [reviewFailed(SWALLOWED), reviewPassed],
+    auditor: [auditPassed],
+  });
+  expect(result).toMatchObject({ exitCode: 0 });
+  expect(result.stories.map(({ id, status, attempts }) => `${id} ${status} ${attempts}`)).toEqual([
+    "one accepted 2",
+    "two accepted 2",
+    "three accepted 2",
+  ]);
+  const at = (type: string, story: string, nth = 0) =>
+    project.lines.findIndex(
+      (line) => line === project.lines.filter(({ event, story: of }) => event.type === type && of === story)[nth],
+    );
+  // The rework of each began before the other's had ended.
+  expect(at("attempt.started", "one", 1)).toBeLessThan(at("attempt.finished", "two", 1));
+  expect(at("attempt.started", "two", 1)).toBeLessThan(at("attempt.finished", "one", 1));
+  expect(at("story.started", "three")).toBeGreaterThan(
+    Math.max(at("story.accepted", "one"), at("story.accepted", "two")),
+  );
+});
+
+test("dependencies that change between attempts are noticed and journalled: what has not begun waits for them", async () => {
+  project.story("work", "priority: 1\n");
+  project.story("next", "priority: 5\n");
+  project.story("last", "priority: 9\n");
+  const stop = new AbortController();
+  const set = ["concurrency.stories=1"];
+  const scripts = {
+    "developer/work": [works("// one"), { ...works("// two"), delay: "1s" }],
+    developer: [works("// one")],
+    "critic/work": [reviewFailed(SWALLOWED), reviewPassed],
+    critic: [reviewPassed],
+    auditor: [auditPassed],
+  };
+  await project.run(scripts, {
+    set,
+    signal: stop.signal,
+    onLines: (lines) => {
+      project.lines.push(...lines);
+      if (lines.some(({ event }) => event.type === "work.sent-back")) stop.abort();
+    },
+  });
+  expect(project.verdicts()).toEqual(["checks pass", "review fail"]);
+  project.story("work", "priority: 1\ndependencies: [last]\n");
+  project.story("next", "priority: 5\ndependencies: [last]\n");
+  const result = await project.run(scripts, { set });
+  expect(result).toMatchObject({ exitCode: 0 });
+  expect(project.events("story.changed", "next")).toMatchObject([{ what: ["dependsOn"] }]);
+  expect(project.events("story.changed", "work")).toMatchObject([{ what: ["dependsOn"] }]);
+  const accepted = project.lines.flatMap(({ event, story }) => (event.type === "story.accepted" ? [story] : []));
+  expect(accepted).toEqual(["work", "last", "next"]);
+});
+
+test("a run that has nobody to review says so before anything starts", async () => {
+  project.story("cap");
+  const error = await project.run({ developer: [works("// one")] }).then(
+    () => null,
+    (reason: unknown) => reason,
+  );
+  expect(error).toMatchObject({
+    code: "config-invalid",
+    message: "nobody plays critic for the review gate, or auditor for the audit gate",
+  });
+  expect((error as { hint: string }).hint).toContain("agents: { critic: { use: command, command: … }, auditor:");
+  expect(project.asked).toHaveLength(0);
+  expect(project.lines).toHaveLength(0);
+});

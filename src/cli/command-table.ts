@@ -74,6 +74,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import("./commands/answer.ts"),
   },
   {
+    name: "flakes",
+    summary: "list the tests that passed and failed on one and the same tree",
+    load: () => import("./commands/flakes.ts"),
+  },
+  {
     name: "log",
     summary: "print the journal",
     load: () => import("./commands/log.ts"),

@@ -4,7 +4,7 @@ import type { Clock } from "../ports/clock.ts";
 import type { Evidence } from "../ports/evidence.ts";
 import type { Gate } from "../ports/gate.ts";
 import type { Workspace } from "../ports/workspace.ts";
-import { createChecksGate } from "../adapters/gates/checks-gate.ts";
+import { createChecksGate, type ChecksOptions } from "../adapters/gates/checks-gate.ts";
 import { createIntegrityGate } from "../adapters/gates/integrity-gate.ts";
 import { allowedEnvironment } from "../adapters/process/environment.ts";
 import { COOKIE_VARIABLE } from "../adapters/process/leftovers.ts";
@@ -16,6 +16,8 @@ interface Parts {
   readonly clock: Clock;
   readonly workspace: Workspace;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** The tests that were seen to be flaky before. */
+  readonly flakes?: ChecksOptions["flakes"];
   /** Without them there are only the gates that ask nobody. */
   readonly reviewers?: ReviewerParts;
 }
@@ -23,7 +25,7 @@ interface Parts {
 /** The gates there are, as the config wants them. */
 export function gatesOf(
   { config }: Pick<RunPlan, "config">,
-  { evidence, clock, workspace, env, reviewers }: Parts,
+  { evidence, clock, workspace, env, flakes, reviewers }: Parts,
 ): ReadonlyMap<GateName, Gate> {
   const commands = config.gates.checks.commands.map(commandOf);
   const checks = createChecksGate({
@@ -37,6 +39,7 @@ export function gatesOf(
     reports: config.gates.checks.reports,
     reruns: config.gates.checks.reruns,
     parallel: config.gates.checks.parallel,
+    ...(flakes === undefined ? {} : { flakes }),
     ...(config.gates.checks.coverage === undefined ? {} : { coverage: config.gates.checks.coverage }),
   });
   const integrity = createIntegrityGate({

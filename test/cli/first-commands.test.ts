@@ -117,6 +117,13 @@ describe("remand doctor", () => {
     });
   });
 
+  it.each(["npm test || true", "npm test; exit 0", "npm test ||:"])("sees that `%s` cannot fail", async (check) => {
+    const files = memoryFiles({ "/work/remand.yaml": GOOD.replace("npm test", JSON.stringify(check)) });
+    const ran = await run(["doctor"], [doctor], { files, host: fakeHost() });
+    expect(ran.exit).toBe(1);
+    expect(ran.out).toContain(`problem  checks: \`${check}\` ends well whatever happens in it\n`);
+  });
+
   it("follows a role to the one that stands in for it", async () => {
     const files = memoryFiles({ "/work/remand.yaml": `preset: factory\nagents: { developer: { use: claude } }\n` });
     const ran = await run(["doctor"], [doctor], { files, host: fakeHost() });

@@ -68,6 +68,16 @@ function fileProbe(name: string, problems: readonly Problem[], detail: string, h
 function checksProbe({ phases, gates }: Config): Probe {
   const judges = Object.values(phases).some((list) => list !== false && list.includes("checks"));
   const { commands } = gates.checks;
+  const deaf = commands
+    .map((each) => (typeof each === "string" ? each : each.run))
+    .find((run) => NEVER_FAILS.test(run));
+  if (judges && deaf !== undefined)
+    return {
+      name: "checks",
+      ok: false,
+      detail: `\`${deaf}\` ends well whatever happens in it`,
+      fix: "Leave out what throws its exit code away: a check that cannot fail judges nothing.",
+    };
   if (!judges || commands.length > 0)
     return { name: "checks", ok: true, detail: `${commands.length} commands`, fix: "" };
   return {
@@ -77,6 +87,8 @@ function checksProbe({ phases, gates }: Config): Probe {
     fix: "Say what judges the work: gates: { checks: { commands: [npm test] } }",
   };
 }
+
+const NEVER_FAILS = /(?:\|\||;)\s*(?:true|:|exit 0)\s*$/;
 
 /** Each role that does a phase needs somebody who plays it. */
 function agentProbes(config: Config): Probe[] {

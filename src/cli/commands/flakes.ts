@@ -1,0 +1,54 @@
+import { timeText } from "../../views/event-words.ts";
+import { flakeList, noteFlakes, type Flake } from "../../views/flakes.ts";
+import { counted, shortLine } from "../../views/words.ts";
+import { EXIT, type CliCommand, type World } from "../command.ts";
+import { paintFor } from "../terminal-kind.ts";
+
+const EXAMPLES = `Examples:
+  remand flakes                       tests that gave two answers about one tree, the latest first
+  remand flakes --json                as a document for programs
+`;
+
+export const command: CliCommand = {
+  name: "flakes",
+  summary: "list the tests that passed and failed on one and the same tree",
+  register(command, world, done) {
+    command
+      .option("--json", "print a document of the schema remand.flakes/1")
+      .addHelpText("before", EXAMPLES)
+      .action(async (options: { readonly json?: boolean }) => {
+        await flakes(world, options.json === true);
+        done(EXIT.ok);
+      });
+  },
+};
+
+async function flakes(world: World, isDocument: boolean): Promise<void> {
+  const known = new Map<string, Flake>();
+  const look = await world.host.look(world.cwd);
+  if (look !== null) for await (const line of look.lines(0)) noteFlakes(known, line);
+  await look?.close();
+  const list = flakeList(known);
+  if (isDocument)
+    world.out(`${JSON.stringify({ schema: "remand.flakes/1", flakes: list.map(documented) }, null, 2)}\n`);
+  else if (list.length === 0) world.out("no test was seen to be flaky\n");
+  else world.out(list.map((flake) => flakeText(world, flake)).join(""));
+}
+
+const documented = ({ firstSeenAt, lastSeenAt, ...rest }: Flake) => ({
+  ...rest,
+  firstSeenAt: new Date(firstSeenAt).toISOString(),
+  lastSeenAt: new Date(lastSeenAt).toISOString(),
+});
+
+function flakeText(world: World, { test, file, check, times, lastSeenAt, stories }: Flake): string {
+  const paint = paintFor(world.color);
+  const place = [file === null ? "" : `in ${file}`, check === null ? "" : `check ${check}`].filter(
+    (each) => each !== "",
+  );
+  return [
+    `${paint.warn(shortLine(test, 160))}  ${paint.dim(place.join(", "))}`,
+    `  ${counted(times, "time")}, last ${timeText(lastSeenAt)}, in ${shortLine(stories.join(", "), 200)}`,
+    "",
+  ].join("\n");
+}

@@ -1,0 +1,49 @@
+import type { Recorded } from "../domain/event.ts";
+import type { Finding } from "../domain/finding.ts";
+import { byText } from "../stdx/sorted-map.ts";
+
+/** A test, or a whole check, that gave two answers about one tree. */
+export interface Flake {
+  /** As judgements call it. */
+  readonly name: string;
+  readonly test: string;
+  readonly file: string | null;
+  readonly check: string | null;
+  readonly times: number;
+  readonly firstSeenAt: number;
+  readonly lastSeenAt: number;
+  readonly stories: readonly string[];
+  /** The last trees that it was seen on. */
+  readonly trees: readonly string[];
+}
+
+/** Notes the flakes that a line of the journal tells of. Folded over the whole journal this is the list that is kept. */
+export function noteFlakes(known: Map<string, Flake>, { at, story, event }: Recorded): void {
+  if (event.type !== "gate.judged") return;
+  const { flaky = [], findings, tree } = event.judgement;
+  for (const name of flaky) {
+    const before = known.get(name);
+    const told = findings.find((finding) => finding.category === "flaky" && nameOf(finding) === name);
+    known.set(name, {
+      name,
+      test: told?.symbol ?? before?.test ?? name,
+      file: told?.file ?? before?.file ?? null,
+      check: told?.source ?? before?.check ?? null,
+      times: (before?.times ?? 0) + 1,
+      firstSeenAt: before?.firstSeenAt ?? at,
+      lastSeenAt: at,
+      stories: [...new Set([...(before?.stories ?? []), ...(story === null ? [] : [story])])],
+      trees: [...new Set([...(before?.trees ?? []), tree])].slice(-MOST_TREES),
+    });
+  }
+}
+
+/** The latest first. */
+export function flakeList(known: ReadonlyMap<string, Flake>): Flake[] {
+  return [...known.values()].sort((a, b) => b.lastSeenAt - a.lastSeenAt || byText(a.name, b.name));
+}
+
+const MOST_TREES = 50;
+
+/** A test is called by its place and its name. */
+const nameOf = ({ file, source, symbol }: Finding): string => `${file ?? source} > ${symbol ?? ""}`;

@@ -3,7 +3,6 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createSqliteJournal } from "../src/adapters/journal/sqlite-journal.ts";
-import { createFileOutbox } from "../src/adapters/outbox/file-outbox.ts";
 import type { Story } from "../src/domain/story.ts";
 import { median, type BenchResult } from "./bench-result.ts";
 import { openEngine } from "./engine/driven.ts";
@@ -106,8 +105,7 @@ async function rateOf(side: Side, stories: readonly string[]): Promise<number> {
 
 async function oursOf(folder: string, atOnce: number): Promise<{ accept: Side; close(): Promise<void> }> {
   const journal = await createSqliteJournal(join(folder, `ours-${atOnce}.db`));
-  const outbox = createFileOutbox(join(folder, `outbox-${atOnce}`));
-  const engine = await openEngine(journal, { atOnce, failures: 1, gates: ["checks"], outbox });
+  const engine = await openEngine(journal, { atOnce, failures: 1, gates: ["checks"], outbox: journal.outbox });
   return { accept: (stories) => engine.accept(stories), close: () => journal.close() };
 }
 

@@ -52,27 +52,14 @@ async function realSurroundings(): Promise<Surroundings> {
 function lateHost(): Host {
   const host = async (): Promise<Host> => (await import("./compose/host.ts")).createHost(process.env);
   return {
+    glance: async (root) => (await host()).glance(root),
     look: async (root) => (await host()).look(root),
     tell: async (root, stream, events) => (await host()).tell(root, stream, events),
     own: async (root, plan) => (await host()).own(root, plan),
     tryChecks: async (root, plan) => (await host()).tryChecks(root, plan),
     gate: async (root, plan) => (await host()).gate(root, plan),
     probe: async (root, programs) => (await host()).probe(root, programs),
-    watchFolder: (folder, changed) => lateWatch(host(), folder, changed),
     demoRepository: async (files) => (await host()).demoRepository(files),
-  };
-}
-
-/** Whoever stops watching before it has begun does not watch at all. */
-function lateWatch(host: Promise<Host>, folder: string, changed: () => void): () => void {
-  let stop: (() => void) | null = null;
-  let isOver = false;
-  void host.then((real) => {
-    if (!isOver) stop = real.watchFolder(folder, changed);
-  });
-  return () => {
-    isOver = true;
-    stop?.();
   };
 }
 

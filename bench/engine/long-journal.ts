@@ -5,8 +5,9 @@ import { openSqlite } from "../../src/adapters/journal/sqlite.ts";
 import { stateFolder } from "../../src/compose/state-folder.ts";
 import type { Event } from "../../src/domain/event.ts";
 import { storyId } from "../../src/domain/ids.ts";
-import { foldJournal, saveSnapshot } from "../../src/engine/fold-journal.ts";
-import { openLedger } from "../../src/engine/ledger.ts";
+import { foldJournal } from "../../src/engine/fold-journal.ts";
+import { openLedger, SNAPSHOT_EVERY } from "../../src/engine/ledger.ts";
+import { createSnapshotSaver } from "../../src/engine/snapshot.ts";
 import { openEngine } from "./driven.ts";
 import { instantWorld } from "./instant-world.ts";
 import { names } from "./steps.ts";
@@ -30,23 +31,29 @@ export async function longJournal(folder: string, stories: number): Promise<Long
   const journal = await createSqliteJournal(file);
   const engine = await openEngine(journal, { atOnce: 20, failures: 1 });
   await engine.accept([MODEL]);
-  const text = JSON.stringify(await firstHalf(journal));
+  const half = await firstHalf(journal);
+  const text = JSON.stringify(half);
+  // As the engine does: as many lines come after the last snapshot as there ever are.
+  const after = Math.floor((SNAPSHOT_EVERY - 1) / half.length);
   for (let from = 0; from < stories; from += BATCH) {
     const batch = names("story", Math.min(from + BATCH, stories)).slice(from);
-    await Promise.all(
-      batch.map((name) =>
-        journal.append(storyId(name), 0, JSON.parse(text.replaceAll(MODEL, name)) as Event[], Date.now()),
-      ),
-    );
-    // As the engine does every so often, so that some lines come after the last one.
-    if (from + BATCH < stories) await saveSnapshot(journal, await foldJournal(journal));
+    const add = (some: readonly string[]) =>
+      Promise.all(
+        some.map((name) =>
+          journal.append(storyId(name), 0, JSON.parse(text.replaceAll(MODEL, name)) as Event[], Date.now()),
+        ),
+      );
+    await add(batch.slice(0, -after));
+    const folded = await foldJournal(journal);
+    await createSnapshotSaver(journal, folded.kept)(folded);
+    await add(batch.slice(-after));
   }
   const { position: events } = await journal.head();
   await journal.close();
   const withoutSnapshot = join(folder, "without-snapshot.db");
   copyFileSync(file, withoutSnapshot);
   const db = await openSqlite(withoutSnapshot, "write");
-  db.exec("DELETE FROM snapshot; PRAGMA wal_checkpoint(TRUNCATE)");
+  db.exec("DELETE FROM snapshot; DELETE FROM part; DELETE FROM outline; PRAGMA wal_checkpoint(TRUNCATE)");
   db.close();
   return { root, file, withoutSnapshot, events };
 }

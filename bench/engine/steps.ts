@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import { createFileOutbox } from "../../src/adapters/outbox/file-outbox.ts";
 import { createSqliteJournal } from "../../src/adapters/journal/sqlite-journal.ts";
 import type { Journal } from "../../src/ports/journal.ts";
 import { median, type BenchResult } from "../bench-result.ts";
@@ -23,58 +22,44 @@ export interface Steps {
  * beside the same bytes kept by themselves. All take turns, so that a slow moment of the disk falls on each of them.
  */
 export async function measureSteps(folder: string): Promise<Steps> {
-  const inMemory = await opened(folder, "steps", {});
-  const onDisk = await opened(folder, "outbox", { outbox: createFileOutbox(join(folder, "outbox")) });
+  const { journal, engine } = await opened(folder);
   const plain = plainFloor(join(folder, "plain.jsonl"));
   const sqlite = await sqliteFloor(join(folder, "sqlite.db"));
-  const rounds: { engine: number; withOutbox: number; plain: number; sqlite: number }[] = [];
+  const rounds: { engine: number; plain: number; sqlite: number }[] = [];
   for (let round = 0; round < ROUNDS; round++) {
-    const { ms: engine, texts } = await stepMs(inMemory, `round-${round}`);
+    const { ms, texts } = await stepMs(journal, engine, `round-${round}`);
     const [plainMs, sqliteMs] = msPerWrite([plain, sqlite], texts) as [number, number];
-    const { ms: withOutbox } = await stepMs(onDisk, `round-${round}`);
-    rounds.push({ engine, withOutbox, plain: plainMs, sqlite: sqliteMs });
+    rounds.push({ engine: ms, plain: plainMs, sqlite: sqliteMs });
   }
   plain.close();
   sqlite.close();
-  await inMemory.journal.close();
-  await onDisk.journal.close();
+  await journal.close();
   const of = (what: keyof (typeof rounds)[number]): number => median(rounds.map((round) => round[what]));
-  const row = (name: string, what: "engine" | "withOutbox", floor: "plain" | "sqlite", limit: number | null) => ({
+  const row = (name: string, floor: "plain" | "sqlite", limit: number | null) => ({
     name,
-    value: of(what),
+    value: of("engine"),
     unit: "ms",
-    ratio: of(what) / of(floor),
+    ratio: of("engine") / of(floor),
     against: `${floor === "plain" ? "append + fdatasync" : "a bare SQLite commit"} (${of(floor).toFixed(2)} ms)`,
     limit,
   });
   return {
     commitMs: of("sqlite"),
-    results: [
-      row("engine: a journalled step", "engine", "plain", 2),
-      row("engine: the same", "engine", "sqlite", null),
-      row("engine: a step, with results kept on disk first", "withOutbox", "plain", null),
-    ],
+    results: [row("engine: a journalled step", "plain", 2), row("engine: the same", "sqlite", null)],
   };
 }
 
-interface Opened {
-  readonly journal: Journal;
-  readonly engine: Engine;
-}
-
-async function opened(
-  folder: string,
-  name: string,
-  more: Pick<Parameters<typeof openEngine>[1], "outbox">,
-): Promise<Opened> {
-  const journal = await createSqliteJournal(join(folder, `${name}.db`));
+/** With the outbox in use, as it is in the product: what an agent ended with is on the disk before it is reported. */
+async function opened(folder: string): Promise<{ journal: Journal; engine: Engine }> {
+  const journal = await createSqliteJournal(join(folder, "steps.db"));
+  const { outbox } = journal;
   // The warm-up works on many at once, for it is the code that is to get warm and not the disk.
-  const warming = await openEngine(journal, { atOnce: 50, failures: 1, ...more });
+  const warming = await openEngine(journal, { atOnce: 50, failures: 1, outbox });
   await warming.accept(names("warm-up", WARM_UP));
-  return { journal, engine: await openEngine(journal, { atOnce: 1, failures: 1, ...more }) };
+  return { journal, engine: await openEngine(journal, { atOnce: 1, failures: 1, outbox }) };
 }
 
-async function stepMs({ journal, engine }: Opened, round: string): Promise<{ ms: number; texts: string[] }> {
+async function stepMs(journal: Journal, engine: Engine, round: string): Promise<{ ms: number; texts: string[] }> {
   const before = await journal.head();
   const begin = performance.now();
   await engine.accept(names(round, STORIES));

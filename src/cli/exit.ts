@@ -1,7 +1,6 @@
 import type { Escalation } from "../domain/escalation.ts";
 import type { StoryId } from "../domain/ids.ts";
-import type { RunState } from "../domain/run-state.ts";
-import type { StoryState } from "../domain/story-state.ts";
+import type { RunOutline, StoryOutline } from "../domain/outline.ts";
 import { byText, lookup } from "../stdx/sorted-map.ts";
 import { storiesOf } from "../views/run-summary.ts";
 import { EXIT, type ExitCode } from "./command.ts";
@@ -10,7 +9,7 @@ import { EXIT, type ExitCode } from "./command.ts";
  * What the exit code says of the stories that were asked for (`null`: all of them). When several codes apply, the
  * first of this order wins: Remand failed, a budget stopped it, a person must act, work was rejected, still running.
  */
-export function exitCodeOf(run: RunState, asked: readonly StoryId[] | null): ExitCode {
+export function exitCodeOf(run: RunOutline, asked: readonly StoryId[] | null): ExitCode {
   const codes = new Set(storiesOf(run, asked).map((state) => codeOf(run, state, new Set())));
   return strongest(codes);
 }
@@ -21,7 +20,7 @@ export function strongest(codes: ReadonlySet<ExitCode>): ExitCode {
   return PRECEDENCE.find((code) => codes.has(code)) ?? EXIT.ok;
 }
 
-function codeOf(run: RunState, state: StoryState, seen: Set<StoryId>): ExitCode {
+function codeOf(run: RunOutline, state: StoryOutline, seen: Set<StoryId>): ExitCode {
   const { ending, escalation, story } = state;
   if (ending !== null) return ending.how === "accepted" ? EXIT.ok : EXIT.rejected;
   if (escalation !== null) return askedBy(escalation);
@@ -37,7 +36,7 @@ function codeOf(run: RunState, state: StoryState, seen: Set<StoryId>): ExitCode 
   return run.halted === null ? EXIT.running : EXIT.person;
 }
 
-function otherCode(run: RunState, id: StoryId, seen: Set<StoryId>): ExitCode {
+function otherCode(run: RunOutline, id: StoryId, seen: Set<StoryId>): ExitCode {
   const other = lookup(run.stories, id, byText);
   // Nobody can wait for a story that does not exist: a person has to say which one is meant.
   return other === undefined ? EXIT.person : codeOf(run, other, seen);

@@ -4,6 +4,7 @@ import type { GateName, Judgement } from "../domain/gate.ts";
 import type { GateReport } from "../domain/gate-report.ts";
 import type { StoryId } from "../domain/ids.ts";
 import type { Policy } from "../domain/policy.ts";
+import type { RunOutline } from "../domain/outline.ts";
 import type { RunState } from "../domain/run-state.ts";
 import type { Story } from "../domain/story.ts";
 import type { Agent } from "../ports/agent.ts";
@@ -14,6 +15,8 @@ import type { Workspace } from "../ports/workspace.ts";
 
 /** How a command reaches the engine and its journal. `main` hands in the real one, tests their own. */
 export interface Host {
+  /** How the stories stand now, in outline; `null` where nothing ever ran. It reads as little as it can. */
+  glance(root: string): Promise<RunOutline | null>;
   /** What there is now, without owning anything; `null` where nothing ever ran. Close it. */
   look(root: string): Promise<Look | null>;
   /** Says something to the journal from outside of the engine, which notices. Throws where nothing ever ran. */
@@ -26,8 +29,6 @@ export interface Host {
   gate(root: string, plan: GatePlan): Promise<GateReport>;
   /** What can be said of the surroundings: git, Node, the journal's place, and whether each program is there to be run. */
   probe(root: string, programs: readonly string[]): Promise<readonly Probe[]>;
-  /** Calls back when a file of the folder was made, changed or taken away. Returns how to stop it. */
-  watchFolder(folder: string, changed: () => void): () => void;
   /** A new git repository in a new temporary folder with these files committed (path below it → text); says where. */
   demoRepository(files: Readonly<Record<string, string>>): Promise<string>;
 }
@@ -101,10 +102,6 @@ export interface Owned {
   /** Works until nothing is left to do, or until the signal says stop. */
   drive(signal: AbortSignal): Promise<RunState>;
   tell(stream: StoryId | null, events: readonly Event[]): Promise<void>;
-  /** Puts stories into the journal that are new, or whose files say something else than before; says whether any was. */
-  shelve(stories: readonly Story[]): Promise<boolean>;
-  /** Calls back when another process has said something. Returns how to stop it. */
-  onWord(heard: () => void): () => void;
   /** `in-place` only: brings the checkout back to how it was before the first attempt of the story. */
   undo(story: StoryId): Promise<void>;
   close(): Promise<void>;

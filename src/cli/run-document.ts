@@ -1,11 +1,11 @@
 import type { StoryId } from "../domain/ids.ts";
-import type { RunState } from "../domain/run-state.ts";
+import type { RunOutline } from "../domain/outline.ts";
 import { boardRows } from "../views/board.ts";
 import { runCounts } from "../views/run-summary.ts";
 import { exitCodeOf } from "./exit.ts";
 
 /** How a run stands, for programs. */
-export function runDocument(run: RunState, asked: readonly StoryId[] | null, schema = "remand.run/1"): object {
+export function runDocument(run: RunOutline, asked: readonly StoryId[] | null, schema = "remand.run/1"): object {
   return {
     schema,
     exit: exitCodeOf(run, asked),

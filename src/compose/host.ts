@@ -1,5 +1,4 @@
 import type { Host } from "../cli/host.ts";
-import { watchFolder } from "../adapters/files/watch-folder.ts";
 
 /**
  * The real engine and journal of a checkout, for the commands and for the library. Each part is loaded by the first
@@ -7,13 +6,13 @@ import { watchFolder } from "../adapters/files/watch-folder.ts";
  */
 export function createHost(env: Readonly<Record<string, string | undefined>>): Host {
   return {
+    glance: async (root) => (await import("./glance.ts")).glance(root),
     look: async (root) => (await import("./look.ts")).look(root),
     tell: async (root, stream, events) => (await import("./tell.ts")).tell(root, stream, events),
     own: async (root, plan) => (await import("./own.ts")).own(root, plan, env),
     tryChecks: async (root, plan) => (await import("./try-checks.ts")).tryChecks(root, plan, env),
     gate: async (root, plan) => (await import("./gate.ts")).gate(root, plan, env),
     probe: async (root, programs) => (await import("./probe.ts")).probe(root, programs, env),
-    watchFolder,
     demoRepository: async (files) => (await import("./demo-repository.ts")).demoRepository(files),
   };
 }

@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
 import type { Look } from "../cli/host.ts";
-import { foldAnew, foldJournal } from "../engine/fold-journal.ts";
-import { canonicalJson } from "../stdx/canonical-json.ts";
+import { foldAnew, foldJournal, stateText } from "../engine/fold-journal.ts";
 import { openJournalReadOnly } from "../adapters/journal/sqlite-journal.ts";
 import { createEvidenceStore } from "../adapters/evidence/evidence-store.ts";
 import { stateFolder } from "./state-folder.ts";
@@ -17,7 +16,7 @@ export async function look(root: string): Promise<Look | null> {
     journal,
     evidence: createEvidenceStore(folder.evidence),
     lines: (after) => journal.read(after),
-    replays: async () => canonicalJson(await foldAnew(journal, position)) === canonicalJson(state),
+    replays: async () => stateText(await foldAnew(journal, position)) === stateText(state),
     notedHeads: async () => (await import("./noted-heads.ts")).notedHeads(root),
     workspace: async () => {
       const { createWorktrees } = await import("../adapters/git/worktrees.ts");

@@ -5,7 +5,6 @@ export interface StateFolder {
   readonly path: string;
   readonly journal: string;
   readonly evidence: string;
-  readonly outbox: string;
 }
 
 export function stateFolder(root: string): StateFolder {
@@ -14,6 +13,5 @@ export function stateFolder(root: string): StateFolder {
     path,
     journal: join(path, "journal.db"),
     evidence: join(path, "evidence"),
-    outbox: join(path, "outbox"),
   };
 }

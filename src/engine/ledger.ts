@@ -1,11 +1,12 @@
-import { byText, lookup, size } from "../stdx/sorted-map.ts";
+import { byText, lookup } from "../stdx/sorted-map.ts";
 import type { Event } from "../domain/event.ts";
 import type { StoryId } from "../domain/ids.ts";
 import type { RunState } from "../domain/run-state.ts";
 import type { StoryState } from "../domain/story-state.ts";
 import type { Stored } from "../ports/journal.ts";
 import type { Watcher } from "../ports/watcher.ts";
-import { foldJournal, saveSnapshot, withLine, type Folded } from "./fold-journal.ts";
+import { foldJournal, withLine, type Folded } from "./fold-journal.ts";
+import { createSnapshotSaver } from "./snapshot.ts";
 import type { EngineWorld } from "./world.ts";
 
 /** The journal and the state folded from it, kept in step. The only writer of events in the engine. */
@@ -27,22 +28,24 @@ export interface Ledger {
 
 export async function openLedger(world: Pick<EngineWorld, "journal" | "clock" | "watcher">): Promise<Ledger> {
   const { journal, clock } = world;
-  const { now, fold, changed } = folding(await foldJournal(journal), world.watcher);
+  const opened = await foldJournal(journal);
+  const { now, fold, changed } = folding(opened, world.watcher);
+  const saveSnapshot = createSnapshotSaver(journal, opened.kept);
   const inTurn = oneByOne();
-  let savedAt = now().position;
+  let savedAt = opened.kept?.position ?? 0;
   let writing = 0;
 
-  const keepSnapshot = async (every = Math.max(SNAPSHOT_EVERY, 2 * size(now().state.stories))): Promise<void> => {
+  const keepSnapshot = async (every: number): Promise<void> => {
     const { position } = now();
     if (position - savedAt < every) return;
     savedAt = position;
-    await saveSnapshot(journal, now());
+    await saveSnapshot(now());
   };
   const readOn = async (): Promise<void> => {
     const lines: Stored[] = [];
     for await (const line of journal.read(now().position)) lines.push(line);
     fold(lines);
-    await keepSnapshot();
+    await keepSnapshot(SNAPSHOT_EVERY);
   };
   // Many who wrote at the same time wait for one reading, which has not begun and so will meet all their lines.
   let planned: Promise<void> | null = null;
@@ -55,7 +58,7 @@ export async function openLedger(world: Pick<EngineWorld, "journal" | "clock" | 
   const foldOwn = async (stored: readonly Stored[]): Promise<void> => {
     if (writing > 1 || stored[0]?.position !== now().position + 1) return readOn();
     fold(stored);
-    await keepSnapshot();
+    await keepSnapshot(SNAPSHOT_EVERY);
   };
 
   return {
@@ -73,17 +76,17 @@ export async function openLedger(world: Pick<EngineWorld, "journal" | "clock" | 
     },
     catchUp: readSoon,
     changed,
-    rest: () => inTurn(() => keepSnapshot(Math.max(WORTH_SAVING, size(now().state.stories) / 2))),
+    rest: () => inTurn(() => keepSnapshot(WORTH_SAVING)),
   };
 }
 
 /**
- * Lines from one snapshot to the next. Often enough that recovery reads little, and seldom enough that nobody notices
- * the writing: with many stories a snapshot is long, so there are more lines between two of them.
+ * Lines from one snapshot to the next: so few that whoever opens the journal folds next to nothing, and so many that
+ * nobody notices the writing, which costs as much as the stories that changed meanwhile.
  */
-const SNAPSHOT_EVERY = 2000;
-/** At the end of a run fewer are enough, because somebody will look; but not so few that looking is cheaper. */
-const WORTH_SAVING = 500;
+export const SNAPSHOT_EVERY = 1000;
+/** At the end of a run fewer are enough, because somebody will look. */
+const WORTH_SAVING = 100;
 
 /** What was folded so far, and those who wait for more. */
 function folding(from: Folded, watcher: Watcher) {

@@ -21,12 +21,28 @@ export interface Head {
   readonly hash: string;
 }
 
-/** State as text, and the place up to which it was folded. Only ever a short cut: the lines are the truth. */
+/**
+ * State as text, and the place up to which it was folded. Only ever a short cut: the lines are the truth. It is kept
+ * in parts, so that a new one costs what has changed since the last.
+ */
 export interface Snapshot {
   readonly position: number;
   /** Changes when what is folded changes its form; an unknown one is passed over. */
   readonly format: string;
+  readonly parts: readonly SnapshotPart[];
+}
+
+export interface SnapshotPart {
+  readonly name: string;
   readonly text: string;
+  /** What those need who want to know a little of every part. */
+  readonly outline: string;
+}
+
+/** All outlines of the newest snapshot. */
+export interface Outlines {
+  readonly position: number;
+  readonly outlines: readonly { readonly name: string; readonly text: string }[];
 }
 
 /** Append-only events, the only truth. Everything else is folded from it. */
@@ -44,8 +60,16 @@ export interface Journal {
    * Returns how to stop it.
    */
   watch(notice: (whose: "ours" | "others") => void): () => void;
-  saveSnapshot(snapshot: Snapshot): Promise<void>;
+  /**
+   * `since`: the place of the snapshot these parts change; its other parts stay. `null`: these are all there are, and
+   * whatever was there goes. `false`: the snapshot that is there is not the one of `since`; nothing was written.
+   */
+  saveSnapshot(snapshot: Snapshot, since: number | null): Promise<boolean>;
+  /** The snapshot that is there, if it has this format, is whole and belongs to these very lines. */
   latestSnapshot(format: string): Promise<Snapshot | null>;
+  latestOutlines(format: string): Promise<Outlines | null>;
+  /** Parts by their names, as far as there are such; `null` when the snapshot is not the one of this place any more. */
+  snapshotParts(format: string, position: number, names: readonly string[]): Promise<readonly SnapshotPart[] | null>;
   /**
    * Checks every line's hash against the chain; says the first place where it breaks. A chain alone cannot show
    * that its end was cut off or that all of it was written anew: a head that was noted elsewhere can.

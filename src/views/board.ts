@@ -1,9 +1,8 @@
 import type { GateName } from "../domain/gate.ts";
 import type { EscalationId, StoryId } from "../domain/ids.ts";
 import type { Phase } from "../domain/phase.ts";
-import type { RunState } from "../domain/run-state.ts";
+import type { RunOutline, StoryOutline } from "../domain/outline.ts";
 import type { Actor, Status } from "../domain/story.ts";
-import type { StoryState } from "../domain/story-state.ts";
 import { gateStrip, type GateMark } from "./gate-strip.ts";
 import { storiesOf } from "./run-summary.ts";
 import { statusOf } from "./story-status.ts";
@@ -30,11 +29,11 @@ export interface BoardRow {
   readonly since: number | null;
 }
 
-export function boardRows(run: RunState, asked: readonly StoryId[] | null): BoardRow[] {
+export function boardRows(run: RunOutline, asked: readonly StoryId[] | null): BoardRow[] {
   return storiesOf(run, asked).map((state) => rowOf(run, state));
 }
 
-function rowOf(run: RunState, state: StoryState): BoardRow {
+function rowOf(run: RunOutline, state: StoryOutline): BoardRow {
   const { status, actor, why, phase, gate } = statusOf(run, state);
   return {
     id: state.story.id,

@@ -1,6 +1,6 @@
 import type { GateName, Judgement } from "../domain/gate.ts";
 import type { Result } from "../domain/result.ts";
-import type { StoryState } from "../domain/story-state.ts";
+import type { StoryOutline } from "../domain/outline.ts";
 import type { Glyphs } from "./glyphs.ts";
 import { counted } from "./words.ts";
 
@@ -13,7 +13,7 @@ export interface GateMark {
 }
 
 /** The gates of the phase that have spoken of the work as it is now, in their order. `now`: a judgement just made. */
-export function gateStrip(state: StoryState, now: Judgement | null = null): GateMark[] {
+export function gateStrip(state: StoryOutline, now: Judgement | null = null): GateMark[] {
   const gates = state.policy?.phases.find((plan) => plan.phase === state.phase)?.gates ?? [];
   return gates.flatMap((gate): GateMark[] => {
     const known = state.gates[gate];

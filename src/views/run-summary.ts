@@ -1,7 +1,6 @@
 import type { StoryId } from "../domain/ids.ts";
-import type { RunState } from "../domain/run-state.ts";
-import type { StoryState } from "../domain/story-state.ts";
-import { byText, entries, lookup } from "../stdx/sorted-map.ts";
+import type { RunOutline } from "../domain/outline.ts";
+import { byText, entries, lookup, type SortedMap } from "../stdx/sorted-map.ts";
 import { statusOf, type StoryStatus } from "./story-status.ts";
 import { counted, spentText } from "./words.ts";
 
@@ -16,7 +15,7 @@ export interface RunCounts {
   readonly failed: number;
 }
 
-export function runCounts(run: RunState, asked: readonly StoryId[] | null): RunCounts {
+export function runCounts(run: RunOutline, asked: readonly StoryId[] | null): RunCounts {
   const counts = { stories: 0, accepted: 0, running: 0, waiting: 0, ready: 0, needsYou: 0, failed: 0 };
   for (const state of storiesOf(run, asked)) {
     counts.stories++;
@@ -26,7 +25,7 @@ export function runCounts(run: RunState, asked: readonly StoryId[] | null): RunC
 }
 
 /** The stories that were asked about, or all of them, by their ids. */
-export function storiesOf(run: RunState, asked: readonly StoryId[] | null): StoryState[] {
+export function storiesOf<S>(run: { readonly stories: SortedMap<StoryId, S> }, asked: readonly StoryId[] | null): S[] {
   if (asked === null) return [...entries(run.stories)].map(([, state]) => state);
   return asked.flatMap((id) => lookup(run.stories, id, byText) ?? []);
 }
@@ -49,7 +48,7 @@ function bucketOf({ status, actor }: StoryStatus): keyof Omit<RunCounts, "storie
 }
 
 /** `3 stories · 1 accepted · 1 running · 1 needs you · $1.12 of $5.00` */
-export function summaryText(run: RunState, asked: readonly StoryId[] | null, dot: string): string {
+export function summaryText(run: RunOutline, asked: readonly StoryId[] | null, dot: string): string {
   const counts = runCounts(run, asked);
   const some = (count: number, word: string): string[] => (count === 0 ? [] : [`${count} ${word}`]);
   return [
@@ -65,7 +64,7 @@ export function summaryText(run: RunState, asked: readonly StoryId[] | null, dot
 }
 
 /** The run's own limit, or the story's where it is about one. */
-function spending(run: RunState, asked: readonly StoryId[] | null): string[] {
+function spending(run: RunOutline, asked: readonly StoryId[] | null): string[] {
   const only = asked?.length === 1 ? storiesOf(run, asked)[0] : undefined;
   const limit =
     only === undefined

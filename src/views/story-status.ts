@@ -1,6 +1,6 @@
 import { byText, lookup } from "../stdx/sorted-map.ts";
 import type { GateName } from "../domain/gate.ts";
-import type { RunState } from "../domain/run-state.ts";
+import type { RunOutline, StoryOutline } from "../domain/outline.ts";
 import type { Actor, Status } from "../domain/story.ts";
 import type { StoryState } from "../domain/story-state.ts";
 
@@ -14,7 +14,7 @@ export interface StoryStatus {
   readonly why: string;
 }
 
-export function statusOf(run: RunState, state: StoryState): StoryStatus {
+export function statusOf(run: RunOutline, state: StoryOutline): StoryStatus {
   const { ending, running, escalation } = state;
   const at = (status: Status, actor: Actor, why: string, gate: GateName | null = null): StoryStatus => ({
     status,
@@ -47,8 +47,8 @@ export function sourceStatus(status: StoryStatus): string {
 }
 
 function waiting(
-  run: RunState,
-  state: StoryState,
+  run: RunOutline,
+  state: StoryOutline,
   at: (status: Status, actor: Actor, why: string, gate?: GateName | null) => StoryStatus,
 ): StoryStatus {
   if (state.held) return at("waiting", "person", "it was stopped; resume it");
@@ -64,12 +64,12 @@ function waiting(
   return at(state.policy === null ? "ready" : "working", "engine", "its turn comes");
 }
 
-function isAccepted(run: RunState, id: StoryState["story"]["id"]): boolean {
+function isAccepted(run: RunOutline, id: StoryState["story"]["id"]): boolean {
   return lookup(run.stories, id, byText)?.ending?.how === "accepted";
 }
 
 /** A blocked story says what became of the one it waits for. */
-function blockedOn(run: RunState, id: StoryState["story"]["id"]): string {
+function blockedOn(run: RunOutline, id: StoryState["story"]["id"]): string {
   const other = lookup(run.stories, id, byText);
   if (other === undefined) return `${id} (unknown)`;
   if (other.ending !== null) return `${id} (${other.ending.how})`;

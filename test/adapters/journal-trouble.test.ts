@@ -379,26 +379,34 @@ describe("between two runs", () => {
   test("lines and snapshots are there again", async () => {
     const journal = await createSqliteJournal(file);
     await journal.append(A, 0, [started()], 1);
-    await journal.saveSnapshot({ position: 1, format: "f", text: "state" });
+    const snapshot = { position: 1, format: "f", parts: [{ name: "a", text: "state", outline: "line" }] };
+    await journal.saveSnapshot(snapshot, null);
     const before = await lines(journal);
     await journal.close();
     const again = await createSqliteJournal(file);
     expect(await lines(again)).toEqual(before);
-    expect(await again.latestSnapshot("f")).toEqual({ position: 1, format: "f", text: "state" });
+    expect(await again.latestSnapshot("f")).toEqual(snapshot);
     await again.close();
     await again.close();
   });
 
-  test("a snapshot that is damaged, or of other lines, is passed over", async () => {
+  test.each([
+    ["a part", "UPDATE part SET text = 'other' WHERE name = 'a'"],
+    ["an outline", "UPDATE outline SET text = 'other' WHERE name = 'a'"],
+    ["a part's name", "UPDATE part SET name = 'c' WHERE name = 'b'"],
+    ["its chain", `UPDATE snapshot SET chain = '${"0".repeat(64)}'`],
+    ["a lost part", "DELETE FROM part WHERE name = 'b'"],
+    ["a lost outline", "DELETE FROM outline WHERE name = 'b'"],
+  ])("a snapshot is passed over when it is not whole: %s", async (_what, sql) => {
     const journal = await createSqliteJournal(file);
     await journal.append(A, 0, [started("1"), started("2")], 1);
-    await journal.saveSnapshot({ position: 0, format: "f", text: "nothing" });
-    await journal.saveSnapshot({ position: 2, format: "f", text: "state" });
-    await tamper((db) => db.exec("UPDATE snapshot SET text = 'other' WHERE position = 2"));
-    expect(await journal.latestSnapshot("f")).toEqual({ position: 0, format: "f", text: "nothing" });
-    await journal.saveSnapshot({ position: 2, format: "f", text: "state" });
-    await tamper((db) => db.exec(`UPDATE snapshot SET chain = '${"0".repeat(64)}' WHERE position = 2`));
-    expect(await journal.latestSnapshot("f")).toMatchObject({ position: 0 });
+    const parts = ["a", "b"].map((name) => ({ name, text: `state of ${name}`, outline: `outline of ${name}` }));
+    await journal.saveSnapshot({ position: 2, format: "f", parts }, null);
+    expect(await journal.latestSnapshot("f")).toEqual({ position: 2, format: "f", parts });
+    await tamper((db) => db.exec(sql));
+    expect(await journal.latestSnapshot("f")).toBeNull();
+    const [outlines, some] = [await journal.latestOutlines("f"), await journal.snapshotParts("f", 2, ["a", "b"])];
+    expect(outlines === null || some?.length !== 2).toBe(true);
     await journal.close();
   });
 

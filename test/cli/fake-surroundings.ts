@@ -51,12 +51,12 @@ export async function run(
 const absent = (): Promise<never> => Promise.reject(new Error("this test has no host"));
 /** Where nothing ever ran, and nothing can. */
 export const NO_HOST: Host = {
+  glance: () => Promise.resolve(null),
   look: () => Promise.resolve(null),
   tell: absent,
   own: absent,
   tryChecks: absent,
   gate: absent,
-  watchFolder: () => () => undefined,
   probe: absent,
   demoRepository: absent,
 };

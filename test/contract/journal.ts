@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Event } from "../../src/domain/event.ts";
 import { storyId, type StoryId } from "../../src/domain/ids.ts";
-import type { Appended, Journal, Stored } from "../../src/ports/journal.ts";
+import type { Appended, Journal, SnapshotPart, Stored } from "../../src/ports/journal.ts";
 
 /** What a journal under test is made and cleared away with. */
 export interface JournalMaker {
@@ -24,7 +24,7 @@ export function journalContract(name: string, maker: JournalMaker): void {
     appending(() => journal);
     conflicts(() => journal);
     chain(() => journal);
-    snapshots(() => journal);
+    describe("snapshots", () => snapshots(() => journal));
     watching(() => journal);
   });
 }
@@ -212,38 +212,58 @@ function chain(journal: () => Journal): void {
 const FIRST_HASH = "4cab3346e03c5a840bca79702619c61c70c420207614aedccde064c95de6feec";
 
 function snapshots(journal: () => Journal): void {
-  const snapshot = (position: number, format = "1", text = `state at ${position}`) => ({ position, format, text });
+  const part = (name: string, text = `state of ${name}`) => ({ name, text, outline: `outline of ${text}` });
+  const snapshot = (position: number, format: string, ...parts: SnapshotPart[]) => ({ position, format, parts });
+  beforeEach(() => journal().append(A, 0, [started("1"), started("2"), started("3")], 1));
 
-  test("the newest snapshot of a format is found, and unknown formats are passed over", async () => {
-    await journal().append(A, 0, [started("1"), started("2"), started("3")], 1);
+  test("a snapshot is found by its format, its parts in the order of their names", async () => {
     expect(await journal().latestSnapshot("1")).toBeNull();
-    await journal().saveSnapshot(snapshot(2));
-    await journal().saveSnapshot(snapshot(1));
-    expect(await journal().latestSnapshot("1")).toEqual(snapshot(2));
+    expect(await journal().latestOutlines("1")).toBeNull();
+    const long = part("", "€".repeat(1_000_000));
+    expect(await journal().saveSnapshot(snapshot(2, "1", part("b"), part("a"), long), null)).toBe(true);
+    expect(await journal().latestSnapshot("1")).toEqual(snapshot(2, "1", long, part("a"), part("b")));
     expect(await journal().latestSnapshot("2")).toBeNull();
-    await journal().saveSnapshot(snapshot(3, "2", "€".repeat(1_000_000)));
-    expect(await journal().latestSnapshot("1")).toEqual(snapshot(2));
-    expect(await journal().latestSnapshot("2")).toEqual(snapshot(3, "2", "€".repeat(1_000_000)));
+    expect(await journal().latestOutlines("2")).toBeNull();
   });
 
-  test("two are kept", async () => {
-    await journal().append(A, 0, [started("1"), started("2"), started("3")], 1);
-    await journal().saveSnapshot(snapshot(1, "old"));
-    await journal().saveSnapshot(snapshot(2));
-    await journal().saveSnapshot(snapshot(3));
-    expect(await journal().latestSnapshot("old")).toBeNull();
-    expect(await journal().latestSnapshot("1")).toEqual(snapshot(3));
+  test("a later one holds what has changed, and what was there besides", async () => {
+    await journal().saveSnapshot(snapshot(1, "1", part("a"), part("b")), null);
+    expect(await journal().saveSnapshot(snapshot(3, "1", part("b", "new"), part("c")), 1)).toBe(true);
+    expect(await journal().latestSnapshot("1")).toEqual(snapshot(3, "1", part("a"), part("b", "new"), part("c")));
   });
 
-  test("the same place again replaces what was there", async () => {
-    await journal().append(A, 0, [started()], 1);
-    await journal().saveSnapshot(snapshot(1, "1", "first"));
-    await journal().saveSnapshot(snapshot(1, "1", "second"));
-    expect(await journal().latestSnapshot("1")).toEqual(snapshot(1, "1", "second"));
+  test("a whole one takes the place of another, whatever that was", async () => {
+    await journal().saveSnapshot(snapshot(3, "1", part("a"), part("b")), null);
+    await journal().saveSnapshot(snapshot(2, "2", part("b", "new")), null);
+    expect(await journal().latestSnapshot("1")).toBeNull();
+    expect(await journal().latestSnapshot("2")).toEqual(snapshot(2, "2", part("b", "new")));
+  });
+
+  test("changes to a snapshot that is not there are refused, and nothing of them is written", async () => {
+    expect(await journal().saveSnapshot(snapshot(2, "1", part("a")), 1)).toBe(false);
+    await journal().saveSnapshot(snapshot(1, "1", part("a")), null);
+    expect(await journal().saveSnapshot(snapshot(3, "1", part("a", "new")), 2)).toBe(false);
+    expect(await journal().saveSnapshot(snapshot(3, "2", part("a", "new")), 1)).toBe(false);
+    expect(await journal().latestSnapshot("1")).toEqual(snapshot(1, "1", part("a")));
+  });
+
+  test("outlines are read without the rest, and parts by their names", async () => {
+    await journal().saveSnapshot(snapshot(2, "1", part("a"), part("b")), null);
+    expect(await journal().latestOutlines("1")).toEqual({
+      position: 2,
+      outlines: [
+        { name: "a", text: part("a").outline },
+        { name: "b", text: part("b").outline },
+      ],
+    });
+    expect(await journal().snapshotParts("1", 2, ["b", "unknown"])).toEqual([part("b")]);
+    expect(await journal().snapshotParts("1", 2, [])).toEqual([]);
+    expect(await journal().snapshotParts("1", 1, ["b"])).toBeNull();
+    expect(await journal().snapshotParts("2", 2, ["b"])).toBeNull();
   });
 
   test("a snapshot of lines that do not exist is a mistake", async () => {
-    await expect(journal().saveSnapshot(snapshot(1))).rejects.toThrow("lines that exist");
+    await expect(journal().saveSnapshot(snapshot(4, "1", part("a")), null)).rejects.toThrow("lines that exist");
   });
 }
 

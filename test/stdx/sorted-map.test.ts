@@ -1,6 +1,16 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { byText, entries, insert, lookup, remove, size, type SortedMap } from "../../src/stdx/sorted-map.ts";
+import {
+  byText,
+  changes,
+  entries,
+  fromSorted,
+  insert,
+  lookup,
+  remove,
+  size,
+  type SortedMap,
+} from "../../src/stdx/sorted-map.ts";
 
 type Step = { readonly remove: boolean; readonly key: string; readonly value: number };
 const STEP: fc.Arbitrary<Step> = fc.record({ remove: fc.boolean(), key: fc.string({ maxLength: 2 }), value: fc.nat() });
@@ -48,6 +58,34 @@ describe("sorted map", () => {
           expect([...entries(version)]).toEqual(model(steps.slice(0, at)));
       }),
       { numRuns: 50 },
+    );
+  });
+
+  it("is made of sorted entries at once, as balanced as any", () => {
+    fc.assert(
+      fc.property(fc.array(STEP, { maxLength: 100 }), (steps) => {
+        const map = fromSorted(model(steps));
+        expect([...entries(map)]).toEqual(model(steps));
+        expect(size(map)).toBe(model(steps).length);
+        height(map);
+        const more = applied(map, { remove: false, key: "m", value: -1 });
+        expect(lookup(more, "m", byText)).toBe(-1);
+        height(more);
+      }),
+    );
+  });
+
+  it("says what has changed since an earlier version", () => {
+    fc.assert(
+      fc.property(fc.array(STEP, { maxLength: 60 }), fc.array(STEP, { maxLength: 60 }), (first, then) => {
+        const before = first.reduce(applied, null as SortedMap<string, number>);
+        const after = then.reduce(applied, before);
+        const known = new Map(entries(before));
+        expect([...changes(before, after, byText)]).toEqual(
+          [...entries(after)].filter(([key, value]) => known.get(key) !== value),
+        );
+        expect([...changes(after, after, byText)]).toEqual([]);
+      }),
     );
   });
 

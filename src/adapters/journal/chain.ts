@@ -45,17 +45,22 @@ function storedOf(line: Line, event: Event): Stored {
 
 /** A line read back. Its event was checked when it was written; a line that is damaged now is named. */
 export function readLine(line: Line, where: string): Stored {
-  if (line.v !== FORMAT) {
+  if (line.v > FORMAT) {
     const message = `line ${line.position} of ${where} has format ${line.v}, and this version reads ${FORMAT}`;
     throw new RemandError("journal-newer", message, "It was written by a newer Remand: use that one, or a newer one.");
   }
+  // Where a file was cut off in the midst of a page, the rest of the page reads as nothing.
+  if (line.v !== FORMAT) throw damaged(line, where, "it has no format");
   try {
     return storedOf(line, JSON.parse(line.event) as Event);
   } catch (error) {
-    const message = `line ${line.position} of ${where} is damaged: its event is no JSON`;
-    const hint = "Run `remand verify` to see how far it can be trusted, and bring the file back from a backup.";
-    throw new RemandError("journal-corrupt", message, hint, { cause: error });
+    throw damaged(line, where, "its event is no JSON", error);
   }
+}
+
+function damaged({ position }: Line, where: string, what: string, cause?: unknown): RemandError {
+  const hint = "Run `remand verify` to see how far it can be trusted, and bring the file back from a backup.";
+  return new RemandError("journal-corrupt", `line ${position} of ${where} is damaged: ${what}`, hint, { cause });
 }
 
 /** What is wrong with a line that stands after `head`; `null` when nothing is. */

@@ -5,6 +5,8 @@ import type { Appended } from "../../ports/journal.ts";
 import { assert } from "../../stdx/assert.ts";
 
 /** What one caller wants written, all of it or nothing. */
+export type Write = Append | Put;
+
 export interface Append {
   readonly stream: StoryId | null;
   readonly expectedSeq: number;
@@ -13,26 +15,33 @@ export interface Append {
   readonly at: number;
 }
 
+/** A text for the outbox. It makes no line. */
+export interface Put {
+  readonly key: string;
+  readonly text: string;
+}
+
 export interface GroupWriter {
-  write(append: Append): Promise<Appended>;
+  write(write: Write): Promise<Appended>;
   /** Resolves when all is written; `false` when it was closed before. */
   close(): Promise<boolean>;
 }
 
-interface Waiting extends Append {
+interface Waiting {
+  readonly write: Write;
   resolve(appended: Appended): void;
   reject(error: unknown): void;
 }
 
 /** Gathers what comes in one turn of the event loop, and has it committed in one go, one group after the other. */
-export function createGroupWriter(commit: (group: readonly Append[]) => Promise<readonly Appended[]>): GroupWriter {
+export function createGroupWriter(commit: (group: readonly Write[]) => Promise<readonly Appended[]>): GroupWriter {
   let waiting: Waiting[] = [];
   let running: Promise<void> | null = null;
   let closed = false;
 
   const settle = async (group: readonly Waiting[]): Promise<void> => {
     try {
-      const outcomes = await commit(group);
+      const outcomes = await commit(group.map((each) => each.write));
       for (const [i, each] of group.entries()) each.resolve(outcomes[i]!);
     } catch (error) {
       // What one of them cannot have the others may: the last room on a disk, say.
@@ -54,10 +63,10 @@ export function createGroupWriter(commit: (group: readonly Append[]) => Promise<
   };
 
   return {
-    write: async (append) => {
+    write: async (write) => {
       assert(!closed, "the journal is closed");
       return new Promise<Appended>((resolve, reject) => {
-        waiting.push({ ...append, resolve, reject });
+        waiting.push({ write, resolve, reject });
         running ??= run();
       });
     },

@@ -2,6 +2,7 @@ import type { Event } from "../../domain/event.ts";
 import type { StoryId } from "../../domain/ids.ts";
 import type { Appended, Head, Journal, Snapshot, Stored } from "../../ports/journal.ts";
 import { assert } from "../../stdx/assert.ts";
+import { byText } from "../../stdx/sorted-map.ts";
 import { eventText, lineAfter, readLine, START, verifyChain, type Line } from "./chain.ts";
 
 /** What is about to be written, or has just been. */
@@ -25,7 +26,7 @@ export function createMemoryJournal({ onAppend }: MemoryOptions = {}): Journal {
   const lines: Line[] = [];
   const seqs = new Map<StoryId | null, number>();
   const watchers = new Set<() => void>();
-  let snapshots: Snapshot[] = [];
+  const snapshots = createMemorySnapshots();
   let closed = false;
   const head = (): Head => lines.at(-1) ?? START;
 
@@ -57,12 +58,22 @@ export function createMemoryJournal({ onAppend }: MemoryOptions = {}): Journal {
       watchers.add(watcher);
       return () => void watchers.delete(watcher);
     },
-    saveSnapshot: async (snapshot) => {
+    saveSnapshot: async (snapshot, since) => {
       assert(snapshot.position <= head().position, "a snapshot is of lines that exist");
-      const others = snapshots.filter((each) => each.position !== snapshot.position || each.format !== snapshot.format);
-      snapshots = [...others, snapshot].sort((a, b) => b.position - a.position).slice(0, SNAPSHOTS_KEPT);
+      return snapshots.save(snapshot, since);
     },
-    latestSnapshot: async (format) => snapshots.find((snapshot) => snapshot.format === format) ?? null,
+    latestSnapshot: async (format) => snapshots.latest(format),
+    latestOutlines: async (format) => {
+      const latest = snapshots.latest(format);
+      if (latest === null) return null;
+      const outlines = latest.parts.map(({ name, outline }) => ({ name, text: outline }));
+      return { position: latest.position, outlines };
+    },
+    snapshotParts: async (format, position, names) => {
+      const latest = snapshots.latest(format);
+      if (latest?.position !== position) return null;
+      return latest.parts.filter(({ name }) => names.includes(name));
+    },
     verify: (noted) => verifyChain(lines, noted),
     close: async () => {
       closed = true;
@@ -71,8 +82,22 @@ export function createMemoryJournal({ onAppend }: MemoryOptions = {}): Journal {
   };
 }
 
-/** The newest one, and one to fall back on. */
-export const SNAPSHOTS_KEPT = 2;
+function createMemorySnapshots() {
+  let kept: Snapshot | null = null;
+  const latest = (format: string): Snapshot | null => (kept?.format === format ? kept : null);
+  return {
+    latest,
+    save: ({ position, format, parts }: Snapshot, since: number | null): boolean => {
+      const before = latest(format);
+      if (since !== null && before?.position !== since) return false;
+      const all = new Map((since === null ? [] : before!.parts).map((part) => [part.name, part]));
+      for (const part of parts) all.set(part.name, part);
+      const sorted = [...all.values()].sort((a, b) => byText(a.name, b.name));
+      kept = { position, format, parts: sorted };
+      return true;
+    },
+  };
+}
 
 const WHERE = "the journal in memory";
 

@@ -12,8 +12,9 @@ const APPLICATION = 0x52454d41;
 const SCHEMA = 1;
 
 /**
- * The project's own stream is the empty text, because two nulls would not be a conflict to SQLite. The view is for
- * people who look at the file with other programs.
+ * The project's own stream is the empty text, because two nulls would not be a conflict to SQLite. Outlines stand apart
+ * from the parts they are of, so that whoever wants them all reads few pages. The view is for people who look at the
+ * file with other programs.
  */
 const TABLES = `
   CREATE TABLE line (
@@ -30,10 +31,11 @@ const TABLES = `
     position INTEGER NOT NULL,
     format TEXT NOT NULL,
     chain TEXT NOT NULL,
-    digest TEXT NOT NULL,
-    text TEXT NOT NULL,
-    PRIMARY KEY (position, format)
+    parts INTEGER NOT NULL
   ) STRICT;
+  CREATE TABLE part (name TEXT PRIMARY KEY, digest TEXT NOT NULL, text TEXT NOT NULL) STRICT;
+  CREATE TABLE outline (name TEXT PRIMARY KEY, digest TEXT NOT NULL, text TEXT NOT NULL) STRICT;
+  CREATE TABLE outbox (key TEXT PRIMARY KEY, text TEXT NOT NULL) STRICT;
   CREATE VIEW log AS
     SELECT position, stream, seq, datetime(at / 1000, 'unixepoch') AS at, json_extract(event, '$.type') AS type, event
     FROM line;
@@ -69,14 +71,16 @@ export async function openForWriting(file: string, lockTimeoutMs: number): Promi
 }
 
 /**
- * Moves the newest lines into the file itself, so that it is whole without the one beside it. Node's SQLite would do
- * that when it closes; the library lets the file go only when its statements are collected, some time later.
+ * Tidies up, and moves the newest lines into the file itself, so that it is whole without the one beside it. Node's
+ * SQLite would do that when it closes; the library lets the file go only when its statements are collected, some time
+ * later.
  */
-export function closeWritten(db: SqliteDatabase): void {
+export function closeWritten(db: SqliteDatabase, tidy: () => void): void {
   try {
+    tidy();
     db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
   } catch {
-    // They are safe where they are, and the next to open the journal moves them.
+    // What was written is safe where it is, and the next to open the journal moves it.
   }
   db.close();
 }

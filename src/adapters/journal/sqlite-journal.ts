@@ -1,13 +1,15 @@
-import { statSync } from "node:fs";
 import { RemandError } from "../../domain/error.ts";
-import type { Appended, Head, Journal, JournalReader, Snapshot } from "../../ports/journal.ts";
+import type { Head, Journal, JournalReader } from "../../ports/journal.ts";
+import type { Outbox } from "../../ports/outbox.ts";
 import { assert } from "../../stdx/assert.ts";
-import { brokenLink, eventText, lineAfter, readLine, START } from "./chain.ts";
-import { createGroupWriter, type Append } from "./group-writer.ts";
-import { SNAPSHOTS_KEPT } from "./memory-journal.ts";
+import { brokenLink, eventText, START } from "./chain.ts";
+import { createGroupWriter } from "./group-writer.ts";
+import { createCommit } from "./sqlite-commit.ts";
 import { asJournalError, CORRUPT_HINT } from "./sqlite-errors.ts";
 import { closeWritten, openForReading, openForWriting, whenFree } from "./sqlite-file.ts";
-import { createReading, digestOf, streamText, type SqliteReading } from "./sqlite-reading.ts";
+import { createSqliteOutbox } from "./sqlite-outbox.ts";
+import { createReading, type SqliteReading } from "./sqlite-reading.ts";
+import { createSnapshotWriting } from "./sqlite-snapshots.ts";
 import { createWatch } from "./sqlite-watch.ts";
 import type { SqliteDatabase } from "./sqlite.ts";
 
@@ -18,25 +20,31 @@ export interface SqliteOptions {
   readonly maxPages?: number;
 }
 
+export interface SqliteJournal extends Journal {
+  /** In the same file, so that what goes into both is forced to the disk once. */
+  readonly outbox: Outbox;
+}
+
 /**
  * The journal in one SQLite file. Appends are gathered for one turn of the event loop and committed together, because
  * the disk's answer is what costs; whoever appended goes on after it. Several processes may write: each commit looks
  * at the file first, so a writer that lost its place is refused whoever took it.
  */
-export async function createSqliteJournal(file: string, options: SqliteOptions = {}): Promise<Journal> {
+export async function createSqliteJournal(file: string, options: SqliteOptions = {}): Promise<SqliteJournal> {
   const lockTimeoutMs = options.lockTimeoutMs ?? LOCK_TIMEOUT_MS;
   const db = await inOurWords(file, () => openForWriting(file, lockTimeoutMs));
   if (options.maxPages !== undefined) db.exec(`PRAGMA max_page_count = ${options.maxPages}`);
   const reading = createReading(db, file);
   await refuseBrokenEnd(reading, db, file);
   const watch = createWatch(db);
-  const commit = createCommit(db, reading, file);
+  const outbox = createSqliteOutbox(db, file);
+  const commit = createCommit(db, file, reading.head, outbox);
   const writer = createGroupWriter(async (group) => {
     const outcomes = await inOurWords(file, () => whenFree(lockTimeoutMs, () => commit(group)));
     if (outcomes.some((each) => each.ok && each.stored.length > 0)) watch.tell();
     return outcomes;
   });
-  const saveSnapshot = createSnapshotWriting(db, reading);
+  const saveSnapshot = createSnapshotWriting(db, reading.head);
 
   return {
     append: async (stream, expectedSeq, events, at) => {
@@ -47,12 +55,14 @@ export async function createSqliteJournal(file: string, options: SqliteOptions =
     read: reading.stored,
     head: async () => reading.head(),
     watch: watch.watch,
-    saveSnapshot: (snapshot) => inOurWords(file, () => whenFree(lockTimeoutMs, () => saveSnapshot(snapshot))),
-    latestSnapshot: async (format) => reading.latestSnapshot(format),
+    saveSnapshot: (snapshot, since) =>
+      inOurWords(file, () => whenFree(lockTimeoutMs, () => saveSnapshot(snapshot, since))),
+    ...snapshotsOf(reading),
     verify: reading.verify,
+    outbox: outbox.through(writer),
     close: async () => {
       watch.close();
-      if (await writer.close()) closeWritten(db);
+      if (await writer.close()) closeWritten(db, outbox.close);
     },
   };
 }
@@ -67,7 +77,7 @@ export async function openJournalReadOnly(file: string, options: SqliteOptions =
     read: reading.stored,
     head: async () => reading.head(),
     watch: watch.watch,
-    latestSnapshot: async (format) => reading.latestSnapshot(format),
+    ...snapshotsOf(reading),
     verify: reading.verify,
     close: async () => {
       watch.close();
@@ -77,104 +87,17 @@ export async function openJournalReadOnly(file: string, options: SqliteOptions =
   };
 }
 
+function snapshotsOf({
+  snapshots,
+}: SqliteReading): Pick<Journal, "latestSnapshot" | "latestOutlines" | "snapshotParts"> {
+  return {
+    latestSnapshot: async (format) => snapshots.latest(format),
+    latestOutlines: async (format) => snapshots.outlines(format),
+    snapshotParts: async (format, position, names) => snapshots.parts(format, position, names),
+  };
+}
+
 const LOCK_TIMEOUT_MS = 10_000;
-
-/** Writes a group in one transaction. A conflict concerns one caller: nothing of it is written, the others' lines are. */
-function createCommit(
-  db: SqliteDatabase,
-  reading: SqliteReading,
-  file: string,
-): (group: readonly Append[]) => Appended[] {
-  const seqOf = db.prepare("SELECT max(seq) AS seq FROM line WHERE stream = ?");
-  const insert = db.prepare(
-    "INSERT INTO line (position, stream, seq, at, v, event, hash) VALUES (?, ?, ?, ?, ?, ?, ?)",
-  );
-  const refuseMoved = createMoveWatch(file);
-
-  const write = (head: Head, { stream, expectedSeq, texts, at }: Append): Appended => {
-    const { seq } = seqOf.get(streamText(stream)) as { seq: number | null };
-    const actual = seq ?? 0;
-    if (actual !== expectedSeq) return { ok: false, conflict: { expected: expectedSeq, actual } };
-    let before = head;
-    const stored = texts.map((text, i) => {
-      const line = lineAfter(before, stream, expectedSeq + i + 1, at, text);
-      insert.run(line.position, streamText(stream), line.seq, line.at, line.v, line.event, line.hash);
-      before = line;
-      // As it will be read: what JSON leaves out of an event is not there for its writer either.
-      return readLine(line, file);
-    });
-    return { ok: true, stored };
-  };
-
-  return (group) => {
-    refuseMoved();
-    return inTransaction(db, () => {
-      let head = reading.head();
-      return group.map((append) => {
-        const appended = write(head, append);
-        if (appended.ok) head = appended.stored.at(-1) ?? head;
-        return appended;
-      });
-    });
-  };
-}
-
-function createSnapshotWriting(db: SqliteDatabase, reading: SqliteReading): (snapshot: Snapshot) => void {
-  const lineAt = db.prepare("SELECT hash FROM line WHERE position = ?");
-  const insert = db.prepare(
-    "INSERT OR REPLACE INTO snapshot (position, format, chain, digest, text) VALUES (?, ?, ?, ?, ?)",
-  );
-  const forget = db.prepare(
-    "DELETE FROM snapshot WHERE rowid NOT IN (SELECT rowid FROM snapshot ORDER BY position DESC, rowid DESC LIMIT ?)",
-  );
-  return ({ position, format, text }) => {
-    inTransaction(db, () => {
-      assert(position <= reading.head().position, "a snapshot is of lines that exist");
-      const { hash } = position === 0 ? START : (lineAt.get(position) as { hash: string });
-      insert.run(position, format, hash, digestOf(text), text);
-      forget.run(SNAPSHOTS_KEPT);
-    });
-  };
-}
-
-/** `IMMEDIATE`, because what is read in it must still be so when it is written. */
-function inTransaction<T>(db: SqliteDatabase, work: () => T): T {
-  db.exec("BEGIN IMMEDIATE");
-  try {
-    const result = work();
-    db.exec("COMMIT");
-    return result;
-  } catch (error) {
-    rollBack(db);
-    throw error;
-  }
-}
-
-function rollBack(db: SqliteDatabase): void {
-  try {
-    db.exec("ROLLBACK");
-  } catch {
-    // A full disk ends the transaction by itself; the error that is on its way says what happened.
-  }
-}
-
-/** On Unix a file that was deleted can be written to for ever, and nobody will read it. */
-function createMoveWatch(file: string): () => void {
-  const inode = statSync(file).ino;
-  let lookedAt = -Infinity;
-  return () => {
-    // Not at every commit: to ask costs as much as to write a line.
-    if (performance.now() - lookedAt < LOOK_MS) return;
-    if (statSync(file, { throwIfNoEntry: false })?.ino !== inode) {
-      const message = `the journal ${file} was moved or deleted while it was in use`;
-      const hint = "Nothing was written since. Bring the file back and run the command again.";
-      throw new RemandError("journal-corrupt", message, hint);
-    }
-    lookedAt = performance.now();
-  };
-}
-
-const LOOK_MS = 100;
 
 /** The last line must follow from the one before it: who writes on after damage buries it. */
 async function refuseBrokenEnd(reading: SqliteReading, db: SqliteDatabase, file: string): Promise<void> {

@@ -1,9 +1,9 @@
-import { hash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { StoryId } from "../../domain/ids.ts";
-import type { Head, Snapshot, Stored, Verified } from "../../ports/journal.ts";
+import type { Head, Stored, Verified } from "../../ports/journal.ts";
 import { readLine, START, verifyChain, type Line } from "./chain.ts";
 import { asJournalError, isCorrupt } from "./sqlite-errors.ts";
+import { createSnapshotReading, type SqliteSnapshots } from "./sqlite-snapshots.ts";
 import type { SqliteDatabase } from "./sqlite.ts";
 
 /** Reading, the same for whoever writes too and for whoever only looks. */
@@ -11,7 +11,7 @@ export interface SqliteReading {
   lines(after: number): AsyncGenerator<Line>;
   stored(after: number): AsyncGenerator<Stored>;
   head(): Head;
-  latestSnapshot(format: string): Snapshot | null;
+  readonly snapshots: SqliteSnapshots;
   verify(noted: Head | undefined): Promise<Verified>;
 }
 
@@ -37,7 +37,7 @@ export function createReading(db: SqliteDatabase, file: string): SqliteReading {
     lines,
     stored,
     head,
-    latestSnapshot: createSnapshotReading(db, file),
+    snapshots: createSnapshotReading(db, file),
     verify: (noted) => verifyFile(db, lines(0), noted),
   };
 }
@@ -81,34 +81,6 @@ function createPages(db: SqliteDatabase, file: string): (after: number) => Async
 function nextLimit(lines: readonly Line[]): number {
   const chars = lines.reduce((sum, line) => sum + line.event.length, 0);
   return Math.max(1, Math.min(PAGE_LINES, Math.floor((PAGE_CHARS * lines.length) / chars)));
-}
-
-/**
- * The newest snapshot that is whole and belongs to these very lines. Anything else is passed over: it would only have
- * been a short cut, and reading the lines instead will say if the file is damaged.
- */
-function createSnapshotReading(db: SqliteDatabase, file: string): SqliteReading["latestSnapshot"] {
-  const found = db.prepare("SELECT position, chain, digest FROM snapshot WHERE format = ? ORDER BY position DESC");
-  const textAt = db.prepare("SELECT text FROM snapshot WHERE position = ? AND format = ?");
-  const lineAt = db.prepare("SELECT hash FROM line WHERE position = ?");
-  return (format) => {
-    try {
-      for (const row of found.all(format)) {
-        const { position, chain, digest } = row as { position: number; chain: string; digest: string };
-        const line = position === 0 ? START : (lineAt.get(position) as { hash: string } | undefined);
-        const text = (textAt.get(position, format) as { text: string } | undefined)?.text;
-        if (line?.hash === chain && text !== undefined && digest === digestOf(text)) return { position, format, text };
-      }
-      return null;
-    } catch (error) {
-      if (isCorrupt(error)) return null;
-      throw asJournalError(error, file);
-    }
-  };
-}
-
-export function digestOf(text: string): string {
-  return hash("sha256", text, "hex");
 }
 
 /** The chain, then the database itself: an index that lost a line would let a writer take a place twice. */

@@ -34,27 +34,23 @@ export const command: CliCommand = {
 };
 
 async function status(world: World, typed: readonly string[], isDocument: boolean): Promise<ExitCode> {
-  const look = await world.host.look(world.cwd);
-  if (look === null && typed.length === 0) {
+  const run = await world.host.glance(world.cwd);
+  if (run === null && typed.length === 0) {
     if (isDocument) world.out(`${JSON.stringify({ schema: "remand.status/1", stories: [] }, null, 2)}\n`);
     else world.err("remand: nothing has run here yet\n");
     return EXIT.ok;
   }
-  try {
-    const run = look?.state ?? null;
-    const known = run === null ? [] : [...entries(run.stories)].map(([id]) => id);
-    const asked = typed.length === 0 ? null : knownIds(typed, known);
-    if (run === null) return EXIT.ok;
-    if (isDocument) world.out(`${JSON.stringify(runDocument(run, asked, "remand.status/1"), null, 2)}\n`);
-    else {
-      const glyphs = glyphsFor(world.env);
-      for (const line of table(boardRows(run, asked), world.now(), glyphs)) world.out(`${line}\n`);
-      world.out(`${summaryText(run, asked, glyphs.dot)}\n`);
-    }
-    return exitCodeOf(run, asked);
-  } finally {
-    await look?.close();
+  const known = run === null ? [] : [...entries(run.stories)].map(([id]) => id);
+  const asked = typed.length === 0 ? null : knownIds(typed, known);
+  if (run === null) return EXIT.ok;
+  if (isDocument) world.out(`${JSON.stringify(runDocument(run, asked, "remand.status/1"), null, 2)}\n`);
+  else {
+    const glyphs = glyphsFor(world.env);
+    const lines = [...table(boardRows(run, asked), world.now(), glyphs), summaryText(run, asked, glyphs.dot)];
+    // In one piece: with thousands of lines it is the number of writes that costs.
+    world.out(`${lines.join("\n")}\n`);
   }
+  return exitCodeOf(run, asked);
 }
 
 function table(rows: readonly BoardRow[], now: number, glyphs: Glyphs): string[] {

@@ -1,0 +1,129 @@
+import { hash } from "node:crypto";
+import type { Head, Outlines, Snapshot, SnapshotPart } from "../../ports/journal.ts";
+import { assert } from "../../stdx/assert.ts";
+import { START } from "./chain.ts";
+import { asJournalError, isCorrupt } from "./sqlite-errors.ts";
+import { atOneMoment, inTransaction } from "./sqlite-transaction.ts";
+import type { SqliteDatabase } from "./sqlite.ts";
+
+/**
+ * Reading of snapshots. One that is not whole, or does not belong to these very lines, is passed over: it would only
+ * have been a short cut, and reading the lines instead will say if the file is damaged.
+ */
+export interface SqliteSnapshots {
+  latest(format: string): Snapshot | null;
+  outlines(format: string): Outlines | null;
+  parts(format: string, position: number, names: readonly string[]): readonly SnapshotPart[] | null;
+}
+
+interface SnapshotRow {
+  readonly position: number;
+  readonly format: string;
+  readonly chain: string;
+  readonly parts: number;
+}
+
+interface TextRow {
+  readonly name: string;
+  readonly digest: string;
+  readonly text: string;
+}
+
+export function createSnapshotReading(db: SqliteDatabase, file: string): SqliteSnapshots {
+  const found = createFinding(db);
+  const allParts = db.prepare("SELECT name, digest, text FROM part ORDER BY name");
+  const allOutlines = db.prepare("SELECT name, digest, text FROM outline ORDER BY name");
+  const onePart = db.prepare("SELECT name, digest, text FROM part WHERE name = ?");
+  const oneOutline = db.prepare("SELECT name, digest, text FROM outline WHERE name = ?");
+
+  const outlinesOf = ({ parts }: SnapshotRow): Outlines["outlines"] | null => {
+    const rows = allOutlines.all() as TextRow[];
+    return rows.length === parts && rows.every(isWhole) ? rows.map(({ name, text }) => ({ name, text })) : null;
+  };
+  const latest = (format: string): Snapshot | null => {
+    const row = found(format);
+    const outlines = row === null ? null : outlinesOf(row);
+    if (row === null || outlines === null) return null;
+    const rows = allParts.all() as TextRow[];
+    if (rows.length !== row.parts || !rows.every(isWhole)) return null;
+    const parts = rows.map(({ name, text }, i) => ({ name, text, outline: outlines[i]!.text }));
+    return { position: row.position, format, parts };
+  };
+  const parts = (format: string, position: number, names: readonly string[]): readonly SnapshotPart[] | null => {
+    if (found(format)?.position !== position) return null;
+    const some: SnapshotPart[] = [];
+    for (const name of names) {
+      const [row, outline] = [onePart.get(name) as TextRow | undefined, oneOutline.get(name) as TextRow | undefined];
+      if (row === undefined || outline === undefined) continue;
+      if (!isWhole(row) || !isWhole(outline)) return null;
+      some.push({ name, text: row.text, outline: outline.text });
+    }
+    return some;
+  };
+  const unlessDamaged = <T>(work: () => T): T | null => {
+    try {
+      return atOneMoment(db, work);
+    } catch (error) {
+      if (isCorrupt(error)) return null;
+      throw asJournalError(error, file);
+    }
+  };
+  return {
+    latest: (format) => unlessDamaged(() => latest(format)),
+    outlines: (format) =>
+      unlessDamaged(() => {
+        const row = found(format);
+        const outlines = row === null ? null : outlinesOf(row);
+        return row === null || outlines === null ? null : { position: row.position, outlines };
+      }),
+    parts: (format, position, names) => unlessDamaged(() => parts(format, position, names)),
+  };
+}
+
+/** The snapshot of a format, if its place in the chain is still what it was. */
+function createFinding(db: SqliteDatabase): (format: string) => SnapshotRow | null {
+  const find = db.prepare("SELECT position, format, chain, parts FROM snapshot WHERE format = ?");
+  const hashAt = createHashAt(db);
+  return (format) => {
+    const row = find.get(format) as SnapshotRow | undefined;
+    return row !== undefined && hashAt(row.position) === row.chain ? row : null;
+  };
+}
+
+function createHashAt(db: SqliteDatabase): (position: number) => string | undefined {
+  const lineAt = db.prepare("SELECT hash FROM line WHERE position = ?");
+  return (position) =>
+    position === START.position ? START.hash : (lineAt.get(position) as { hash: string } | undefined)?.hash;
+}
+
+export function createSnapshotWriting(
+  db: SqliteDatabase,
+  head: () => Head,
+): (snapshot: Snapshot, since: number | null) => boolean {
+  const found = createFinding(db);
+  const hashAt = createHashAt(db);
+  const insert = db.prepare("INSERT INTO snapshot (position, format, chain, parts) VALUES (?, ?, ?, ?)");
+  const putPart = db.prepare("INSERT OR REPLACE INTO part (name, digest, text) VALUES (?, ?, ?)");
+  const putOutline = db.prepare("INSERT OR REPLACE INTO outline (name, digest, text) VALUES (?, ?, ?)");
+  const count = db.prepare("SELECT count(*) AS parts FROM part");
+  return ({ position, format, parts }, since) =>
+    inTransaction(db, () => {
+      assert(position <= head().position, "a snapshot is of lines that exist");
+      if (since !== null && found(format)?.position !== since) return false;
+      if (since === null) db.exec("DELETE FROM part; DELETE FROM outline");
+      db.exec("DELETE FROM snapshot");
+      for (const { name, text, outline } of parts) {
+        putPart.run(name, digestOf(name, text), text);
+        putOutline.run(name, digestOf(name, outline), outline);
+      }
+      const { parts: all } = count.get() as { parts: number };
+      insert.run(position, format, hashAt(position)!, all);
+      return true;
+    });
+}
+
+const isWhole = ({ name, digest, text }: TextRow): boolean => digest === digestOf(name, text);
+
+function digestOf(name: string, text: string): string {
+  return hash("sha256", `${name}\n${text}`, "hex");
+}

@@ -1,0 +1,31 @@
+import type { GateName, Judgement } from "./gate.ts";
+import type { StoryId } from "./ids.ts";
+import type { RunState } from "./run-state.ts";
+import type { Counters, StoryState } from "./story-state.ts";
+import type { Story } from "./story.ts";
+import type { SortedMap } from "../stdx/sorted-map.ts";
+
+/**
+ * What is needed of a story to say where it stands and who must act. Every story state is one; of thousands of stories
+ * that nobody asked about in particular it is all that is read.
+ */
+export interface StoryOutline extends Pick<
+  StoryState,
+  "policy" | "phase" | "running" | "waivers" | "wait" | "escalation" | "held" | "ending" | "raised" | "spent"
+> {
+  readonly story: Pick<Story, "id" | "title" | "shelf" | "dependsOn">;
+  readonly counters: Pick<Counters, "attempts">;
+  readonly gates: { readonly [G in GateName]?: GateOutline };
+}
+
+export interface GateOutline {
+  readonly fresh: boolean;
+  readonly last: (Pick<Judgement, "result"> & { readonly blocking: { readonly length: number } }) | null;
+}
+
+export interface RunOutline extends Pick<
+  RunState,
+  "policy" | "remediation" | "escalation" | "halted" | "spent" | "raised"
+> {
+  readonly stories: SortedMap<StoryId, StoryOutline>;
+}

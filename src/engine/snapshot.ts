@@ -1,0 +1,187 @@
+import type { StoryOutline } from "../domain/outline.ts";
+import type { GateName } from "../domain/gate.ts";
+import type { StoryId } from "../domain/ids.ts";
+import type { Lane } from "../domain/lane.ts";
+import type { Policy } from "../domain/policy.ts";
+import type { RunState } from "../domain/run-state.ts";
+import type { StoryState } from "../domain/story-state.ts";
+import type { Journal, Snapshot, SnapshotPart } from "../ports/journal.ts";
+import { byText, changes, entries, fromSorted, type SortedMap } from "../stdx/sorted-map.ts";
+import type { Folded } from "./fold-journal.ts";
+
+/**
+ * Changes with the form of the state. A snapshot of another format is passed over, and everything is folded anew; a
+ * test compares the form with the one this name was given to.
+ */
+export const SNAPSHOT_FORMAT = "run/5";
+
+/** The part that is about the whole run; the others are named after their stories, and no story's name is empty. */
+export const RUN_PART = "";
+
+/** What the newest snapshot holds, so that the next one need only hold what is new. */
+export interface Kept {
+  readonly position: number;
+  readonly stories: RunState["stories"];
+  /** Stories share their policy, which written out for each would be most of the text. They name it by its place here. */
+  readonly policies: readonly Policy[];
+}
+
+export interface SnapshotSaver {
+  (folded: Folded): Promise<void>;
+}
+
+/** Saves what has changed since the snapshot before; all of it when that one is not there any more. */
+export function createSnapshotSaver(journal: Pick<Journal, "saveSnapshot">, from: Kept | null): SnapshotSaver {
+  let kept = from;
+  const save = async (folded: Folded, before: Kept | null): Promise<boolean> => {
+    const { parts, policies } = packed(folded, before);
+    const { position, state } = folded;
+    const isSaved = await journal.saveSnapshot({ position, format: SNAPSHOT_FORMAT, parts }, before?.position ?? null);
+    if (isSaved) kept = { position, stories: state.stories, policies };
+    return isSaved;
+  };
+  return async (folded) => {
+    if (!(await save(folded, kept))) await save(folded, null);
+  };
+}
+
+/** A run as it is kept: without what its stories say. */
+export interface RunText {
+  readonly state: Omit<RunState, "policy" | "stories" | "lanes" | "timers" | "dependents">;
+  readonly policy: number | null;
+  readonly dependents: readonly (readonly [StoryId, readonly StoryId[]])[];
+  readonly policies: readonly Policy[];
+  /** Of the project's own stream, and of those whose lines are not all in their stories. */
+  readonly seqs: readonly (readonly [StoryId | null, number])[];
+}
+
+interface StoryText {
+  readonly state: Omit<StoryState, "policy">;
+  readonly policy: number | null;
+  readonly seq: number;
+}
+
+interface OutlineText {
+  readonly state: Omit<StoryOutline, "policy">;
+  readonly policy: number | null;
+}
+
+function packed(folded: Folded, before: Kept | null): { parts: SnapshotPart[]; policies: readonly Policy[] } {
+  const { state: run, seqs, odd } = folded;
+  const policies = [...(before?.policies ?? [])];
+  const places = new Map(policies.map((policy, place) => [policy, place]));
+  const placeOf = (policy: Policy | null): number | null => {
+    if (policy === null) return null;
+    if (!places.has(policy)) places.set(policy, policies.push(policy) - 1);
+    return places.get(policy)!;
+  };
+  const parts: SnapshotPart[] = [];
+  for (const [id, { policy: of, ...state }] of changes(before?.stories ?? null, run.stories, byText)) {
+    const policy = placeOf(of);
+    const text: StoryText = { state, policy, seq: seqs.get(id) ?? 0 };
+    const outline: OutlineText = { state: outlineOf(state), policy };
+    parts.push({ name: id, text: JSON.stringify(text), outline: JSON.stringify(outline) });
+  }
+  const { policy: of, stories: _, lanes: _lanes, timers: _timers, dependents, ...state } = run;
+  const policy = placeOf(of);
+  const text: RunText = {
+    state,
+    policy,
+    dependents: [...entries(dependents)],
+    policies,
+    seqs: [null, ...odd].map((stream) => [stream, seqs.get(stream) ?? 0]),
+  };
+  parts.push({ name: RUN_PART, text: JSON.stringify(text), outline: "" });
+  return { parts, policies };
+}
+
+function outlineOf(state: Omit<StoryState, "policy">): Omit<StoryOutline, "policy"> {
+  const { phase, running, waivers, wait, escalation, held, ending, raised, spent } = state;
+  const { id, title, shelf, dependsOn } = state.story;
+  const gates: { [G in GateName]?: StoryOutline["gates"][G] } = {};
+  for (const [gate, { fresh, last }] of Object.entries(state.gates) as [GateName, StoryState["gates"]["checks"] & {}][])
+    gates[gate] = {
+      fresh,
+      last: last === null ? null : { result: last.result, blocking: { length: last.blocking.length } },
+    };
+  return {
+    story: { id, title, shelf, dependsOn },
+    counters: { attempts: state.counters.attempts },
+    gates,
+    ...{ phase, running, waivers, wait, escalation, held, ending, raised, spent },
+  };
+}
+
+/** State is plain data all through, so that its text is its JSON. */
+export function unpacked({ position, parts }: Snapshot): Folded & { readonly kept: Kept } {
+  const run = JSON.parse(parts.find(({ name }) => name === RUN_PART)!.text) as RunText;
+  const seqs = new Map<StoryId | null, number>();
+  const stories = parts
+    .filter(({ name }) => name !== RUN_PART)
+    .map(({ text }) => {
+      const { id, seq, state } = unpackedStory(text, run.policies);
+      seqs.set(id, seq);
+      return [id, state] as const;
+    });
+  const odd = new Set<StoryId>();
+  for (const [stream, seq] of run.seqs) {
+    seqs.set(stream, seq);
+    if (stream !== null) odd.add(stream);
+  }
+  const state = { ...unpackedRun(run), stories: inOrder(stories), ...placesOf(stories) };
+  return { state, position, seqs, odd, kept: { position, stories: state.stories, policies: run.policies } };
+}
+
+function unpackedStory(text: string, policies: readonly Policy[]): { id: StoryId; state: StoryState; seq: number } {
+  const { state, policy, seq } = JSON.parse(text) as StoryText;
+  return { id: state.story.id, state: { ...state, policy: policy === null ? null : policies[policy]! }, seq };
+}
+
+function unpackedRun({ state, policy, policies, dependents }: RunText): Omit<RunState, "stories" | "lanes" | "timers"> {
+  return { ...state, policy: policy === null ? null : policies[policy]!, dependents: inOrder(dependents) };
+}
+
+/** Where the scheduler keeps each story is said by the story itself. */
+function placesOf(stories: readonly (readonly [StoryId, StoryState])[]): Pick<RunState, "lanes" | "timers"> {
+  const queues: Record<Lane | "timers", (readonly [string, StoryId])[]> = {
+    engine: [],
+    developers: [],
+    critics: [],
+    auditors: [],
+    checks: [],
+    timers: [],
+  };
+  for (const [id, { queued }] of stories) if (queued !== null) queues[queued.lane].push([queued.key, id]);
+  const { engine, developers, critics, auditors, checks, timers } = queues;
+  return {
+    lanes: {
+      engine: inOrder(engine),
+      developers: inOrder(developers),
+      critics: inOrder(critics),
+      auditors: inOrder(auditors),
+      checks: inOrder(checks),
+    },
+    timers: inOrder(timers),
+  };
+}
+
+function inOrder<K extends string, V>(list: readonly (readonly [K, V])[]): SortedMap<K, V> {
+  return fromSorted([...list].sort(([a], [b]) => byText(a, b)));
+}
+
+/** All of the run but its stories, which are given in outline; those of `whole` are given as they are. */
+export function unpackedOutlines(
+  run: RunText,
+  outlines: readonly string[],
+  whole: readonly string[],
+): Omit<RunState, "stories"> & { readonly stories: SortedMap<StoryId, StoryOutline> } {
+  const stories = new Map<StoryId, StoryOutline>();
+  // One text for one parse: to begin anew for each of thousands would cost more than to read them.
+  for (const { state, policy } of JSON.parse(`[${outlines.join(",")}]`) as OutlineText[])
+    stories.set(state.story.id, { ...state, policy: policy === null ? null : run.policies[policy]! });
+  for (const text of whole) {
+    const { id, state } = unpackedStory(text, run.policies);
+    stories.set(id, state);
+  }
+  return { ...unpackedRun(run), ...placesOf([]), stories: inOrder([...stories]) };
+}

@@ -157,11 +157,22 @@ describe("remand loop", () => {
     expect(host.plans[0]!.stories[0]!.body).toBe("Make this command pass: npm test");
   });
 
+  it("takes an agent by its name, or as the config sets it, instead of a command", async () => {
+    const host = fakeHost();
+    await loop(host, [...GOAL, "--agent", "claude", "--set", "agents.developer.model=opus"]);
+    await loop(host, [...GOAL, "--new", "--set", "agents.developer={use: codex}"]);
+    expect(host.plans).toMatchObject([
+      { agentCommand: null, config: { agents: { developer: { use: "claude", model: "opus" } } } },
+      { agentCommand: null, config: { agents: { developer: { use: "codex" } } } },
+    ]);
+  });
+
   it.each([
     [["--goal", "x", ...AGENT], "nothing would say when it is done"],
     [GOAL, "there is no agent"],
     [["--goal", " ", "--check", "true", ...AGENT], "the goal is empty"],
-    [[...GOAL, "--agent", "claude"], "agents by name (--agent claude) are not there yet"],
+    [[...GOAL, "--agent", "clod"], "there is no agent clod"],
+    [[...GOAL, "--agent", "claude", ...AGENT], "two agents are given"],
     [[...GOAL, "--max-iterations", "0", ...AGENT], "--set:"],
     [[...GOAL, "--time", "forever", ...AGENT], "--set:"],
   ])("%j is wrong usage", async (args, message) => {

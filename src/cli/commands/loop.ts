@@ -31,7 +31,7 @@ interface Options {
 }
 
 const EXAMPLES = `Examples:
-  remand loop --goal "make the parser accept tabs" --check "npm test" -- claude -p --permission-mode acceptEdits
+  remand loop --goal "make the parser accept tabs" --check "npm test" --agent claude
   remand loop --goal @task.md --check "pytest -q" --max-iterations 5 --time 30m -- ./my-agent.sh
   remand loop --undo                                  bring the files back to how they were before the loop
 
@@ -45,7 +45,7 @@ export const command: CliCommand = {
   summary: "run an agent on a goal, check the work, and send it back until the check passes",
   register(command, world, done) {
     command
-      .usage("--goal <text|@file> --check <command> [options] -- <agent command…>")
+      .usage("--goal <text|@file> --check <command> [options] --agent <name> | -- <agent command…>")
       .argument("[agent...]", "the command that is the agent, after --")
       .option("--goal <text>", "what the agent is to do; @file reads it from a file")
       .option("--check <command>", "the command that says whether it is done")
@@ -55,7 +55,7 @@ export const command: CliCommand = {
       .option("--max-iterations <number>", "attempts at most, 1 to 100 (default: 15)")
       .option("--cost <dollars>", "stop and ask at this cost, where the agent says what it costs (default: 10)")
       .option("--time <length>", "stop and ask after this time, such as 30m (default: 2h)")
-      .option("--agent <name>", "an agent that Remand knows by name (comes in a later version)")
+      .option("--agent <name>", `an agent that Remand drives by itself: ${KNOWN_AGENTS.join(", ")}`)
       .option("--set <path=value>", "set any value of the config; can be given again", collect)
       .option("--reporter <name>", `how progress is shown: ${REPORTERS.join(", ")}`)
       .option("--json", "print a document of the schema remand.run/1 when it is over")
@@ -66,19 +66,16 @@ export const command: CliCommand = {
 
 async function loop(world: World, agent: readonly string[], options: Options): Promise<ExitCode> {
   if (options.undo === true) return undo(world, options);
-  if (options.agent !== undefined) {
-    throw new RemandError(
-      "usage",
-      `agents by name (--agent ${options.agent}) are not there yet`,
-      'Give the agent\'s command after --: remand loop --goal "…" --check "npm test" -- claude -p',
-    );
-  }
-  const wish = await wishOf(world, options);
-  if (agent.length === 0)
-    throw new RemandError("usage", "there is no agent", "Give its command at the end, after --: -- ./my-agent.sh");
+  const wish = withAgent(await wishOf(world, options), agent, options.agent);
   const { config, policy, problems } = loopConfig(wish);
   for (const problem of problems) world.err(`${problemText(problem, world)}\n`);
   if (config === null || policy === null) return EXIT.usage;
+  if (agent.length === 0 && !Object.hasOwn(config.agents, config.roles.phase.implement))
+    throw new RemandError(
+      "usage",
+      "there is no agent",
+      "Name one (--agent claude), or give its command at the end, after --: -- ./my-agent.sh",
+    );
 
   const { id, known, undone } = chosenLoop(await seenLoops(world), wish, options.new === true);
   if (undone !== null) world.err(`remand: ${undone} was accepted and then undone: starting over\n`);
@@ -89,13 +86,25 @@ async function loop(world: World, agent: readonly string[], options: Options): P
     policy,
     stories: [loopStory(id, wish)],
     place: options.worktree === true ? "worktrees" : "in-place",
-    agentCommand: agent,
+    agentCommand: agent.length === 0 ? null : agent,
   } as const;
   if (wish.goal === null && known === null && (await isGreenAlready(world, plan))) return EXIT.ok;
   const by = await personOf(world, undefined).catch(() => "remand loop");
   const { exit, state } = await runEngine(world, plan, [id], { reporter: options.reporter, json: options.json, by });
   sayNext(world, state, id);
   return exit;
+}
+
+/** Agents that Remand drives by itself, without a command of the user's. */
+const KNOWN_AGENTS = ["claude", "codex"];
+
+function withAgent(wish: LoopWish, command: readonly string[], name: string | undefined): LoopWish {
+  if (name === undefined) return wish;
+  if (!KNOWN_AGENTS.includes(name))
+    throw new RemandError("usage", `there is no agent ${name}`, `Known by name are ${KNOWN_AGENTS.join(" and ")}.`);
+  if (command.length > 0)
+    throw new RemandError("usage", "two agents are given", "Give either --agent or a command after --.");
+  return { ...wish, set: [`agents.developer.use=${name}`, ...wish.set] };
 }
 
 /** Without a goal the check is the whole task: where it passes already there is nothing to do. */

@@ -13,7 +13,7 @@ export function attemptStarted(state: StoryState, event: AttemptStarted, at: num
     running: { type: "attempt", attempt: event.attempt, role: event.role, since: at, unclear: 0 },
     wait: null,
     scope: event.reworkOf === null ? null : state.scope,
-    startedFrom: isFirstSinceReady(state) ? state.tree : state.startedFrom,
+    startedFrom: isFirstSinceReady(state) && !isStillToPutBack(state, event) ? state.tree : state.startedFrom,
     // Counted now and not at the end: a crash in between must not grant a free attempt.
     counters: { ...state.counters, attempts: state.counters.attempts + 1, lastFailure: null, approvedRetry: false },
     attempts: [
@@ -37,6 +37,15 @@ export function attemptStarted(state: StoryState, event: AttemptStarted, at: num
 /** Was the work before this attempt handed in, or is there none? */
 function isFirstSinceReady({ attempts, startedFrom }: StoryState): boolean {
   return startedFrom === null || attempts.at(-1)?.outcome === "ready";
+}
+
+/**
+ * The look at the diff refused an attempt that had a scope. What it did beyond that is in the tree until somebody puts
+ * it back: it must not become the measure, and putting it back is no new change.
+ */
+function isStillToPutBack({ attempts, startedFrom }: StoryState, { reworkOf, phase }: AttemptStarted): boolean {
+  const hadScope = phase !== "implement" || (attempts.at(-1)?.reworkOf ?? null) !== null;
+  return reworkOf === "integrity" && hadScope && startedFrom !== null;
 }
 
 /** The agent's words could not be read. It is asked again; once too often, and the attempt was for nothing. */

@@ -59,7 +59,21 @@ function lateHost(): Host {
     tryChecks: async (root, plan) => (await host()).tryChecks(root, plan),
     gate: async (root, plan) => (await host()).gate(root, plan),
     probe: async (root, programs) => (await host()).probe(root, programs),
+    watchFolder: (folder, changed) => lateWatch(host(), folder, changed),
     demoRepository: async (files) => (await host()).demoRepository(files),
+  };
+}
+
+/** Whoever stops watching before it has begun does not watch at all. */
+function lateWatch(host: Promise<Host>, folder: string, changed: () => void): () => void {
+  let stop: (() => void) | null = null;
+  let isOver = false;
+  void host.then((real) => {
+    if (!isOver) stop = real.watchFolder(folder, changed);
+  });
+  return () => {
+    isOver = true;
+    stop?.();
   };
 }
 

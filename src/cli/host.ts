@@ -29,6 +29,8 @@ export interface Host {
   gate(root: string, plan: GatePlan): Promise<GateReport>;
   /** What can be said of the surroundings: git, Node, the journal's place, and whether each program is there to be run. */
   probe(root: string, programs: readonly string[]): Promise<readonly Probe[]>;
+  /** Calls back when a file of the folder was made, changed or taken away. Returns how to stop it. */
+  watchFolder(folder: string, changed: () => void): () => void;
   /** A new git repository in a new temporary folder with these files committed (path below it → text); says where. */
   demoRepository(files: Readonly<Record<string, string>>): Promise<string>;
 }
@@ -102,6 +104,10 @@ export interface Owned {
   /** Works until nothing is left to do, or until the signal says stop. */
   drive(signal: AbortSignal): Promise<RunState>;
   tell(stream: StoryId | null, events: readonly Event[]): Promise<void>;
+  /** Puts stories into the journal that are new, or whose files say something else than before; says whether any was. */
+  shelve(stories: readonly Story[]): Promise<boolean>;
+  /** Calls back when another process has said something. Returns how to stop it. */
+  onWord(heard: () => void): () => void;
   /** `in-place` only: brings the checkout back to how it was before the first attempt of the story. */
   undo(story: StoryId): Promise<void>;
   close(): Promise<void>;

@@ -1,4 +1,5 @@
 import type { Host } from "../cli/host.ts";
+import { watchFolder } from "../adapters/files/watch-folder.ts";
 
 /**
  * The real engine and journal of a checkout, for the commands and for the library. Each part is loaded by the first
@@ -13,6 +14,7 @@ export function createHost(env: Readonly<Record<string, string | undefined>>): H
     tryChecks: async (root, plan) => (await import("./try-checks.ts")).tryChecks(root, plan, env),
     gate: async (root, plan) => (await import("./gate.ts")).gate(root, plan, env),
     probe: async (root, programs) => (await import("./probe.ts")).probe(root, programs, env),
+    watchFolder,
     demoRepository: async (files) => (await import("./demo-repository.ts")).demoRepository(files),
   };
 }

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { Owned, RunPlan } from "../cli/host.ts";
 import { RemandError } from "../domain/error.ts";
 import type { StoryId } from "../domain/ids.ts";
+import type { Policy } from "../domain/policy.ts";
 import type { RunState } from "../domain/run-state.ts";
 import type { Story } from "../domain/story.ts";
 import { drive } from "../engine/drive.ts";
@@ -10,20 +11,25 @@ import { recover } from "../engine/recover.ts";
 import type { EngineWorld } from "../engine/world.ts";
 import { sha256 } from "../stdx/sha256.ts";
 import { canonicalJson } from "../stdx/canonical-json.ts";
-import { byText, entries, lookup } from "../stdx/sorted-map.ts";
+import { entries } from "../stdx/sorted-map.ts";
 import { COOKIE_VARIABLE, cookieValue, killLeftovers } from "../adapters/process/leftovers.ts";
 import { takeOwnership } from "../adapters/journal/ownership.ts";
 import { createSqliteJournal, type SqliteJournal } from "../adapters/journal/sqlite-journal.ts";
 import { createSystemClock } from "../adapters/clock/system-clock.ts";
+import { createNodeFiles } from "../adapters/files/node-files.ts";
+import { createPhaseProduct } from "../adapters/stories/phase-product.ts";
+import { createStoryPages } from "../adapters/stories/story-pages.ts";
 import { createLocalQueue } from "../adapters/queue/local-queue.ts";
-import { createInPlace } from "../adapters/git/in-place.ts";
+import { createInPlace, type InPlace } from "../adapters/git/in-place.ts";
 import { createWorktrees } from "../adapters/git/worktrees.ts";
 import { ablePolicy } from "./able-policy.ts";
 import { leavePlaces } from "./leave-places.ts";
 import { gatesOf } from "./gates.ts";
 import { noteStories } from "./note-stories.ts";
 import { projectEvidence } from "./project-evidence.ts";
+import { insistOnReviewers, practicesOf } from "./reviewers.ts";
 import { rosterOf } from "./roster.ts";
+import { shelveAll } from "./shelve.ts";
 import { stateFolder, type StateFolder } from "./state-folder.ts";
 import { insist } from "./tell.ts";
 
@@ -73,28 +79,33 @@ async function owned(
   const { setup, share } = plan.config.workspace;
   const onNotice = (text: string): void => plan.onNotice?.(text);
   const workspace = inPlace ?? createWorktrees({ root, state: folder.path, setup, share, onNotice });
-  const gates = gatesOf(plan, { evidence, clock, workspace, env });
+  const roster = await rosterOf(root, plan, { clock, env });
+  const nonce = (): string => randomBytes(12).toString("hex");
+  const pages = createStoryPages({ root, folder: plan.config.stories, files: createNodeFiles() });
+  const practices = await practicesOf(root, plan.config);
+  const reviewers = { roster, practices, nonce, productOf: createPhaseProduct({ workspace, pages }) };
+  const gates = gatesOf(plan, { evidence, clock, workspace, env, reviewers });
   const policy = ablePolicy(plan.policy, new Set(gates.keys()));
+  await insistOnReviewers(policy, roster);
+  const queue = (): EngineWorld["queue"] => createLocalQueue({ limits: { ...policy.concurrency, engine: 100 }, clock });
   const world: EngineWorld = {
     root,
     journal,
     clock,
-    outbox: journal.outbox,
-    queue: createLocalQueue({ limits: { ...policy.concurrency, engine: 100 }, clock }),
+    queue: queue(),
     workspace,
+    pages,
     evidence,
+    outbox: journal.outbox,
     gates,
-    roster: await rosterOf(root, plan, { clock, env }),
+    roster,
     watcher: plan.watcher,
-    nonce: () => randomBytes(12).toString("hex"),
+    nonce,
   };
   const ledger = await openLedger(world);
   const interrupted = await recover(ledger, world);
   if (inPlace === null) await leavePlaces(folder.path, ledger.state(), workspace);
-  if (canonicalJson(ledger.state().policy) !== canonicalJson(policy))
-    await insist(ledger, null, [{ type: "policy.set", policy, by: "config" }]);
-  // Together, because each would wait for the disk.
-  await Promise.all(plan.stories.map((story) => shelve(ledger, story)));
+  await bringUpToDate(ledger, plan.stories, policy);
   const only = asked(plan, ledger.state());
   return {
     workspace,
@@ -102,40 +113,55 @@ async function owned(
     state: () => ledger.state(),
     interrupted,
     drive: async (signal) => {
-      const state = await drive(ledger, world, signal, only);
+      // A queue is over when its drive is; whoever watches drives again.
+      const state = await drive(ledger, { ...world, queue: queue() }, signal, only);
       await noteStories(root, plan, state, journal.read(0));
       return state;
     },
     tell: (stream, events) => insist(ledger, stream, events),
-    undo: async (story) => {
-      if (inPlace === null)
-        throw new RemandError(
-          "usage",
-          "a story in a worktree has nothing to undo",
-          "Its branch holds its work; your checkout was not touched.",
-        );
-      await inPlace.undo(story);
-    },
+    ...hearing(ledger, journal, only),
+    undo: (story) => undone(inPlace, story),
     close,
   };
 }
 
+/** What comes while the engine is there already. */
+function hearing(
+  ledger: Ledger,
+  journal: EngineWorld["journal"],
+  only: Set<StoryId> | null,
+): Pick<Owned, "shelve" | "onWord"> {
+  return {
+    shelve: async (stories) => {
+      for (const { id } of stories) only?.add(id);
+      return shelveAll(ledger, stories);
+    },
+    onWord: (heard) =>
+      journal.watch((whose) => {
+        // What cannot be read now is told by whoever works with it next.
+        if (whose === "others") void ledger.catchUp().then(heard, heard);
+      }),
+  };
+}
+
+async function undone(inPlace: InPlace | null, story: StoryId): Promise<void> {
+  const hint = "Its branch holds its work; your checkout was not touched.";
+  if (inPlace === null) throw new RemandError("usage", "a story in a worktree has nothing to undo", hint);
+  await inPlace.undo(story);
+}
+
 /** The stories to work on; `null` where that is all there are to work on, which is cheaper to decide about. */
-function asked({ stories }: RunPlan, state: RunState): ReadonlySet<StoryId> | null {
+function asked({ stories }: RunPlan, state: RunState): Set<StoryId> | null {
   const ids = new Set(stories.map((story) => story.id));
   for (const [id, { ending }] of entries(state.stories)) if (ending === null && !ids.has(id)) return ids;
   return null;
 }
 
-/** Puts a story into the journal, or notes that its file says something else than before. */
-async function shelve(ledger: Ledger, story: Story): Promise<void> {
-  const known = lookup(ledger.state().stories, story.id, byText);
-  if (known === undefined) return insist(ledger, story.id, [{ type: "story.added", story }]);
-  const what = (Object.keys({ ...known.story, ...story }) as (keyof Story)[]).filter(
-    (key) => canonicalJson(known.story[key] ?? null) !== canonicalJson(story[key] ?? null),
-  );
-  if (what.length > 0 && known.ending === null)
-    await insist(ledger, story.id, [{ type: "story.changed", story, what }]);
+/** The journal learns what the config and the stories' files say now. */
+async function bringUpToDate(ledger: Ledger, stories: readonly Story[], policy: Policy): Promise<void> {
+  if (canonicalJson(ledger.state().policy) !== canonicalJson(policy))
+    await insist(ledger, null, [{ type: "policy.set", policy, by: "config" }]);
+  await shelveAll(ledger, stories);
 }
 
 function held(by: { readonly pid: number; readonly since: number; readonly command: string } | null): RemandError {

@@ -1,20 +1,10 @@
-import type { StoryId } from "../domain/ids.ts";
 import type { RunState } from "../domain/run-state.ts";
 import { evolve } from "../policy/evolve.ts";
 import { EMPTY_RUN } from "../policy/new-state.ts";
 import { canonicalJson } from "../stdx/canonical-json.ts";
 import { entries, type SortedMap } from "../stdx/sorted-map.ts";
 import type { JournalReader, Stored } from "../ports/journal.ts";
-import { SNAPSHOT_FORMAT, unpacked, type Kept } from "./snapshot.ts";
-
-/** The state, the place in the journal up to which it was folded, and how many lines each stream has. */
-export interface Folded {
-  readonly state: RunState;
-  readonly position: number;
-  readonly seqs: Map<StoryId | null, number>;
-  /** Streams with lines that changed no story, so that no story knows how many there are. */
-  readonly odd: Set<StoryId>;
-}
+import { SNAPSHOT_FORMAT, unpacked, type Folded, type Kept } from "./snapshot.ts";
 
 /** Folds the journal from its newest snapshot on. */
 export async function foldJournal(

@@ -5,8 +5,8 @@ import type { RunState } from "../domain/run-state.ts";
 import type { StoryState } from "../domain/story-state.ts";
 import type { Stored } from "../ports/journal.ts";
 import type { Watcher } from "../ports/watcher.ts";
-import { foldJournal, withLine, type Folded } from "./fold-journal.ts";
-import { createSnapshotSaver } from "./snapshot.ts";
+import { foldJournal, withLine } from "./fold-journal.ts";
+import { createSnapshotSaver, type Folded } from "./snapshot.ts";
 import type { EngineWorld } from "./world.ts";
 
 /** The journal and the state folded from it, kept in step. The only writer of events in the engine. */

@@ -7,7 +7,15 @@ import type { RunState } from "../domain/run-state.ts";
 import type { StoryState } from "../domain/story-state.ts";
 import type { Journal, Snapshot, SnapshotPart } from "../ports/journal.ts";
 import { byText, changes, entries, fromSorted, type SortedMap } from "../stdx/sorted-map.ts";
-import type { Folded } from "./fold-journal.ts";
+
+/** The state, the place in the journal up to which it was folded, and how many lines each stream has. */
+export interface Folded {
+  readonly state: RunState;
+  readonly position: number;
+  readonly seqs: Map<StoryId | null, number>;
+  /** Streams with lines that changed no story, so that no story knows how many there are. */
+  readonly odd: Set<StoryId>;
+}
 
 /**
  * Changes with the form of the state. A snapshot of another format is passed over, and everything is folded anew; a
@@ -108,7 +116,15 @@ function outlineOf(state: Omit<StoryState, "policy">): Omit<StoryOutline, "polic
     story: { id, title, shelf, dependsOn },
     counters: { attempts: state.counters.attempts },
     gates,
-    ...{ phase, running, waivers, wait, escalation, held, ending, raised, spent },
+    phase,
+    running,
+    waivers,
+    wait,
+    escalation,
+    held,
+    ending,
+    raised,
+    spent,
   };
 }
 

@@ -41,6 +41,8 @@ export interface FakeHost extends Host {
   write(stream: StoryId | null, ...events: readonly Event[]): Promise<void>;
   keepEvidence(text: string): Promise<string>;
   damage(what: "lines" | "state"): void;
+  /** Whoever watches a folder is told that something in it changed. */
+  changeFiles(): void;
 }
 
 /** A host whose journal is in memory. State is folded from real events; a script stands in for the world. */
@@ -52,6 +54,8 @@ export function fakeHost(options: FakeHostOptions = {}): FakeHost {
   const gatePlans: GatePlan[] = [];
   const undone: StoryId[] = [];
   const demoFiles: Record<string, string> = {};
+  const words = new Set<() => void>();
+  const changes = new Set<() => void>();
   let state = EMPTY_RUN;
   let now = Date.UTC(2026, 1, 22, 14, 30);
   let damaged: "no" | "lines" | "state" = "no";
@@ -122,6 +126,16 @@ export function fakeHost(options: FakeHostOptions = {}): FakeHost {
       interrupted: 0,
       drive: (signal) => driven(plan, signal),
       tell: async (stream, events) => void (await write(stream, events)),
+      shelve: async (stories) => {
+        const fresh = stories.filter(({ id }) => lookup(state.stories, id, byText) === undefined);
+        for (const story of fresh) await write(story.id, [{ type: "story.added", story }]);
+        plan = { ...plan, stories: [...plan.stories, ...fresh] };
+        return fresh.length > 0;
+      },
+      onWord: (heard) => {
+        words.add(heard);
+        return () => words.delete(heard);
+      },
       undo: (story) => {
         undone.push(story);
         return Promise.resolve();
@@ -137,7 +151,17 @@ export function fakeHost(options: FakeHostOptions = {}): FakeHost {
     demoFiles,
     glance: () => Promise.resolve(state.position === 0 ? null : state),
     look: () => Promise.resolve(state.position === 0 ? null : look()),
-    tell: async (_root, stream, events) => void (await write(stream, events)),
+    tell: async (_root, stream, events) => {
+      await write(stream, events);
+      for (const heard of words) heard();
+    },
+    watchFolder: (_folder, changed) => {
+      changes.add(changed);
+      return () => changes.delete(changed);
+    },
+    changeFiles: () => {
+      for (const changed of changes) changed();
+    },
     own,
     tryChecks: () =>
       Promise.resolve({ result: options.green === true ? "pass" : "fail", summary: "checks: as the test says" }),

@@ -57,6 +57,7 @@ export const NO_HOST: Host = {
   own: absent,
   tryChecks: absent,
   gate: absent,
+  watchFolder: () => () => undefined,
   probe: absent,
   demoRepository: absent,
 };

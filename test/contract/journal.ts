@@ -24,7 +24,9 @@ export function journalContract(name: string, maker: JournalMaker): void {
     appending(() => journal);
     conflicts(() => journal);
     chain(() => journal);
-    describe("snapshots", () => snapshots(() => journal));
+    describe("snapshots", () => {
+      snapshots(() => journal);
+    });
     watching(() => journal);
   });
 }

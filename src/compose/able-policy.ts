@@ -6,7 +6,11 @@ import type { GateRules, Policy } from "../domain/policy.ts";
  * The policy as far as it can be carried out here. What cannot be done at all is refused before anything starts,
  * with the setting that helps; finding blame is left out, since the work can go back without it.
  */
-export function ablePolicy(policy: Policy, gates: ReadonlySet<GateName>): Policy {
+export function ablePolicy(
+  policy: Policy,
+  gates: ReadonlySet<GateName>,
+  { canDeliver }: { readonly canDeliver: boolean },
+): Policy {
   const missing = [...new Set(policy.phases.flatMap((plan) => plan.gates))].filter((gate) => !gates.has(gate));
   if (missing.length > 0)
     throw new RemandError(
@@ -14,10 +18,10 @@ export function ablePolicy(policy: Policy, gates: ReadonlySet<GateName>): Policy
       `nothing here can judge ${missing.map((gate) => `the ${gate} gate`).join(" or ")} yet`,
       `Leave it out for now: remand run --set 'phases.implement=[integrity, checks]', or the same in remand.yaml.`,
     );
-  if (policy.deliver !== "branch")
+  if (policy.deliver !== "branch" && !canDeliver)
     throw new RemandError(
       "config-invalid",
-      `nothing here can deliver by ${policy.deliver} yet`,
+      `work in a checkout of your own cannot be delivered by ${policy.deliver}`,
       "Set `deliver: branch`.",
     );
   const unblamed = Object.fromEntries(GATES.map((gate) => [gate, { ...policy.gates[gate], blame: false }]));

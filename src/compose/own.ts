@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import type { Owned, RunPlan } from "../cli/host.ts";
 import { RemandError } from "../domain/error.ts";
 import type { StoryId } from "../domain/ids.ts";
@@ -15,20 +14,10 @@ import { entries } from "../stdx/sorted-map.ts";
 import { COOKIE_VARIABLE, cookieValue, killLeftovers } from "../adapters/process/leftovers.ts";
 import { takeOwnership } from "../adapters/journal/ownership.ts";
 import { createSqliteJournal, type SqliteJournal } from "../adapters/journal/sqlite-journal.ts";
-import { createSystemClock } from "../adapters/clock/system-clock.ts";
-import { createNodeFiles } from "../adapters/files/node-files.ts";
-import { createPhaseProduct } from "../adapters/stories/phase-product.ts";
-import { createStoryPages } from "../adapters/stories/story-pages.ts";
-import { createLocalQueue } from "../adapters/queue/local-queue.ts";
-import { createInPlace, type InPlace } from "../adapters/git/in-place.ts";
-import { createWorktrees } from "../adapters/git/worktrees.ts";
-import { ablePolicy } from "./able-policy.ts";
+import type { InPlace } from "../adapters/git/in-place.ts";
+import { engineWorld } from "./engine-world.ts";
 import { leavePlaces } from "./leave-places.ts";
-import { gatesOf } from "./gates.ts";
 import { noteStories } from "./note-stories.ts";
-import { projectEvidence } from "./project-evidence.ts";
-import { insistOnReviewers, practicesOf } from "./reviewers.ts";
-import { rosterOf } from "./roster.ts";
 import { shelveAll } from "./shelve.ts";
 import { stateFolder, type StateFolder } from "./state-folder.ts";
 import { insist } from "./tell.ts";
@@ -73,35 +62,8 @@ async function owned(
   journal: SqliteJournal,
   close: () => Promise<void>,
 ): Promise<Owned> {
-  const clock = createSystemClock();
-  const evidence = await projectEvidence(root, folder.evidence);
-  const inPlace = plan.place === "in-place" ? createInPlace({ root, state: folder.path }) : null;
-  const { setup, share } = plan.config.workspace;
-  const onNotice = (text: string): void => plan.onNotice?.(text);
-  const workspace = inPlace ?? createWorktrees({ root, state: folder.path, setup, share, onNotice });
-  const roster = await rosterOf(root, plan, { clock, env });
-  const nonce = (): string => randomBytes(12).toString("hex");
-  const pages = createStoryPages({ root, folder: plan.config.stories, files: createNodeFiles() });
-  const practices = await practicesOf(root, plan.config);
-  const reviewers = { roster, practices, nonce, productOf: createPhaseProduct({ workspace, pages }) };
-  const gates = gatesOf(plan, { evidence, clock, workspace, env, reviewers });
-  const policy = ablePolicy(plan.policy, new Set(gates.keys()));
-  await insistOnReviewers(policy, roster);
-  const queue = (): EngineWorld["queue"] => createLocalQueue({ limits: { ...policy.concurrency, engine: 100 }, clock });
-  const world: EngineWorld = {
-    root,
-    journal,
-    clock,
-    queue: queue(),
-    workspace,
-    pages,
-    evidence,
-    outbox: journal.outbox,
-    gates,
-    roster,
-    watcher: plan.watcher,
-    nonce,
-  };
+  const { world, policy, inPlace, queue } = await engineWorld(root, folder, plan, env, journal);
+  const { workspace, evidence } = world;
   const ledger = await openLedger(world);
   const interrupted = await recover(ledger, world);
   if (inPlace === null) await leavePlaces(folder.path, ledger.state(), workspace);

@@ -51,6 +51,14 @@ export const DEFAULTS: Config = {
     merge: GATE,
   },
   workspace: { setup: null, share: null },
+  forge: {
+    use: "none",
+    repository: null,
+    api: "https://api.github.com",
+    remote: "origin",
+    tokenFrom: "GITHUB_TOKEN",
+    patience: "1h",
+  },
   limits: {
     failures: 3,
     iterations: 30,

@@ -16,6 +16,7 @@ import { disputedFindings } from "./disputes.ts";
 import { judgedByAll } from "./judged-by.ts";
 import type { Ledger } from "./ledger.ts";
 import { outcomeOf, type Said } from "./outcome.ts";
+import { bringConflictsIn } from "./perform-delivery.ts";
 import type { Performing } from "./performing.ts";
 import {
   hasTextPhases,
@@ -37,6 +38,7 @@ type AskCommand = Extract<Performing["command"], { type: "ask-again" }>;
 /** Dispatches an agent. The attempt is in the journal before the agent is. */
 export async function startAttempt(performing: Performing<StartCommand>): Promise<void> {
   const { command, ledger, world } = performing;
+  if (command.reworkOf === "merge") await bringConflictsIn(command.story, ledger, world);
   const before = ledger.story(command.story);
   const { attempt, phase, role, tddPhase, reworkOf, forecastUsd } = command;
   const brief = before.rework === null ? null : evidenceId(before.rework.brief);

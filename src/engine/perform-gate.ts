@@ -5,6 +5,7 @@ import type { TreeId } from "../domain/ids.ts";
 import type { Running, StoryState } from "../domain/story-state.ts";
 import type { Gate } from "../ports/gate.ts";
 import { appendWhile } from "./append-while.ts";
+import { broughtUpToDate } from "./perform-delivery.ts";
 import { gateRequest } from "./gate-request.ts";
 import type { Performing } from "./performing.ts";
 import { scopeWithPage } from "./phase-product.ts";
@@ -15,6 +16,7 @@ export async function startGate(
 ): Promise<void> {
   const { command, ledger, world, signal } = performing;
   const { story, gate: name, tree, stages } = command;
+  if (name === "merge" && world.integration !== null && (await broughtUpToDate(performing, world.integration))) return;
   const before = ledger.story(story);
   const gate = world.gates.get(name);
   if (!(await ledger.append(story, [{ type: "gate.started", gate: name, tree, stages }]))) return;

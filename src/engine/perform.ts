@@ -4,6 +4,7 @@ import type { Event, Step } from "../domain/event.ts";
 import { appendWhile } from "./append-while.ts";
 import type { Ledger } from "./ledger.ts";
 import { askAgain, startAttempt } from "./perform-attempt.ts";
+import { deliver, fixLint } from "./perform-delivery.ts";
 import { startGate } from "./perform-gate.ts";
 import { checkHealth, startRemediation } from "./perform-remediation.ts";
 import { adjudicate, restoreTree, sendBack, startStory } from "./perform-steps.ts";
@@ -40,11 +41,9 @@ export async function perform(
         missing("nothing here finds blame; switch it off with gates.<name>.blame: false"),
       );
     case "fix-lint":
-      return step(ledger, command, "lint-fix", () => missing("no command is set that fixes lint"));
+      return step(ledger, command, "lint-fix", () => fixLint({ ...performing, command }));
     case "deliver":
-      return step(ledger, command, "delivery", () =>
-        missing(`nothing here can deliver by ${command.how}; set deliver: branch`),
-      );
+      return step(ledger, command, "delivery", () => deliver({ ...performing, command }));
     case "start-remediation":
       return startRemediation({ ...performing, command });
     case "check-health":

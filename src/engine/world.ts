@@ -1,7 +1,9 @@
 import type { GateName } from "../domain/gate.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Evidence } from "../ports/evidence.ts";
+import type { Forge } from "../ports/forge.ts";
 import type { Gate } from "../ports/gate.ts";
+import type { Integration } from "../ports/integration.ts";
 import type { Journal } from "../ports/journal.ts";
 import type { Outbox } from "../ports/outbox.ts";
 import type { Queue } from "../ports/queue.ts";
@@ -9,6 +11,11 @@ import type { Roster } from "../ports/roster.ts";
 import type { StoryPages } from "../ports/story-pages.ts";
 import type { Watcher } from "../ports/watcher.ts";
 import type { Workspace } from "../ports/workspace.ts";
+
+interface FixControl {
+  readonly signal: AbortSignal;
+  onOutput(line: string): void;
+}
 
 /** Everything outside that the engine uses. `main` makes the real one, the simulator a made-up one. */
 export interface EngineWorld {
@@ -23,6 +30,11 @@ export interface EngineWorld {
   readonly outbox: Outbox;
   readonly gates: ReadonlyMap<GateName, Gate>;
   readonly roster: Roster;
+  /** How branches come together; `null` where the work is done in a person's own checkout. */
+  readonly integration: Integration | null;
+  readonly forge: Forge | null;
+  /** Puts formatting and lint right; `null` where no command does that. */
+  readonly fixLint: ((path: string, control: FixControl) => Promise<void>) | null;
   readonly watcher: Watcher;
   /** A word that nobody could have guessed, for the fences of one brief. */
   nonce(): string;

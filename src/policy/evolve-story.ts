@@ -120,10 +120,7 @@ function appliedStep(state: StoryState, event: Remaining, at: number): StoryStat
       return { ...fixed, failing: null };
     }
     case "branch.updated":
-      return {
-        ...invalidated({ ...state, running: null, tree: event.tree, commit: event.commit }, event.changed),
-        startedFrom: event.tree,
-      };
+      return branchUpdated(state, event);
     case "tree.restored":
       return restored(state, event.tree, event.commit);
     case "finding.disputed":
@@ -221,6 +218,17 @@ function stepFailed(before: StoryState, infrastructure: boolean, detail: string,
   const blocked = state.counters.blocked + (infrastructure ? 1 : 0);
   const wait = { type: "time", until: at + backoffMs(state, stepFailures), why: detail } as const;
   return { ...state, wait, counters: { ...state.counters, stepFailures, blocked } };
+}
+
+/**
+ * The files are others now, so every gate that looks at them judges anew. Integrity judges what the author did, and
+ * that is what it was; unless there are conflicts, which somebody has to take out.
+ */
+function branchUpdated(state: StoryState, event: Extract<StoryEvent, { type: "branch.updated" }>): StoryState {
+  const moved = { ...state, running: null, tree: event.tree, commit: event.commit, startedFrom: event.tree };
+  const next = invalidated(moved, event.changed);
+  if (event.conflicts.length > 0 || state.gates.integrity === undefined) return next;
+  return withGate(next, "integrity", { fresh: state.gates.integrity.fresh });
 }
 
 /** The engine itself answers where nobody plays the role; that is no turn of anybody's. */

@@ -12,8 +12,11 @@ export interface Integration {
    * same place the file holds git's marks of a conflict, for somebody to resolve. Safe to repeat.
    */
   update(story: StoryId, note: KeepNote): Promise<Kept & { readonly conflicts: readonly string[] }>;
-  /** Puts the story's work onto the target. The result holds the very files that were judged, or nothing is done. */
-  merge(story: StoryId, note: KeepNote): Promise<{ readonly branch: string; readonly commit: string }>;
+  /**
+   * Puts the story's work onto the target. The result holds the very files that were judged: where the target has
+   * moved meanwhile nothing is done, and that is `null`. Safe to repeat.
+   */
+  merge(story: StoryId, note: KeepNote): Promise<Target | null>;
   /** Sends the story's branch to where others see it. */
   publish(story: StoryId): Promise<{ readonly remote: string; readonly branch: string; readonly base: string }>;
 }

@@ -261,6 +261,12 @@ describe("a branch that is brought up to its target", () => {
     expect(updated(["src/a.ts"])).toMatchObject({ tree: "both", commit: "c9", running: null });
   });
 
+  it("keeps what integrity said of the author's work, unless there are conflicts to be taken out", () => {
+    const conflicts = { type: "branch.updated", tree: treeId("both"), commit: "c9", changed: ["a.ts"] } as const;
+    expect(updated(["a.ts"]).gates.integrity?.fresh).toBe(true);
+    expect(stateOf(told(atAudit, "a", { ...conflicts, conflicts: ["a.ts"] }), "a").gates.integrity?.fresh).toBe(false);
+  });
+
   it("is not blamed for what the target brought: the next work is compared with what it was brought up to", () => {
     expect(updated(["src/a.ts"]).startedFrom).toBe("both");
   });

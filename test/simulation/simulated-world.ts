@@ -142,6 +142,9 @@ export function simulatedWorld(
       drop: guarded("outbox drop", (key) => void disk.outbox.delete(key)),
     },
     gates: new Map(gates),
+    integration: null,
+    forge: null,
+    fixLint: null,
     roster: {
       playing: guarded("roster", (role) => ({
         agent: { ...agent, name: role },

@@ -88,18 +88,15 @@ export async function mergeBranch(
   site: Site,
   base: string,
   note: KeepNote,
-): Promise<{ branch: string; commit: string }> {
+): Promise<Target | null> {
   const { git } = repository;
-  const { target, isCurrent } = await branchStanding(repository, site, base);
+  const target = await targetOf(repository, base);
   const tip = newest(site, await standingOf(git, site));
-  if (!isCurrent)
-    throw new RemandError(
-      "workspace-broken",
-      `${target.branch} has moved since ${site.branch} was judged`,
-      "Run it again: the branch is brought up to date, and judged anew.",
-    );
+  const holds = async (one: string, other: string): Promise<boolean> =>
+    (await git.ask(["merge-base", "--is-ancestor", other, one])).exitCode === 0;
   // A crash may have come after the merge and before it was written down.
-  if (target.commit === tip.commit) return target;
+  if (await holds(target.commit, tip.commit)) return target;
+  if (!(await holds(tip.commit, target.commit))) return null;
   const commit = await commitTree(git, {
     tree: tip.tree,
     parents: [target.commit, tip.commit],

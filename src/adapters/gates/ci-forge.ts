@@ -1,0 +1,122 @@
+import { identified, type Finding } from "../../domain/finding.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Forge, ForgeAnnotation, ForgeCheck, ForgeLog } from "../../ports/forge.ts";
+import type { GateRequest } from "../../ports/gate.ts";
+import type { Integration } from "../../ports/integration.ts";
+import type { CiControl, CiRun, CiService } from "./ci-run.ts";
+
+export interface CiForgeOptions {
+  readonly forge: Forge;
+  readonly integration: Integration;
+  readonly clock: Clock;
+  /** How long a run may take; the gate's own patience is for reviewers. */
+  readonly patienceMs: number;
+}
+
+/** The forge's own CI: the branch is sent there, and what runs over its newest commit is waited for. */
+export function createCiForge({ forge, integration, clock, patienceMs }: CiForgeOptions): CiService {
+  async function ended(commit: string, { signal, onOutput }: CiControl): Promise<readonly ForgeCheck[] | string> {
+    const until = clock.now() + patienceMs;
+    const appearBy = clock.now() + Math.min(APPEAR_MS, patienceMs);
+    let pauseMs = FIRST_PAUSE_MS;
+    let said = "";
+    while (!signal.aborted) {
+      const checks = await forge.checks(commit, signal);
+      const open = checks.filter(({ state }) => state === "waiting" || state === "running");
+      if (checks.length > 0 && open.length === 0) return checks;
+      if (checks.length === 0 && clock.now() >= appearBy) return "nothing ran over this commit";
+      if (clock.now() >= until) return `still not ended: ${open.map(({ name }) => name).join(", ")}`;
+      const now = `${checks.length - open.length} of ${checks.length} checks ended`;
+      if (now !== said) onOutput(now);
+      said = now;
+      await clock.sleep(pauseMs, signal);
+      pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 1.5);
+    }
+    return "it was stopped";
+  }
+
+  return {
+    judgedBy: () => [`every check of ${forge.name} over the branch`],
+    async run(request: GateRequest, control) {
+      await integration.publish(request.story.id);
+      if (control.isAgain) {
+        await rerunFailed(forge, request.commit, control.signal);
+        // Until the forge has noticed, it still shows how the last run ended.
+        await clock.sleep(FIRST_PAUSE_MS, control.signal);
+      }
+      const checks = await ended(request.commit, control);
+      if (typeof checks === "string")
+        return {
+          result: control.signal.aborted ? "error" : "inconclusive",
+          name: forge.name,
+          details: checks,
+          log: "",
+          step: null,
+          annotations: [],
+        };
+      const failed = checks.filter(({ state }) => state === "failed");
+      const first = failed[0];
+      if (first === undefined) return passedOrNot(forge, checks);
+      const logs: ForgeLog[] = [];
+      for (const check of failed.slice(0, MOST_LOGS)) logs.push(await forge.logOf(check, control.signal));
+      return {
+        result: "fail",
+        name: failed.map(({ name }) => name).join(", "),
+        details: first.summary,
+        log: failed
+          .slice(0, MOST_LOGS)
+          .map((check, at) => titled(check, logs[at]!))
+          .join("\n"),
+        step: logs[0]?.step ?? first.name,
+        annotations: logs.flatMap(({ annotations }) => annotations.flatMap(annotated)),
+      };
+    },
+  };
+}
+
+const APPEAR_MS = 2 * 60_000;
+const FIRST_PAUSE_MS = 5000;
+const LONGEST_PAUSE_MS = 60_000;
+/** The first few failures explain the others, or are alike. */
+const MOST_LOGS = 3;
+
+async function rerunFailed(forge: Forge, commit: string, signal: AbortSignal): Promise<void> {
+  for (const check of await forge.checks(commit, signal))
+    if (check.state === "failed" || check.state === "cancelled") await forge.rerun(check, signal);
+}
+
+/** Cancelled is not passed, and skipped everywhere is nothing proven. */
+function passedOrNot(forge: Forge, checks: readonly ForgeCheck[]): CiRun {
+  const shared = { log: "", step: null, annotations: [] } as const;
+  const cancelled = checks.filter(({ state }) => state === "cancelled");
+  const passed = checks.filter(({ state }) => state === "passed");
+  if (cancelled.length > 0)
+    return {
+      ...shared,
+      result: "inconclusive",
+      name: forge.name,
+      details: `cancelled: ${cancelled.map(({ name }) => name).join(", ")}`,
+    };
+  if (passed.length === 0)
+    return { ...shared, result: "inconclusive", name: forge.name, details: "every check was skipped" };
+  return { ...shared, result: "pass", name: passed.map(({ name }) => name).join(", "), details: "" };
+}
+
+function titled(check: ForgeCheck, log: ForgeLog): string {
+  const cut = log.isPartial ? " (a part of the log is missing)" : "";
+  return `── ${check.name}${cut}\n${log.text}`;
+}
+
+function annotated({ level, path, line, message }: ForgeAnnotation): Finding[] {
+  if (level !== "failure" || path === "" || path === ".github") return [];
+  return [
+    identified({
+      severity: "major",
+      category: "ci-annotation",
+      message,
+      source: "ci",
+      file: path,
+      ...(line > 0 ? { line } : {}),
+    }),
+  ];
+}

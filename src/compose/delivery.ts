@@ -1,0 +1,81 @@
+import type { Config } from "../config/config.ts";
+import { knownDurationMs } from "../config/duration.ts";
+import { RemandError } from "../domain/error.ts";
+import type { GateName } from "../domain/gate.ts";
+import type { EngineWorld } from "../engine/world.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Evidence } from "../ports/evidence.ts";
+import type { Forge } from "../ports/forge.ts";
+import type { Gate } from "../ports/gate.ts";
+import type { Integration } from "../ports/integration.ts";
+import { createGithubForge } from "../adapters/forge/github-forge.ts";
+import { createCiCommands } from "../adapters/gates/ci-commands.ts";
+import { createCiForge } from "../adapters/gates/ci-forge.ts";
+import { createCiGate } from "../adapters/gates/ci-gate.ts";
+import { createMergeGate } from "../adapters/gates/merge-gate.ts";
+import { remoteAddress } from "../adapters/git/remote-address.ts";
+import { allowedEnvironment } from "../adapters/process/environment.ts";
+import { COOKIE_VARIABLE } from "../adapters/process/leftovers.ts";
+import { runProcess } from "../adapters/process/run-process.ts";
+import { commandOf } from "./command-of.ts";
+
+interface Parts {
+  readonly root: string;
+  readonly integration: Integration | null;
+  readonly evidence: Evidence;
+  readonly clock: Clock;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** What puts work where it is wanted, and the gates that stand before it. */
+export async function deliveryOf(
+  config: Config,
+  parts: Parts,
+): Promise<Pick<EngineWorld, "integration" | "forge" | "fixLint"> & { readonly gates: readonly [GateName, Gate][] }> {
+  const { integration, evidence, clock } = parts;
+  const forge = await forgeOf(config, parts);
+  const env = allowedEnvironment(parts.env, [...config.env, COOKIE_VARIABLE]);
+  const commands = config.gates.ci.commands.map(commandOf);
+  const gates: [GateName, Gate][] = [];
+  if (commands.length > 0 || forge === null || integration === null)
+    gates.push(["ci", createCiGate({ service: createCiCommands({ commands, env }), evidence, clock })]);
+  else {
+    const patienceMs = knownDurationMs(config.forge.patience);
+    gates.push([
+      "ci",
+      createCiGate({ service: createCiForge({ forge, integration, clock, patienceMs }), evidence, clock }),
+    ]);
+  }
+  if (integration !== null) gates.push(["merge", createMergeGate({ integration, evidence, clock })]);
+  const { fix } = config.gates.ci;
+  const fixLint: EngineWorld["fixLint"] =
+    fix === undefined
+      ? null
+      : async (path, { signal, onOutput }) => {
+          // What it says does not matter: the run that failed is judged again.
+          await runProcess(
+            { command: fix, cwd: path, env, timeoutMs: FIX_MS },
+            { signal, onLine: (line) => onOutput(line) },
+          );
+        };
+  return { integration, forge, fixLint, gates };
+}
+
+const FIX_MS = 10 * 60_000;
+
+async function forgeOf({ forge }: Config, { root, clock, env }: Parts): Promise<Forge | null> {
+  if (forge.use === "none") return null;
+  const repository = forge.repository ?? repositoryIn(await remoteAddress(root, forge.remote));
+  if (repository === null)
+    throw new RemandError(
+      "config-invalid",
+      `the remote ${forge.remote} does not say which repository of GitHub's it is`,
+      "Set `forge.repository: owner/name`.",
+    );
+  return createGithubForge({ api: forge.api, token: env[forge.tokenFrom] ?? null, repository, clock });
+}
+
+/** `git@host:owner/name.git`, `https://host/owner/name`. */
+function repositoryIn(address: string | null): string | null {
+  return /[:/]([\w.-]+\/[\w.-]+?)(?:\.git)?\/?$/.exec(address ?? "")?.[1] ?? null;
+}

@@ -1,9 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
+import { rolesOfGate } from "../cli/who-plays.ts";
 import type { Config } from "../config/config.ts";
 import { RemandError } from "../domain/error.ts";
 import type { GateName } from "../domain/gate.ts";
-import type { RoleName } from "../domain/ids.ts";
+import { roleName, type RoleName } from "../domain/ids.ts";
 import type { Policy } from "../domain/policy.ts";
 import { judge } from "../policy/judge.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -84,28 +85,21 @@ export async function practicesOf(root: string, { gates }: Config): Promise<read
 
 /** Every gate that asks a reviewer has somebody to ask: it is better known now than after the work is done. */
 export async function insistOnReviewers(policy: Policy, roster: Roster): Promise<void> {
-  const unplayed: string[] = [];
-  for (const [gate, role] of reviewersOf(policy)) {
-    let isPlayed = false;
-    for (const each of inTurn(role, policy.roles.fallback)) isPlayed ||= (await roster.playing(each)) !== null;
-    if (!isPlayed && !unplayed.includes(`${role} for the ${gate} gate`)) unplayed.push(`${role} for the ${gate} gate`);
-  }
-  if (unplayed.length === 0) return;
-  const roles = [...new Set(unplayed.map((each) => each.split(" ", 1)[0]!))];
-  const agents = roles.map((role) => `${role}: { use: command, command: … }`).join(", ");
+  const unplayed = new Map<string, GateName>();
+  for (const gate of new Set(policy.phases.flatMap((plan) => plan.gates)))
+    for (const role of rolesOfGate(policy, gate))
+      if (!(await isPlayed(roster, policy, roleName(role)))) unplayed.set(role, gate);
+  if (unplayed.size === 0) return;
+  const missing = [...unplayed].map(([role, gate]) => `${role} for the ${gate} gate`);
+  const agents = [...unplayed.keys()].map((role) => `${role}: { use: command, command: … }`);
   throw new RemandError(
     "config-invalid",
-    `nobody plays ${unplayed.join(", or ")}`,
-    `Say who does, in remand.yaml: agents: { ${agents} }. Or leave the gate out: --set 'phases.implement=[integrity, checks]'.`,
+    `nobody plays ${missing.join(", or ")}`,
+    `Say who does, in remand.yaml: agents: { ${agents.join(", ")} }. Or leave the gate out: --set 'phases.implement=[integrity, checks]'.`,
   );
 }
 
-function reviewersOf({ phases, gates, roles }: Policy): readonly (readonly [GateName, RoleName])[] {
-  const used = new Set(phases.flatMap((plan) => plan.gates));
-  const { stages } = gates.review;
-  const critics = stages.length === 0 ? [roles.critic] : stages.map((stage) => roles.stage[stage] ?? roles.critic);
-  return [
-    ...(used.has("review") ? critics.map((role) => ["review", role] as const) : []),
-    ...(used.has("audit") ? [["audit", roles.auditor] as const] : []),
-  ];
+async function isPlayed(roster: Roster, { roles }: Policy, role: RoleName): Promise<boolean> {
+  for (const each of inTurn(role, roles.fallback)) if ((await roster.playing(each)) !== null) return true;
+  return false;
 }

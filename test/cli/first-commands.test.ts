@@ -43,6 +43,19 @@ describe("remand init", () => {
     expect(ran.err).toContain("no test command was found");
   });
 
+  it.each([
+    ["goal", [], "who the developer is,"],
+    ["critic-audit", ["critic", "auditor"], "who the developer, critic and auditor are,"],
+    ["story", ["critic"], "who the developer and critic are,"],
+  ] as const)("names the roles that the preset %s needs: %j", async (preset, roles, words) => {
+    const files = memoryFiles({});
+    const ran = await run(["init", "--preset", preset], [init], { files });
+    const text = (await files.read("/work/remand.yaml"))!;
+    for (const role of ["critic", "auditor"])
+      expect(text.includes(`\n  ${role}: {`)).toBe((roles as readonly string[]).includes(role));
+    expect(ran.err).toContain(words);
+  });
+
   it("writes over nothing", async () => {
     const kept = memoryFiles({ "/work/remand.yaml": "version: 1\n" });
     expect(await run(["init"], [init], { files: kept })).toMatchObject({
@@ -122,6 +135,24 @@ describe("remand doctor", () => {
     const ran = await run(["doctor"], [doctor], { files, host: fakeHost() });
     expect(ran.exit).toBe(1);
     expect(ran.out).toContain(`problem  checks: \`${check}\` ends well whatever happens in it\n`);
+  });
+
+  it("wants somebody for each role that judges, and says for which a person stands in", async () => {
+    const files = memoryFiles({ "/work/remand.yaml": GOOD.replace("goal", "critic-audit") });
+    const ran = await run(["doctor"], [doctor], { files, host: fakeHost() });
+    expect(ran.exit).toBe(1);
+    expect(ran.out).toContain(
+      "problem  agent critic: nobody plays this role\n    Say who plays it: agents: { critic: { use: command, command: ./my-agent.sh } }\n",
+    );
+    expect(ran.out).toContain("problem  agent auditor: nobody plays this role\n");
+    expect(ran.out).toContain("ok       agent adjudicator: nobody plays this role: a person is asked instead\n");
+    const full = memoryFiles({
+      "/work/remand.yaml": GOOD.replace("goal", "critic-audit").replace(
+        "agents: {",
+        "agents: { critic: { use: claude }, auditor: { fallback: critic },",
+      ),
+    });
+    expect((await run(["doctor"], [doctor], { files: full, host: fakeHost() })).exit).toBe(0);
   });
 
   it("follows a role to the one that stands in for it", async () => {

@@ -1,11 +1,12 @@
 import type { Config } from "../../config/config.ts";
+import type { Policy } from "../../domain/policy.ts";
 import type { Problem } from "../../domain/problem.ts";
 import { EXIT, type CliCommand, type ExitCode, type World } from "../command.ts";
 import type { Probe } from "../host.ts";
 import { loadConfig } from "../load-config.ts";
 import { loadStories, storiesFolder } from "../load-stories.ts";
 import { glyphsFor, paintFor } from "../terminal-kind.ts";
-import { whoPlays } from "../who-plays.ts";
+import { rolesOfGate, whoPlays } from "../who-plays.ts";
 
 const EXAMPLES = `Examples:
   remand doctor                       what is missing here, and how to mend it
@@ -28,7 +29,7 @@ export const command: CliCommand = {
 };
 
 async function doctor(world: World, options: { readonly json?: boolean; readonly config?: string }): Promise<ExitCode> {
-  const { config, problems } = await loadConfig(world, { config: options.config });
+  const { config, policy, problems } = await loadConfig(world, { config: options.config });
   const stories = await loadStories(world, storiesFolder(world, config));
   const probes: Probe[] = [
     ...(await world.host.probe(world.cwd, config === null ? [] : programsOf(config))),
@@ -39,7 +40,8 @@ async function doctor(world: World, options: { readonly json?: boolean; readonly
       "remand config shows it with carets.",
     ),
     fileProbe("stories", stories.problems, `${stories.stories.length} read`, "remand stories shows them with carets."),
-    ...(config === null ? [] : [checksProbe(config), ...agentProbes(config)]),
+    ...(config === null ? [] : [checksProbe(config)]),
+    ...(config === null || policy === null ? [] : agentProbes(config, policy)),
   ];
   if (options.json === true) world.out(`${JSON.stringify({ schema: "remand.doctor/1", probes }, null, 2)}\n`);
   else for (const probe of probes) world.out(probeText(world, probe));
@@ -90,17 +92,25 @@ function checksProbe({ phases, gates }: Config): Probe {
 
 const NEVER_FAILS = /(?:\|\||;)\s*(?:true|:|exit 0)\s*$/;
 
-/** Each role that does a phase needs somebody who plays it. */
-function agentProbes(config: Config): Probe[] {
-  const roles = (["refine", "research", "plan", "implement"] as const).filter(
-    (phase) => config.phases[phase] !== false,
-  );
-  return [...new Set(roles.map((phase) => config.roles.phase[phase]))].map((role) => {
-    const agent = whoPlays(config, role);
-    if (agent !== null) return { name: `agent ${role}`, ok: true, detail: agent, fix: "" };
-    const fix = `Say who plays it: agents: { ${role}: { use: command, command: ./my-agent.sh } }`;
-    return { name: `agent ${role}`, ok: false, detail: "nobody plays this role", fix };
-  });
+/** Each role that does a phase, or judges one, needs somebody who plays it; for the others a person stands in. */
+function agentProbes(config: Config, policy: Policy): Probe[] {
+  const gates = [...new Set(policy.phases.flatMap((plan) => plan.gates))];
+  const reviewers = gates.flatMap((gate) => rolesOfGate(policy, gate));
+  const needed = new Set([...policy.phases.map(({ phase }) => config.roles.phase[phase]), ...reviewers]);
+  const { remediation, healthCheck, adjudicator } = config.roles;
+  const spare = reviewers.length === 0 ? [] : [remediation, healthCheck, adjudicator];
+  return [
+    ...[...needed].map((role) => {
+      const agent = whoPlays(config, role);
+      if (agent !== null) return { name: `agent ${role}`, ok: true, detail: agent, fix: "" };
+      const fix = `Say who plays it: agents: { ${role}: { use: command, command: ./my-agent.sh } }`;
+      return { name: `agent ${role}`, ok: false, detail: "nobody plays this role", fix };
+    }),
+    ...spare.map((role) => {
+      const detail = whoPlays(config, role) ?? "nobody plays this role: a person is asked instead";
+      return { name: `agent ${role}`, ok: true, detail, fix: "" };
+    }),
+  ];
 }
 
 /** The programs that the config would start, to be looked for. */

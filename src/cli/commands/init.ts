@@ -1,8 +1,10 @@
 import { join } from "node:path";
+import { presetPolicy } from "../../config/preset-policy.ts";
 import { RemandError } from "../../domain/error.ts";
 import { PRESETS, type PresetName } from "../../domain/policy.ts";
 import { EXIT, type CliCommand, type World } from "../command.ts";
 import { wordOf } from "../option-values.ts";
+import { rolesOfGate } from "../who-plays.ts";
 
 interface Options {
   readonly preset: string;
@@ -53,9 +55,22 @@ async function init(world: World, options: Options): Promise<void> {
   else {
     world.out(`wrote ${written.join(" and ")}\n`);
     if (check === null) world.err("remand: no test command was found here: put yours under gates.checks.commands\n");
-    world.err("remand: next: say in remand.yaml who the developer is, then remand doctor, then remand run --dry-run\n");
+    const roles = ["developer", ...reviewersOf(preset)];
+    const who = roles.length === 1 ? "the developer is" : `the ${listed(roles)} are`;
+    world.err(`remand: next: say in remand.yaml who ${who}, then remand doctor, then remand run --dry-run\n`);
   }
 }
+
+/** The roles that judge in this preset and that no other role stands in for: somebody has to play them. */
+function reviewersOf(preset: PresetName): string[] {
+  const policy = presetPolicy(preset);
+  const gates = [...new Set(policy.phases.flatMap((plan) => plan.gates))];
+  return [
+    ...new Set(gates.flatMap((gate) => rolesOfGate(policy, gate)).map((role) => policy.roles.fallback[role] ?? role)),
+  ];
+}
+
+const listed = (words: readonly string[]): string => `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
 
 /** The test command that people would type here, by the files that say so. */
 async function checkFound(world: World): Promise<string | null> {
@@ -76,12 +91,19 @@ preset: ${preset}
 agents:
   # The program that does the work. It gets the prompt on its standard input and works in the story's own worktree.
   developer: { use: command, command: claude -p --permission-mode acceptEdits }
-gates:
+${reviewersText(preset)}gates:
   checks:
     commands:
       - ${check ?? "npm test"}
 limits: { costUsd: 5, time: 2h }
 `;
+}
+
+function reviewersText(preset: PresetName): string {
+  const roles = reviewersOf(preset);
+  if (roles.length === 0) return "";
+  const lines = roles.map((role) => `  ${role}: { use: command, command: claude -p --permission-mode plan }\n`);
+  return `  # Who judges it. They may only read, and end with a verdict; another model than the developer's sees more.\n${lines.join("")}`;
 }
 
 const SAMPLE = `---

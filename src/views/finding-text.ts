@@ -13,11 +13,25 @@ function placeText({ file, line }: Pick<Finding, "file" | "line">): string {
   return line === undefined ? file : `${file}:${line}`;
 }
 
-/** The findings that stand in the way, or all of them where none is named, or what the gate says of itself. */
-export function reasonsOf(judgement: Judgement, most: number): string[] {
+/**
+ * The findings that stand in the way, or all of them where none is named, or what the gate says of itself; each with so
+ * many lines of what it says beyond its message.
+ */
+export function reasonsOf(judgement: Judgement, most: number, detailLines = 0): string[] {
   const blocking = judgement.findings.filter((finding) => judgement.blocking.includes(finding.id));
   const shown = (blocking.length > 0 ? blocking : judgement.findings).slice(0, most);
   if (shown.length === 0) return judgement.summary === "" ? [] : [shortLine(judgement.summary, 160)];
   const more = (blocking.length > 0 ? blocking : judgement.findings).length - shown.length;
-  return [...shown.map((finding) => findingText(finding)), ...(more > 0 ? [`and ${more} more`] : [])];
+  return [
+    ...shown.flatMap((finding) => [findingText(finding), ...detailText(finding, detailLines)]),
+    ...(more > 0 ? [`and ${more} more`] : []),
+  ];
 }
+
+function detailText({ detail = "" }: Finding, most: number): string[] {
+  const lines = detail.split("\n", most * 2).filter((line) => line.trim() !== "");
+  return lines.slice(0, most).map((line) => `  | ${indentOf(line)}${shortLine(line, 120)}`);
+}
+
+/** A difference is told by its signs, which stand at the beginning, and its depth. */
+const indentOf = (line: string): string => /^ {0,12}/.exec(line)![0];

@@ -32,7 +32,7 @@ export function timelineOf(lines: readonly Recorded[]): TimelineEntry[] {
       case "gate.judged":
         return entry(
           markOf(event.judgement.result),
-          event.judgement.result === "pass" ? [] : reasonsOf(event.judgement, 5),
+          event.judgement.result === "pass" ? [] : reasonsOf(event.judgement, 5, 8),
         );
       case "blame.found":
         return entry(

@@ -35,6 +35,18 @@ export function oneLine(text: string, nonce: string | null, maxChars: number): s
 }
 
 /**
+ * Several lines of untrusted text that hang below an item of a list, each behind a bar and none at column 0. Only the
+ * beginning is shown: it is the most telling part, and the whole of it stands in the evidence.
+ */
+export function hanging(text: string, nonce: string | null, maxChars: number): string {
+  const start = clean(wholeCharacters(text, 0, maxChars));
+  if (start === "") return "";
+  const lines = withoutNonce(start, nonce).split("\n");
+  const cut = text.length > maxChars ? ["  …"] : [];
+  return [...lines.map((line) => `  | ${line}`.trimEnd()), ...cut].join("\n");
+}
+
+/**
  * Text that is meant as an instruction and comes from a person's file: the role's prompt, the story's body. It
  * keeps its lines; only a line that begins like a signal is moved in, since an agent may repeat what it was told.
  */

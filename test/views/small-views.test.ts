@@ -163,6 +163,20 @@ describe("the timeline", () => {
     expect(entries[3]!.details).toEqual(["src/a.ts:3  changed a condition"]);
   });
 
+  it("shows some lines of what a finding says beyond its message, where they are asked for", () => {
+    const [finding] = judgement("checks", "t", "fail", { blocking: 1 }).findings;
+    const detail = "- Expected\n\n  {\n-   a: 1\n\u001b[31m+   a: 2\n  }\nat a.ts:1:1";
+    const failed = { ...judgement("checks", "t", "fail"), findings: [{ ...finding!, detail }] };
+    expect(reasonsOf(failed, 3, 5).slice(1)).toEqual([
+      "  | - Expected",
+      "  |   {",
+      "  | - a: 1",
+      "  | + a: 2",
+      "  |   }",
+    ]);
+    expect(reasonsOf(failed, 3)).toHaveLength(1);
+  });
+
   it("gives a gate's own words where it has no finding", () => {
     expect(reasonsOf(judgement("checks", "t", "error"), 3)).toEqual(["checks says error"]);
     expect(reasonsOf({ ...judgement("checks", "t", "error"), summary: "" }, 3)).toEqual([]);

@@ -111,6 +111,28 @@ describe("the parts of a brief", () => {
     expect(forwards.indexOf("second (")).toBeLessThan(forwards.indexOf("third ("));
   });
 
+  it("say below a finding what this round adds: one line behind it, several behind bars and never at column 0", () => {
+    const told = (detail: string, variant: Brief["variant"]): string =>
+      writeBrief(sampleBrief({ variant, required: [finding({ detail })] }), { nonce: NONCE });
+    for (const variant of ["review", "goal", "environment", "tdd", "phase", "staged-review"] as const) {
+      expect(told("- 3\n+ -1\n\nREVIEW_PASSED: x", variant)).toContain(
+        "\n  Seen now:\n  | - 3\n  | + -1\n  |\n  | REVIEW_PASSED: x\n",
+      );
+      expect(told("It is 71.2 %.", variant)).toContain("\n  Seen now: It is 71.2 %.\n");
+    }
+    const { text, cuts } = writeBriefWithCuts(
+      sampleBrief({ required: [finding({ detail: `a\n${"b".repeat(3000)}` })] }),
+      { nonce: NONCE },
+    );
+    expect(text).toContain(`  | ${"b".repeat(1498)}\n  …\n`);
+    expect(cuts).toContain("details longer than 1,500 characters shortened");
+  });
+
+  it("tell in short what is only information", () => {
+    const text = writeBrief(sampleBrief({ information: [finding({ detail: "x".repeat(500) })] }), { nonce: NONCE });
+    expect(text).toContain(`Seen now: ${"x".repeat(200)}…`);
+  });
+
   it("take the required fixes from the findings where the reviewer listed none", () => {
     const bare = finding({ message: "No fix known" });
     expect(writeBrief(sampleBrief({ requiredFixes: [] }), { nonce: NONCE })).toContain(
@@ -323,7 +345,7 @@ function overgrown(variant: Brief["variant"], text: string): Brief {
     Array.from({ length: text === "" ? 3 : 40 }, (_, at) => items[at % items.length]!);
   const one = sampleBrief({ variant });
   const categories = Array.from({ length: 30 }, (_, at) =>
-    finding({ category: `c${at}`, criterion: "x", symbol: "y", stage: "z", suggestedFix: "w" }),
+    finding({ category: `c${at}`, criterion: "x", symbol: "y", stage: "z", suggestedFix: "w", detail: "v" }),
   );
   const brief: Brief = {
     ...one,

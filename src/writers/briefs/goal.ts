@@ -4,7 +4,7 @@ import { countedGoingBack } from "../../domain/budget.ts";
 import { dataNotice } from "../untrusted-text.ts";
 import { basis, blameSentence, commitOf, percent, place } from "./blame.ts";
 import { evidenceList, fileList } from "./evidence.ts";
-import { issueLine, placeOf } from "./findings.ts";
+import { detailOf, issueLine, placeOf } from "./findings.ts";
 import { closing, conflicts, fixesOf, information, passingCriteria, TEST_POLICY_WORDS, worstFirst } from "./parts.ts";
 import { bullets, instruction, line, name, restOf, section, together, type Pen, type Piece } from "./pen.ts";
 
@@ -57,7 +57,8 @@ function failing(brief: Brief, pen: Pen): Piece {
   const list = bullets(
     pen,
     worstFirst(brief.required),
-    (finding) => `${testOrError(finding.category)}: ${placeOf(finding, pen)}${line(pen, finding.message)}`,
+    (finding) =>
+      `${testOrError(finding.category)}: ${placeOf(finding, pen)}${line(pen, finding.message)}${detailOf(finding, pen)}`,
     {
       what: "failures",
     },

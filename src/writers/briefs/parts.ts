@@ -74,13 +74,24 @@ export function previousWork(brief: Brief, pen: Pen, submittedFor: string): Piec
 
 export function information(brief: Brief, pen: Pen, write: (finding: Finding) => string): Piece {
   if (brief.information.length === 0) return "";
-  const list = bullets(pen, worstFirst(brief.information), write, { what: "findings", most: pen.room.information });
+  const told = worstFirst(brief.information).map((finding) => withShortDetail(finding));
+  const list = bullets(pen, told, write, { what: "findings", most: pen.room.information });
   return section(
     "### For Information",
     "These do not stand between the work and a pass. Fix one only where it is on your way.",
     list,
   );
 }
+
+/** What stands in nobody's way is told in short. */
+function withShortDetail(finding: Finding): Finding {
+  const { detail } = finding;
+  return detail === undefined || detail.length <= SHORT_DETAIL
+    ? finding
+    : { ...finding, detail: `${detail.slice(0, SHORT_DETAIL)}…` };
+}
+
+const SHORT_DETAIL = 200;
 
 export function passingCriteria(brief: Brief, pen: Pen, introduction: string): Piece {
   const passing = brief.criteria.filter((criterion) => criterion.status === "verified");

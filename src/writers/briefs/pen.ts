@@ -1,4 +1,4 @@
-import { charactersLeftOut, fenced, grouped, oneLine, trustedText } from "../untrusted-text.ts";
+import { charactersLeftOut, fenced, grouped, hanging, oneLine, trustedText } from "../untrusted-text.ts";
 import type { Room } from "./room.ts";
 
 /** What everything in a brief is written with: the nonce of its fences, the room there is, and a list of the cuts. */
@@ -29,6 +29,15 @@ export function section(heading: string, ...body: readonly Piece[]): Piece {
 
 export function line(pen: ListPen, text: string): string {
   return noteShortened(pen, oneLine(text, pen.nonce, pen.room.itemChars), text);
+}
+
+/** Lines that hang below an item of a list. */
+export function below(pen: ListPen, text: string): string {
+  const { detailChars } = pen.room;
+  const cut = `details longer than ${grouped(detailChars)} characters shortened`;
+  if (text.length > detailChars && !pen.cuts.includes(cut)) pen.cuts.push(cut);
+  const lines = hanging(text, pen.nonce, detailChars);
+  return lines === "" ? "" : `\n${lines}`;
 }
 
 /** A name (of a file, a role, a stage): shorter than a sentence ever is. */

@@ -4,7 +4,7 @@ import type { Phase } from "../../domain/phase.ts";
 import { worse } from "../../domain/severity.ts";
 import { byText } from "../../stdx/sorted-map.ts";
 import { SECTION_OF_PHASE, type TextPhase } from "../story-sections.ts";
-import { placeOf } from "./findings.ts";
+import { detailOf, placeOf } from "./findings.ts";
 import {
   closing,
   conflicts,
@@ -90,5 +90,5 @@ function feedback(brief: Brief, pen: Pen): Piece {
 function severityLine(finding: Finding, pen: Pen): string {
   const criterion = finding.criterion === undefined ? "" : ` (criterion "${line(pen, finding.criterion)}")`;
   const fix = finding.suggestedFix === undefined ? "" : `\n  Suggested fix: ${line(pen, finding.suggestedFix)}`;
-  return `[${finding.severity}] ${placeOf(finding, pen)}${line(pen, finding.message)} - ${name(pen, finding.source)}${criterion}${fix}`;
+  return `[${finding.severity}] ${placeOf(finding, pen)}${line(pen, finding.message)} - ${name(pen, finding.source)}${criterion}${detailOf(finding, pen)}${fix}`;
 }

@@ -8,6 +8,8 @@ export interface Room {
   readonly suspects: number;
   readonly items: number;
   readonly itemChars: number;
+  /** What is told of a finding below its line: values, a difference, the nearest frames. */
+  readonly detailChars: number;
   readonly goalChars: number;
   readonly roleChars: number;
 }
@@ -22,6 +24,7 @@ export const ALL_THE_ROOM: Room = {
   suspects: 8,
   items: 100,
   itemChars: 1200,
+  detailChars: 1500,
   goalChars: 20_000,
   roleChars: 30_000,
 };
@@ -36,17 +39,18 @@ const GIVEN_UP: readonly Partial<Room>[] = [
   { earlierChars: 300 },
   { earlier: 4, earlierChars: 150 },
   { evidenceChars: 6000 },
+  { detailChars: 500 },
   { evidenceChars: 3000 },
   { goalChars: 6000 },
   { roleChars: 10_000 },
-  { items: 40, itemChars: 500 },
+  { items: 40, itemChars: 500, detailChars: 200 },
   { goalChars: 2000 },
   { roleChars: 3000 },
   { evidence: 4, evidenceChars: 1500 },
-  { items: 15, itemChars: 240 },
+  { items: 15, itemChars: 240, detailChars: 120 },
   { earlier: 2, earlierChars: 80, suspects: 4 },
   { roleChars: 1000, goalChars: 600 },
-  { items: 6, itemChars: 120 },
+  { items: 6, itemChars: 120, detailChars: 0 },
   { evidence: 1, evidenceChars: 600, suspects: 2 },
   { items: 2, itemChars: 80, roleChars: 200, goalChars: 200, evidenceChars: 300, suspects: 1, earlier: 1 },
   { items: 1, itemChars: 50 },

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe } from "vitest";
 import { createClaudeAgent } from "../../src/adapters/agents/claude-agent.ts";
+import type { ClientAgentOptions } from "../../src/adapters/agents/client-agent.ts";
 import { describeAgent } from "../contract/agent.ts";
 import { createCookies, play, promptsIn, type Hands } from "./client-under-test.ts";
+import { describeConfinement } from "./confinement.ts";
 import { clientProgram, makeHome, removeHome } from "./installed-clients.ts";
 import { startModelServer, type ModelServer } from "./model-server.ts";
 
@@ -20,6 +22,7 @@ afterAll(async () => {
 
 const hands: Hands = {
   write: (path, text) => ({ calls: "Write", input: { file_path: path, content: text } }),
+  shell: (command) => ({ calls: "Bash", input: { command, description: "a command" } }),
   answer: (answers) => ({ calls: "StructuredOutput", input: answers }),
   troubles: {
     auth: { fails: 401 },
@@ -36,19 +39,24 @@ const source = () => ({
   PATH: process.env["PATH"],
   HOME: home,
   ANTHROPIC_BASE_URL: server.url,
-  ANTHROPIC_API_KEY: "sk-ant-none",
+  ANTHROPIC_API_KEY: "none-of-your-business",
 });
+
+function make(options: Partial<ClientAgentOptions>) {
+  return createClaudeAgent({
+    command: clientProgram("claude"),
+    root: home,
+    environment: { source: source(), sees: [] },
+    cookieOf: cookies.of,
+    ...options,
+  });
+}
 
 describe("real claude", () => {
   describeAgent("claude", {
     make(behaviour) {
       play(server, behaviour, hands);
-      return createClaudeAgent({
-        command: behaviour.ends === "crash" ? "false" : clientProgram("claude"),
-        root: home,
-        environment: { source: source(), sees: [] },
-        cookieOf: cookies.of,
-      });
+      return make(behaviour.ends === "crash" ? { command: "false" } : {});
     },
     leftovers: cookies.left,
     client: {
@@ -57,4 +65,5 @@ describe("real claude", () => {
       prompts: () => promptsIn(server.requests.at(-1)),
     },
   });
+  describeConfinement("claude", { hands, server: () => server, make, left: cookies.left });
 });

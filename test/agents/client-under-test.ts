@@ -6,6 +6,7 @@ import type { ModelServer } from "./model-server.ts";
 /** How the model of each client writes a file and gives a form of answer: by tools of the client's. */
 export interface Hands {
   write(path: string, text: string): Reply;
+  shell(command: string): Reply;
   answer(answers: object): Reply;
   readonly troubles: Readonly<Record<Exclude<Behaviour["ends"], undefined | "well" | "hang" | "crash">, Reply>>;
 }

@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe } from "vitest";
 import { createCodexAgent } from "../../src/adapters/agents/codex-agent.ts";
+import type { ClientAgentOptions } from "../../src/adapters/agents/client-agent.ts";
 import { describeAgent } from "../contract/agent.ts";
+import { providerArgs } from "./codex-provider.ts";
 import { createCookies, play, promptsIn, type Hands } from "./client-under-test.ts";
+import { describeConfinement } from "./confinement.ts";
 import { clientProgram, makeHome, removeHome } from "./installed-clients.ts";
 import { startModelServer, type ModelServer } from "./model-server.ts";
 
@@ -23,6 +26,7 @@ const hands: Hands = {
     calls: "apply_patch",
     input: `*** Begin Patch\n*** Add File: ${path}\n+${text.replace(/\n$/, "")}\n*** End Patch`,
   }),
+  shell: (cmd) => ({ calls: "exec_command", input: { cmd } }),
   // As the provider does with a strict schema: a field that may be left out comes as null.
   answer: (answers) => ({ says: JSON.stringify({ summary: null, ...answers }) }),
   troubles: {
@@ -36,27 +40,29 @@ const hands: Hands = {
   },
 };
 
-const source = () => ({ PATH: process.env["PATH"], HOME: home, CODEX_HOME: home, CODEX_API_KEY: "none" });
+const source = () => ({
+  PATH: process.env["PATH"],
+  HOME: home,
+  CODEX_HOME: home,
+  CODEX_API_KEY: "none-of-your-business",
+});
 
-/** The loopback model as a provider of the client's. */
-const provider = () => [
-  "-c",
-  'model_provider="loopback"',
-  "-c",
-  `model_providers.loopback={name="loopback",base_url="${server.url}/v1",env_key="CODEX_API_KEY",wire_api="responses",request_max_retries=0,stream_max_retries=0}`,
-];
+function make(options: Partial<ClientAgentOptions>) {
+  return createCodexAgent({
+    command: clientProgram("codex"),
+    args: providerArgs(server.url),
+    root: home,
+    environment: { source: source(), sees: [] },
+    cookieOf: cookies.of,
+    ...options,
+  });
+}
 
 describe("real codex", () => {
   describeAgent("codex", {
     make(behaviour) {
       play(server, behaviour, hands);
-      return createCodexAgent({
-        command: behaviour.ends === "crash" ? "false" : clientProgram("codex"),
-        args: provider(),
-        root: home,
-        environment: { source: source(), sees: [] },
-        cookieOf: cookies.of,
-      });
+      return make(behaviour.ends === "crash" ? { command: "false" } : {});
     },
     leftovers: cookies.left,
     client: {
@@ -65,4 +71,5 @@ describe("real codex", () => {
       prompts: () => promptsIn(server.requests.at(-1)),
     },
   });
+  describeConfinement("codex", { hands, server: () => server, make, left: cookies.left });
 });

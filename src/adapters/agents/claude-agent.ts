@@ -3,9 +3,9 @@ import { chmod, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Agent, AgentRequest } from "../../ports/agent.ts";
 import { createClientAgent, type Client, type ClientAgentOptions, type Launch, type Scene } from "./client-agent.ts";
+import { watchPlaceholders } from "./client-placeholders.ts";
 import { onPath } from "./client-program.ts";
 import { createClaudeListener } from "./claude-listener.ts";
-import { watchPlaceholders } from "./claude-placeholders.ts";
 
 /** Claude Code, by its command line client. */
 export function createClaudeAgent(options: ClientAgentOptions): Agent {

@@ -2,6 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Agent, AgentRequest } from "../../ports/agent.ts";
 import { createClientAgent, type Client, type ClientAgentOptions, type Launch, type Scene } from "./client-agent.ts";
+import { watchPlaceholders } from "./client-placeholders.ts";
 import { createCodexListener } from "./codex-listener.ts";
 import { strictSchema } from "./codex-schema.ts";
 
@@ -48,6 +49,7 @@ async function launch(scene: Scene): Promise<Launch> {
     ],
     env: scene.env,
     listener: createCodexListener(request.outputSchema, onEvent, scene.now),
+    after: (await watchPlaceholders(request.cwd)).remove,
   };
 }
 

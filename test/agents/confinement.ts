@@ -1,0 +1,166 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { ClientAgentOptions } from "../../src/adapters/agents/client-agent.ts";
+import type { Agent, AgentEvent, AgentRequest } from "../../src/ports/agent.ts";
+import type { Hands } from "./client-under-test.ts";
+import { makeHome, removeHome } from "./installed-clients.ts";
+import type { ModelServer } from "./model-server.ts";
+
+export interface Confined {
+  readonly hands: Hands;
+  server(): ModelServer;
+  make(options: Partial<ClientAgentOptions>): Agent;
+  left(): Promise<number>;
+}
+
+/** What a client must not be able to do, tried with the real one. */
+export function describeConfinement(name: string, { hands, server, make, left }: Confined): void {
+  let place: string;
+  let cwd: string;
+  beforeEach(() => {
+    // Not below the place for temporary files, which sandboxes treat in their own way.
+    place = makeHome();
+    cwd = mkdtempSync(join(place, "worktree-"));
+    execFileSync("git", ["init", "-q"], { cwd });
+  });
+  afterEach(async () => {
+    removeHome(place);
+    if ((await left()) > 0) throw new Error("somebody was left running");
+  });
+
+  function run(changes: Partial<AgentRequest>, signal = new AbortController().signal, edits: "edit" | "full" = "edit") {
+    const events: AgentEvent[] = [];
+    const request: AgentRequest = {
+      prompt: "do it",
+      cwd,
+      access: "edit",
+      session: null,
+      outputSchema: null,
+      model: null,
+      timeoutMs: 30_000,
+      env: {},
+      key: "s:1",
+      turn: 0,
+      ...changes,
+    };
+    return make({ edits }).run(request, { signal, onEvent: (event) => events.push(event) });
+  }
+  const calls = (...replies: readonly ReturnType<Hands["shell"]>[]): void =>
+    server().script(({ step }) => replies[step] ?? { says: "done" });
+  const results = (): string => server().requests.at(-1)!.toolResults.join("\n");
+  const files = (): readonly string[] => readdirSync(cwd).filter((file) => file !== ".git");
+
+  describe(`${name} keeps within its bounds`, () => {
+    test("what another agent has planted in the worktree is neither run nor told", async () => {
+      for (const [file, text] of Object.entries(planted(place))) {
+        mkdirSync(dirname(join(cwd, file)), { recursive: true });
+        writeFileSync(join(cwd, file), text);
+      }
+      calls();
+      expect(await run({ access: "read" })).toMatchObject({ status: "completed" });
+      expect(await run({ access: "edit" })).toMatchObject({ status: "completed" });
+      expect(readdirSync(place).filter((file) => file.startsWith("RAN"))).toEqual([]);
+      expect(server().requests.map(({ text }) => text.match(/PLANTED-\w+/g))).toEqual([null, null]);
+    });
+
+    test("who may only look cannot write by a tool, nor by a command, nor elsewhere", async () => {
+      calls(
+        hands.write("a.txt", "a"),
+        hands.shell("echo b > b.txt"),
+        hands.shell(`echo c > ${place}/c.txt`),
+        hands.shell("git commit --allow-empty -m x"),
+      );
+      const result = await run({ access: "read" }, undefined, "full");
+      expect(result.status).toBe("completed");
+      expect(result.denied).not.toEqual([]);
+      expect(server().requests).toHaveLength(5);
+      expect(files()).toEqual([]);
+      expect(existsSync(join(place, "c.txt"))).toBe(false);
+      expect(existsSync(join(cwd, ".git", "refs", "heads", "main"))).toBe(false);
+    });
+
+    test("who may edit cannot write outside of the worktree, by a tool or by a command", async () => {
+      calls(
+        hands.write(join(place, "a.txt"), "a"),
+        hands.shell(`echo c > ${place}/c.txt`),
+        hands.write("in.txt", "in\n"),
+      );
+      expect(await run({})).toMatchObject({ status: "completed" });
+      expect(files()).toEqual(["in.txt"]);
+      expect(readdirSync(place).filter((file) => file.endsWith(".txt"))).toEqual([]);
+    });
+
+    test("a command of the agent's sees no login, and what the user lets it see", async () => {
+      calls(hands.shell('env; echo "[$NAMED]"'));
+      await run({ env: { NAMED: "seen" } }, undefined, "full");
+      expect(results()).toContain("[seen]");
+      expect(results()).not.toMatch(/^(?:ANTHROPIC_API_KEY|CODEX_API_KEY)=/m);
+      expect(results()).not.toContain("none-of-your-business");
+    });
+
+    test("a cancelled command is gone, a detached one too, and the conversation goes on", async () => {
+      const first = await run({ prompt: "one" }, undefined, "full");
+      calls(hands.shell("echo began > began.txt; setsid sleep 301 & sleep 302"));
+      const over = new AbortController();
+      const running = run({ session: first.session }, over.signal, "full");
+      await until(() => existsSync(join(cwd, "began.txt")));
+      over.abort();
+      expect(await running).toMatchObject({ status: "cancelled", session: { id: first.session!.id } });
+      expect(await left()).toBe(0);
+      calls();
+      const last = await run({ session: first.session, prompt: "go on" }, undefined, "full");
+      expect(last).toMatchObject({ status: "completed", session: { id: first.session!.id } });
+      expect(server().requests.at(-1)!.text).toContain("setsid sleep 301");
+    });
+
+    test("a command that is cancelled in its sandbox leaves nothing in the worktree", async () => {
+      calls(hands.shell("echo began > began.txt; sleep 303"));
+      const over = new AbortController();
+      const running = run({}, over.signal);
+      const isOver = await Promise.race([running.then(() => true), until(() => existsSync(join(cwd, "began.txt")))]);
+      over.abort();
+      await running;
+      // Without a sandbox on this machine, the command was refused.
+      expect(files()).toEqual(isOver === true ? [] : ["began.txt"]);
+    });
+
+    test("five at once do not disturb each other", async () => {
+      server().script(({ prompt }) => ({ says: `heard ${/number \d/.exec(prompt)?.[0]}` }));
+      const all = await Promise.all([1, 2, 3, 4, 5].map((number) => run({ prompt: `number ${number}` })));
+      expect(all.map(({ text }) => text)).toEqual([1, 2, 3, 4, 5].map((number) => `heard number ${number}`));
+      expect(new Set(all.map(({ session }) => session?.id)).size).toBe(5);
+      expect(all.map(({ tokens }) => tokens)).toEqual([1000, 1000, 1000, 1000, 1000]);
+    });
+
+    test("it asks nobody but its model", () => {
+      expect(server().unknown).toEqual([]);
+    });
+  });
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+/** Hooks, servers, settings, skills, helpers and instructions, as each client would load them where it trusts. */
+function planted(place: string): Readonly<Record<string, string>> {
+  const hook = (name: string) => [{ hooks: [{ type: "command", command: `touch ${place}/RAN-${name}` }] }];
+  const hooks = (name: string) => JSON.stringify({ hooks: { SessionStart: hook(name), Stop: hook(name) } });
+  const server = JSON.stringify({ mcpServers: { x: { command: "touch", args: [`${place}/RAN-mcp`] } } });
+  const skill = "---\nname: sk\ndescription: PLANTED-skill\n---\nPLANTED-skill\n";
+  return {
+    ".claude/settings.json": hooks("claude-settings"),
+    ".claude/settings.local.json": hooks("claude-local"),
+    ".claude/skills/sk/SKILL.md": skill,
+    ".claude/agents/ag.md": "---\nname: ag\ndescription: PLANTED-helper\n---\nPLANTED-helper\n",
+    ".mcp.json": server,
+    "CLAUDE.md": "PLANTED-claude\n",
+    "AGENTS.md": "PLANTED-agents\n",
+    ".codex/config.toml": `[mcp_servers.x]\ncommand = "touch"\nargs = ["${place}/RAN-codex-mcp"]\n`,
+    ".codex/hooks.json": hooks("codex-hooks"),
+    ".codex/skills/sk/SKILL.md": skill,
+    ".agents/skills/sk/SKILL.md": skill,
+  };
+}

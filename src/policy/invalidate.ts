@@ -1,4 +1,4 @@
-import { matchesAnyGlob } from "../stdx/glob.ts";
+import { affectingPaths } from "../domain/evidence-paths.ts";
 import type { GateName } from "../domain/gate.ts";
 import { GATES } from "../domain/gate.ts";
 import type { Policy } from "../domain/policy.ts";
@@ -21,10 +21,5 @@ export function invalidated(state: StoryState, changed: readonly string[]): Stor
 
 /** Could a change to these paths have changed what the gate saw? */
 export function affects(policy: Policy, gate: GateName, changed: readonly string[]): boolean {
-  // Integrity judges the difference itself, CI and merge the commit: no path is outside of those.
-  if (gate === "integrity" || gate === "ci" || gate === "merge") return changed.length > 0;
-  const { affectedBy, unaffectedBy } = policy.gates[gate];
-  return changed.some(
-    (path) => (affectedBy.length === 0 || matchesAnyGlob(path, affectedBy)) && !matchesAnyGlob(path, unaffectedBy),
-  );
+  return affectingPaths(policy, gate, changed).length > 0;
 }

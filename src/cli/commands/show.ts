@@ -3,6 +3,8 @@ import type { StoryState } from "../../domain/story-state.ts";
 import { boardRows } from "../../views/board.ts";
 import { timeText } from "../../views/event-words.ts";
 import { gateStrip, stripText } from "../../views/gate-strip.ts";
+import { reJudgings } from "../../views/re-judging.ts";
+import { reJudgingText } from "../../views/re-judging-text.ts";
 import { statusOf } from "../../views/story-status.ts";
 import { timelineOf } from "../../views/timeline.ts";
 import { counted, durationText, shortLine, spentText } from "../../views/words.ts";
@@ -56,6 +58,7 @@ function document(run: RunState, state: StoryState, lines: readonly Stored[]): o
     spent,
     preExisting,
     timeline: timelineOf(lines),
+    reJudged: reJudgings(lines, state.policy),
     waivers,
     disputes,
     escalation,
@@ -81,6 +84,7 @@ function text(world: World, run: RunState, state: StoryState, lines: readonly St
     `  ${paint.dim(timeText(at))}  ${glyphs.marks[mark]} ${text}`,
     ...details.map((detail) => `  ${" ".repeat(24)}${paint.dim(detail)}`),
   ]);
+  const again = reJudgingText(reJudgings(lines, state.policy));
   const strip = stripText(gateStrip(state), glyphs);
   return [
     `${paint.strong(story.id)}  ${shortLine(story.title, 120)}`,
@@ -92,6 +96,7 @@ function text(world: World, run: RunState, state: StoryState, lines: readonly St
     "",
     "What happened",
     ...timeline,
+    ...(again.length === 0 ? [] : ["", "What was judged again, and what was kept", ...again]),
     ...(strip === "" ? [] : ["", `Gates  ${strip}`]),
     ...state.waivers.map(({ gate, by, reason }) => `Waived  ${gate} by ${by}: ${shortLine(reason, 160)}`),
     "",

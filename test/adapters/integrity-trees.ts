@@ -42,9 +42,6 @@ export const scopeOf = (tests: TestPolicy, more: Partial<Scope> = {}): Scope => 
 export const lines = (findings: readonly Finding[]): string[] =>
   findings.map(({ severity, file, message }) => `${severity} ${file}: ${message}`);
 
-export const rulesIn = (findings: readonly Finding[]): string[] =>
-  findings.map(({ category }) => category.replace("integrity/", ""));
-
 export function integrityTrees(): IntegrityTrees {
   const repository = mkdtempSync(join(tmpdir(), "remand-integrity-"));
   const git = (...args: string[]): string =>

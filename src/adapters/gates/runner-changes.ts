@@ -50,18 +50,28 @@ const LEAVES_OUT =
 
 /** What says which files are tests. Another value may leave some out. */
 const CHOOSES =
-  /\b(include|testMatch|testRegex|testDir|roots|spec|testpaths|python_files|python_functions|python_classes)\b["']?\s{0,5}[:=]/;
+  /\b(include|testMatch|testRegex|testDir|roots|spec|testpaths|python_files|python_functions|python_classes)\b["']?\s{0,5}[:=]\s{0,5}(\[[^\]]{0,500}\]|[^,\n]{0,500})/g;
+
+/** `include` says of coverage what is measured, and of tests which are run: those values name tests. */
+function choicesOf(lines: readonly string[]): ReadonlySet<string> {
+  const found = lines.flatMap((line) =>
+    [...line.slice(0, 2000).matchAll(CHOOSES)].map(([, key, value]) => `${key} ${value}`),
+  );
+  return new Set(found.filter((choice) => /test|spec/i.test(choice.slice(choice.indexOf(" ")))));
+}
 
 function leftOut({ changes }: RunnerLook, book: RuleBook): Finding[] {
   return changes
     .filter(({ path }) => isRunnerConfig(path))
     .flatMap(({ added, removed }) => {
-      const chosen = new Set(removed.flatMap((text) => CHOOSES.exec(text.slice(0, 1000))?.[1] ?? []));
+      const chosen = choicesOf(added.map(({ text }) => text));
+      const dropped = [...choicesOf(removed)]
+        .filter((choice) => !chosen.has(choice))
+        .map((choice) => choice.split(" ")[0]!);
       return added
         .filter(({ text }) => {
           const line = text.slice(0, 1000);
-          const choice = CHOOSES.exec(line)?.[1];
-          const isOther = choice !== undefined && (book.isRework || chosen.has(choice)) && !/coverage/.test(line);
+          const isOther = dropped.some((key) => new RegExp(`\\b${key}\\b["']?\\s{0,5}[:=]`).test(line));
           return (LEAVES_OUT.test(line) || isOther) && !removed.some((gone) => gone.trim() === text.trim());
         })
         .slice(0, 20)

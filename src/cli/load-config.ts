@@ -3,7 +3,7 @@ import type { ConfigLayer } from "../config/layer.ts";
 import { resolveConfig, type ResolvedConfig } from "../config/resolve.ts";
 import { setLayer } from "../config/set-layer.ts";
 import { RemandError } from "../domain/error.ts";
-import type { Problem } from "../domain/problem.ts";
+import { inOrderOfPlace, type Problem } from "../domain/problem.ts";
 import { readYaml } from "../readers/yaml-text.ts";
 import type { Checkout } from "./command.ts";
 
@@ -30,7 +30,7 @@ export async function loadConfig(world: Checkout, options: ConfigOptions): Promi
   const own = userFile(world.env);
   if (own !== null) take(await fileLayer(world, own, "user"));
   const resolved = resolveConfig({ layers });
-  const all = [...problems, ...resolved.problems];
+  const all = inOrderOfPlace([...problems, ...resolved.problems]);
   if (!all.some((problem) => problem.severity === "error")) return { ...resolved, problems: all };
   return { config: null, policy: null, origins: new Map(), problems: all };
 }

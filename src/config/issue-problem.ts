@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import type { Problem } from "../domain/problem.ts";
 import { knownConfigKeys } from "../schemas/config.ts";
+import { expectedWords } from "../schemas/issue-words.ts";
 import { nearMiss } from "../stdx/near-miss.ts";
 import { valueAt, type Path, type PlainLayer } from "./layer.ts";
 import type { Tree } from "./merge.ts";
@@ -24,9 +25,9 @@ export function issueProblems(issue: Issue, layer: PlainLayer, above: Path = [])
   const name = path.length === 0 ? "the config" : `"${path.join(".")}"`;
   if (value === undefined) {
     const message = `${name} is missing`;
-    return [{ ...layer.keyPlace(path), severity: "error", message, hint: `It must be ${expected(issue)}.` }];
+    return [{ ...layer.keyPlace(path), severity: "error", message, hint: `It must be ${expectedWords(issue)}.` }];
   }
-  const message = `${name} must be ${expected(issue)}, and is ${said(value)}`;
+  const message = `${name} must be ${expectedWords(issue)}, and is ${said(value)}`;
   return [{ ...layer.valuePlace(path), severity: "error", message, hint: hintFor(issue, value) }];
 }
 
@@ -53,40 +54,6 @@ function meantBranch(branches: readonly (readonly Issue[])[]): readonly Issue[] 
 }
 
 const isWrongKind = (issue: Issue): boolean => issue.code === "invalid_type" || issue.code === "invalid_value";
-
-function expected(issue: Issue): string {
-  switch (issue.code) {
-    case "invalid_type":
-      return KINDS[issue.expected] ?? issue.expected;
-    case "invalid_value":
-      return issue.values.length === 1 ? String(issue.values[0]) : `one of ${issue.values.map(String).join(", ")}`;
-    case "invalid_union":
-      return issue.errors.flatMap((errors) => errors.slice(0, 1).map(expected)).join(" or ");
-    case "too_small":
-      return tooSmall(issue);
-    case "too_big":
-      return issue.origin === "string" ? `shorter than ${issue.maximum} characters` : `at most ${issue.maximum}`;
-    case "invalid_format":
-    default:
-      return issue.message;
-  }
-}
-
-function tooSmall(issue: z.core.$ZodIssueTooSmall): string {
-  if (issue.origin === "string") return "some text";
-  if (issue.origin === "array") return "a list with something in it";
-  return issue.inclusive === false ? `more than ${issue.minimum}` : `at least ${issue.minimum}`;
-}
-
-const KINDS: Readonly<Record<string, string>> = {
-  string: "text",
-  number: "a number",
-  int: "a whole number",
-  boolean: "true or false",
-  array: "a list",
-  object: "a map",
-  record: "a map",
-};
 
 function hintFor(issue: Issue, value: Tree): string {
   if (issue.code === "invalid_value" && typeof value === "string") {

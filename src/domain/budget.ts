@@ -47,7 +47,11 @@ export function countedBothWays(failures: number, limit: number): string {
   return `failure ${failures} of ${limit}, rework ${Math.max(0, failures - 1)} of ${limit - 1}`;
 }
 
-/** The same for work that is on its way back: which rework this is, and which failure led to it. */
+/**
+ * The same for work that is on its way back: which rework this is, and which failure led to it. Where a person sent it
+ * back no failure did, and the count begins anew.
+ */
 export function countedGoingBack(failures: number, limit: number): string {
+  if (failures === 0) return `sent back by a person; failures are counted anew, ${limit} at most`;
   return `rework ${Math.min(failures, limit - 1)} of ${limit - 1}, after failure ${failures} of ${limit}`;
 }

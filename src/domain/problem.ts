@@ -17,3 +17,11 @@ export interface Place {
   /** How many characters the caret underlines. */
   readonly length?: number;
 }
+
+/** As one reads: file after file, in the order in which they were spoken of, and in each from the top down. */
+export function inOrderOfPlace(problems: readonly Problem[]): readonly Problem[] {
+  const files = [...new Set(problems.map(({ file }) => file))];
+  return problems.toSorted(
+    (a, b) => files.indexOf(a.file) - files.indexOf(b.file) || a.line - b.line || a.column - b.column,
+  );
+}

@@ -116,7 +116,11 @@ function worked(state: StoryState): StoryState {
 function notWorked(state: StoryState, outcome: Exclude<AttemptOutcome, { type: "ready" }>, at: number): StoryState {
   const before = state.counters;
   const counters: Counters = { ...before, attempts: before.attempts - 1, lastFailure: outcome };
-  const backoff = (times: number): Wait => ({ type: "time", until: at + backoffMs(state, times), why: outcome.type });
+  // Where a person is asked next, nothing is waited for: a pause would promise a try that does not come.
+  const backoff = (times: number): Wait | null => {
+    const isLast = state.policy !== null && times >= state.policy.limits.agentFailures;
+    return isLast ? null : { type: "time", until: at + backoffMs(state, times), why: outcome.type };
+  };
   switch (outcome.type) {
     case "unclear":
     case "crashed": {

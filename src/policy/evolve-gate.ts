@@ -36,6 +36,8 @@ export function gateJudged(state: StoryState, judgement: Judgement, base: string
       return failed(noted, judgement, at);
     case "error": {
       const errors = before.errors + 1;
+      // Where a person is asked next, nothing is waited for: a pause would promise a try that does not come.
+      if (state.policy !== null && errors >= state.policy.limits.errors) return withGate(noted, gate, { errors });
       const wait = { type: "time", until: at + backoffMs(state, errors), why: `the ${gate} gate broke` } as const;
       return { ...withGate(noted, gate, { errors }), wait };
     }

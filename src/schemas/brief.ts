@@ -9,6 +9,8 @@ import { PHASES, TDD_PHASES } from "../domain/phase.ts";
 import { RESULTS } from "../domain/result.ts";
 import { TEST_POLICIES } from "../domain/scope.ts";
 import { severityFromWord } from "../domain/severity.ts";
+import { nearMiss } from "../stdx/near-miss.ts";
+import { expectedWords } from "./issue-words.ts";
 
 /*
  * A brief as a document, `remand.brief/1`: what another orchestrator writes by hand and gives to `remand brief`.
@@ -169,14 +171,32 @@ export function readBriefDocument(
   value: unknown,
 ): { readonly brief: Brief } | { readonly problems: readonly string[] } {
   const read = briefSchema.safeParse(value);
-  return read.success ? { brief: briefFrom(read.data) } : { problems: read.error.issues.map(problemOf) };
+  return read.success
+    ? { brief: briefFrom(read.data) }
+    : { problems: read.error.issues.flatMap((issue) => problemsOf(issue, value)) };
 }
 
-function problemOf(issue: z.core.$ZodIssue): string {
+/** What is wrong, in plain words. Rules of our own say it themselves; what the library says of its own is for us. */
+function problemsOf(issue: z.core.$ZodIssue, document: unknown): readonly string[] {
+  const { path } = issue;
+  if (issue.code === "unrecognized_keys") {
+    const known = path.length === 0 ? Object.keys(briefSchema.shape) : [];
+    return issue.keys.map((key) => {
+      const meant = nearMiss(key, known);
+      return `${pathText([...path, key])}: there is no such field${meant === undefined ? "" : ` (did you mean ${meant}?)`}`;
+    });
+  }
+  if (issue.code === "custom" || issue.code === "invalid_format") return [`${pathText(path)}: ${issue.message}`];
+  let value = document;
+  for (const key of path) value = (value as Readonly<Record<PropertyKey, unknown>>)[key];
+  const isMissing = value === undefined && path.length > 0;
+  return [`${pathText(path)}: ${isMissing ? "it is missing, and must be" : "it must be"} ${expectedWords(issue)}`];
+}
+
+function pathText(keys: readonly PropertyKey[]): string {
   let path = "";
-  for (const key of issue.path)
-    path += typeof key === "number" ? `[${key}]` : `${path === "" ? "" : "."}${String(key)}`;
-  return `${path === "" ? "the document" : path}: ${issue.message}`;
+  for (const key of keys) path += typeof key === "number" ? `[${key}]` : `${path === "" ? "" : "."}${String(key)}`;
+  return path === "" ? "the document" : path;
 }
 
 /** The document as the rest of the program knows it: severities on the one scale, every finding with an identity. */

@@ -107,6 +107,13 @@ describe("remand config", () => {
     expect(err).toContain('  did you mean "goal"?');
   });
 
+  it("says what is wrong from the top of the file down", async () => {
+    const { err } = await config({
+      "/work/remand.yaml": "limits:\n  failurs: 3\n  time: soon\nstorys: x\npreset: gaol\n",
+    });
+    expect([...err.matchAll(/^remand\.yaml:(\d+):/gm)].map(([, line]) => line)).toEqual(["2", "3", "4", "5"]);
+  });
+
   it("gives programs a document, with the problems in it", async () => {
     const good = JSON.parse((await config({}, ["--json", "--origin"])).out) as Record<string, unknown>;
     expect(good).toMatchObject({ schema: "remand.config/1", problems: [], config: { version: 1 } });

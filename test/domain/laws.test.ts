@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { countedBothWays, NOTHING_SPENT, spend } from "../../src/domain/budget.ts";
+import { countedBothWays, countedGoingBack, NOTHING_SPENT, spend } from "../../src/domain/budget.ts";
 import { STORY_ID_PATTERN } from "../../src/domain/ids.ts";
 import { PHASES, phasesFrom } from "../../src/domain/phase.ts";
 import {
@@ -71,6 +71,11 @@ describe("counting", () => {
     [4, 4, "failure 4 of 4, rework 3 of 3"],
   ])("%i of %i both ways", (failures, limit, text) => {
     expect(countedBothWays(failures, limit)).toBe(text);
+  });
+
+  it("says who sent it back where no failure did", () => {
+    expect(countedGoingBack(1, 2)).toBe("rework 1 of 1, after failure 1 of 2");
+    expect(countedGoingBack(0, 2)).toBe("sent back by a person; failures are counted anew, 2 at most");
   });
 
   it("adds what was spent, and says when a price is not known", () => {

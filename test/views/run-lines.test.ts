@@ -178,6 +178,20 @@ describe("the lines of a run", () => {
     );
   });
 
+  it("promise no try that will not come: a person is asked instead", () => {
+    const crash = (number: number) => [attempt(number), attemptEnd(number, { type: "crashed", detail: "x" }, "t0")];
+    expect(
+      texts([...STARTED, ...crash(1), ...crash(2), ...crash(3)]).filter((text) => text.includes("crashed")),
+    ).toEqual([
+      "trouble: implement  attempt 1  developer crashed: x   next try in 1 s",
+      "trouble: implement  attempt 2  developer crashed: x   next try in 2 s",
+      "trouble: implement  attempt 3  developer crashed: x",
+    ]);
+    const start = [...STARTED, attempt(1), attemptEnd(1, { type: "ready" }, "t1")];
+    const broke = [judged("checks", "t1", "error"), judged("checks", "t1", "error"), judged("checks", "t1", "error")];
+    expect(texts([...start, ...broke]).at(-1)).toBe("trouble: implement  attempt 1  $0.00   checks ? broke");
+  });
+
   it("tell a gate that broke apart from work that failed", () => {
     const start = [...STARTED, attempt(1), attemptEnd(1, { type: "ready" }, "t1")];
     expect(texts([...start, judged("checks", "t1", "error")]).at(-1)).toBe(

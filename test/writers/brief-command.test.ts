@@ -206,13 +206,30 @@ describe("remand brief refuses", () => {
     expect(error.message).toContain("context.json is not a brief:\n  ");
     for (const part of [
       "required[1].severity: no known severity",
-      "required[1].message: ",
-      "failure: ",
-      '"colour"',
+      "required[1].message: it is missing, and must be text\n",
+      "failure: it must be a number\n",
+      "colour: there is no such field",
       "story.id: an id has letters",
     ]) {
       expect(error.message).toContain(part);
     }
+    expect(error.message).not.toMatch(/invalid|expected|unrecognized|received/i);
+  });
+
+  it("a field that is nearly one, a number that is too small, a word that is none of those known", async () => {
+    const error = await refused(
+      brief(FROM, { ...minimal, requird: [], attempt: 0, report: "mail", route: null, judgedBy: [1] }),
+      "input-invalid",
+    );
+    expect(error.message.split("\n  ").slice(1)).toEqual(
+      expect.arrayContaining([
+        "requird: there is no such field (did you mean required?)",
+        "attempt: it must be at least 1",
+        "report: it must be one of signal, tool",
+        "route: it must be a map",
+        "judgedBy[0]: it must be text",
+      ]),
+    );
   });
 
   it("a document of another kind, or none", async () => {

@@ -45,7 +45,7 @@ function head(brief: Brief, pen: Pen): Piece {
   const times = brief.locationAttempt ?? brief.failure;
   return [
     `**Goal:** ${goal}`,
-    `**Iteration:** ${brief.attempt} (rework attempt ${times} for this location)`,
+    `**Iteration:** ${brief.attempt} (${times === 0 ? "sent back by a person" : `rework attempt ${times} for this location`})`,
     `**Task ID:** ${name(pen, brief.story.id)}`,
     `**Gate:** ${brief.gate} (${countedGoingBack(brief.failure, brief.failureLimit)})`,
     `**Route:** ${brief.route.phase}, ${name(pen, brief.route.role)}${brief.route.reason === "" ? "" : ` - ${line(pen, brief.route.reason)}`}`,

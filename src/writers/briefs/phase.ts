@@ -22,9 +22,9 @@ import { bullets, line, name, numbered, restOf, section, together, type Pen, typ
 export function phaseBrief(brief: Brief, pen: Pen): string {
   const { phase } = brief.route;
   const most = Math.max(1, brief.failureLimit - 1);
-  const iteration = `${Math.min(brief.failure, most)}/${most}`;
+  const iteration = brief.failure === 0 ? "for a person" : `iteration ${Math.min(brief.failure, most)}/${most}`;
   return together([
-    opening(brief, pen, `## Rework: ${phase} phase, iteration ${iteration}`),
+    opening(brief, pen, `## Rework: ${phase} phase, ${iteration}`),
     section("### Reviewers' Verdicts", verdicts(brief, pen)),
     section("### Review Feedback", feedback(brief, pen)),
     section("### Actionable Items", numbered(pen, fixesOf(brief), "items")),

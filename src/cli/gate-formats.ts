@@ -7,6 +7,7 @@ import { writeJunit } from "../writers/junit.ts";
 import { writeSarif } from "../writers/sarif.ts";
 import { inertLines, workflowCommand } from "../writers/workflow-command.ts";
 import { EXIT } from "./command.ts";
+import { picked } from "./json-fields.ts";
 import { paintFor, type Paint } from "./terminal-kind.ts";
 
 export const GATE_FORMATS = ["text", "json", "sarif", "junit", "github"] as const;
@@ -16,6 +17,8 @@ export interface FormatSetting {
   readonly version: string;
   readonly glyphs: Glyphs;
   readonly paint: Paint;
+  /** Of the JSON document; `null`: all. */
+  readonly fields: readonly string[] | null;
 }
 
 /** What the gates said, for people, programs, code hosts or CI services. */
@@ -24,7 +27,7 @@ export function formatGates(report: GateReport, format: GateFormat, setting: For
     case "text":
       return textOf(report, setting.glyphs, setting.paint);
     case "json":
-      return `${JSON.stringify(gateDocument(report), null, 2)}\n`;
+      return `${JSON.stringify({ schema: "remand.gate/1", ...picked(gateDocument(report), setting.fields) }, null, 2)}\n`;
     case "sarif":
       return writeSarif(
         report.judgements.flatMap(({ findings }) => findings.map((finding) => atTop(finding, report))),
@@ -37,9 +40,9 @@ export function formatGates(report: GateReport, format: GateFormat, setting: For
   }
 }
 
-export function gateDocument(report: GateReport): object {
+function gateDocument(report: GateReport): object {
   const passed = isPassed(report);
-  return { schema: "remand.gate/1", exit: passed ? EXIT.ok : EXIT.rejected, passed, ...report };
+  return { exit: passed ? EXIT.ok : EXIT.rejected, passed, ...report };
 }
 
 function textOf(report: GateReport, glyphs: Glyphs, paint: Paint): string {

@@ -8,6 +8,7 @@ import { EXIT, type ExitCode, type World } from "./command.ts";
 import { wantsColor } from "./color.ts";
 import { reportError } from "./errors.ts";
 import type { Host } from "./host.ts";
+import { withFieldsJoined } from "./json-fields.ts";
 
 /** What the program is given by whoever starts it: `main`, or a test. */
 export interface Surroundings {
@@ -37,7 +38,7 @@ export async function runProgram(
   const outcome: { exit: ExitCode | null } = { exit: null };
   const program = createProgram(around, commands, (exit) => (outcome.exit = exit));
   try {
-    await program.parseAsync(helpAsOption(argv), { from: "user" });
+    await program.parseAsync(withFieldsJoined(helpAsOption(argv)), { from: "user" });
     assert(outcome.exit !== null, "a command ended without an exit code");
     return outcome.exit;
   } catch (error) {

@@ -4,6 +4,7 @@ import { counted } from "../../views/words.ts";
 import { problemText } from "../../writers/problem-text.ts";
 import { EXIT, INTERRUPTED, type CliCommand, type ExitCode, type Interrupt, type World } from "../command.ts";
 import { formatGates, GATE_FORMATS, type FormatSetting, type GateFormat } from "../gate-formats.ts";
+import { fieldsHelp, JSON_OPTION, pickedFields } from "../json-fields.ts";
 import { planGates, type PlannedGates } from "../gate-plan.ts";
 import { collect, wordOf } from "../option-values.ts";
 import { glyphsFor, paintFor } from "../terminal-kind.ts";
@@ -17,7 +18,7 @@ interface Options {
   readonly all?: boolean;
   readonly format?: string;
   readonly output?: string;
-  readonly json?: boolean;
+  readonly json?: boolean | string;
   readonly verbose?: boolean;
 }
 
@@ -47,14 +48,16 @@ export const command: CliCommand = {
       .option("--format <name>", `how it is said: ${GATE_FORMATS.join(", ")}`)
       .option("--output <file>", "write that format to a file, and print text")
       .option("--set <path=value>", "set a value of the config; can be given again", collect)
-      .option("--json", "the same as --format json: a document of the schema remand.gate/1")
+      .option(JSON_OPTION, "the same as --format json: a document of the schema remand.gate/1, or these fields of it")
       .addHelpText("before", EXAMPLES)
+      .addHelpText("after", fieldsHelp("gate"))
       .action(async (names: string[], options: Options) => done(await gate(world, names, options)));
   },
 };
 
 async function gate(world: World, typed: readonly string[], options: Options): Promise<ExitCode> {
   const format = formatOf(world, options);
+  const fields = pickedFields("gate", options.json) || null;
   const names = [...typed, ...(options.only ?? [])];
   const { at = null, base = null, all = false, config, set } = options;
   const { plan, problems } = await planGates(world, { names, at, base, all, config, set });
@@ -62,13 +65,13 @@ async function gate(world: World, typed: readonly string[], options: Options): P
   if (plan === null) return EXIT.usage;
   const { report, interrupt } = await judged(world, plan, options.verbose === true);
   if (interrupt !== null) return INTERRUPTED[interrupt];
-  await tell(world, report, format, options.output);
+  await tell(world, report, format, fields, options.output);
   return isPassed(report) ? EXIT.ok : EXIT.rejected;
 }
 
 function formatOf(world: World, { format, json, output }: Options): GateFormat {
   if (format !== undefined) return wordOf("a format", format, GATE_FORMATS);
-  if (json === true) return "json";
+  if (json !== undefined) return "json";
   return output === undefined ? shownFormat(world) : byEnding(output);
 }
 
@@ -108,11 +111,18 @@ async function judged(
   }
 }
 
-async function tell(world: World, report: GateReport, format: GateFormat, output: string | undefined): Promise<void> {
+async function tell(
+  world: World,
+  report: GateReport,
+  format: GateFormat,
+  fields: readonly string[] | null,
+  output: string | undefined,
+): Promise<void> {
   const setting: FormatSetting = {
     version: world.version,
     glyphs: glyphsFor(world.env),
     paint: paintFor(world.color && output === undefined),
+    fields,
   };
   const text = formatGates(report, format, setting);
   if (output === undefined) return world.out(text);

@@ -1,11 +1,13 @@
 import { answerLine, inboxItems, type InboxItem } from "../../views/inbox.ts";
 import { shortLine } from "../../views/words.ts";
 import { EXIT, type CliCommand, type World } from "../command.ts";
+import { fieldsHelp, JSON_OPTION, picked, pickedFields } from "../json-fields.ts";
 import { glyphsFor, paintFor } from "../terminal-kind.ts";
 
 const EXAMPLES = `Examples:
   remand inbox                        what waits for a person, and what each answer does and costs
   remand inbox --json                 as a document for programs
+  remand inbox --json id,question     only these fields of each question
 `;
 
 export const command: CliCommand = {
@@ -13,21 +15,24 @@ export const command: CliCommand = {
   summary: "list what waits for a person, with the answers and what each will do",
   register(command, world, done) {
     command
-      .option("--json", "print a document of the schema remand.inbox/1")
+      .option(JSON_OPTION, "print a document of the schema remand.inbox/1, or these fields of its items")
       .addHelpText("before", EXAMPLES)
-      .action(async (options: { readonly json?: boolean }) => {
-        await inbox(world, options.json === true);
+      .addHelpText("after", fieldsHelp("inbox"))
+      .action(async (options: { readonly json?: boolean | string }) => {
+        await inbox(world, pickedFields("inbox", options.json));
         done(EXIT.ok);
       });
   },
 };
 
-async function inbox(world: World, isDocument: boolean): Promise<void> {
+async function inbox(world: World, fields: readonly string[] | null | false): Promise<void> {
   const look = await world.host.look(world.cwd);
   const items = look === null ? [] : inboxItems(look.state);
   await look?.close();
-  if (isDocument) world.out(`${JSON.stringify({ schema: "remand.inbox/1", items }, null, 2)}\n`);
-  else if (items.length === 0) world.out("nothing waits for you\n");
+  if (fields !== false) {
+    const shown = items.map((item) => picked(item, fields));
+    world.out(`${JSON.stringify({ schema: "remand.inbox/1", items: shown }, null, 2)}\n`);
+  } else if (items.length === 0) world.out("nothing waits for you\n");
   else world.out(items.map((item) => itemText(world, item)).join("\n"));
 }
 

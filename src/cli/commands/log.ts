@@ -2,6 +2,7 @@ import type { Stored } from "../../ports/journal.ts";
 import { eventWords, timeText } from "../../views/event-words.ts";
 import { EXIT, type CliCommand, type ExitCode, type World } from "../command.ts";
 import type { Look } from "../host.ts";
+import { fieldsHelp, JSON_OPTION, picked, pickedFields } from "../json-fields.ts";
 import { looking, storyOf } from "../looking.ts";
 import { JOURNAL_LINE } from "../reporters/jsonl.ts";
 import { paintFor, type Paint } from "../terminal-kind.ts";
@@ -9,13 +10,14 @@ import { paintFor, type Paint } from "../terminal-kind.ts";
 interface Options {
   readonly follow?: boolean;
   readonly story?: string;
-  readonly json?: boolean;
+  readonly json?: boolean | string;
 }
 
 const EXAMPLES = `Examples:
   remand log                              every event, oldest first
   remand log --story checkout-retry       of this story
   remand log --follow --json              as they happen, one JSON document a line
+  remand log --json at,story,event        only these fields
 `;
 
 export const command: CliCommand = {
@@ -25,13 +27,15 @@ export const command: CliCommand = {
     command
       .option("--follow", "go on printing what is new, until Ctrl-C")
       .option("--story <story>", "only this story's events")
-      .option("--json", "one document of the schema remand.journal-line/1 on each line")
+      .option(JSON_OPTION, "one document of the schema remand.journal-line/1 on each line, or these fields of it")
       .addHelpText("before", EXAMPLES)
+      .addHelpText("after", fieldsHelp("log"))
       .action(async (options: Options) => done(await log(world, options)));
   },
 };
 
 async function log(world: World, options: Options): Promise<ExitCode> {
+  const fields = pickedFields("log", options.json);
   return looking(world, async (look) => {
     const story = options.story === undefined ? null : storyOf(look.state, options.story).story.id;
     const paint = paintFor(world.color);
@@ -40,7 +44,7 @@ async function log(world: World, options: Options): Promise<ExitCode> {
       for await (const line of look.lines(after)) {
         after = line.position;
         if (story === null || line.story === story)
-          world.out(options.json === true ? jsonLine(line) : textLine(line, paint));
+          world.out(fields === false ? textLine(line, paint) : jsonLine(line, fields));
       }
     };
     await printNew();
@@ -68,7 +72,8 @@ async function followed(world: World, look: Look, printNew: () => Promise<void>)
   });
 }
 
-const jsonLine = (line: Stored): string => `${JSON.stringify({ schema: JOURNAL_LINE, ...line })}\n`;
+const jsonLine = (line: Stored, fields: readonly string[] | null): string =>
+  `${JSON.stringify({ schema: JOURNAL_LINE, ...picked(line, fields) })}\n`;
 
 function textLine({ position, at, story, event }: Stored, paint: Paint): string {
   const words = eventWords(event);

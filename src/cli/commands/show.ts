@@ -11,12 +11,14 @@ import { counted, durationText, shortLine, spentText } from "../../views/words.t
 import type { Stored } from "../../ports/journal.ts";
 import { writeEscalation } from "../../writers/escalation.ts";
 import { EXIT, type CliCommand, type World } from "../command.ts";
+import { fieldsHelp, JSON_OPTION, picked, pickedFields } from "../json-fields.ts";
 import { linesOf, looking, storyOf } from "../looking.ts";
 import { glyphsFor, paintFor } from "../terminal-kind.ts";
 
 const EXAMPLES = `Examples:
   remand show checkout-retry          what happened: attempts, gates, findings, decisions, and what is next
   remand show checkout-retry --json   as a document for programs
+  remand show checkout-retry --json commit,timeline
 `;
 
 export const command: CliCommand = {
@@ -26,23 +28,24 @@ export const command: CliCommand = {
     command
       .usage("<story> [options]")
       .argument("<story>", "the story's id")
-      .option("--json", "print a document of the schema remand.show/1")
+      .option(JSON_OPTION, "print a document of the schema remand.show/1, or these fields of it")
       .addHelpText("before", EXAMPLES)
-      .action(async (story: string, options: { readonly json?: boolean }) => {
-        await show(world, story, options.json === true);
+      .addHelpText("after", fieldsHelp("show"))
+      .action(async (story: string, options: { readonly json?: boolean | string }) => {
+        await show(world, story, pickedFields("show", options.json));
         done(EXIT.ok);
       });
   },
 };
 
-async function show(world: World, typed: string, isDocument: boolean): Promise<void> {
+async function show(world: World, typed: string, fields: readonly string[] | null | false): Promise<void> {
   await looking(world, async (look) => {
     const state = storyOf(look.state, typed);
     const lines = await linesOf(look, state.story.id);
     world.out(
-      isDocument
-        ? `${JSON.stringify(document(look.state, state, lines), null, 2)}\n`
-        : text(world, look.state, state, lines),
+      fields === false
+        ? text(world, look.state, state, lines)
+        : `${JSON.stringify({ schema: "remand.show/1", ...picked(document(look.state, state, lines), fields) }, null, 2)}\n`,
     );
   });
 }
@@ -50,7 +53,6 @@ async function show(world: World, typed: string, isDocument: boolean): Promise<v
 function document(run: RunState, state: StoryState, lines: readonly Stored[]): object {
   const { story, escalation, waivers, disputes, preExisting, commit, spent } = state;
   return {
-    schema: "remand.show/1",
     row: boardRows(run, [story.id])[0],
     story,
     branch: `remand/${story.id}`,

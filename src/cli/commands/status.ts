@@ -6,6 +6,7 @@ import { summaryText } from "../../views/run-summary.ts";
 import { durationText, shortLine, spentText } from "../../views/words.ts";
 import { EXIT, type CliCommand, type ExitCode, type World } from "../command.ts";
 import { exitCodeOf } from "../exit.ts";
+import { fieldsHelp, JSON_OPTION, picked, pickedFields } from "../json-fields.ts";
 import { knownIds } from "../option-values.ts";
 import { runDocument } from "../run-document.ts";
 import { glyphsFor } from "../terminal-kind.ts";
@@ -14,6 +15,7 @@ const EXAMPLES = `Examples:
   remand status                       one line per story: where it is, who must act, what was spent
   remand status checkout-retry        of this one
   remand status --json                as a document for programs
+  remand status --json id,status      only these fields of each story
 
 Exit code: 0 all accepted, 8 still going on, 4 a person must act, 5 a money or time budget, 3 rejected.
 `;
@@ -25,26 +27,34 @@ export const command: CliCommand = {
     command
       .usage("[story…] [options]")
       .argument("[story...]", "the stories to tell of (default: all)")
-      .option("--json", "print a document of the schema remand.status/1")
+      .option(JSON_OPTION, "print a document of the schema remand.status/1, or these fields of its stories")
       .addHelpText("before", EXAMPLES)
-      .action(async (stories: string[], options: { readonly json?: boolean }) =>
-        done(await status(world, stories, options.json === true)),
+      .addHelpText("after", fieldsHelp("status"))
+      .action(async (stories: string[], options: { readonly json?: boolean | string }) =>
+        done(await status(world, stories, pickedFields("status", options.json))),
       );
   },
 };
 
-async function status(world: World, typed: readonly string[], isDocument: boolean): Promise<ExitCode> {
+async function status(
+  world: World,
+  typed: readonly string[],
+  fields: readonly string[] | null | false,
+): Promise<ExitCode> {
   const run = await world.host.glance(world.cwd);
   if (run === null && typed.length === 0) {
-    if (isDocument) world.out(`${JSON.stringify({ schema: "remand.status/1", stories: [] }, null, 2)}\n`);
+    if (fields !== false) world.out(`${JSON.stringify({ schema: "remand.status/1", stories: [] }, null, 2)}\n`);
     else world.err("remand: nothing has run here yet\n");
     return EXIT.ok;
   }
   const known = run === null ? [] : [...entries(run.stories)].map(([id]) => id);
   const asked = typed.length === 0 ? null : knownIds(typed, known);
   if (run === null) return EXIT.ok;
-  if (isDocument) world.out(`${JSON.stringify(runDocument(run, asked, "remand.status/1"), null, 2)}\n`);
-  else {
+  if (fields === null) world.out(`${JSON.stringify(runDocument(run, asked, "remand.status/1"), null, 2)}\n`);
+  else if (fields !== false) {
+    const stories = boardRows(run, asked).map((row) => picked(row, fields));
+    world.out(`${JSON.stringify({ schema: "remand.status/1", stories }, null, 2)}\n`);
+  } else {
     const glyphs = glyphsFor(world.env);
     const lines = [...table(boardRows(run, asked), world.now(), glyphs), summaryText(run, asked, glyphs.dot)];
     // In one piece: with thousands of lines it is the number of writes that costs.

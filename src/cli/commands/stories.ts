@@ -3,11 +3,12 @@ import type { Story } from "../../domain/story.ts";
 import { plainText } from "../../stdx/plain-text.ts";
 import { problemText } from "../../writers/problem-text.ts";
 import { EXIT, type CliCommand, type ExitCode, type World } from "../command.ts";
+import { fieldsHelp, JSON_OPTION, picked, pickedFields } from "../json-fields.ts";
 import { loadConfig, shownPath } from "../load-config.ts";
 import { loadStories, storiesFolder } from "../load-stories.ts";
 
 interface Options {
-  readonly json?: boolean;
+  readonly json?: boolean | string;
   readonly config?: string;
 }
 
@@ -15,6 +16,7 @@ const EXAMPLES = `
 Examples:
   remand stories                 the stories in the stories folder, and what is wrong with any of them
   remand stories --json          as a document for programs
+  remand stories --json id,shelf only these fields of each story
 
 Exit code: 0 every story can be worked on, 2 there is an error in one of them or in the config.
 `;
@@ -26,20 +28,22 @@ export const command: CliCommand = {
     command
       .description("Lists the stories that were read, with every problem and its place.")
       .option("--config <file>", "the project's file, where it is not remand.yaml")
-      .option("--json", "print a document of the schema remand.stories/1")
-      .addHelpText("after", EXAMPLES)
+      .option(JSON_OPTION, "print a document of the schema remand.stories/1, or these fields of its stories")
+      .addHelpText("after", `${EXAMPLES}${fieldsHelp("stories")}`)
       .action(async (options: Options) => done(await showStories(world, options)));
   },
 };
 
 async function showStories(world: World, options: Options): Promise<ExitCode> {
+  const fields = pickedFields("stories", options.json);
   const { config, problems: configProblems } = await loadConfig(world, { config: options.config });
   const folder = storiesFolder(world, config);
   // Everything that can be seen is shown, even where the config is broken.
   const { stories, problems } = await loadStories(world, folder);
   const all = [...configProblems, ...problems];
-  if (options.json === true) {
-    world.out(`${JSON.stringify({ schema: "remand.stories/1", stories, problems: all }, null, 2)}\n`);
+  if (fields !== false) {
+    const shown = stories.map((story) => picked(story, fields));
+    world.out(`${JSON.stringify({ schema: "remand.stories/1", stories: shown, problems: all }, null, 2)}\n`);
   } else {
     // The problems are what was asked for as much as the stories are, so they are output and not messages.
     for (const problem of all) world.out(`${problemText(problem, world)}\n\n`);

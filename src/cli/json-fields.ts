@@ -1,0 +1,124 @@
+import { RemandError } from "../domain/error.ts";
+import type { GateReport } from "../domain/gate-report.ts";
+import type { Story } from "../domain/story.ts";
+import type { Stored } from "../ports/journal.ts";
+import { nearMiss } from "../stdx/near-miss.ts";
+import type { BoardRow } from "../views/board.ts";
+import type { InboxItem } from "../views/inbox.ts";
+
+/** Every field of a type once: one that is added, or renamed, and is not here does not compile. */
+type FieldsOf<T> = { readonly [K in keyof T]-?: true };
+
+const ROW: FieldsOf<BoardRow> = {
+  id: true,
+  title: true,
+  status: true,
+  actor: true,
+  why: true,
+  phase: true,
+  gate: true,
+  attempts: true,
+  attemptLimit: true,
+  gates: true,
+  costUsd: true,
+  costUnknown: true,
+  costLimitUsd: true,
+  timeMs: true,
+  escalation: true,
+  since: true,
+};
+
+const ITEM: FieldsOf<InboxItem> = {
+  id: true,
+  story: true,
+  title: true,
+  kind: true,
+  reason: true,
+  assessment: true,
+  recommendation: true,
+  question: true,
+  answers: true,
+};
+
+const STORY: FieldsOf<Story> = {
+  id: true,
+  title: true,
+  priority: true,
+  kind: true,
+  labels: true,
+  dependsOn: true,
+  criteria: true,
+  shelf: true,
+  body: true,
+  completed: true,
+  maxReworks: true,
+  role: true,
+};
+
+const LINE: FieldsOf<Stored> = { v: true, position: true, seq: true, at: true, story: true, event: true, hash: true };
+
+const REPORT: FieldsOf<GateReport> = { judged: true, judgements: true, skipped: true };
+
+/** Fields that can be picked of a command's document: of each thing in it where it is a list, else of the whole. */
+export const JSON_FIELDS = {
+  status: Object.keys(ROW),
+  inbox: Object.keys(ITEM),
+  stories: Object.keys(STORY),
+  log: Object.keys(LINE),
+  gate: ["exit", "passed", ...Object.keys(REPORT)],
+  show: ["row", "story", "branch", "commit", "spent", "preExisting", "timeline", "waivers", "disputes", "escalation"],
+} as const satisfies Readonly<Record<string, readonly string[]>>;
+
+export type FieldCommand = keyof typeof JSON_FIELDS;
+
+/** The option as commander knows it, and the fields for the help. */
+export const JSON_OPTION = "--json [fields]";
+export const fieldsHelp = (command: FieldCommand): string =>
+  `\nFields of --json, to be picked as in --json ${JSON_FIELDS[command].slice(0, 2).join(",")}:\n  ${JSON_FIELDS[command].join(", ")}\n`;
+
+/** What --json was given: `false` without it, `null` for the whole document, else the fields that were picked. */
+export function pickedFields(
+  command: FieldCommand,
+  typed: string | boolean | undefined,
+): readonly string[] | null | false {
+  if (typed === undefined || typed === false) return false;
+  if (typed === true) return null;
+  const known: readonly string[] = JSON_FIELDS[command];
+  const fields = typed.split(",").map((field) => field.trim());
+  const wrong = fields.find((field) => !known.includes(field));
+  if (wrong === undefined) return fields;
+  const meant = nearMiss(wrong, known);
+  throw new RemandError(
+    "usage",
+    `remand ${command} --json has no field "${wrong}"`,
+    `${meant === undefined ? "" : `Did you mean ${meant}? `}There are ${known.join(", ")}.`,
+  );
+}
+
+/** A thing with the fields that were picked, in the order in which they were typed. */
+export function picked(thing: object, fields: readonly string[] | null): object {
+  if (fields === null) return thing;
+  const has = thing as Readonly<Record<string, unknown>>;
+  return Object.fromEntries(fields.map((field) => [field, has[field] ?? null]));
+}
+
+/**
+ * `--json id,status` has its fields in the next word; `status --json checkout-retry` has a story there. What is none
+ * of the command's fields is left where it stands, and --json goes to the end, where nothing follows it.
+ */
+export function withFieldsJoined(argv: readonly string[]): readonly string[] {
+  const at = argv.indexOf("--json");
+  const end = argv.includes("--") ? argv.indexOf("--") : argv.length;
+  const word = argv[at + 1];
+  if (at === -1 || at + 1 >= end || word === undefined || word.startsWith("-")) return argv;
+  const command = argv.find((each): each is FieldCommand => Object.hasOwn(JSON_FIELDS, each));
+  // Before the command there is no word but the command itself.
+  if (command === undefined || argv.indexOf(command) > at) return argv;
+  const known: readonly string[] = JSON_FIELDS[command];
+  const areFields = !TAKE_WORDS.has(command) || word.includes(",") || known.includes(word);
+  if (areFields) return [...argv.slice(0, at), `--json=${word}`, ...argv.slice(at + 2)];
+  return [...argv.slice(0, at), ...argv.slice(at + 1, end), "--json", ...argv.slice(end)];
+}
+
+/** Commands that take stories or gates beside their options. */
+const TAKE_WORDS: ReadonlySet<FieldCommand> = new Set(["status", "show", "gate"]);

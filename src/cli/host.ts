@@ -28,11 +28,20 @@ export interface Host {
   /** Has gates judge the checkout, or one of its commits, by themselves: no agent works, and nothing is journalled. */
   gate(root: string, plan: GatePlan): Promise<GateReport>;
   /** What can be said of the surroundings: git, Node, the journal's place, and whether each program is there to be run. */
-  probe(root: string, programs: readonly string[]): Promise<readonly Probe[]>;
+  probe(root: string, programs: readonly (string | ClientWish)[]): Promise<readonly Probe[]>;
   /** Calls back when a file of the folder was made, changed or taken away. Returns how to stop it. */
   watchFolder(folder: string, changed: () => void): () => void;
   /** A new git repository in a new temporary folder with these files committed (path below it → text); says where. */
   demoRepository(files: Readonly<Record<string, string>>): Promise<string>;
+}
+
+/** A provider's client, as a role's config wants it. */
+export interface ClientWish {
+  readonly use: "claude" | "codex";
+  readonly command?: string | undefined;
+  readonly args: readonly string[];
+  /** Names of variables that it may see. */
+  readonly env: readonly string[];
 }
 
 /** One thing that was looked at, and how to mend it where it is not well. */

@@ -1,19 +1,24 @@
 import { access, constants, mkdir } from "node:fs/promises";
 import { delimiter, join } from "node:path";
-import type { Probe } from "../cli/host.ts";
+import type { ClientWish, Probe } from "../cli/host.ts";
 import { RemandError } from "../domain/error.ts";
 import { allowedEnvironment } from "../adapters/process/environment.ts";
 import { openJournalReadOnly } from "../adapters/journal/sqlite-journal.ts";
 import { runProcess } from "../adapters/process/run-process.ts";
+import { clientProbe } from "./client-probe.ts";
 import { stateFolder } from "./state-folder.ts";
 
 /** Looks at what Remand needs around it; each thing that is not well comes with how to mend it. */
 export async function probe(
   root: string,
-  programs: readonly string[],
+  programs: readonly (string | ClientWish)[],
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<readonly Probe[]> {
-  const found = await Promise.all(programs.map((program) => programProbe(program, env)));
+  const found = await Promise.all(
+    programs.map((program) =>
+      typeof program === "string" ? programProbe(program, env) : clientProbe(root, program, env),
+    ),
+  );
   return [nodeProbe(), await gitProbe(root), await journalProbe(root), ...found];
 }
 

@@ -106,6 +106,24 @@ describe("remand doctor", () => {
     expect(asked).toEqual([["./agent.sh"]]);
   });
 
+  it("asks once about a provider's client that several roles want", async () => {
+    const asked: unknown[] = [];
+    const probe = (_root: string, programs: readonly unknown[]) => {
+      asked.push(...programs);
+      return Promise.resolve([git]);
+    };
+    const config =
+      "preset: goal\nenv: [NPM_TOKEN]\nagents: { developer: { use: claude }, critic: { use: claude }, auditor: { use: codex, args: [-c, x=1] } }\n";
+    await run(["doctor"], [doctor], {
+      files: memoryFiles({ "/work/remand.yaml": config }),
+      host: { ...fakeHost(), probe },
+    });
+    expect(asked).toEqual([
+      { use: "claude", args: [], env: ["NPM_TOKEN"] },
+      { use: "codex", args: ["-c", "x=1"], env: ["NPM_TOKEN"] },
+    ]);
+  });
+
   it("names each problem with its fix, and ends with 1", async () => {
     const host = fakeHost({ probes: [{ name: "git", ok: false, detail: "not found", fix: "Install git." }] });
     const files = memoryFiles({
@@ -220,11 +238,16 @@ describe("remand demo", () => {
     });
     const { script, problems } = readAgentScript("agent-script.yaml", DEMO_FILES["agent-script.yaml"]!);
     expect(problems).toEqual([]);
-    expect(script!.parts[0]!.attempts).toHaveLength(2);
+    expect(script!.parts.map(({ match, attempts }) => [match!.role, attempts.length])).toEqual([
+      ["developer", 3],
+      ["critic", 2],
+      ["auditor", 1],
+    ]);
   });
 
   it("shows the run, the brief that went back, and what to try next", async () => {
-    const host = fakeHost({ script: scripted({ gates: { checks: [{ result: "fail", blocking: 1 }] } }) });
+    const gates = { checks: [{ result: "fail", blocking: 1 }], review: [{ result: "fail", blocking: 1 }] } as const;
+    const host = fakeHost({ script: scripted({ gates }) });
     const look: typeof host.look = async (root) => {
       const seen = await host.look(root);
       return seen === null
@@ -235,7 +258,7 @@ describe("remand demo", () => {
               ...seen.evidence,
               read: () =>
                 Promise.resolve(
-                  "## BRIEF\n\n**Goal:** Hello.\n**Gate:** checks\n**Result:** red\n\n**Failing evidence:**\n- Test: the first retry\n\nmore\n",
+                  "## BRIEF\n\n**Goal:** Hello.\n**Gate:** checks\n**Result:** red\n\n**Failing evidence:**\n- Test: the first retry\n\nmore\n\n### Issues Found\n\n- src/retry.js:2: no name\n\nmore\n",
                 ),
             },
           };
@@ -249,6 +272,7 @@ describe("remand demo", () => {
     expect(ran.out).toContain(
       "  | **Gate:** checks\n  | **Result:** red\n  | **Failing evidence:**\n  | - Test: the first retry\n\n",
     );
+    expect(ran.out).toContain("  | ### Issues Found\n  | - src/retry.js:2: no name\n\n");
     expect(ran.out).not.toContain("Hello.");
     expect(ran.out).toContain("remand verify");
     const document = await run(["demo", "--json"], [demo], {

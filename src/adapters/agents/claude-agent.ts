@@ -14,13 +14,6 @@ export function createClaudeAgent(options: ClientAgentOptions): Agent {
 
 const CLAUDE: Client = {
   name: "claude",
-  needs: [
-    "ANTHROPIC_*",
-    "CLAUDE_CONFIG_DIR",
-    "CLAUDE_CODE_OAUTH_TOKEN",
-    "CLAUDE_CODE_USE_BEDROCK",
-    "CLAUDE_CODE_USE_VERTEX",
-  ],
   install: "install Claude Code (npm install -g @anthropic-ai/claude-code), or name it in the role's `command`",
   launch,
 };

@@ -6,7 +6,7 @@ import type { Agent, AgentControl, AgentError, AgentRequest, AgentResult } from 
 import { allowedEnvironment, type Environment } from "../process/environment.ts";
 import { runProcess, type ProcessResult } from "../process/run-process.ts";
 import { exitError, lastWords } from "./exit-code.ts";
-import { findClient } from "./client-program.ts";
+import { CLIENT_NEEDS, findClient } from "./client-program.ts";
 import { together, usageOf, type Counted } from "./client-usage.ts";
 import { readWireEvent, type WireEvent } from "./client-wire.ts";
 import { failed, messageOf } from "./failed-result.ts";
@@ -68,8 +68,6 @@ export interface Heard {
 
 export interface Client {
   readonly name: "claude" | "codex";
-  /** Variables that it needs for itself: its login and its settings. */
-  readonly needs: readonly string[];
   readonly install: string;
   launch(scene: Scene): Promise<Launch>;
 }
@@ -150,7 +148,10 @@ async function dispatch(
   session: AgentSession | null,
 ): Promise<{ result: AgentResult; isUnknownSession: boolean }> {
   const { environment, instructions, cookieOf } = options;
-  const env = { ...allowedEnvironment(environment.source, [...environment.sees, ...client.needs]), ...request.env };
+  const env = {
+    ...allowedEnvironment(environment.source, [...environment.sees, ...CLIENT_NEEDS[client.name]]),
+    ...request.env,
+  };
   const access = request.access === "edit" ? (options.edits ?? "edit") : request.access;
   const now = options.now ?? Date.now;
   const launch = await client.launch({

@@ -10,6 +10,18 @@ export interface ClientSearch {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
+/** Variables that a client needs for itself: its login and its settings. */
+export const CLIENT_NEEDS: Readonly<Record<ClientSearch["client"], readonly string[]>> = {
+  claude: [
+    "ANTHROPIC_*",
+    "CLAUDE_CONFIG_DIR",
+    "CLAUDE_CODE_OAUTH_TOKEN",
+    "CLAUDE_CODE_USE_BEDROCK",
+    "CLAUDE_CODE_USE_VERTEX",
+  ],
+  codex: ["OPENAI_*", "CODEX_HOME", "CODEX_API_KEY", "CODEX_ACCESS_TOKEN"],
+};
+
 /** The program to start; `null` where there is none. */
 export async function findClient(search: ClientSearch): Promise<string | null> {
   const { client, command, root, env } = search;

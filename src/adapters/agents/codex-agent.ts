@@ -13,7 +13,6 @@ export function createCodexAgent(options: ClientAgentOptions): Agent {
 
 const CODEX: Client = {
   name: "codex",
-  needs: ["OPENAI_*", "CODEX_HOME", "CODEX_API_KEY", "CODEX_ACCESS_TOKEN"],
   install: "install Codex (npm install -g @openai/codex), or name it in the role's `command`",
   launch,
 };

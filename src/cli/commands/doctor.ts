@@ -2,7 +2,7 @@ import type { Config } from "../../config/config.ts";
 import type { Policy } from "../../domain/policy.ts";
 import type { Problem } from "../../domain/problem.ts";
 import { EXIT, type CliCommand, type ExitCode, type World } from "../command.ts";
-import type { Probe } from "../host.ts";
+import type { ClientWish, Probe } from "../host.ts";
 import { loadConfig } from "../load-config.ts";
 import { loadStories, storiesFolder } from "../load-stories.ts";
 import { glyphsFor, paintFor } from "../terminal-kind.ts";
@@ -114,11 +114,12 @@ function agentProbes(config: Config, policy: Policy): Probe[] {
 }
 
 /** The programs that the config would start, to be looked for. */
-function programsOf({ agents }: Config): string[] {
-  const named = Object.values(agents).flatMap(({ use, command }) => {
-    if (use === "claude" || use === "codex") return [use];
+function programsOf({ agents, env }: Config): (string | ClientWish)[] {
+  const named = Object.values(agents).flatMap(({ use, command, args, env: own }): (string | ClientWish)[] => {
+    if (use === "claude" || use === "codex") return [{ use, command, args: args ?? [], env: [...env, ...(own ?? [])] }];
     if (use === "scripted" || command === undefined) return [];
     return [command.trim().split(/\s+/)[0]!];
   });
-  return [...new Set(named)];
+  // Roles that want the same are asked about once.
+  return [...new Map(named.map((each) => [JSON.stringify(each), each])).values()];
 }

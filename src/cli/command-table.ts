@@ -115,7 +115,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: "demo",
-    summary: "see the loop work on a small project, with a scripted agent",
+    summary: "see the loop work on a small project, with scripted agents",
     load: () => import("./commands/demo.ts"),
   },
 ];

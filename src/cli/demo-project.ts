@@ -1,6 +1,7 @@
 /**
- * The project of `remand demo`: a helper for retries, its tests, one story, and a scripted agent. The agent's first
- * attempt does what the story asks and breaks what was right before: it says that all is well, and a test does not.
+ * The project of `remand demo`: a helper for retries, its tests, one story, and scripted agents. The developer's first
+ * attempt does what the story asks and breaks what was right before: it says that all is well, and a test does not. The
+ * second is right, and the critic wants it better.
  */
 export const DEMO_STORY = "cap-the-wait";
 
@@ -13,10 +14,12 @@ const PACKAGE = `{
 `;
 
 const CONFIG = `version: 1
-preset: goal
+preset: critic-audit
 agents:
   # A real project names a real agent here: { use: command, command: claude -p --permission-mode acceptEdits }
   developer: { use: scripted, command: agent-script.yaml }
+  critic: { use: scripted, command: agent-script.yaml }
+  auditor: { use: scripted, command: agent-script.yaml }
 gates:
   checks:
     commands: [node --test]
@@ -67,6 +70,15 @@ export function waitMs(retry, capMs = 5000) {
 }
 `;
 
+const NAMED = `/** No retry is worth a longer wait: whoever waits has gone by then. */
+const CAP_MS = 5000;
+
+/** How long to wait before a retry: twice as long each time, and never longer than the cap. */
+export function waitMs(retry, capMs = CAP_MS) {
+  return Math.min(capMs, 100 * 2 ** (retry - 1));
+}
+`;
+
 const CAP_TESTS = `import assert from "node:assert/strict";
 import test from "node:test";
 import { waitMs } from "../src/retry.js";
@@ -80,33 +92,80 @@ test("the caller can change the cap", () => {
 });
 `;
 
-const SCRIPT = `# What the agent does each time it is called. A rehearsal of your own loop is written in the same way.
+const SCRIPT = `# What each agent does each time it is called. A rehearsal of your own loop is written in the same way.
 version: 1
-attempts:
-  - delay: 700ms
-    edit:
-      src/retry.js: |
+parts:
+  - match: { role: developer }
+    attempts:
+      - delay: 700ms
+        edit:
+          src/retry.js: |
 ${indented(WRONG)}
-      test/cap.test.js: |
+          test/cap.test.js: |
 ${indented(CAP_TESTS)}
-    say: |
-      Added the cap and two tests for it. Everything works.
+        say: |
+          Added the cap and two tests for it. Everything works.
 
-      READY_FOR_REVIEW: ${DEMO_STORY}
-    cost: 0.04
-  - delay: 700ms
-    edit:
-      src/retry.js: |
+          READY_FOR_REVIEW: ${DEMO_STORY}
+        cost: 0.04
+      - delay: 700ms
+        edit:
+          src/retry.js: |
 ${indented(RIGHT)}
-    say: |
-      The exponent was off by one since I moved the formula: the first retry is number 1.
+        say: |
+          The exponent was off by one since I moved the formula: the first retry is number 1.
 
-      READY_FOR_REVIEW: ${DEMO_STORY}
-    cost: 0.02
+          READY_FOR_REVIEW: ${DEMO_STORY}
+        cost: 0.02
+      - delay: 700ms
+        edit:
+          src/retry.js: |
+${indented(NAMED)}
+        say: |
+          The cap has a name and a reason.
+
+          READY_FOR_REVIEW: ${DEMO_STORY}
+        cost: 0.01
+  - match: { role: critic }
+    attempts:
+      - delay: 400ms
+        say: |
+          REVIEW_FAILED: ${DEMO_STORY}
+
+          Issues Found:
+          - src/retry.js:2: nobody knows why it is 5000
+
+          Required Fixes:
+          - give the cap a name, and say where it comes from
+
+          Priority: LOW
+        cost: 0.01
+      - delay: 400ms
+        say: |
+          REVIEW_PASSED: ${DEMO_STORY}
+
+          Quality Assessment:
+          - Naming: CONSISTENT
+
+          Summary: the cap explains itself now
+        cost: 0.01
+  - match: { role: auditor }
+    attempts:
+      - delay: 400ms
+        say: |
+          AUDIT_PASSED: ${DEMO_STORY}
+
+          Verification Results:
+          - AC1: VERIFIED - waitMs(20) is 5000, and so is waitMs(1000)
+          - AC2: VERIFIED - waitMs(20, 900) is 900
+          - AC3: VERIFIED - the tests that were there before pass unchanged
+
+          Summary: all three criteria hold
+        cost: 0.01
 `;
 
 function indented(text: string): string {
-  return text.trimEnd().replaceAll(/^(?=.)/gm, "        ");
+  return text.trimEnd().replaceAll(/^(?=.)/gm, "            ");
 }
 
 /** Path below the project's folder → text. */

@@ -15,14 +15,14 @@ interface Options {
 }
 
 const EXAMPLES = `Examples:
-  remand demo                         see the loop work: a failure, the brief that goes back, the rework, the acceptance
+  remand demo                         see the loop work: a red test, a rejected review, the briefs, the acceptance
 
 It makes a small git repository in a temporary folder and leaves it there for you to look at. No agent is needed.
 `;
 
 export const command: CliCommand = {
   name: "demo",
-  summary: "see the loop work on a small project, with a scripted agent",
+  summary: "see the loop work on a small project, with scripted agents",
   register(command, world, done) {
     command
       .option("--reporter <name>", `how progress is shown: ${REPORTERS.join(", ")}`)
@@ -44,7 +44,7 @@ async function demo(world: World, options: Options): Promise<ExitCode> {
 
   say(`A small project is in ${root}: a helper for retries, its tests, and one story.\n`);
   say(`${paint.strong("The story")}  A retry never waits longer than the cap.\n`);
-  say(`${paint.strong("The agent")}  a script; its first attempt adds the cap and says that everything works.\n\n`);
+  say(`${paint.strong("The agents")} a developer, a critic and an auditor, who play a script.\n\n`);
   say(`${paint.dim("$ remand run")}\n`);
   const plan = { config, policy, stories, place: "worktrees", agentCommand: null } as const;
   const asked = stories.map(({ id }) => id);
@@ -55,32 +55,38 @@ async function demo(world: World, options: Options): Promise<ExitCode> {
   });
 
   if (exit === EXIT.ok && options.json !== true) {
-    const { text } = await keptBrief(there, DEMO_STORY, 2);
-    say(
-      `\n${paint.strong("What went back to the agent")} with attempt 2 (a part; the whole: remand brief ${DEMO_STORY})\n`,
-    );
-    for (const line of excerpt(text)) say(`  ${paint.dim("|")} ${line}\n`);
+    for (const [attempt, parts] of WENT_BACK) {
+      const { text } = await keptBrief(there, DEMO_STORY, attempt);
+      const whole = `a part; the whole: remand brief ${DEMO_STORY} --attempt ${attempt}`;
+      say(`\n${paint.strong("What went back to the developer")} with attempt ${attempt} (${whole})\n`);
+      for (const line of excerpt(text, parts)) say(`  ${paint.dim("|")} ${line}\n`);
+    }
   }
   say(`\n${paint.strong("Now look at it")}\n`);
   for (const [typed, why] of nextSteps(root)) say(`  ${typed.padEnd(46)} ${why}\n`);
   return exit;
 }
 
-/** The parts of a brief that say what failed and what may be touched: each begins with its name and ends at a gap. */
-function excerpt(text: string): string[] {
+/** The parts of a brief with these names: each begins with its name and ends at a gap, or before the next. */
+function excerpt(text: string, names: readonly string[]): string[] {
   const lines = text.trimEnd().split("\n");
-  const parts = EXCERPTS.flatMap((name) => {
+  const parts = names.flatMap((name) => {
     const from = lines.findIndex((line) => line.startsWith(name));
-    const length =
-      from === -1
-        ? 0
-        : lines.slice(from).findIndex((line) => line === "" || (line !== lines[from] && line.startsWith("**")));
-    return from === -1 ? [] : lines.slice(from, length === -1 ? undefined : from + length);
+    if (from === -1) return [];
+    // Below a heading there is a gap before anything is said.
+    const gap = name.startsWith("#") ? 1 : 0;
+    const [head, ...rest] = [lines[from]!, ...lines.slice(from + 1 + gap)];
+    const length = rest.findIndex((line) => line === "" || line.startsWith("**"));
+    return [head, ...rest.slice(0, length === -1 ? undefined : length)];
   });
   return parts.map((line) => (line.length > LONGEST ? `${line.slice(0, LONGEST - 1)}…` : line));
 }
 
-const EXCERPTS = ["**Gate:**", "**Result:**", "**Failing evidence:**", "**Constraint:**"];
+/** By attempt: what its brief says in short. */
+const WENT_BACK: readonly (readonly [attempt: number, parts: readonly string[]])[] = [
+  [2, ["**Gate:**", "**Result:**", "**Failing evidence:**", "**Constraint:**"]],
+  [3, ["### Issues Found", "### Required Fixes"]],
+];
 const LONGEST = 116;
 
 function nextSteps(root: string): readonly (readonly [typed: string, why: string])[] {

@@ -92,6 +92,12 @@ describe("remand show", () => {
     );
     expect(out).toMatch(/Z {2}✖ checks: fail, 1 finding in the way; checks says fail\n {26}src\/f0\.ts:1 same 0x\n/);
     expect(out).toContain("↩ sent back from checks to developer (implement): the checks gate failed");
+    expect(out).toContain(
+      "What was judged again, and what was kept\n  rework 1 of implement, after checks: 1 path changed",
+    );
+    expect(out).toMatch(
+      /\n {4}integrity {2}judged again: pass, .*; changed: src\/a\.ts\n {4}checks {5}judged again: fail/,
+    );
     expect(out).toContain("Gates  integrity ✔  checks ✖ 1 finding");
     expect(out).toContain("Question: What should change before it tries again?");
     expect(out).toContain('remand answer esc-login-1 send-back --message "…"');
@@ -127,6 +133,10 @@ describe("remand show", () => {
       branch: "remand/login",
       escalation: { id: "esc-login-1" },
       timeline: expect.arrayContaining([expect.objectContaining({ mark: "person" })]),
+      reJudged: [
+        { rework: 1, sentBackBy: "checks", gates: [{ gate: "integrity", what: "again", paths: ["src/a.ts"] }, {}] },
+        { rework: 2 },
+      ],
     });
   });
 

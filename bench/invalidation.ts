@@ -1,0 +1,257 @@
+import { presetPolicy } from "../src/config/preset-policy.ts";
+import type { Command, StartGate } from "../src/domain/command.ts";
+import type { Event, Recorded } from "../src/domain/event.ts";
+import { evidenceId, fingerprint, roleName, storyId, treeId } from "../src/domain/ids.ts";
+import type { GateName, StageResult } from "../src/domain/gate.ts";
+import type { Phase } from "../src/domain/phase.ts";
+import type { Policy, PresetName } from "../src/domain/policy.ts";
+import type { RunState } from "../src/domain/run-state.ts";
+import { decide } from "../src/policy/decide.ts";
+import { evolve } from "../src/policy/evolve.ts";
+import { EMPTY_RUN } from "../src/policy/new-state.ts";
+import { byText, lookup } from "../src/stdx/sorted-map.ts";
+import type { BenchResult } from "./bench-result.ts";
+
+/**
+ * What it saves to judge again only what a rework can have touched. Made-up runs of each preset: who fails, how often,
+ * and which paths a rework changes follow from a seed; how long a gate takes is written below. The same run is gone
+ * through twice by the real rules: as they are, and with every gate and every stage judged again after each rework. What
+ * is counted are the seconds of gates after reworks: the first round, and the agents, cost the same both times.
+ */
+export function run(): BenchResult[] {
+  return (["critic-audit", "factory", "story"] as const).flatMap((preset) => {
+    const lean = total(preset, presetFor(preset), false);
+    const all = total(preset, judgingEverything(presetFor(preset)), true);
+    const row = (what: string, kind: "all" | "prose", limit: number | null): BenchResult => ({
+      name: `${preset}: gates after ${what}`,
+      value: lean[kind].seconds / 3600,
+      unit: "h",
+      ratio: lean[kind].seconds / all[kind].seconds,
+      against: `everything after each of ${all[kind].reworks}: ${(all[kind].seconds / 3600).toFixed(1)} h`,
+      limit,
+    });
+    return [row("reworks", "all", 1), row("reworks of prose alone", "prose", null)];
+  });
+}
+
+const STORIES = 400;
+const SEED = 20_260_109;
+const FAR = Number.MAX_SAFE_INTEGER;
+
+/** What a gate of a middling project takes: a suite of four minutes, reviewers of three, mutants of twenty, a CI of ten. */
+const SECONDS: { readonly [G in GateName]: number } = {
+  integrity: 2,
+  checks: 240,
+  tdd: 60,
+  review: 180,
+  audit: 300,
+  mutation: 1200,
+  ci: 600,
+  merge: 5,
+};
+
+/** How often a gate finds something the first time it looks at a story, and again. */
+const FAILS: { readonly [G in GateName]: number } = {
+  integrity: 0.04,
+  checks: 0.3,
+  tdd: 0.25,
+  review: 0.35,
+  audit: 0.2,
+  mutation: 0.3,
+  ci: 0.1,
+  merge: 0.02,
+};
+
+/** What a rework touches, by the gate that sent it back. Reviewers ask for words and names too; mutants for tests. */
+const TOUCHES: { readonly [G in GateName]?: readonly (readonly [number, readonly string[]])[] } = {
+  review: [
+    [0.25, ["README.md"]],
+    [0.15, ["docs/guide.md", "CHANGELOG.md"]],
+    [0.6, ["src/a.ts", "test/a.test.ts"]],
+  ],
+  audit: [
+    [0.3, ["docs/guide.md"]],
+    [0.7, ["src/a.ts", "test/a.test.ts"]],
+  ],
+  mutation: [[1, ["test/a.test.ts"]]],
+};
+
+/** Without what is not built by these rules alone: blame, and the delivery at the end. */
+function presetFor(preset: PresetName): Policy {
+  const policy = presetPolicy(preset);
+  const gates = Object.fromEntries(
+    Object.entries(policy.gates).map(([gate, rules]) => [gate, { ...rules, blame: false }]),
+  ) as unknown as Policy["gates"];
+  return { ...policy, gates, deliver: "branch" };
+}
+
+function judgingEverything(policy: Policy): Policy {
+  const gates = Object.fromEntries(
+    Object.entries(policy.gates).map(([gate, rules]) => [gate, { ...rules, affectedBy: [], unaffectedBy: [] }]),
+  ) as unknown as Policy["gates"];
+  return { ...policy, gates };
+}
+
+interface Around {
+  readonly id: string;
+  readonly phase: Phase;
+  readonly policy: Policy;
+  /** How often each gate has failed each phase; 2 where it will not any more. */
+  readonly seen: Map<string, number>;
+}
+
+interface Sum {
+  seconds: number;
+  reworks: number;
+}
+
+function total(preset: PresetName, policy: Policy, wholeGates: boolean): { all: Sum; prose: Sum } {
+  const sums = { all: { seconds: 0, reworks: 0 }, prose: { seconds: 0, reworks: 0 } };
+  for (let index = 0; index < STORIES; index++) {
+    const id = storyId(`${preset}-${index}`);
+    let state = begun(policy, id);
+    let counted: Sum[] = [];
+    const seen = new Map<string, number>();
+    const phase = (): Phase => lookup(state.stories, id, byText)!.phase;
+    for (;;) {
+      const command = decide(state, policy, FAR)[0];
+      if (command === undefined) break;
+      if (command.type === "start-attempt") {
+        const { attempt, reworkOf, phase } = command;
+        const isProse = phase === "implement" && touched(id, attempt, reworkOf).every((path) => path.endsWith(".md"));
+        counted = reworkOf === null ? [] : isProse ? [sums.all, sums.prose] : [sums.all];
+        for (const sum of counted) sum.reworks++;
+      }
+      if (command.type === "start-gate")
+        for (const sum of counted) sum.seconds += secondsOf(command, policy, wholeGates);
+      for (const event of performed(command, { id, seen, policy, phase: phase() }))
+        state = evolve(state, line(id, event));
+    }
+  }
+  return sums;
+}
+
+/** A gate with stages costs by the stages that are heard. */
+function secondsOf({ gate, stages }: StartGate, policy: Policy, wholeGates: boolean): number {
+  const all = policy.gates[gate].stages.length;
+  return all === 0 || wholeGates ? SECONDS[gate] : (SECONDS[gate] * stages.length) / all;
+}
+
+const line = (id: string | null, event: Event): Recorded => ({
+  v: 1,
+  at: 0,
+  story: id === null ? null : storyId(id),
+  event,
+});
+
+function begun(policy: Policy, id: string): RunState {
+  const story = {
+    id: storyId(id),
+    title: id,
+    priority: 1,
+    kind: "feature",
+    labels: [],
+    dependsOn: [],
+    criteria: [],
+    shelf: "ready",
+    body: "",
+    completed: [],
+  } as const;
+  const set = evolve(EMPTY_RUN, line(null, { type: "policy.set", policy, by: "bench" }));
+  return evolve(set, line(id, { type: "story.added", story }));
+}
+
+/** The same dice for both ways through: a gate's n-th failure of a story is rolled by its name and the attempt's number. */
+function performed(command: Command, around: Around): Event[] {
+  const { id } = around;
+  switch (command.type) {
+    case "start-story":
+      return [
+        { type: "story.started", by: "bench" },
+        { type: "story.prepared", tree: treeId("t0"), commit: "c0", preExisting: [] },
+      ];
+    case "start-attempt": {
+      const { attempt, phase, role, reworkOf, forecastUsd } = command;
+      const changed = phase === "implement" ? touched(id, attempt, reworkOf) : [`stories/${id}.md`];
+      const tree = treeId(`t${attempt}`);
+      const done = { outcome: { type: "ready" }, tree, commit: `c${attempt}`, productChanged: true } as const;
+      return [
+        { type: "attempt.started", attempt, phase, role, reworkOf, brief: null, forecastUsd },
+        { type: "attempt.finished", attempt, ...done, changed, summary: "", durationMs: 1 },
+      ];
+    }
+    case "start-gate":
+      return [
+        { type: "gate.started", gate: command.gate, tree: command.tree, stages: [] },
+        { type: "gate.judged", judgement: judgementOf(command, around) },
+      ];
+    case "send-back": {
+      const { key: _key, story: _story, ...sent } = command;
+      return [{ ...sent, type: "work.sent-back", brief: evidenceId("b") }];
+    }
+    case "accept":
+      return [{ type: "story.accepted" }];
+    case "fail":
+      return [{ type: "story.failed", how: command.how, reason: command.reason }];
+    case "raise-escalation":
+      // Nobody answers: the story ends here, both times at the same place.
+      return [{ type: "story.failed", how: "set-aside", reason: command.escalation.title }];
+    default:
+      throw new Error(`the bench does not perform ${command.type}`);
+  }
+}
+
+function touched(id: string, attempt: number, reworkOf: GateName | "person" | null): readonly string[] {
+  const ways = reworkOf === null || reworkOf === "person" ? undefined : TOUCHES[reworkOf];
+  let roll = chance(id, "touches", attempt);
+  for (const [share, paths] of ways ?? []) if ((roll -= share) < 0) return paths;
+  return ["src/a.ts", "test/a.test.ts"];
+}
+
+/**
+ * Whether a gate fails depends on the work alone: on the newest attempt that touched what the gate looks at. A gate that
+ * looks twice at what is the same says the same, so that judging it again for nothing changes nothing but the bill.
+ */
+function judgementOf(
+  { gate, tree }: StartGate,
+  { id, seen, policy, phase }: Around,
+): Extract<Event, { type: "gate.judged" }>["judgement"] {
+  const name = `${phase}/${gate}`;
+  const failed = seen.get(name) ?? 0;
+  const isRed = failed < 2 && chance(id, name, failed) < FAILS[gate] * 0.7 ** failed;
+  seen.set(name, isRed ? failed + 1 : 2);
+  const finding = { id: fingerprint(`${gate}-${failed}`), severity: "critical", category: "quality" } as const;
+  const findings = isRed ? [{ ...finding, message: `wrong ${failed}`, source: gate }] : [];
+  return {
+    gate,
+    tree,
+    result: isRed ? "fail" : "pass",
+    findings,
+    blocking: findings.map((each) => each.id),
+    ...(isRed ? { failure: fingerprint(`${gate}-${failed}`) } : {}),
+    ...(gate === "ci" && isRed ? { ciClass: "test" } : {}),
+    ...(isRed ? { stages: stagesUpTo(policy.gates[gate].stages, chance(id, gate, failed, "stage")) } : {}),
+    summary: "",
+    evidence: [],
+    durationMs: SECONDS[gate] * 1000,
+  };
+}
+
+/** The stages that were heard: all passed but the last one. */
+function stagesUpTo(stages: readonly string[], roll: number): StageResult[] {
+  const failedAt = Math.floor(roll * stages.length);
+  return stages.slice(0, failedAt + 1).map((stage, at) => ({
+    stage,
+    result: at === failedAt ? "fail" : "pass",
+    reviewer: roleName(stage),
+  }));
+}
+
+/** A number between 0 and 1 that follows from the words alone. */
+function chance(...words: readonly (string | number)[]): number {
+  let hash = SEED;
+  for (const char of words.join("/")) hash = Math.imul(hash ^ char.codePointAt(0)!, 0x01000193) >>> 0;
+  hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d) >>> 0;
+  hash = Math.imul(hash ^ (hash >>> 12), 0x297a2d39) >>> 0;
+  return ((hash ^ (hash >>> 15)) >>> 0) / 2 ** 32;
+}

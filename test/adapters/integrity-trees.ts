@@ -46,6 +46,7 @@ export function integrityTrees(): IntegrityTrees {
   const repository = mkdtempSync(join(tmpdir(), "remand-integrity-"));
   const git = (...args: string[]): string =>
     execFileSync("git", ["-C", repository, "-c", "core.autocrlf=false", ...args], {
+      maxBuffer: 64 * 1024 * 1024,
       encoding: "utf8",
       stdio: ["ignore", "pipe", "ignore"],
     });

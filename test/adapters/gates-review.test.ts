@@ -485,6 +485,16 @@ describe("perspectives side by side", () => {
     expect((await review({ ...broken, critic: [issue("x")] }, request)).judgement.result).toBe("fail");
   });
 
+  test("that found something look at the fix; a plain pass answers it", async () => {
+    const last = (await review({ critic: [issue("late"), fine, fine] }, { ...request, roles: gateRequest().roles }))
+      .judgement;
+    const again = { ...request, roles: gateRequest().roles, since: "tree-before", last, earlier: last.findings };
+    const { judgement, asked } = await review({ critic: [PASSED, fine, fine] }, again);
+    expect(asked[0]!.prompt).toContain("## Re-Review Assignment");
+    expect(asked[1]!.prompt).toContain("## Review Assignment: product-owner");
+    expect(judgement).toMatchObject({ result: "pass", asked: { critic: 3 } });
+  });
+
   test("of a phase without code look at what the phase wrote", async () => {
     const { asked } = await review(
       { critic: [fine] },

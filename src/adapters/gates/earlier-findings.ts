@@ -5,7 +5,7 @@ import { readFindingAnswers } from "../../readers/finding-answers.ts";
 /** What a second look asks about: the findings of the first, and whether each of them must be answered by its id. */
 export interface Earlier {
   readonly findings: readonly Finding[];
-  /** S1 wants an answer to each; a critic of S2 has answered by a plain pass, or by a new list. */
+  /** S1's stages want an answer to each; a critic of S2 and a view of S4 answer by a plain pass, or by a new list. */
   readonly isEachAnswered: boolean;
 }
 

@@ -135,7 +135,7 @@ async function stagesOf({ roster }: ReviewOptions, request: GateRequest): Promis
     goesOn: cast.filter((other) => other.wanted === wanted).length === 1,
     earlier: {
       findings: earlier.filter(({ stage }) => name === null || stage === name),
-      isEachAnswered: rules.stages.length > 0,
+      isEachAnswered: rules.stages.length > 0 && !isPerspective,
     },
   }));
 }

@@ -17,14 +17,16 @@ export function createOutputSieve(sizes: Sizes = SIZES): OutputSieve {
   let headSize = 0;
   let middleSize = 0;
   let isCut = false;
-  /** A queue: what stands before `first` has left it already. */
-  let tail: { readonly line: string; readonly isWanted: boolean }[] = [];
+  /** A queue, and for each line of it whether it is wanted: what stands before `first` has left it already. */
+  let tail: string[] = [];
+  let wanted: boolean[] = [];
   let first = 0;
   let tailSize = 0;
   let below = 0;
 
   function leave(): void {
-    const { line, isWanted } = tail[first++]!;
+    const line = tail[first]!;
+    const isWanted = wanted[first++]!;
     tailSize -= sizeOf(line);
     if (isWanted && middleSize + sizeOf(line) <= sizes.middle) {
       middle.push(line);
@@ -32,6 +34,7 @@ export function createOutputSieve(sizes: Sizes = SIZES): OutputSieve {
     } else isCut ||= isWanted;
     if (first > 1000 && first > tail.length / 2) {
       tail = tail.slice(first);
+      wanted = wanted.slice(first);
       first = 0;
     }
   }
@@ -46,11 +49,12 @@ export function createOutputSieve(sizes: Sizes = SIZES): OutputSieve {
       }
       const reach = reachOf(line);
       below = Math.max(reach, below - 1);
-      tail.push({ line, isWanted: below > 0 });
+      tail.push(line);
+      wanted.push(below > 0);
       tailSize += sizeOf(line);
       while (tailSize > sizes.tail) leave();
     },
-    kept: () => ({ lines: [...head, ...middle, ...tail.slice(first).map(({ line }) => line)], isCut }),
+    kept: () => ({ lines: [...head, ...middle, ...tail.slice(first)], isCut }),
   };
 }
 
@@ -62,7 +66,8 @@ interface Sizes {
 }
 
 const MEGABYTE = 1024 * 1024;
-const SIZES: Sizes = { head: 3 * MEGABYTE, middle: 4 * MEGABYTE, tail: 3 * MEGABYTE };
+/** The end is short, so that most lines are forgotten while they are young; a summary is wanted wherever it stands. */
+const SIZES: Sizes = { head: 2 * MEGABYTE, middle: 4 * MEGABYTE, tail: MEGABYTE / 8 };
 const sizeOf = (line: string): number => line.length + 32;
 
 /** How many lines, itself included, a line makes worth keeping. */

@@ -99,7 +99,7 @@ export function checkRunner(options: RunnerOptions, request: GateRequest, signal
 }
 
 /** Of a log, beginning and end are kept; the reader sees all of it, while it is printed. */
-const MOST_LOG_BYTES = 6 * 1024 * 1024;
+const MOST_LOG_BYTES = 4 * 1024 * 1024;
 
 interface Ran {
   readonly command: CheckCommand;

@@ -1,0 +1,33 @@
+/** Judges one check that prints a file: `node judge-log.js <file> <folder>`. Prints what it took, for whoever started it. */
+import { createEvidenceStore } from "../../src/adapters/evidence/evidence-store.ts";
+import { createChecksGate } from "../../src/adapters/gates/checks-gate.ts";
+import { treeId } from "../../src/domain/ids.ts";
+import type { GateRequest } from "../../src/ports/gate.ts";
+
+const [file = "", folder = ""] = process.argv.slice(2);
+
+const gate = createChecksGate({
+  commands: [{ name: "unit", run: `cat '${file}'; exit 1` }],
+  environments: {},
+  evidence: createEvidenceStore(`${folder}/evidence`),
+  clock: { now: () => performance.now(), sleep: () => Promise.resolve() },
+  env: { PATH: process.env["PATH"] ?? "" },
+  target: true,
+});
+// Of everything that a gate is told, this one needs no more.
+const request = { path: folder, tree: treeId("t"), last: null, message: null, preExisting: [], timeoutMs: 600_000 };
+const before = process.cpuUsage();
+const judgement = await gate.judge(request as unknown as GateRequest, {
+  signal: new AbortController().signal,
+  onOutput: () => undefined,
+});
+const { user, system } = process.cpuUsage(before);
+console.log(
+  JSON.stringify({
+    // Computing alone: what else the machine does must not count.
+    ms: (user + system) / 1000,
+    mostMegabytes: process.resourceUsage().maxRSS / 1024,
+    findings: judgement.findings.length,
+    tests: judgement.tests?.total ?? null,
+  }),
+);

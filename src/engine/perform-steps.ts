@@ -1,5 +1,6 @@
 import type { SendBack, StoryCommand } from "../domain/command.ts";
-import type { Brief, BriefEvidence } from "../domain/brief.ts";
+import type { Brief, BriefEvidence, Survivor } from "../domain/brief.ts";
+import type { Judgement } from "../domain/gate.ts";
 import type { StoryState } from "../domain/story-state.ts";
 import type { Place } from "../ports/workspace.ts";
 import { composeBrief, type BriefMaterial } from "../policy/compose-brief.ts";
@@ -155,9 +156,9 @@ async function materialFor(
     evidence,
     judgedBy: judgedByAll(world, state),
     filesModified: state.tree === null ? [] : await world.workspace.changed(state.story.id, base, state.tree),
-    survivors: [],
-    mutationScore: "",
-    ci: null,
+    survivors: survivorsIn(judgement),
+    mutationScore: judgement?.gate === "mutation" ? judgement.summary : "",
+    ci: ciRunIn(judgement),
     report: "signal",
   };
 }
@@ -178,4 +179,21 @@ async function writtenSoFar(
         : `the section ${heading}, made by an earlier phase`,
     text,
   }));
+}
+
+function survivorsIn(judgement: Judgement | null): readonly Survivor[] {
+  if (judgement?.gate !== "mutation") return [];
+  return judgement.findings.map(({ file = "", line = 0, message, detail = "", suggestedFix = "" }) => ({
+    file,
+    line,
+    mutation: message,
+    description: detail,
+    recommendedTest: suggestedFix,
+  }));
+}
+
+/** Which step of an outside run failed, and in which run. */
+function ciRunIn(judgement: Judgement | null): BriefMaterial["ci"] {
+  const run = judgement?.gate === "ci" ? judgement.runs?.find(({ result }) => result === "fail") : undefined;
+  return run === undefined ? null : { step: run.command, runId: run.check };
 }

@@ -60,6 +60,16 @@ function judgementOf(request: GateRequest, run: CiRun, evidence: readonly Eviden
     ciClass: read.class,
     findings,
     blocking: [...new Set(blocking)],
+    runs: [
+      {
+        check: run.name,
+        command: step ?? run.name,
+        environment: "ci",
+        result: "fail",
+        exitCode: null,
+        details: read.reason,
+      },
+    ],
     summary,
     failure: failureFingerprint([finding], summary),
   };

@@ -1,18 +1,16 @@
-import { randomBytes } from "node:crypto";
-import { mkdir, readdir, realpath, rm } from "node:fs/promises";
+import { realpath } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { RemandError } from "../../domain/error.ts";
 import { treeId, type TreeId } from "../../domain/ids.ts";
 import type { JudgedState } from "../../domain/gate-report.ts";
-import { allowedEnvironment, type Environment } from "../process/environment.ts";
-import { installDependencies } from "./dependencies.ts";
+import type { Environment } from "../process/environment.ts";
 import { onDisk } from "./disk-error.ts";
 import type { Git } from "./git.ts";
 import { baseFor } from "./judged-base.ts";
 import { createPrivateIndex, treeOfFiles } from "./private-index.ts";
 import { commitOf, line, repositoryOpener, type Repository } from "./repository.ts";
 import { ensureStateFolder } from "./state-folder.ts";
-import { fillSubmodules } from "./submodules.ts";
+import { clearLeft, makeThrowaway, ownName, takeAway } from "./throwaway.ts";
 
 export interface JudgedOptions {
   /** A folder of the user's checkout. */
@@ -79,7 +77,7 @@ async function treeNow(git: Git, top: string, gitDir: string, state: string): Pr
 }
 
 async function commitAlone(repository: Repository, state: string, options: JudgedOptions): Promise<JudgedPlace> {
-  const { git, top, prefix } = repository;
+  const { git, prefix } = repository;
   const at = options.at!;
   const commit = await commitOf(git, at);
   if (commit === null)
@@ -90,17 +88,7 @@ async function commitAlone(repository: Repository, state: string, options: Judge
   const path = join(folder, ownName());
   const close = (): Promise<void> => onDisk(() => takeAway(repository, path));
   try {
-    await mkdir(folder, { recursive: true });
-    await git.run(["worktree", "add", "--quiet", "--detach", path, commit], { timeoutMs: 600_000 });
-    const missing = await fillSubmodules(git, top, path);
-    if (missing.length > 0) options.onNotice(`not initialised in ${top}, and so empty here too: ${missing.join(", ")}`);
-    await installDependencies(git, top, path, {
-      setup: options.setup,
-      share: options.share,
-      setupTimeoutMs: SETUP_TIMEOUT_MS,
-      env: allowedEnvironment(options.env ?? process.env),
-      signal: options.signal,
-    });
+    await makeThrowaway(repository, path, commit, options);
   } catch (error) {
     await close();
     throw error;
@@ -121,30 +109,4 @@ async function commitAlone(repository: Repository, state: string, options: Judge
     },
     close,
   };
-}
-
-const SETUP_TIMEOUT_MS = 15 * 60 * 1000;
-
-async function takeAway({ git }: Repository, path: string): Promise<void> {
-  await git.ask(["worktree", "remove", "--force", "--force", path], { timeoutMs: 600_000 });
-  await rm(path, { recursive: true, force: true, maxRetries: 5 });
-}
-
-/** By its name it can be seen whether somebody still works there. */
-const ownName = (): string => `${process.pid}-${randomBytes(4).toString("hex")}`;
-
-/** Places of those who were killed before they could take them away. */
-async function clearLeft(repository: Repository, folder: string): Promise<void> {
-  const names = await readdir(folder).catch(() => []);
-  for (const name of names) if (!isAlive(Number(name.split("-")[0]))) await takeAway(repository, join(folder, name));
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    // Somebody else's process is a process too.
-    return (error as NodeJS.ErrnoException).code === "EPERM";
-  }
 }

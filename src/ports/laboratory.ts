@@ -1,0 +1,16 @@
+import type { TreeId } from "../domain/ids.ts";
+
+/** Where a state of the files can be tried that nobody has made. Nothing of a person's is touched by it. */
+export interface Laboratory {
+  open(options: { readonly signal: AbortSignal }): Promise<Bench>;
+}
+
+export interface Bench {
+  readonly path: string;
+  /**
+   * Makes the files be those of a tree, with these texts in place of its own (`null`: without the file). Says which
+   * tree that is: two of the same name are the same files.
+   */
+  set(tree: string, texts: ReadonlyMap<string, string | null>): Promise<TreeId>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,77 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { createLaboratory } from "../../src/adapters/git/laboratory.ts";
+import type { Bench, Laboratory } from "../../src/ports/laboratory.ts";
+import { makeRepository, type TestRepository } from "./git-repository.ts";
+
+let repository: TestRepository;
+let laboratory: Laboratory;
+let bench: Bench;
+const open = (): Promise<Bench> => laboratory.open({ signal: new AbortController().signal });
+
+beforeEach(async () => {
+  repository = makeRepository({ "a.txt": "one\n", "run.sh": "echo 1\n", "sub/b.txt": "b\n", ".gitignore": "cache/\n" });
+  repository.git("update-index", "--chmod=+x", "run.sh");
+  repository.git("commit", "--quiet", "-m", "a script");
+  const { root, env } = repository;
+  laboratory = createLaboratory({ root, state: join(root, ".remand"), setup: null, share: [], env });
+  bench = await open();
+});
+
+afterEach(async () => {
+  await bench.close();
+  repository.clear();
+});
+
+const text = (path: string): string => readFileSync(join(bench.path, path), "utf8");
+
+test("the files are a tree's, with other texts where they are asked for", async () => {
+  const texts = new Map([
+    ["a.txt", "ONE\n"],
+    ["sub/b.txt", null],
+    ["new/c.txt", "c\n"],
+    ["run.sh", "echo 2\n"],
+  ]);
+  const tree = await bench.set("HEAD", texts);
+  expect([text("a.txt"), text("new/c.txt"), text("run.sh")]).toEqual(["ONE\n", "c\n", "echo 2\n"]);
+  expect(existsSync(join(bench.path, "sub/b.txt"))).toBe(false);
+  expect(statSync(join(bench.path, "run.sh")).mode & 0o111).not.toBe(0);
+  expect(await bench.set("HEAD", texts)).toBe(tree);
+  expect(await bench.set("HEAD", new Map())).toBe(repository.git("rev-parse", "HEAD^{tree}").trim());
+  expect([text("a.txt"), text("sub/b.txt")]).toEqual(["one\n", "b\n"]);
+});
+
+test("what a run left behind is gone for the next one, and what is ignored stays", async () => {
+  writeFileSync(join(bench.path, "left.txt"), "x");
+  mkdirSync(join(bench.path, "cache"));
+  writeFileSync(join(bench.path, "cache/kept"), "x");
+  writeFileSync(join(bench.path, "a.txt"), "changed by a run\n");
+  await bench.set("HEAD", new Map());
+  expect(existsSync(join(bench.path, "left.txt"))).toBe(false);
+  expect(existsSync(join(bench.path, "cache/kept"))).toBe(true);
+  expect(text("a.txt")).toBe("one\n");
+});
+
+test("nothing of a person's is touched, by using it or by being killed in it", async () => {
+  repository.write("a.txt", "my own\n");
+  const before = repository.standing();
+  const status = repository.git("status", "--porcelain");
+  await bench.set("HEAD", new Map([["a.txt", "x"]]));
+  expect(repository.standing()).toEqual(before);
+  expect(repository.git("status", "--porcelain")).toBe(status);
+  expect(repository.git("stash", "list")).toBe("");
+  await bench.close();
+  expect(repository.standing()).toEqual(before);
+});
+
+test("places of somebody who was killed are swept away", async () => {
+  const folder = join(repository.root, ".remand/laboratory");
+  // No process has this number: it is larger than any the kernel gives.
+  const left = join(folder, "99999999-dead");
+  repository.git("worktree", "add", "--quiet", "--detach", left, "HEAD");
+  const other = await open();
+  expect(existsSync(left)).toBe(false);
+  expect(readdirSync(folder)).toHaveLength(2);
+  await other.close();
+});

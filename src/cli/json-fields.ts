@@ -4,6 +4,7 @@ import type { Story } from "../domain/story.ts";
 import type { Stored } from "../ports/journal.ts";
 import { nearMiss } from "../stdx/near-miss.ts";
 import type { BoardRow } from "../views/board.ts";
+import type { Flake } from "../views/flakes.ts";
 import type { InboxItem } from "../views/inbox.ts";
 
 /** Every field of a type once: one that is added, or renamed, and is not here does not compile. */
@@ -40,6 +41,18 @@ const ITEM: FieldsOf<InboxItem> = {
   answers: true,
 };
 
+const FLAKE: FieldsOf<Flake> = {
+  name: true,
+  test: true,
+  file: true,
+  check: true,
+  times: true,
+  firstSeenAt: true,
+  lastSeenAt: true,
+  stories: true,
+  trees: true,
+};
+
 const STORY: FieldsOf<Story> = {
   id: true,
   title: true,
@@ -63,6 +76,7 @@ const REPORT: FieldsOf<GateReport> = { judged: true, judgements: true, skipped: 
 export const JSON_FIELDS = {
   status: Object.keys(ROW),
   inbox: Object.keys(ITEM),
+  flakes: Object.keys(FLAKE),
   stories: Object.keys(STORY),
   log: Object.keys(LINE),
   gate: ["exit", "passed", ...Object.keys(REPORT)],

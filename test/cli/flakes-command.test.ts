@@ -68,6 +68,17 @@ describe("remand flakes", () => {
     });
   });
 
+  it("gives programs the fields they ask for", async () => {
+    const { out } = await run(["flakes", "--json", "check,times"], [flakes], { host: await seen() });
+    expect(JSON.parse(out)).toEqual({
+      schema: "remand.flakes/1",
+      flakes: [
+        { check: null, times: 1 },
+        { check: "unit", times: 2 },
+      ],
+    });
+  });
+
   it("says so where there is nothing", async () => {
     const nothing = { exit: 0, out: "no test was seen to be flaky\n" };
     expect(await run(["flakes"], [flakes], { host: fakeHost() })).toMatchObject(nothing);

@@ -2,6 +2,7 @@ import { timeText } from "../../views/event-words.ts";
 import { flakeList, noteFlakes, type Flake } from "../../views/flakes.ts";
 import { counted, shortLine } from "../../views/words.ts";
 import { EXIT, type CliCommand, type World } from "../command.ts";
+import { fieldsHelp, JSON_OPTION, picked, pickedFields } from "../json-fields.ts";
 import { paintFor } from "../terminal-kind.ts";
 
 const EXAMPLES = `Examples:
@@ -14,24 +15,26 @@ export const command: CliCommand = {
   summary: "list the tests that passed and failed on one and the same tree",
   register(command, world, done) {
     command
-      .option("--json", "print a document of the schema remand.flakes/1")
+      .option(JSON_OPTION, "print a document of the schema remand.flakes/1, or these fields of each")
       .addHelpText("before", EXAMPLES)
-      .action(async (options: { readonly json?: boolean }) => {
-        await flakes(world, options.json === true);
+      .addHelpText("after", fieldsHelp("flakes"))
+      .action(async (options: { readonly json?: boolean | string }) => {
+        await flakes(world, pickedFields("flakes", options.json));
         done(EXIT.ok);
       });
   },
 };
 
-async function flakes(world: World, isDocument: boolean): Promise<void> {
+async function flakes(world: World, fields: readonly string[] | null | false): Promise<void> {
   const known = new Map<string, Flake>();
   const look = await world.host.look(world.cwd);
   if (look !== null) for await (const line of look.lines(0)) noteFlakes(known, line);
   await look?.close();
   const list = flakeList(known);
-  if (isDocument)
-    world.out(`${JSON.stringify({ schema: "remand.flakes/1", flakes: list.map(documented) }, null, 2)}\n`);
-  else if (list.length === 0) world.out("no test was seen to be flaky\n");
+  if (fields !== false) {
+    const shown = list.map((flake) => picked(documented(flake), fields));
+    world.out(`${JSON.stringify({ schema: "remand.flakes/1", flakes: shown }, null, 2)}\n`);
+  } else if (list.length === 0) world.out("no test was seen to be flaky\n");
   else world.out(list.map((flake) => flakeText(world, flake)).join(""));
 }
 

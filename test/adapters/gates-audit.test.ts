@@ -251,6 +251,7 @@ describe("the engine's own runs", () => {
   test("that a person has waived are shown, and not held against it again", async () => {
     const { judgement, asked } = await audit([PASSED], { beside: { checks: redChecks } });
     expect(judgement).toMatchObject({ result: "pass", runs: [red] });
+    expect(judgement.disagreement).toBeUndefined();
     expect(asked[0]!.prompt).toContain("FAIL - 1 of 4 tests failed");
   });
 

@@ -309,6 +309,20 @@ describe("a second review", () => {
     expect(judgement.findings).toHaveLength(1);
   });
 
+  test("a FAIL with a new list and no answers is the whole of what is wrong now", async () => {
+    const text = FAILED.replace("src/pay.js:3: the error is swallowed", "src/pay.js:9: the amount is rounded");
+    const { judgement } = await review({ critic: [text] }, again);
+    expect(judgement.findings.map(({ message }) => message)).toEqual(["the amount is rounded"]);
+  });
+
+  test("of several findings the ones that are answered go, and the others stay", async () => {
+    const { id: _id, ...draft } = swallowed;
+    const other = identified({ ...draft, message: "no test", line: 20 });
+    const text = `REVIEW_FAILED: checkout\n\nEarlier Findings:\n- ${swallowed.id}: ADDRESSED\n\nIssues Found:\n- src/pay.js:9: the fix leaks\n`;
+    const { judgement } = await review({ critic: [text] }, { ...again, earlier: [swallowed, other] });
+    expect(judgement.findings.map(({ message }) => message)).toEqual(["no test", "the fix leaks"]);
+  });
+
   test("a FAIL that only says which are left needs no other particulars", async () => {
     const text = `REVIEW_FAILED: checkout\n\nEarlier Findings:\n- ${swallowed.id}: NOT ADDRESSED - nothing was done\n`;
     const { judgement, asked } = await review({ critic: [text] }, again);
@@ -476,6 +490,13 @@ describe("perspectives side by side", () => {
     ]);
     expect(judgement).toMatchObject({ result: "fail", asked: { critic: 3 }, findings: [{ stage: "code" }] });
     expect(judgement.sessions).toBeUndefined();
+  });
+
+  test("that say the same thing have found one thing", async () => {
+    const same = issue("the error is swallowed");
+    const { judgement } = await review({ critic: [same] }, { ...request, roles: gateRequest().roles });
+    expect(judgement.findings).toHaveLength(1);
+    expect(judgement.blocking).toEqual([judgement.findings[0]!.id]);
   });
 
   test("one that breaks is no pass; one that fails is a failure all the same", async () => {

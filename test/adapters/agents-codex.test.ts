@@ -212,6 +212,7 @@ describe("what Codex says went wrong", () => {
 describe("a schema for a strict provider", () => {
   const schema = {
     $schema: "https://json-schema.org/draft/2020-12/schema",
+    $id: "urn:some:form:1",
     type: "object",
     properties: {
       required: { type: "string", enum: ["properties", "required"] },

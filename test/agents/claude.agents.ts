@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe } from "vitest";
 import { createClaudeAgent } from "../../src/adapters/agents/claude-agent.ts";
 import type { ClientAgentOptions } from "../../src/adapters/agents/client-agent.ts";
 import { describeAgent } from "../contract/agent.ts";
-import { createCookies, play, promptsIn, type Hands } from "./client-under-test.ts";
+import { claudeAnswerUsd, createCookies, play, promptsIn, type Hands } from "./client-under-test.ts";
 import { describeConfinement } from "./confinement.ts";
 import { clientProgram, makeHome, removeHome } from "./installed-clients.ts";
 import { startModelServer, type ModelServer } from "./model-server.ts";
@@ -60,7 +60,7 @@ describe("real claude", () => {
     },
     leftovers: cookies.left,
     client: {
-      answer: { tokens: 1000, costUsd: 0.0056 },
+      answer: { tokens: 1000, costUsd: claudeAnswerUsd() },
       troubles: ["rate-limit", "refused", "credit", "context-length"],
       prompts: () => promptsIn(server.requests.at(-1)),
     },

@@ -1,5 +1,6 @@
 import { leftovers } from "../../src/adapters/process/leftovers.ts";
 import type { Behaviour } from "../contract/agent.ts";
+import { clientVersion } from "./installed-clients.ts";
 import type { ModelRequest, Reply } from "./model.ts";
 import type { ModelServer } from "./model-server.ts";
 
@@ -50,4 +51,9 @@ export function promptsIn(request: ModelRequest | undefined): readonly string[] 
 interface Turn {
   readonly role?: string;
   readonly content: string | readonly { readonly text?: string }[];
+}
+
+/** What Claude Code thinks that an answer of the model's costs: its table of prices changes with its version. */
+export function claudeAnswerUsd(): number {
+  return clientVersion("claude") === "2.1.197" ? 0.007 : 0.0056;
 }

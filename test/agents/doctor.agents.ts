@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { clientProbe } from "../../src/compose/client-probe.ts";
-import { clientProgram, clientRoot, makeHome, removeHome } from "./installed-clients.ts";
+import { clientProgram, clientRoot, clientVersion, makeHome, removeHome } from "./installed-clients.ts";
 
 let home: string;
 beforeAll(() => {
@@ -10,8 +10,8 @@ afterAll(() => removeHome(home));
 const env = (more: Readonly<Record<string, string>> = {}) => ({ PATH: process.env["PATH"], HOME: home, ...more });
 
 test.each([
-  ["claude", "2.1.325", "ANTHROPIC_API_KEY", "login by api_key"],
-  ["codex", "0.166.0", "CODEX_API_KEY", "key in CODEX_API_KEY"],
+  ["claude", clientVersion("claude"), "ANTHROPIC_API_KEY", "login by api_key"],
+  ["codex", clientVersion("codex"), "CODEX_API_KEY", "key in CODEX_API_KEY"],
 ] as const)("real %s says its version %s and its login", async (use, version, key, login) => {
   const wish = { use, command: clientProgram(use), args: [], env: [] };
   const without = await clientProbe(home, wish, env());

@@ -68,6 +68,10 @@ if (before === null) {
   result({ subtype: "error_during_execution", is_error: true, errors: ["No conversation found with session ID: " + session_id] });
   process.exit(1);
 }
+if ((option("--json-schema") ?? "").includes("$schema")) {
+  process.stderr.write('Error: --json-schema is not a valid JSON Schema: no schema with key or ref "x"\\n');
+  process.exit(1);
+}
 const prompts = [...before.prompts, stdin];
 out({ type: "system", subtype: "init", cwd: process.cwd(), tools: [], claude_code_version: "2.1.325" });
 const fails = (status, error, text, more = {}) => {

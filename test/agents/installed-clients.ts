@@ -3,10 +3,12 @@ import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs"
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
+const { CLAUDE_VERSION = "2.1.325", CODEX_VERSION = "0.166.0" } = process.env;
+
 /** The versions that were looked at. They are never dependencies: 800 MB, and not ours to bring. */
 const CLIENTS = {
-  claude: { package: "@anthropic-ai/claude-code", version: "2.1.325", program: "claude" },
-  codex: { package: "@openai/codex", version: "0.166.0", program: "codex" },
+  claude: { package: "@anthropic-ai/claude-code", version: CLAUDE_VERSION, program: "claude" },
+  codex: { package: "@openai/codex", version: CODEX_VERSION, program: "codex" },
 } as const;
 
 const CACHE = fileURLToPath(new URL("../../node_modules/.cache/remand-agent-clients", import.meta.url));
@@ -14,6 +16,10 @@ const CACHE = fileURLToPath(new URL("../../node_modules/.cache/remand-agent-clie
 /** Where the client is installed, as a project whose package it is. */
 export function clientRoot(client: keyof typeof CLIENTS): string {
   return join(CACHE, `${client}-${CLIENTS[client].version}`);
+}
+
+export function clientVersion(client: keyof typeof CLIENTS): string {
+  return CLIENTS[client].version;
 }
 
 export function clientProgram(client: keyof typeof CLIENTS): string {

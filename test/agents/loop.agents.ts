@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { claudeAnswerUsd } from "./client-under-test.ts";
 import { clientProgram, makeHome, removeHome } from "./installed-clients.ts";
 import type { ModelRequest, Reply } from "./model.ts";
 import { startModelServer, type ModelServer } from "./model-server.ts";
@@ -101,8 +102,12 @@ describe("a whole loop: red check, brief, rework in the same conversation, green
     const [first, second, ...more] = finished(ended);
     expect(more).toEqual([]);
     expect(second?.session?.id).toBe(first?.session?.id);
-    expect(first).toMatchObject({ tokens: 2000, costUsd: 0.0112, session: { agent: "claude" } });
-    expect(second).toMatchObject({ tokens: 2000, costUsd: 0.0112, session: { totals: { tokens: 4000 } } });
+    expect(first).toMatchObject({ tokens: 2000, costUsd: 2 * claudeAnswerUsd(), session: { agent: "claude" } });
+    expect(second).toMatchObject({
+      tokens: 2000,
+      costUsd: 2 * claudeAnswerUsd(),
+      session: { totals: { tokens: 4000 } },
+    });
     expect(readFileSync(join(repository, "price.mjs"), "utf8")).toBe(RIGHT);
     // The second prompt came in the conversation of the first, and the project's instructions only once.
     expect(server.requests.map(({ round, step }) => [round, step])).toEqual([

@@ -23,6 +23,8 @@ export async function startModelServer(): Promise<ModelServer> {
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = (request.url ?? "").split("?")[0]!;
     const body = await textOf(request);
+    // Older clients look whether anybody is there at all.
+    if (request.method === "HEAD") return void response.writeHead(200).end();
     const isAnthropic = request.method === "POST" && path.endsWith("/v1/messages");
     const isOpenAi = request.method === "POST" && path.endsWith("/responses");
     if (!isAnthropic && !isOpenAi) {

@@ -200,7 +200,8 @@ export function describeAgent(name: string, subject: AgentUnderTest): void {
     });
 
     test("it answers in the form that was asked for; what may be left out is left out", async () => {
-      const answers = { passed: false, issues: [{ line: 3 }] };
+      const issue = { severity: "major", category: "style", description: "no name", line: 3 };
+      const answers = { passed: false, issues: [issue] };
       const { result } = await run({ answers }, { access: "read", outputSchema: FORM });
       expect(result).toMatchObject({ status: "completed", error: null });
       expect(result.output).toEqual(answers);
@@ -216,21 +217,5 @@ export function describeAgent(name: string, subject: AgentUnderTest): void {
   });
 }
 
-const FORM = {
-  type: "object",
-  properties: {
-    passed: { type: "boolean" },
-    summary: { type: "string" },
-    issues: {
-      type: "array",
-      items: {
-        type: "object",
-        properties: { line: { type: "integer" }, file: { type: "string" } },
-        required: ["line"],
-        additionalProperties: false,
-      },
-    },
-  },
-  required: ["passed", "issues"],
-  additionalProperties: false,
-};
+/** The form in which reviewers are asked for their verdicts, with fields that may be left out on two levels. */
+const FORM = JSON.parse(readFileSync(new URL("../../schema/verdict.json", import.meta.url), "utf8")) as object;

@@ -5,6 +5,7 @@ import type { Agent, AgentRequest } from "../../ports/agent.ts";
 import { createClientAgent, type Client, type ClientAgentOptions, type Launch, type Scene } from "./client-agent.ts";
 import { watchPlaceholders } from "./client-placeholders.ts";
 import { onPath } from "./client-program.ts";
+import { namelessSchema } from "./client-schema.ts";
 import { createClaudeListener } from "./claude-listener.ts";
 
 /** Claude Code, by its command line client. */
@@ -40,7 +41,7 @@ async function launch(scene: Scene): Promise<Launch> {
       ...ACCESS[access],
       ...(isBoxed ? ["--settings", JSON.stringify({ sandbox: SANDBOX })] : []),
       ...(request.model === null ? [] : ["--model", request.model]),
-      ...(request.outputSchema === null ? [] : ["--json-schema", JSON.stringify(request.outputSchema)]),
+      ...(request.outputSchema === null ? [] : ["--json-schema", JSON.stringify(namelessSchema(request.outputSchema))]),
       ...(options.args ?? []),
     ],
     env: { ...scene.env, ...SWITCHES, CLAUDE_CODE_SHELL_PREFIX: await writePrefix(scene.folder) },

@@ -1,3 +1,4 @@
+import { namelessSchema } from "./client-schema.ts";
 import { eventIn, listIn, type WireEvent } from "./client-wire.ts";
 
 /**
@@ -5,8 +6,7 @@ import { eventIn, listIn, type WireEvent } from "./client-wire.ts";
  * be left out is asked for as one that may be `null`, and is taken out again by `withoutNulls`.
  */
 export function strictSchema(schema: object): object {
-  const rest = Object.fromEntries(Object.entries(schema).filter(([name]) => name !== "$schema"));
-  return strict(rest) as object;
+  return strict(namelessSchema(schema)) as object;
 }
 
 function strict(schema: unknown): unknown {

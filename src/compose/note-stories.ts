@@ -1,71 +1,77 @@
 import { join } from "node:path";
 import type { RunPlan } from "../cli/host.ts";
-import type { StoryState } from "../domain/story-state.ts";
+import type { StoryId } from "../domain/ids.ts";
 import type { RunState } from "../domain/run-state.ts";
-import type { Stored } from "../ports/journal.ts";
+import type { Journal, Stored } from "../ports/journal.ts";
+import type { Watcher } from "../ports/watcher.ts";
 import { byText, lookup } from "../stdx/sorted-map.ts";
 import { createNodeFiles } from "../adapters/files/node-files.ts";
 import { createStoryShelf } from "../adapters/stories/story-shelf.ts";
-import { instant } from "../writers/json-text.ts";
-import { storyProgressEdits, type Refinement, type StoryProgress } from "../writers/story-progress.ts";
+import { storyProgressEdits } from "../writers/story-progress.ts";
+import { storyProgress } from "./story-progress.ts";
 
-/**
- * S4's fields in the stories' own files, after a run of the preset that promises them. Everything else in the files is
- * a person's and stays byte for byte.
- */
-export async function noteStories(
-  root: string,
-  plan: RunPlan,
-  state: RunState,
-  lines: AsyncIterable<Stored>,
-): Promise<void> {
-  if (plan.config.preset !== "story" || plan.place === "in-place") return;
-  const byStory = new Map<string, Stored[]>();
-  for await (const line of lines)
-    if (line.story !== null) byStory.set(line.story, [...(byStory.get(line.story) ?? []), line]);
-  const shelf = createStoryShelf({ folder: join(root, plan.config.stories), files: createNodeFiles() });
-  for (const { id } of plan.stories) {
-    const story = lookup(state.stories, id, byText);
-    if (story !== undefined && story.policy !== null)
-      await shelf.note(id, storyProgressEdits(progressOf(story, byStory.get(id) ?? [])));
-  }
+export interface StoryNotes {
+  /** Sees what the plan's own watcher sees, and has the files follow it. */
+  readonly watcher: Watcher;
+  /** The files as the state has them, when a run has ended. Throws where one cannot be written. */
+  settle(state: RunState): Promise<void>;
 }
 
-function progressOf(state: StoryState, lines: readonly Stored[]): StoryProgress {
-  const { ending, story, escalation } = state;
-  const isAccepted = ending?.how === "accepted";
+/**
+ * S4's fields in the stories' own files, while a run of the preset that promises them goes on. Everything else in the
+ * files is a person's and stays byte for byte.
+ */
+export function createStoryNotes(root: string, plan: RunPlan, journal: Pick<Journal, "read">): StoryNotes {
+  const { config, watcher, place } = plan;
+  if (config.preset !== "story" || place === "in-place") return { watcher, settle: async () => undefined };
+  const shelf = createStoryShelf({ folder: join(root, config.stories), files: createNodeFiles() });
+  const lines = linesByStory(journal);
+  const note = async (state: RunState, id: StoryId): Promise<void> => {
+    const story = lookup(state.stories, id, byText);
+    if (story === undefined || story.policy === null) return;
+    await shelf.note(id, storyProgressEdits(storyProgress(story, await lines(id))));
+  };
+  const changed = new Set<StoryId>();
+  let noting = Promise.resolve();
+  let newest: RunState | null = null;
+  const noteChanged = async (): Promise<void> => {
+    for (const id of changed) {
+      changed.delete(id);
+      // Whatever stands in the way of a note now is told when the run ends, if it still does.
+      await note(newest!, id).catch(() => undefined);
+    }
+  };
   return {
-    shelf: isAccepted ? "done" : "in-progress",
-    completed: isAccepted ? [...state.completed, state.phase] : state.completed,
-    reviewsComplete: isAccepted,
-    refinements: refinementsOf(state, lines),
-    ...(story.maxReworks === undefined ? {} : { maxReworks: story.maxReworks }),
-    lastError: escalation?.title ?? (ending === null || ending.how === "accepted" ? null : ending.reason),
-    updated: instant(lines.at(-1)?.at ?? 0).slice(0, 10),
+    watcher: {
+      ...watcher,
+      onLines: (told, state) => {
+        watcher.onLines(told, state);
+        newest = state;
+        // A merge into a checkout waits for files that are not committed: there the notes wait for the merge.
+        if (config.deliver === "merge") return;
+        for (const { story } of told) if (story !== null) changed.add(story);
+        noting = noting.then(noteChanged);
+      },
+    },
+    async settle(state) {
+      await noting;
+      for (const { id } of plan.stories) await note(state, id);
+    },
   };
 }
 
-/** Every attempt that carried a brief: what it was told, and what came of it. */
-function refinementsOf({ attempts }: StoryState, lines: readonly Stored[]): Refinement[] {
-  const atOf = (type: "attempt.started" | "attempt.finished", attempt: number): number | undefined =>
-    lines.find(({ event }) => event.type === type && event.attempt === attempt)?.at;
-  return attempts
-    .filter((attempt) => attempt.reworkOf !== null && attempt.outcome !== "interrupted")
-    .map((attempt, index) => {
-      const completedAt = atOf("attempt.finished", attempt.attempt);
-      const feedback = attempts.findLast((before) => before.attempt < attempt.attempt && before.failed !== "")?.failed;
-      return {
-        iteration: index + 1,
-        agentType: attempt.phase,
-        startedAt: instant(atOf("attempt.started", attempt.attempt) ?? 0),
-        ...(completedAt === undefined ? {} : { completedAt: instant(completedAt) }),
-        ...(feedback === undefined ? {} : { reviewFeedback: feedback }),
-        result:
-          attempt.outcome === "running"
-            ? "in_progress"
-            : attempt.outcome === "ready" && attempt.failed === ""
-              ? "success"
-              : "failed",
-      };
-    });
+/** The journal's lines of a story. Each is read once, whoever asks how often. */
+function linesByStory({ read }: Pick<Journal, "read">): (story: StoryId) => Promise<readonly Stored[]> {
+  const known = new Map<StoryId, Stored[]>();
+  let position = 0;
+  return async (story) => {
+    for await (const line of read(position)) {
+      position = line.position;
+      if (line.story === null) continue;
+      const own = known.get(line.story);
+      if (own === undefined) known.set(line.story, [line]);
+      else own.push(line);
+    }
+    return known.get(story) ?? [];
+  };
 }

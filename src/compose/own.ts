@@ -17,7 +17,7 @@ import { createSqliteJournal, type SqliteJournal } from "../adapters/journal/sql
 import type { InPlace } from "../adapters/git/in-place.ts";
 import { engineWorld } from "./engine-world.ts";
 import { leavePlaces } from "./leave-places.ts";
-import { noteStories } from "./note-stories.ts";
+import { createStoryNotes } from "./note-stories.ts";
 import { shelveAll } from "./shelve.ts";
 import { stateFolder, type StateFolder } from "./state-folder.ts";
 import { insist } from "./tell.ts";
@@ -62,7 +62,9 @@ async function owned(
   journal: SqliteJournal,
   close: () => Promise<void>,
 ): Promise<Owned> {
-  const { world, policy, inPlace, queue } = await engineWorld(root, folder, plan, env, journal);
+  const notes = createStoryNotes(root, plan, journal);
+  const noted = { ...plan, watcher: notes.watcher };
+  const { world, policy, inPlace, queue } = await engineWorld(root, folder, noted, env, journal);
   const { workspace, evidence } = world;
   const ledger = await openLedger(world);
   const interrupted = await recover(ledger, world);
@@ -77,7 +79,7 @@ async function owned(
     drive: async (signal) => {
       // A queue is over when its drive is; whoever watches drives again.
       const state = await drive(ledger, { ...world, queue: queue() }, signal, only);
-      await noteStories(root, plan, state, journal.read(0));
+      await notes.settle(state);
       return state;
     },
     tell: (stream, events) => insist(ledger, stream, events),

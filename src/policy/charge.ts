@@ -49,11 +49,11 @@ function testGateOf(state: StoryState): GateName {
 export function failureLimit(state: StoryState, gate: GateName): number | null {
   const policy = state.policy;
   if (policy === null) return null;
-  const set = policy.limits.failures[gate];
-  if (set === null) return null;
+  const { maxReworks } = state.story;
+  const own = maxReworks === undefined ? policy.limits.failures[gate] : maxReworks + 1;
+  if (own === null) return null;
   // Without the breaker the configured limit is ignored, and the hard ceiling still holds.
   if (!policy.circuitBreaker) return FAILURE_CEILING;
-  const own = state.story.maxReworks === undefined ? set : state.story.maxReworks + 1;
   const limit = state.raised[`failures:${gate}`] ?? own;
   return Math.min(FAILURE_CEILING, limit + (state.grace[gate] ?? 0));
 }

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { parse } from "yaml";
 import { run, type RunResult } from "../../src/compose/library.ts";
 import type { ConfigPart } from "../../src/config/config.ts";
@@ -31,7 +31,7 @@ A price has two digits.\x20\x20
 const BODY = STORY.slice(STORY.indexOf("---\n\n#"));
 
 /** What an agent says and does, by the prompt and by how often it was asked. */
-type Part = (prompt: string, turn: number, request: AgentRequest) => string;
+type Part = (prompt: string, turn: number, request: AgentRequest) => string | Promise<string>;
 
 interface Played {
   readonly result: RunResult;
@@ -101,7 +101,7 @@ function agentOf(role: string, part: Part, prompts: Map<string, string[]>): Agen
     run: async (request): Promise<AgentResult> => {
       const earlier = prompts.get(role) ?? [];
       prompts.set(role, [...earlier, request.prompt]);
-      const text = part(request.prompt, earlier.length, request);
+      const text = await part(request.prompt, earlier.length, request);
       const nothing = { session: null, output: null, tokens: null, costUsd: null, denied: [], error: null };
       return { status: "completed", text, durationMs: 1, ...nothing };
     },
@@ -237,6 +237,33 @@ Prices are in answer.txt.
       { iteration: 1, agentType: "research", result: "success" },
     ]);
     expect(fieldsOf(ran.ownFile())["last_error"]).toBeUndefined();
+  });
+
+  it("keep the person's file up to date while they go on", async () => {
+    const root = checkout(STORY);
+    const file = (): string => readFileSync(join(root, "stories/prices.md"), "utf8");
+    const says = (fields: Record<string, unknown>): Promise<void> =>
+      vi.waitFor(() => expect(fieldsOf(file())).toMatchObject(fields), { timeout: 15_000, interval: 20 });
+    const ran = await played(
+      {
+        researcher: async (_prompt, turn) => {
+          if (turn === 1) {
+            const iteration = { iteration: 1, agentType: "research", result: "in_progress" };
+            await says({ status: "in-progress", research_complete: false, refinement_iterations: [iteration] });
+          }
+          return ready(`## Research\n\nVersion ${turn}.`);
+        },
+        planner: async () => {
+          const iteration = { iteration: 1, result: "success", reviewFeedback: expect.stringContaining("too thin") };
+          await says({ research_complete: true, plan_complete: false, refinement_iterations: [iteration] });
+          return ready("## Implementation Plan\n\n1. Round them.");
+        },
+        "code-reviewer": rejecting("research", reject("completeness", "too thin")),
+      },
+      { root },
+    );
+    expect(ran.result.exitCode).toBe(0);
+    expect(file().endsWith(BODY)).toBe(true);
   });
 
   it("a finding about the research, in the review of the plan, undoes both: the plan is made again from the new research", async () => {

@@ -28,6 +28,7 @@ if (argv.length === 1 && (argv[0] === "--version" || argv[0] === "-V")) {
 
 async function realSurroundings(): Promise<Surroundings> {
   const { createNodeFiles, isFolder, readAll } = await import("./adapters/files/node-files.ts");
+  const { watchFolder } = await import("./adapters/files/watch-folder.ts");
   return {
     version: ownVersion(),
     cwd: process.cwd(),
@@ -35,7 +36,7 @@ async function realSurroundings(): Promise<Surroundings> {
     files: createNodeFiles(),
     terminal: process.stdout.isTTY,
     columns: () => process.stdout.columns ?? 80,
-    host: lateHost(),
+    host: lateHost(watchFolder),
     now: () => Date.now(),
     onInterrupt,
     isFolder,
@@ -43,13 +44,24 @@ async function realSurroundings(): Promise<Surroundings> {
       if (process.stdin.isTTY) process.stderr.write("remand: reading from the terminal; end with Ctrl-D\n");
       return readAll(process.stdin, "the standard input");
     },
+    ask: process.stdin.isTTY && process.stdout.isTTY ? askedAtTerminal : null,
     out: (text) => void process.stdout.write(text),
     err: (text) => void process.stderr.write(text),
   };
 }
 
+async function askedAtTerminal(question: string): Promise<string> {
+  const { createInterface } = await import("node:readline/promises");
+  const lines = createInterface({ input: process.stdin, output: process.stdout });
+  try {
+    return await lines.question(question);
+  } finally {
+    lines.close();
+  }
+}
+
 /** The engine and its database are loaded by the first command that asks for them, and by no other. */
-function lateHost(): Host {
+function lateHost(watchFolder: Host["watchFolder"]): Host {
   const host = async (): Promise<Host> => (await import("./compose/host.ts")).createHost(process.env);
   return {
     glance: async (root) => (await host()).glance(root),
@@ -59,21 +71,8 @@ function lateHost(): Host {
     tryChecks: async (root, plan) => (await host()).tryChecks(root, plan),
     gate: async (root, plan) => (await host()).gate(root, plan),
     probe: async (root, programs) => (await host()).probe(root, programs),
-    watchFolder: (folder, changed) => lateWatch(host(), folder, changed),
+    watchFolder,
     demoRepository: async (files) => (await host()).demoRepository(files),
-  };
-}
-
-/** Whoever stops watching before it has begun does not watch at all. */
-function lateWatch(host: Promise<Host>, folder: string, changed: () => void): () => void {
-  let stop: (() => void) | null = null;
-  let isOver = false;
-  void host.then((real) => {
-    if (!isOver) stop = real.watchFolder(folder, changed);
-  });
-  return () => {
-    isOver = true;
-    stop?.();
   };
 }
 

@@ -25,6 +25,8 @@ export interface World {
    */
   onInterrupt(handler: (signal: Interrupt) => void): () => void;
   stdin(): Promise<string>;
+  /** Asks the person at the terminal for one line; `null` where nobody is there to answer, or wants to be asked. */
+  readonly ask: ((question: string) => Promise<string>) | null;
   /** For what was asked for. Text is written as it is: whoever prints ends the line. */
   out(text: string): void;
   /** For messages about it. */
@@ -45,6 +47,8 @@ export type Interrupt = "SIGINT" | "SIGTERM";
 export interface CliCommand {
   readonly name: string;
   readonly summary: string;
+  /** It speaks of the other commands, so their options must be known when it runs. */
+  readonly isAboutAll?: true;
   register(command: Command, world: World, done: (exit: ExitCode) => void): void;
 }
 

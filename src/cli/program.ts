@@ -9,6 +9,7 @@ import { wantsColor } from "./color.ts";
 import { reportError } from "./errors.ts";
 import type { Host } from "./host.ts";
 import { withFieldsJoined } from "./json-fields.ts";
+import { isCalledByAgent, isCi } from "./terminal-kind.ts";
 
 /** What the program is given by whoever starts it: `main`, or a test. */
 export interface Surroundings {
@@ -25,6 +26,8 @@ export interface Surroundings {
   onInterrupt: World["onInterrupt"];
   isFolder(path: string): Promise<boolean>;
   stdin(): Promise<string>;
+  /** Asks the person at the terminal for one line; `null` where there is none. */
+  readonly ask: World["ask"];
   out(text: string): void;
   err(text: string): void;
 }
@@ -78,12 +81,28 @@ function createProgram(
     const { command: loaded } = await entry.load();
     loaded.register(command, worldOf(around, command), done);
     addEverywhereOptions(command);
+    if (loaded.isAboutAll === true) await registerOthers(program, command, around, commands);
   });
   program.hook("preAction", async (_program, command) => {
     handDown(program, command);
     await checkFolder(around, command);
   });
   return program;
+}
+
+/** Loads every other command for what it can be told; none of them runs. */
+async function registerOthers(
+  program: Command,
+  but: Command,
+  around: Surroundings,
+  commands: readonly CommandEntry[],
+): Promise<void> {
+  for (const other of program.commands) {
+    const entry = commands.find(({ name }) => name === other.name());
+    if (other === but || entry === undefined) continue;
+    (await entry.load()).command.register(other, worldOf(around, other), () => undefined);
+    addEverywhereOptions(other);
+  }
 }
 
 const EXAMPLES = `Examples:
@@ -102,6 +121,7 @@ function addEverywhereOptions(command: Command): void {
     new Option("--json", "print a document for programs instead of text for people"),
     new Option("--quiet", "print what was asked for and errors, no other messages"),
     new Option("--verbose", "show where an error came from"),
+    new Option("--no-input", "ask nothing, even on a terminal"),
     new Option("--color", "colour the output, wherever it goes"),
     new Option("--no-color", "do not colour the output"),
   ];
@@ -126,7 +146,7 @@ async function checkFolder(around: Surroundings, command: Command): Promise<void
 
 /** Options are known only when the command's action runs, so what depends on them is looked up at that moment. */
 function worldOf(around: Surroundings, command: Command): World {
-  const options = (): { directory?: string; color?: boolean; quiet?: boolean } => command.opts();
+  const options = (): { directory?: string; color?: boolean; quiet?: boolean; input?: boolean } => command.opts();
   return {
     get cwd() {
       return resolve(around.cwd, options().directory ?? ".");
@@ -143,6 +163,10 @@ function worldOf(around: Surroundings, command: Command): World {
     now: () => around.now(),
     onInterrupt: (handler) => around.onInterrupt(handler),
     stdin: () => around.stdin(),
+    get ask() {
+      const isWanted = options().input !== false && !isCi(around.env) && !isCalledByAgent(around.env);
+      return isWanted ? around.ask : null;
+    },
     out: (text) => around.out(text),
     err: (text) => {
       if (options().quiet !== true) around.err(text);

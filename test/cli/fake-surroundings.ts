@@ -40,6 +40,7 @@ export async function run(
     onInterrupt: () => () => undefined,
     isFolder: (path) => Promise.resolve(path === "/work/there"),
     stdin: () => Promise.resolve(""),
+    ask: null,
     out: (text) => void out.push(text),
     err: (text) => void err.push(text),
     ...changes,

@@ -56,6 +56,54 @@ describe("remand init", () => {
     expect(ran.err).toContain(words);
   });
 
+  it("asks three things on a terminal, and again where it does not understand", async () => {
+    const asked: string[] = [];
+    const answers = ["gaol", "story", "", "./agent.sh --model 'big: one'"];
+    const ask = (question: string): Promise<string> => {
+      asked.push(question);
+      return Promise.resolve(answers[asked.length - 1] ?? "");
+    };
+    const files = memoryFiles({ "/work/go.mod": "module x\n" });
+    expect(await run(["init"], [init], { files, ask })).toMatchObject({ exit: 0 });
+    expect(asked).toEqual([
+      "Preset: critic-audit, factory, goal, story [goal]: ",
+      '"gaol" is none of critic-audit, factory, goal, story. Preset [goal]: ',
+      "Command that says whether the work is good [go test ./...]: ",
+      "Developer: claude, codex, or a command of yours [claude -p --permission-mode acceptEdits]: ",
+    ]);
+    const shown = await run(["config", "--json"], [config], { files });
+    expect(JSON.parse(shown.out)).toMatchObject({
+      config: {
+        preset: "story",
+        agents: { developer: { use: "command", command: "./agent.sh --model 'big: one'" } },
+        gates: { checks: { commands: ["go test ./..."] } },
+      },
+      problems: [],
+    });
+  });
+
+  it("takes any command for a command, and a client by its name", async () => {
+    const answers = ["true", "codex"];
+    const files = memoryFiles({});
+    await run(["init", "--preset", "goal"], [init], { files, ask: () => Promise.resolve(answers.shift() ?? "") });
+    const shown = await run(["config", "--json"], [config], { files });
+    expect(JSON.parse(shown.out)).toMatchObject({
+      config: { agents: { developer: { use: "codex" } }, gates: { checks: { commands: ["true"] } } },
+      problems: [],
+    });
+  });
+
+  it.each([
+    ["--yes", {}],
+    ["--no-input", {}],
+    ["--json", {}],
+    ["--quiet", { CI: "true" }],
+    ["--quiet", { CLAUDECODE: "1" }],
+  ])("asks nothing with %s and %j", async (flag, env) => {
+    const ask = (): Promise<string> => Promise.reject(new Error("nobody is to be asked"));
+    expect(await run(["init", flag], [init], { files: memoryFiles({}), ask, env })).toMatchObject({ exit: 0 });
+  });
+
   it("writes over nothing", async () => {
     const kept = memoryFiles({ "/work/remand.yaml": "version: 1\n" });
     expect(await run(["init"], [init], { files: kept })).toMatchObject({
@@ -196,6 +244,9 @@ describe("remand completion", () => {
       expect(complete("remand", "''")).toBe("completion init stories");
       expect(complete("remand", "show", "check")).toBe("checkout-retry");
       expect(complete("remand", "init", "--dir")).toBe("--directory");
+      expect(complete("remand", "init", "--pre")).toBe("--preset");
+      expect(complete("remand", "stories", "--pre")).toBe("");
+      expect(complete("remand", "--verb")).toBe("--verbose");
     } finally {
       rmSync(folder, { recursive: true });
     }
@@ -205,9 +256,12 @@ describe("remand completion", () => {
     expect((await run(["completion", "zsh"], [completion, init])).out).toContain(
       "'init:write a remand.yaml and a sample story'",
     );
-    expect((await run(["completion", "fish"], [completion, init])).out).toContain(
-      "-f -a init -d 'write a remand.yaml and a sample story'",
+    expect((await run(["completion", "zsh"], [completion, init])).out).toMatch(
+      /^ {4}init\) options=\('--preset:one of .*'--yes:ask nothing\\: .*\) ;;$/m,
     );
+    const fish = (await run(["completion", "fish"], [completion, init])).out;
+    expect(fish).toContain("-f -a init -d 'write a remand.yaml and a sample story'");
+    expect(fish).toContain("complete -c remand -n '__fish_seen_subcommand_from init' -l preset -d 'one of ");
     expect(await run(["completion", "powershell"], [completion])).toMatchObject({
       exit: 2,
       err: expect.stringContaining("bash, zsh, fish"),

@@ -138,7 +138,7 @@ describe("options that hold everywhere", () => {
         expect(seen.at(-1)!.options).toMatchObject({ json: true, config: "c.yaml" });
       }
       expect((await run(["--config", "a", "look", "--config", "b"], [command])).exit).toBe(0);
-      expect(seen.at(-1)!.options).toEqual({ config: "b" });
+      expect(seen.at(-1)!.options).toEqual({ config: "b", input: true });
     }
   });
 

@@ -19,6 +19,7 @@ async function brief(args: readonly string[], file: unknown, stdin = ""): Promis
   let exit: number | null = null;
   const world: World = {
     version: "9.8.7",
+    ask: null,
     cwd: "/work",
     env: {},
     color: false,

@@ -7,7 +7,7 @@ import { wordOf } from "../option-values.ts";
 import { rolesOfGate } from "../who-plays.ts";
 
 interface Options {
-  readonly preset: string;
+  readonly preset?: string;
   readonly yes?: boolean;
   readonly json?: boolean;
 }
@@ -15,6 +15,7 @@ interface Options {
 const EXAMPLES = `Examples:
   remand init                         remand.yaml and a sample story, with the checks that are found here
   remand init --preset story          with refine, research and plan before the code
+  remand init --yes                   without a question, as in a script
 
 Presets: goal (a goal and its checks), critic-audit (a critic and an auditor), factory (a TDD pair and a pipeline),
 story (phases, each reviewed). Nothing that is there already is written over.
@@ -25,8 +26,8 @@ export const command: CliCommand = {
   summary: "write a remand.yaml and a sample story",
   register(command, world, done) {
     command
-      .option("--preset <name>", `one of ${PRESETS.join(", ")}`, "goal")
-      .option("--yes", "ask nothing (it asks nothing in this version)")
+      .option("--preset <name>", `one of ${PRESETS.join(", ")} (default: goal)`)
+      .option("--yes", "ask nothing: the preset goal, and the checks that are found here")
       .option("--json", "print a document of the schema remand.init/1")
       .addHelpText("before", EXAMPLES)
       .action(async (options: Options) => {
@@ -37,14 +38,16 @@ export const command: CliCommand = {
 };
 
 async function init(world: World, options: Options): Promise<void> {
-  const preset = wordOf("a preset", options.preset, PRESETS);
+  const typed = options.preset === undefined ? null : wordOf("a preset", options.preset, PRESETS);
   const config = join(world.cwd, "remand.yaml");
   if ((await world.files.read(config)) !== null) {
     throw new RemandError("usage", "there is a remand.yaml already", "Change that one, or take it away first.");
   }
-  const check = await checkFound(world);
+  const found = await checkFound(world);
+  const ask = options.yes === true || options.json === true ? null : world.ask;
+  const { preset, check, agent } = await answersFor(ask, typed, found);
   const written = ["remand.yaml"];
-  await world.files.write(config, configText(preset, check));
+  await world.files.write(config, configText(preset, check, agent));
   const stories = await world.files.list(join(world.cwd, "stories"), ".md");
   if (stories.length === 0) {
     await world.files.write(join(world.cwd, "stories", "sample.md"), SAMPLE);
@@ -72,6 +75,41 @@ function reviewersOf(preset: PresetName): string[] {
 
 const listed = (words: readonly string[]): string => `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
 
+interface Answers {
+  readonly preset: PresetName;
+  readonly check: string | null;
+  /** The command that is the developer. */
+  readonly agent: string;
+}
+
+/** Three questions at most, each with an answer that Enter gives. */
+async function answersFor(ask: World["ask"], typed: PresetName | null, found: string | null): Promise<Answers> {
+  if (ask === null) return { preset: typed ?? "goal", check: found, agent: AGENT };
+  const line = async (question: string, usual: string): Promise<string> =>
+    (await ask(`${question}${usual === "" ? "" : ` [${usual}]`}: `)).trim() || usual;
+  let preset = typed;
+  let question = `Preset: ${PRESETS.join(", ")}`;
+  while (preset === null) {
+    const word = await line(question, "goal");
+    preset = PRESETS.find((name) => name === word) ?? null;
+    question = `"${word}" is none of ${PRESETS.join(", ")}. Preset`;
+  }
+  const check = await line("Command that says whether the work is good", found ?? "");
+  return {
+    preset,
+    check: check === "" ? null : check,
+    agent: await line("Developer: claude, codex, or a command of yours", AGENT),
+  };
+}
+
+const AGENT = "claude -p --permission-mode acceptEdits";
+
+/** A command as a value of YAML: plain where that is safe, else quoted. JSON is YAML. */
+const scalar = (text: string): string =>
+  /^[\w./][\w ./=@+-]*$/.test(text) && !/^(?:true|false|null|yes|no|on|off|y|n|[\d.e+-]+)$/i.test(text)
+    ? text
+    : JSON.stringify(text);
+
 /** The test command that people would type here, by the files that say so. */
 async function checkFound(world: World): Promise<string | null> {
   const text = (name: string): Promise<string | null> => world.files.read(join(world.cwd, name));
@@ -84,17 +122,17 @@ async function checkFound(world: World): Promise<string | null> {
   return make !== null && /^test\s*:/m.test(make) ? "make test" : null;
 }
 
-function configText(preset: PresetName, check: string | null): string {
+function configText(preset: PresetName, check: string | null, agent: string): string {
   return `# yaml-language-server: $schema=./node_modules/remand/schema/config.json
 version: 1
 preset: ${preset}
 agents:
   # The program that does the work. It gets the prompt on its standard input and works in the story's own worktree.
-  developer: { use: command, command: claude -p --permission-mode acceptEdits }
+  developer: ${agent === "claude" || agent === "codex" ? `{ use: ${agent} }` : `{ use: command, command: ${scalar(agent)} }`}
 ${reviewersText(preset)}gates:
   checks:
     commands:
-      - ${check ?? "npm test"}
+      - ${scalar(check ?? "npm test")}
 limits: { costUsd: 5, time: 2h }
 `;
 }

@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { RunPlan } from "../cli/host.ts";
 import type { AgentConfig } from "../config/config.ts";
+import type { AgentFile } from "../domain/agent-file.ts";
 import { RemandError } from "../domain/error.ts";
 import { readAgentFile } from "../readers/agent-file.ts";
 import { readAgentScript } from "../readers/agent-script.ts";
@@ -40,13 +41,15 @@ export async function rosterOf(root: string, plan: RunPlan, parts: Parts): Promi
     // A role that only names who stands in for it is played by nobody itself.
     const isPlayed = agent.use !== undefined || agent.command !== undefined;
     if (Object.hasOwn(brought, role) || !isPlayed) continue;
+    const file = await roleFile(root, role, agent);
     agents[role] = {
       agent: await agentOf(root, role, agent, config.env, parts),
-      model: agent.model ?? null,
+      // The config is this project's word; the role file may be anybody's.
+      model: agent.model ?? file?.model ?? null,
       reports: "exit",
       env: {},
     };
-    roleFiles[role] = await rolePrompt(root, role, agent);
+    roleFiles[role] = file?.prompt ?? "";
   }
   return createRoster({ agents, roleFiles });
 }
@@ -98,12 +101,12 @@ async function scriptedAgent(file: string, role: string, { clock }: Parts): Prom
   return createScriptedAgent({ name: role, script, role, clock });
 }
 
-/** The role file's text, where there is one; a role without a file is told what to do by the assignment alone. */
-async function rolePrompt(root: string, role: string, config: AgentConfig): Promise<string> {
+/** The role file, where there is one; a role without a file is told what to do by the assignment alone. */
+async function roleFile(root: string, role: string, config: AgentConfig): Promise<AgentFile | null> {
   const file = config.file === undefined ? join(root, ".claude", "agents", `${role}.md`) : resolve(root, config.file);
   const text = await textOf(file);
-  if (text !== null) return readAgentFile(file, text).agent?.prompt ?? "";
-  if (config.file === undefined) return "";
+  if (text !== null) return readAgentFile(file, text).agent;
+  if (config.file === undefined) return null;
   throw new RemandError("file-missing", `there is no role file ${file}`, `Mend \`agents.${role}.file\`.`);
 }
 

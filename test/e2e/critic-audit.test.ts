@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
   auditFailed,
@@ -450,6 +451,28 @@ test("dependencies that change between attempts are noticed and journalled: what
   expect(project.events("story.changed", "work")).toMatchObject([{ what: ["dependsOn"] }]);
   const accepted = project.lines.flatMap(({ event, story }) => (event.type === "story.accepted" ? [story] : []));
   expect(accepted).toEqual(["work", "last", "next"]);
+});
+
+test("a role is played with the words and the model of its file, and reviewers go by the project's practices", async () => {
+  project.story("cap");
+  project.repository.write(".claude/agents/critic.md", "---\nname: critic\nmodel: opus\n---\n\nYou are strict.\n");
+  project.repository.write("practices.md", "A limit has a name.\n");
+  const prompt = `${project.repository.home}/prompt.txt`;
+  project.repository.write(
+    "critic.sh",
+    `cat > ${prompt}\nprintf 'REVIEW_PASSED: cap\\n\\nSummary: read by %s\\n' "$REMAND_MODEL"\n`,
+  );
+  project.repository.git("add", "--all");
+  project.repository.git("commit", "--quiet", "-m", "a critic");
+  const result = await project.run(
+    { developer: [works("// one")], auditor: [auditPassed] },
+    { set: ["agents.critic.command=sh critic.sh", "gates.review.practices=[{ file: practices.md }, Be brief.]"] },
+  );
+  expect(result.exitCode).toBe(0);
+  expect(project.prompts("auditor")[0]).toContain("Summary: read by opus");
+  const asked = readFileSync(prompt, "utf8");
+  for (const part of ["You are strict.", "A limit has a name.", "Be brief.", "+  // one"])
+    expect(asked).toContain(part);
 });
 
 test("a run that has nobody to review says so before anything starts", async () => {

@@ -43,7 +43,7 @@ export function createStoryNotes(root: string, plan: RunPlan, journal: Pick<Jour
   };
   return {
     watcher: {
-      ...watcher,
+      onOutput: (command, line) => watcher.onOutput(command, line),
       onLines: (told, state) => {
         watcher.onLines(told, state);
         newest = state;

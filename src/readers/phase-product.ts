@@ -27,7 +27,9 @@ const SIGNAL_LINE = new RegExp(`^(?:${SIGNALS.join("|")})(?![\\w])`);
 
 /** `Research`, `Research: the payment service`, `1. Research` and `**Research**` are all the section that was asked for. */
 function isNamed(title: string, heading: string): boolean {
+  // A heading is short; what is longer is cut, so that no run of marks can cost more than its own length.
   const bare = title
+    .slice(0, 200)
     .replace(/^[\d.)\s*_`]+/, "")
     .replace(/[*_`\s]+$/, "")
     .toLowerCase();

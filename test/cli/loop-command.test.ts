@@ -157,6 +157,41 @@ describe("remand loop", () => {
     expect(host.plans[0]!.stories[0]!.body).toBe("Make this command pass: npm test");
   });
 
+  it("takes an agent of the project's config by its role, with its role file and its variables", async () => {
+    const host = fakeHost();
+    const files = memoryFiles({
+      "/work/remand.yaml":
+        "version: 1\nenv: [API_KEY]\nagents: { fixer: { use: command, command: 'sh -c \"fix: it\"', model: big }, idle: { fallback: fixer } }\n",
+      "/work/.claude/agents/fixer.md": "---\nname: fixer\n---\nFix it.\n",
+    });
+    const argv = ["loop", ...GOAL, "--agent"];
+    expect(await run([...argv, "fixer"], [command], { host, files })).toMatchObject({ exit: 0 });
+    expect(host.plans).toMatchObject([
+      {
+        agentCommand: null,
+        config: {
+          preset: "goal",
+          env: ["API_KEY"],
+          agents: {
+            developer: {
+              use: "command",
+              command: 'sh -c "fix: it"',
+              model: "big",
+              file: ".claude/agents/fixer.md",
+            },
+          },
+        },
+      },
+    ]);
+    expect(await run([...argv, "fixr"], [command], { host, files })).toMatchObject({
+      exit: 2,
+      err: expect.stringContaining("Did you mean fixer?"),
+    });
+    expect((await run([...argv, "idle"], [command], { host, files })).err).toContain("there is no agent idle");
+    const broken = memoryFiles({ "/work/remand.yaml": "agnets: {}\n" });
+    expect((await run([...argv, "fixer"], [command], { host, files: broken })).err).toContain("the config is wrong");
+  });
+
   it("takes an agent by its name, or as the config sets it, instead of a command", async () => {
     const host = fakeHost();
     await loop(host, [...GOAL, "--agent", "claude", "--set", "agents.developer.model=opus"]);

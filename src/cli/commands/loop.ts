@@ -9,6 +9,7 @@ import { durationText } from "../../views/words.ts";
 import { problemText } from "../../writers/problem-text.ts";
 import { EXIT, type CliCommand, type ExitCode, type World } from "../command.ts";
 import { lastLoop, loopConfig, loopId, loopStory, newestLoopId, type LoopWish } from "../loop-plan.ts";
+import { CLIENTS, namedAgent } from "../named-agent.ts";
 import { collect } from "../option-values.ts";
 import { personOf } from "../person.ts";
 import { REPORTERS } from "../reporters/reporter.ts";
@@ -19,6 +20,7 @@ interface Options {
   readonly goal?: string;
   readonly check?: string;
   readonly agent?: string;
+  readonly config?: string;
   readonly new?: boolean;
   readonly undo?: boolean;
   readonly worktree?: boolean;
@@ -32,6 +34,7 @@ interface Options {
 
 const EXAMPLES = `Examples:
   remand loop --goal "make the parser accept tabs" --check "npm test" --agent claude
+  remand loop --check "npm test" --agent fixer        the agent that remand.yaml calls fixer
   remand loop --goal @task.md --check "pytest -q" --max-iterations 5 --time 30m -- ./my-agent.sh
   remand loop --undo                                  bring the files back to how they were before the loop
 
@@ -55,7 +58,7 @@ export const command: CliCommand = {
       .option("--max-iterations <number>", "attempts at most, 1 to 100 (default: 15)")
       .option("--cost <dollars>", "stop and ask at this cost, where the agent says what it costs (default: 10)")
       .option("--time <length>", "stop and ask after this time, such as 30m (default: 2h)")
-      .option("--agent <name>", `an agent that Remand drives by itself: ${KNOWN_AGENTS.join(", ")}`)
+      .option("--agent <name>", `an agent of remand.yaml by its role, or ${CLIENTS.join(" or ")}`)
       .option("--set <path=value>", "set any value of the config; can be given again", collect)
       .option("--reporter <name>", `how progress is shown: ${REPORTERS.join(", ")}`)
       .option("--json", "print a document of the schema remand.run/1 when it is over")
@@ -66,7 +69,7 @@ export const command: CliCommand = {
 
 async function loop(world: World, agent: readonly string[], options: Options): Promise<ExitCode> {
   if (options.undo === true) return undo(world, options);
-  const wish = withAgent(await wishOf(world, options), agent, options.agent);
+  const wish = await withAgent(world, await wishOf(world, options), agent, options);
   const { config, policy, problems } = loopConfig(wish);
   for (const problem of problems) world.err(`${problemText(problem, world)}\n`);
   if (config === null || policy === null) return EXIT.usage;
@@ -95,16 +98,16 @@ async function loop(world: World, agent: readonly string[], options: Options): P
   return exit;
 }
 
-/** Agents that Remand drives by itself, without a command of the user's. */
-const KNOWN_AGENTS = ["claude", "codex"];
-
-function withAgent(wish: LoopWish, command: readonly string[], name: string | undefined): LoopWish {
-  if (name === undefined) return wish;
-  if (!KNOWN_AGENTS.includes(name))
-    throw new RemandError("usage", `there is no agent ${name}`, `Known by name are ${KNOWN_AGENTS.join(" and ")}.`);
+async function withAgent(
+  world: World,
+  wish: LoopWish,
+  command: readonly string[],
+  { agent, config }: Options,
+): Promise<LoopWish> {
+  if (agent === undefined) return wish;
   if (command.length > 0)
     throw new RemandError("usage", "two agents are given", "Give either --agent or a command after --.");
-  return { ...wish, set: [`agents.developer.use=${name}`, ...wish.set] };
+  return { ...wish, set: [...(await namedAgent(world, agent, { config })), ...wish.set] };
 }
 
 /** Without a goal the check is the whole task: where it passes already there is nothing to do. */

@@ -107,7 +107,7 @@ async function registerOthers(
 
 const EXAMPLES = `Examples:
   remand demo                                                  see it work, on a small project, without an agent
-  remand loop --goal "accept tabs" --check "npm test" -- claude -p --permission-mode acceptEdits
+  remand loop --goal "accept tabs" --check "npm test" --agent claude
   remand run                                                   work on every story until it is settled or needs someone
   remand status                                                where is each story, and who must act?
   remand inbox                                                 what waits for me?

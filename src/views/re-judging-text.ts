@@ -10,7 +10,7 @@ export function reJudgingText(judgings: readonly ReJudging[]): string[] {
       ...judging.gates.map((turn) => `    ${turn.gate.padEnd(width)}  ${turnText(turn)}`),
       ...(judging.phasesAgain.length === 0
         ? []
-        : [`    ${judging.phasesAgain.join(" and ")} start again: they were built on ${judging.phase}`]),
+        : [`    done again, because built on ${judging.phase}: ${judging.phasesAgain.join(", ")}`]),
     ];
   });
 }

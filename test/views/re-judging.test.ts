@@ -120,7 +120,7 @@ describe("what was judged again", () => {
     expect(whats(rework?.gates)).toEqual(["integrity again", "review again"]);
     expect(rework?.gates.map(({ result }) => result)).toEqual(["pass", "pass"]);
     expect(rework?.gates[0]?.why).toBe("the work went back from implement to research: its product is another one");
-    expect(reJudgingText([rework!]).at(-1)).toBe("    plan and implement start again: they were built on research");
+    expect(reJudgingText([rework!]).at(-1)).toBe("    done again, because built on research: plan, implement");
   });
 
   it("tells of branches that were brought up to date and of lint that was fixed", () => {

@@ -90,6 +90,8 @@ export interface Judgement {
   readonly disagreement?: string;
   /** The reviewer failed the work and, even when asked, could not say for what. */
   readonly isBestEffort?: boolean;
+  /** Of an error: there is no use in judging again before this moment. */
+  readonly retryAt?: number;
   /** How often each role was asked for it, and the conversations that it may be asked in again. */
   readonly asked?: Readonly<Record<RoleName, number>>;
   readonly sessions?: Readonly<Record<RoleName, AgentSession>>;

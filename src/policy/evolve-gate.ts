@@ -38,7 +38,8 @@ export function gateJudged(state: StoryState, judgement: Judgement, base: string
       const errors = before.errors + 1;
       // Where a person is asked next, nothing is waited for: a pause would promise a try that does not come.
       if (state.policy !== null && errors >= state.policy.limits.errors) return withGate(noted, gate, { errors });
-      const wait = { type: "time", until: at + backoffMs(state, errors), why: `the ${gate} gate broke` } as const;
+      const until = Math.max(at + backoffMs(state, errors), judgement.retryAt ?? 0);
+      const wait = { type: "time", until, why: `the ${gate} gate broke` } as const;
       return { ...withGate(noted, gate, { errors }), wait };
     }
     case "inconclusive":

@@ -69,6 +69,7 @@ export const judgementSchema = z.strictObject({
   quality: byName(text, text).exactOptional(),
   disagreement: text.exactOptional(),
   isBestEffort: z.boolean().exactOptional(),
+  retryAt: amount.exactOptional(),
   asked: byName(roleNameSchema, count).exactOptional(),
   sessions: byName(roleNameSchema, sessionSchema).exactOptional(),
   evidence: z.array(evidenceIdSchema),

@@ -227,6 +227,16 @@ describe("a reviewer that cannot be heard", () => {
     expect(asked).toHaveLength(1);
   });
 
+  test("because its provider says later is tried again then, and not before", async () => {
+    const limited = (retryAt?: number): Act => ({
+      status: "failed",
+      error: { kind: "rate-limit", message: "429", ...(retryAt === undefined ? {} : { retryAt }) },
+    });
+    expect((await review({ critic: [limited(5_000_000)] })).judgement.retryAt).toBe(5_000_000);
+    expect((await review({ critic: [limited()] })).judgement.retryAt).toBe(60_000);
+    expect((await review({ critic: ["?"] })).judgement.retryAt).toBeUndefined();
+  });
+
   test("what it cost is known only where everybody said", async () => {
     const { judgement } = await review({ critic: ["?", { text: PASSED, costUsd: null }] });
     expect(judgement.costUsd).toBeUndefined();

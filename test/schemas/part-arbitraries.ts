@@ -136,6 +136,7 @@ export const judgement: fc.Arbitrary<Judgement> = made(
     quality: fc.dictionary(fc.constantFrom("Style", "Tests"), text, { noNullPrototype: true }),
     disagreement: text,
     isBestEffort: fc.boolean(),
+    retryAt: amount,
     asked: fc.dictionary(roleKey, count, { maxKeys: 3, noNullPrototype: true }),
     sessions: fc.dictionary(roleKey, session, { maxKeys: 3, noNullPrototype: true }),
     costUsd: amount,

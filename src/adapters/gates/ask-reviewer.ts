@@ -2,18 +2,20 @@ import type { EvidenceId, RoleName } from "../../domain/ids.ts";
 import type { Reading } from "../../domain/reading.ts";
 import type { AgentSession } from "../../domain/session.ts";
 import type { AgentResult } from "../../ports/agent.ts";
+import type { Clock } from "../../ports/clock.ts";
 import type { Evidence } from "../../ports/evidence.ts";
 import type { GateRequest } from "../../ports/gate.ts";
 import type { Player, Roster } from "../../ports/roster.ts";
 import { fenced } from "../../writers/untrusted-text.ts";
 import { writeClarificationPrompt } from "../../writers/prompts/clarification.ts";
 import { readAnswer, wordsOf } from "./reviewer-answer.ts";
-import { isGone, troubleWith } from "./reviewer-trouble.ts";
+import { isGone, retryAtOf, troubleWith } from "./reviewer-trouble.ts";
 
 /** What reviewers are asked with. */
 export interface Reviewing {
   readonly roster: Roster;
   readonly evidence: Evidence;
+  readonly clock: Clock;
   /** A word that nobody could have guessed, for the fences of one conversation. */
   nonce(): string;
 }
@@ -52,6 +54,8 @@ export interface Heard {
   readonly evidence: readonly EvidenceId[];
   readonly costUsd: number | null;
   readonly tokens: number | null;
+  /** When its provider lets it be asked again; `null` where that is not what it lacks. */
+  readonly retryAt: number | null;
 }
 
 /** Asks whoever plays the role, or stands in for it, until there is an answer that can be read, or no use in asking. */
@@ -118,6 +122,7 @@ async function converse(
       evidence: kept,
       costUsd: result.costUsd,
       tokens: result.tokens,
+      retryAt: retryAtOf(result, reviewing.clock.now()),
     });
     const trouble = control.signal.aborted ? `${role} was stopped before it answered` : troubleWith(role, result);
     if (trouble !== null)
@@ -216,6 +221,7 @@ function unheard(role: RoleName, trouble: string): Heard {
     evidence: [],
     costUsd: 0,
     tokens: 0,
+    retryAt: null,
   };
 }
 

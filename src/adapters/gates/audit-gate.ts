@@ -5,7 +5,6 @@ import type { Judge, Verdict } from "../../domain/hearing.ts";
 import { roleName, type RoleName } from "../../domain/ids.ts";
 import type { VerificationCommand } from "../../domain/prompt.ts";
 import type { Reading } from "../../domain/reading.ts";
-import type { Clock } from "../../ports/clock.ts";
 import type { Gate, GateRequest } from "../../ports/gate.ts";
 import type { Workspace } from "../../ports/workspace.ts";
 import { writeAuditorPrompt } from "../../writers/prompts/audit.ts";
@@ -18,7 +17,6 @@ import { distinct, findingsOf } from "./verdict-findings.ts";
 
 export interface AuditOptions extends Reviewing {
   readonly workspace: Pick<Workspace, "changed" | "look" | "fileAt" | "forget">;
-  readonly clock: Clock;
   /** The rule that makes one result of what was said. */
   readonly judge: Judge;
   /** What the auditor is told to run. */

@@ -3,7 +3,6 @@ import { identified, type Finding } from "../../domain/finding.ts";
 import type { Judgement, StageResult } from "../../domain/gate.ts";
 import type { Judge, Verdict } from "../../domain/hearing.ts";
 import type { RoleName } from "../../domain/ids.ts";
-import type { Clock } from "../../ports/clock.ts";
 import type { Gate, GateRequest } from "../../ports/gate.ts";
 import type { Workspace } from "../../ports/workspace.ts";
 import { askReviewer, inTurn, type Heard, type Judging, type Reviewing } from "./ask-reviewer.ts";
@@ -21,7 +20,6 @@ import { distinct, findingsOf } from "./verdict-findings.ts";
 
 export interface ReviewOptions extends Reviewing, MaterialOptions {
   readonly workspace: Pick<Workspace, "changed" | "diff" | "look" | "fileAt" | "forget">;
-  readonly clock: Clock;
   /** The rule that makes one result of what was said. */
   readonly judge: Judge;
   /** Who reviews, and what for: it goes into the brief. */

@@ -2,7 +2,7 @@ import type { Judgement } from "../../domain/gate.ts";
 import type { RoleName } from "../../domain/ids.ts";
 import { sum, type Heard, type Judging } from "./ask-reviewer.ts";
 
-type Spent = Pick<Judgement, "asked" | "sessions" | "evidence" | "costUsd" | "tokens">;
+type Spent = Pick<Judgement, "asked" | "sessions" | "evidence" | "costUsd" | "tokens" | "retryAt">;
 
 /** What all conversations of one judgement come to: how often who was asked, what was said, what it cost. */
 export function spentOn({ request, asks }: Judging, conversations: readonly Heard[]): Spent {
@@ -16,7 +16,9 @@ export function spentOn({ request, asks }: Judging, conversations: readonly Hear
   const led = conversations.flatMap((heard) =>
     heard.session !== null && isOwn(heard) ? [[heard.role, heard.session]] : [],
   );
+  const retryAt = conversations.flatMap((heard) => heard.retryAt ?? []);
   return {
+    ...(retryAt.length === 0 ? {} : { retryAt: Math.max(...retryAt) }),
     ...(Object.keys(asked).length === 0 ? {} : { asked }),
     ...(led.length === 0 ? {} : { sessions: Object.fromEntries(led) as NonNullable<Spent["sessions"]> }),
     evidence: [...new Set(conversations.flatMap((heard) => heard.evidence))],

@@ -21,6 +21,12 @@ export function troubleWith(role: RoleName, { status, error, durationMs }: Agent
 /** Is the agent not there at all? Then whoever stands in for it is asked. */
 export const isGone = ({ status, error }: AgentResult): boolean => status === "failed" && error?.kind === "launch";
 
+/** A provider that limits the rate, or is overloaded, says when to come back, or it is in a minute. */
+export function retryAtOf({ error }: AgentResult, nowMs: number): number | null {
+  if (error?.kind !== "rate-limit" && error?.kind !== "overloaded") return null;
+  return error.retryAt ?? nowMs + 60_000;
+}
+
 const FIXES: Readonly<Record<AgentError["kind"], string>> = {
   auth: "log the agent's client in, then run again",
   credit: "add credit, or give the role another agent",

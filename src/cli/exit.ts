@@ -10,7 +10,7 @@ import { EXIT, type ExitCode } from "./command.ts";
  * first of this order wins: Remand failed, a budget stopped it, a person must act, work was rejected, still running.
  */
 export function exitCodeOf(run: RunOutline, asked: readonly StoryId[] | null): ExitCode {
-  const codes = new Set(storiesOf(run, asked).map((state) => codeOf(run, state, new Set())));
+  const codes = new Set(storiesOf(run, asked).map((state) => codeOf(run, state, null)));
   return strongest(codes);
 }
 
@@ -20,18 +20,20 @@ export function strongest(codes: ReadonlySet<ExitCode>): ExitCode {
   return PRECEDENCE.find((code) => codes.has(code)) ?? EXIT.ok;
 }
 
-function codeOf(run: RunOutline, state: StoryOutline, seen: Set<StoryId>): ExitCode {
+function codeOf(run: RunOutline, state: StoryOutline, before: Set<StoryId> | null): ExitCode {
   const { ending, escalation, story } = state;
   if (ending !== null) return ending.how === "accepted" ? EXIT.ok : EXIT.rejected;
   if (escalation !== null) return askedBy(escalation);
   if (state.held || (state.policy === null && story.shelf === "backlog")) return EXIT.person;
   if (state.running !== null) return EXIT.running;
   // A story that waits for another one is as that one is: a person who must act there must act for this one too.
-  seen.add(story.id);
   const wait = state.wait?.type === "story" && state.wait.story !== null ? [state.wait.story] : [];
-  const waitsFor = [...(state.policy === null ? story.dependsOn : []), ...wait].filter((id) => !seen.has(id));
-  const others = new Set(waitsFor.map((id) => otherCode(run, id, seen)));
-  if (strongest(others) !== EXIT.ok) return strongest(others);
+  const waitsFor = state.policy === null ? [...story.dependsOn, ...wait] : wait;
+  if (waitsFor.length > 0) {
+    const seen = (before ?? new Set()).add(story.id);
+    const others = new Set(waitsFor.filter((id) => !seen.has(id)).map((id) => otherCode(run, id, seen)));
+    if (strongest(others) !== EXIT.ok) return strongest(others);
+  }
   if (run.escalation !== null) return askedBy(run.escalation);
   return run.halted === null ? EXIT.running : EXIT.person;
 }

@@ -1,5 +1,5 @@
 import type { StartAttempt, StoryCommand } from "../domain/command.ts";
-import type { AttemptFinished } from "../domain/event.ts";
+import type { AttemptFinished, Cost } from "../domain/event.ts";
 import { evidenceId, type EvidenceId, type RoleName, type StoryId } from "../domain/ids.ts";
 import type { Phase } from "../domain/phase.ts";
 import type { Scope } from "../domain/scope.ts";
@@ -130,7 +130,13 @@ async function run(
     return finish(performing, before, { outcome: { type: "stopped", by: stopping! }, text: "" }, result);
   if (said.outcome.type === "unclear") {
     await appendWhile(ledger, command.story, isAttempt(command.attempt), [
-      { type: "attempt.unclear", attempt: command.attempt, detail: said.outcome.detail },
+      {
+        type: "attempt.unclear",
+        attempt: command.attempt,
+        detail: said.outcome.detail,
+        ...(result.session === null ? {} : { session: result.session }),
+        ...costOf(result),
+      },
     ]);
     return;
   }
@@ -152,7 +158,7 @@ async function withProduct(
   return { ...said, outcome: { type: "unclear", detail: missingProduct(desk.phase) } };
 }
 
-/** The agent has ended. That is written down where a crash cannot reach it before anything is done with it. */
+/** The agent has ended. That is written down where a crash cannot reach it, and what it left is kept and reported. */
 async function finish(
   performing: Performing<StartCommand | AskCommand>,
   before: StoryState,
@@ -164,12 +170,21 @@ async function finish(
     outcome: said.outcome,
     summary: said.text,
     ...(await heard(world, result)),
+    ...costOf(result),
+  };
+  // Each of them waits for the disk, so they wait together; the outbox is asked first, and is never behind the journal.
+  const put = world.outbox.put(attemptKey(command.story, command.attempt), JSON.stringify(ended));
+  const [, reported] = await Promise.allSettled([put, reportAttempt(ledger, world, before, command.attempt, ended)]);
+  // That the outbox could not have it is no loss once the journal does.
+  if (reported.status === "rejected") throw reported.reason;
+}
+
+function costOf(result: AgentResult | null): Cost {
+  return {
     durationMs: result?.durationMs ?? 0,
     ...(result === null || result.costUsd === null ? {} : { costUsd: result.costUsd }),
     ...(result === null || result.tokens === null ? {} : { tokens: result.tokens }),
   };
-  await world.outbox.put(attemptKey(command.story, command.attempt), JSON.stringify(ended));
-  await reportAttempt(ledger, world, before, command.attempt, ended);
 }
 
 /** How an agent ended, as it is kept until the journal has it. */

@@ -1,5 +1,4 @@
 import type { StoryOutline } from "../domain/outline.ts";
-import type { GateName } from "../domain/gate.ts";
 import type { StoryId } from "../domain/ids.ts";
 import type { Lane } from "../domain/lane.ts";
 import type { Policy } from "../domain/policy.ts";
@@ -7,6 +6,7 @@ import type { RunState } from "../domain/run-state.ts";
 import type { StoryState } from "../domain/story-state.ts";
 import type { Journal, Snapshot, SnapshotPart } from "../ports/journal.ts";
 import { byText, changes, entries, fromSorted, type SortedMap } from "../stdx/sorted-map.ts";
+import { outlinesFrom, outlineText } from "./outline-text.ts";
 
 /** The state, the place in the journal up to which it was folded, and how many lines each stream has. */
 export interface Folded {
@@ -21,7 +21,7 @@ export interface Folded {
  * Changes with the form of the state. A snapshot of another format is passed over, and everything is folded anew; a
  * test compares the form with the one this name was given to.
  */
-export const SNAPSHOT_FORMAT = "run/5";
+export const SNAPSHOT_FORMAT = "run/6";
 
 /** The part that is about the whole run; the others are named after their stories, and no story's name is empty. */
 export const RUN_PART = "";
@@ -69,11 +69,6 @@ interface StoryText {
   readonly seq: number;
 }
 
-interface OutlineText {
-  readonly state: Omit<StoryOutline, "policy">;
-  readonly policy: number | null;
-}
-
 function packed(folded: Folded, before: Kept | null): { parts: SnapshotPart[]; policies: readonly Policy[] } {
   const { state: run, seqs, odd } = folded;
   const policies = [...(before?.policies ?? [])];
@@ -87,8 +82,7 @@ function packed(folded: Folded, before: Kept | null): { parts: SnapshotPart[]; p
   for (const [id, { policy: of, ...state }] of changes(before?.stories ?? null, run.stories, byText)) {
     const policy = placeOf(of);
     const text: StoryText = { state, policy, seq: seqs.get(id) ?? 0 };
-    const outline: OutlineText = { state: outlineOf(state), policy };
-    parts.push({ name: id, text: JSON.stringify(text), outline: JSON.stringify(outline) });
+    parts.push({ name: id, text: JSON.stringify(text), outline: outlineText(state, policy) });
   }
   const { policy: of, stories: _, lanes: _lanes, timers: _timers, dependents, ...state } = run;
   const policy = placeOf(of);
@@ -101,31 +95,6 @@ function packed(folded: Folded, before: Kept | null): { parts: SnapshotPart[]; p
   };
   parts.push({ name: RUN_PART, text: JSON.stringify(text), outline: "" });
   return { parts, policies };
-}
-
-function outlineOf(state: Omit<StoryState, "policy">): Omit<StoryOutline, "policy"> {
-  const { phase, running, waivers, wait, escalation, held, ending, raised, spent } = state;
-  const { id, title, shelf, dependsOn } = state.story;
-  const gates: { [G in GateName]?: StoryOutline["gates"][G] } = {};
-  for (const [gate, { fresh, last }] of Object.entries(state.gates) as [GateName, StoryState["gates"]["checks"] & {}][])
-    gates[gate] = {
-      fresh,
-      last: last === null ? null : { result: last.result, blocking: { length: last.blocking.length } },
-    };
-  return {
-    story: { id, title, shelf, dependsOn },
-    counters: { attempts: state.counters.attempts },
-    gates,
-    phase,
-    running,
-    waivers,
-    wait,
-    escalation,
-    held,
-    ending,
-    raised,
-    spent,
-  };
 }
 
 /** State is plain data all through, so that its text is its JSON. */
@@ -182,7 +151,7 @@ function placesOf(stories: readonly (readonly [StoryId, StoryState])[]): Pick<Ru
 }
 
 function inOrder<K extends string, V>(list: readonly (readonly [K, V])[]): SortedMap<K, V> {
-  return fromSorted([...list].sort(([a], [b]) => byText(a, b)));
+  return fromSorted(list.toSorted(([a], [b]) => byText(a, b)));
 }
 
 /** All of the run but its stories, which are given in outline; those of `whole` are given as they are. */
@@ -191,13 +160,15 @@ export function unpackedOutlines(
   outlines: readonly string[],
   whole: readonly string[],
 ): Omit<RunState, "stories"> & { readonly stories: SortedMap<StoryId, StoryOutline> } {
-  const stories = new Map<StoryId, StoryOutline>();
-  // One text for one parse: to begin anew for each of thousands would cost more than to read them.
-  for (const { state, policy } of JSON.parse(`[${outlines.join(",")}]`) as OutlineText[])
-    stories.set(state.story.id, { ...state, policy: policy === null ? null : run.policies[policy]! });
-  for (const text of whole) {
-    const { id, state } = unpackedStory(text, run.policies);
-    stories.set(id, state);
-  }
-  return { ...unpackedRun(run), ...placesOf([]), stories: inOrder([...stories]) };
+  const states = new Map(
+    whole.map((text) => {
+      const { id, state } = unpackedStory(text, run.policies);
+      return [id, state];
+    }),
+  );
+  const stories = outlinesFrom(outlines, run.policies).map((outline) => {
+    const { id } = outline.story;
+    return [id, states.get(id) ?? outline] as const;
+  });
+  return { ...unpackedRun(run), ...placesOf([]), stories: inOrder(stories) };
 }

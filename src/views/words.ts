@@ -1,8 +1,12 @@
 import type { BudgetName, Spent } from "../domain/budget.ts";
 import { plainText } from "../stdx/plain-text.ts";
 
+/** Printable ASCII with single spaces in between: nothing is to be cleaned, and most of what is shown is like that. */
+const PLAIN = /^[!-~]+(?: [!-~]+)*$/;
+
 /** Untrusted text on one line of a terminal: it can neither move the cursor nor begin a line, and it ends in time. */
 export function shortLine(text: string, maxChars: number): string {
+  if (text.length <= maxChars && PLAIN.test(text)) return text;
   // Only a part of a long text is cleaned: what an agent prints may be megabytes.
   const line = plainText(text.slice(0, maxChars * 4))
     .replace(/\s+/gu, " ")

@@ -33,8 +33,8 @@ const TABLES = `
     chain TEXT NOT NULL,
     parts INTEGER NOT NULL
   ) STRICT;
-  CREATE TABLE part (name TEXT PRIMARY KEY, digest TEXT NOT NULL, text TEXT NOT NULL) STRICT;
-  CREATE TABLE outline (name TEXT PRIMARY KEY, digest TEXT NOT NULL, text TEXT NOT NULL) STRICT;
+  CREATE TABLE part (name TEXT PRIMARY KEY, digest INTEGER NOT NULL, text TEXT NOT NULL) STRICT;
+  CREATE TABLE outline (name TEXT PRIMARY KEY, digest INTEGER NOT NULL, text TEXT NOT NULL) STRICT;
   CREATE TABLE outbox (key TEXT PRIMARY KEY, text TEXT NOT NULL) STRICT;
   CREATE VIEW log AS
     SELECT position, stream, seq, datetime(at / 1000, 'unixepoch') AS at, json_extract(event, '$.type') AS type, event

@@ -1,0 +1,89 @@
+import type { GateName } from "../domain/gate.ts";
+import type { GateOutline, StoryOutline } from "../domain/outline.ts";
+import type { Policy } from "../domain/policy.ts";
+import type { StoryState } from "../domain/story-state.ts";
+
+/**
+ * An outline as it is kept: a row of values, because thousands are read at once and names would be most of the text.
+ * Last comes what few stories have.
+ */
+type Row = readonly [
+  id: StoryOutline["story"]["id"],
+  title: string,
+  shelf: StoryOutline["story"]["shelf"],
+  dependsOn: StoryOutline["story"]["dependsOn"] | 0,
+  policy: number | null,
+  phase: StoryOutline["phase"],
+  attempts: number,
+  /** As text, since most stories' gates stand alike: what was read once is not read again. */
+  gates: string,
+  spent: readonly [costUsd: number, tokens: number, timeMs: number, costUnknown: 0 | 1],
+  special: Special | 0,
+];
+
+type Special = Pick<StoryOutline, "running" | "waivers" | "wait" | "escalation" | "held" | "ending" | "raised">;
+
+const NOTHING_SPECIAL: Special = {
+  running: null,
+  waivers: [],
+  wait: null,
+  escalation: null,
+  held: false,
+  ending: null,
+  raised: {},
+};
+const NOTHING_TEXT = JSON.stringify(NOTHING_SPECIAL);
+
+export function outlineText(state: Omit<StoryState, "policy">, policy: number | null): string {
+  const { story, phase, counters, spent } = state;
+  const { running, waivers, wait, escalation, held, ending, raised } = state;
+  const special: Special = { running, waivers, wait, escalation, held, ending, raised };
+  const row: Row = [
+    story.id,
+    story.title,
+    story.shelf,
+    story.dependsOn.length === 0 ? 0 : story.dependsOn,
+    policy,
+    phase,
+    counters.attempts,
+    JSON.stringify(gatesOf(state)),
+    [spent.costUsd, spent.tokens, spent.timeMs, spent.costUnknown ? 1 : 0],
+    JSON.stringify(special) === NOTHING_TEXT ? 0 : special,
+  ];
+  return JSON.stringify(row);
+}
+
+function gatesOf({ gates }: Pick<StoryState, "gates">): StoryOutline["gates"] {
+  const outlines: { [G in GateName]?: GateOutline } = {};
+  for (const [gate, { fresh, last }] of Object.entries(gates) as [
+    GateName,
+    NonNullable<StoryState["gates"]["checks"]>,
+  ][])
+    outlines[gate] = {
+      fresh,
+      last: last === null ? null : { result: last.result, blocking: { length: last.blocking.length } },
+    };
+  return outlines;
+}
+
+export function outlinesFrom(texts: readonly string[], policies: readonly Policy[]): StoryOutline[] {
+  const known = new Map<string, StoryOutline["gates"]>();
+  const gatesFrom = (text: string): StoryOutline["gates"] => {
+    const gates = known.get(text) ?? (JSON.parse(text) as StoryOutline["gates"]);
+    known.set(text, gates);
+    return gates;
+  };
+  // One text for one parse: to begin anew for each of thousands would cost more than to read them.
+  return (JSON.parse(`[${texts.join(",")}]`) as Row[]).map((row) => {
+    const [id, title, shelf, dependsOn, policy, phase, attempts, gates, [costUsd, tokens, timeMs, unknown]] = row;
+    return {
+      story: { id, title, shelf, dependsOn: dependsOn === 0 ? [] : dependsOn },
+      policy: policy === null ? null : policies[policy]!,
+      phase,
+      counters: { attempts },
+      gates: gatesFrom(gates),
+      spent: { costUsd, tokens, timeMs, costUnknown: unknown === 1 },
+      ...(row[9] === 0 ? NOTHING_SPECIAL : row[9]),
+    };
+  });
+}

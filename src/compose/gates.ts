@@ -3,13 +3,16 @@ import type { GateName } from "../domain/gate.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Evidence } from "../ports/evidence.ts";
 import type { Gate } from "../ports/gate.ts";
+import type { Laboratory } from "../ports/laboratory.ts";
 import type { Workspace } from "../ports/workspace.ts";
 import { createChecksGate, type ChecksOptions } from "../adapters/gates/checks-gate.ts";
+import { createMutationGate } from "../adapters/gates/mutation-gate.ts";
+import { createTddGate } from "../adapters/gates/tdd-gate.ts";
 import { createIntegrityGate } from "../adapters/gates/integrity-gate.ts";
 import { allowedEnvironment } from "../adapters/process/environment.ts";
 import { COOKIE_VARIABLE } from "../adapters/process/leftovers.ts";
 import { commandOf } from "./command-of.ts";
-import { reviewerGates, type ReviewerParts } from "./reviewers.ts";
+import { domainGate, reviewerGates, type ReviewerParts } from "./reviewers.ts";
 
 interface Parts {
   readonly evidence: Evidence;
@@ -18,6 +21,8 @@ interface Parts {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The tests that were seen to be flaky before. */
   readonly flakes?: ChecksOptions["flakes"];
+  /** Where a state of the files can be tried; without it nothing is proven by trying. */
+  readonly laboratory?: Laboratory;
   /** Without them there are only the gates that ask nobody. */
   readonly reviewers?: ReviewerParts;
 }
@@ -25,23 +30,19 @@ interface Parts {
 /** The gates there are, as the config wants them. */
 export function gatesOf(
   { config }: Pick<RunPlan, "config">,
-  { evidence, clock, workspace, env, flakes, reviewers }: Parts,
+  { evidence, clock, workspace, env, flakes, laboratory, reviewers }: Parts,
 ): ReadonlyMap<GateName, Gate> {
   const commands = config.gates.checks.commands.map(commandOf);
-  const checks = createChecksGate({
-    commands,
-    environments: config.environments,
-    evidence,
-    clock,
-    env: allowedEnvironment(env, [...config.env, COOKIE_VARIABLE]),
-    // Where the check is the goal, what is red at the start is not done yet; elsewhere it is not the story's.
-    target: config.preset === "goal",
-    reports: config.gates.checks.reports,
-    reruns: config.gates.checks.reruns,
-    parallel: config.gates.checks.parallel,
-    ...(flakes === undefined ? {} : { flakes }),
-    ...(config.gates.checks.coverage === undefined ? {} : { coverage: config.gates.checks.coverage }),
-  });
+  const seen = allowedEnvironment(env, [...config.env, COOKIE_VARIABLE]);
+  const running = (gate: "checks" | "tdd", own: typeof commands, target: boolean): Gate => {
+    const { reports, reruns, parallel, coverage } = config.gates[gate];
+    const optional = { ...(flakes === undefined ? {} : { flakes }), ...(coverage === undefined ? {} : { coverage }) };
+    const { environments } = config;
+    const shared = { commands: own, environments, evidence, clock, env: seen, target };
+    return createChecksGate({ ...shared, reports, reruns, parallel, ...optional });
+  };
+  // Where the check is the goal, what is red at the start is not done yet; elsewhere it is not the story's.
+  const checks = running("checks", commands, config.preset === "goal");
   const integrity = createIntegrityGate({
     workspace,
     evidence,
@@ -49,10 +50,34 @@ export function gatesOf(
     testPaths: config.scope.testPaths,
     commands: commands.map(({ run }) => run),
     rules: config.gates.integrity.rules,
+    stories: config.stories,
+  });
+  const acceptance = config.gates.tdd.commands.map(commandOf);
+  const mutation = createMutationGate({
+    command: config.gates.mutation.commands.map((each) => commandOf(each).run)[0] ?? null,
+    report: config.gates.mutation.report ?? "reports/mutation/mutation.json",
+    threshold: config.gates.mutation.threshold ?? 100,
+    testPaths: config.scope.testPaths,
+    workspace,
+    evidence,
+    clock,
+    env: seen,
   });
   return new Map<GateName, Gate>([
     ["integrity", integrity],
     ["checks", checks],
+    [
+      "tdd",
+      createTddGate({
+        tests: running("tdd", acceptance.length === 0 ? commands : acceptance, true),
+        domain: reviewers === undefined ? null : domainGate(config, { ...reviewers, evidence, clock, workspace }),
+        laboratory: laboratory ?? null,
+        workspace,
+        testPaths: config.scope.testPaths,
+        clock,
+      }),
+    ],
+    ["mutation", mutation],
     ...(reviewers === undefined
       ? []
       : reviewerGates(config, { ...reviewers, evidence, clock, workspace, checks, commands })),

@@ -1,3 +1,5 @@
+import { matchesAnyGlob } from "../stdx/glob.ts";
+
 /** What a rework may touch. The engine compares the diff with it afterwards; the agent's word does not count. */
 export interface Scope {
   /** Path patterns; empty means every path of the worktree. */
@@ -23,3 +25,22 @@ export interface ScopeException {
  */
 export const TEST_POLICIES = ["add-only", "required", "open", "frozen"] as const;
 export type TestPolicy = (typeof TEST_POLICIES)[number];
+
+/** How a change of a path goes beyond a scope: it is none of the allowed, it is forbidden, or tests may not change. */
+export type ScopeBreach = "outside" | "denied" | "frozen";
+
+/**
+ * `null` where the path may change. What was done inside an existing test file is not seen from its path: where tests
+ * may be added to, they may be added wherever they belong.
+ */
+export function breachOf(path: string, scope: Scope, testPaths: readonly string[]): ScopeBreach | null {
+  if (isOneOf(path, scope.deny)) return "denied";
+  const isTest = matchesAnyGlob(path, testPaths);
+  if (isTest && scope.tests === "frozen") return "frozen";
+  if ((isTest && scope.tests !== "open") || scope.allow.length === 0 || isOneOf(path, scope.allow)) return null;
+  return "outside";
+}
+
+/** A name may hold characters that mean something in a pattern. */
+const isOneOf = (path: string, patterns: readonly string[]): boolean =>
+  patterns.includes(path) || matchesAnyGlob(path, patterns);

@@ -21,6 +21,8 @@ export function scopeFor(state: StoryState, policy: Policy, judgement: Judgement
   });
   if (route.phase !== "implement")
     return scope([], [], "frozen", `the product of ${route.phase} is text: no code changes`);
+  // What was refused was beyond this very scope: a wider one would let it through the second time.
+  if (judgement.gate === "integrity" && state.scope !== null) return state.scope;
   if (judgement.gate === "mutation")
     return scope(testPaths, [], "required", "mutants survive for want of a test: add tests, change nothing else");
   if (route.tddPhase === "red")

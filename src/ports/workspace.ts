@@ -16,6 +16,8 @@ export interface Workspace {
   fileAt(story: StoryId, at: string, path: string): Promise<string | null>;
   /** Brings an earlier tree back as the newest state. */
   restore(story: StoryId, tree: TreeId, note: KeepNote): Promise<Kept>;
+  /** Puts some files back as they are in an earlier tree or commit; everything else stays. Safe to repeat. */
+  putBack(story: StoryId, paths: readonly string[], from: string, note: KeepNote): Promise<Kept>;
   /**
    * Drops what an interrupted attempt left behind, so that the next one starts from what was kept. In a person's
    * own checkout it leaves everything as it is: nobody knows there whose changes those are.

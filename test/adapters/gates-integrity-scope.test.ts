@@ -79,6 +79,13 @@ describe("what a rework may touch", () => {
   });
 });
 
+test("the story's own file, in which Remand keeps its notes, is in no scope", async () => {
+  const scope = scopeOf("add-only", { allow: ["src/a.js"] });
+  const changes = { "src/a.js": "aa\n", "tales/checkout.md": "a note\n", "tales/other.md": "a note\n" };
+  const judgement = await trees.judge(BASE, { ...BASE, ...changes }, scope, BASE, { stories: "tales" });
+  expect(judgement.findings.map(({ file }) => file)).toEqual(["tales/other.md"]);
+});
+
 describe("the policy of tests", () => {
   const more = 'test("a", () => { expect(a()).toBe(1); });\ntest("b", () => { expect(b()).toBe(2); });\n';
   const other = 'test("a", () => { expect(a()).toBe(2); });\n';

@@ -197,6 +197,7 @@ const FAKE_WORKSPACE: Workspace = {
   keep: unused,
   look: unused,
   restore: unused,
+  putBack: unused,
   dispose: unused,
   forget: unused,
   changed: () => Promise.resolve([]),

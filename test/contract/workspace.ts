@@ -67,6 +67,41 @@ export function workspaceContract(name: string, make: (repository: TestRepositor
       expect(again.tree).not.toBe(first.tree);
     });
 
+    test("some files go back to what they were, with everything about them, and the others stay", async () => {
+      symlinkSync("a.ts", join(path, "src/link.ts"));
+      put("tool.sh", "old\n");
+      chmodSync(join(path, "tool.sh"), 0o755);
+      for (const file of AWKWARD) put(file, "old\n");
+      const before = await workspace.keep(STORY, note(1));
+      put("src/a.ts", "mine\n");
+      put("src/b.ts", "theirs\n");
+      put("src/new.ts", "theirs\n");
+      put("deep/er/new.ts", "theirs\n");
+      put("dist/out.js", "built");
+      chmodSync(join(path, "tool.sh"), 0o644);
+      for (const file of ["README.md", "src/link.ts"]) rmSync(join(path, file));
+      put("README.md/now-a-folder.txt", "theirs\n");
+      put("src/link.ts", "now a file\n");
+      for (const file of AWKWARD) put(file, "new\n");
+      const after = await workspace.keep(STORY, note(2));
+      const theirs = (await workspace.changed(STORY, before.tree, after.tree)).filter((file) => file !== "src/a.ts");
+      const back = await workspace.putBack(STORY, theirs, before.tree, note(2, { subject: "put back" }));
+      expect(await workspace.changed(STORY, before.tree, back.tree)).toEqual(["src/a.ts"]);
+      expect(await workspace.look(STORY)).toEqual(back);
+      expect(filesIn(path)).toMatchObject({
+        "src/a.ts": "- mine\n",
+        "src/link.ts": "-> a.ts",
+        "tool.sh": "x old\n",
+        "dist/out.js": "- built",
+        "README.md": "- hello\n",
+      });
+      expect(existsSync(join(path, "deep"))).toBe(false);
+      // What was there before is still in the history.
+      expect(await workspace.fileAt(STORY, after.commit, "src/b.ts")).toBe("theirs\n");
+      expect(await workspace.putBack(STORY, theirs, before.commit, note(2, { subject: "put back" }))).toEqual(back);
+      await expect(workspace.putBack(STORY, ["x"], "nosuch", note(2))).rejects.toBeInstanceOf(RemandError);
+    });
+
     test("a look sees changed, new and deleted files, not ignored ones, and changes nothing", async () => {
       const before = await workspace.look(STORY);
       expect(await workspace.look(STORY)).toEqual(before);

@@ -116,6 +116,10 @@ export function simulatedWorld(
         place(story).tree = tree;
         return { tree, commit: tree };
       }),
+      putBack: guarded("put back", (story) => {
+        const { tree } = place(story);
+        return { tree: treeId(tree), commit: tree };
+      }),
       forget: guarded("forget", (story) => {
         place(story).tree = place(story).kept.at(-1)!;
       }),

@@ -18,6 +18,8 @@ export interface IntegrityOptions {
   readonly testPaths: readonly string[];
   /** The commands of the checks: a program of the project that they start is a part of what judges. */
   readonly commands?: readonly string[];
+  /** Where the stories are: Remand itself writes its notes into a story's file, which is in no scope. */
+  readonly stories?: string;
   /** How grave each rule is, where a person says so; `off` leaves it out. */
   readonly rules?: RuleSettings;
 }
@@ -90,7 +92,9 @@ async function findingsIn(options: IntegrityOptions, request: GateRequest, signa
   const findings: Finding[] = [];
   if (scope !== null) {
     const asRework = ruleBook({ isRework: true, settings: rules, reasons });
-    findings.push(...scopeBreaches(sinceLast, scope, testPaths, asRework));
+    const own = `${options.stories ?? "stories"}/${story.id}.md`;
+    const theirs = sinceLast.filter((path) => path !== own);
+    findings.push(...scopeBreaches(theirs, scope, testPaths, asRework));
     if (!isOpen) {
       const at = { story: story.id, from: previous, to: tree, changed: sinceLast, isWhole: false };
       findings.push(...(await lookFrom(options, at, asRework, signal)));

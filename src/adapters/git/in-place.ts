@@ -9,6 +9,7 @@ import { bringBack } from "./bring-back.ts";
 import { onDisk } from "./disk-error.ts";
 import { changedPaths, diffText, fileText } from "./history.ts";
 import { createPrivateIndex, treeOfFiles, type PrivateIndex } from "./private-index.ts";
+import { treeWithOlder } from "./put-back.ts";
 import { commitTree, isSameNote, readRefs, refName, TRAILERS, trailersOf, updateRefs, type Recorded } from "./refs.ts";
 import { commitOf, line, repositoryOpener, type Repository } from "./repository.ts";
 import { ensureStateFolder } from "./state-folder.ts";
@@ -89,6 +90,15 @@ export function createInPlace(options: InPlaceOptions): InPlace {
     diff: async (_, from, to) => diffText((await repositoryNow()).git, from, to),
     fileAt: async (_, commit, path) => fileText((await repositoryNow()).git, commit, path),
     restore: (story, tree, note) => at(story, (desk) => restore(desk, tree, note)),
+    putBack: (story, paths, from, note) =>
+      at(story, async (desk) => {
+        const { git, top } = desk.repository;
+        const tree = await desk.index.use(async (index) => {
+          await treeOfFiles(git, top, index);
+          return treeWithOlder(git, { top, index, paths, from });
+        });
+        return restore(desk, tree, note);
+      }),
     undo: (story) =>
       at(story, async (desk) => {
         const { start } = await standingOf(desk);

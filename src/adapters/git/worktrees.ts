@@ -11,6 +11,7 @@ import { onDisk } from "./disk-error.ts";
 import { changedPaths, diffText, fileText } from "./history.ts";
 import { branchStanding, mergeBranch, publishBranch, targetOf, updateBranch } from "./integration.ts";
 import { makeWorktree, type MakeOptions } from "./make-worktree.ts";
+import { treeWithOlder } from "./put-back.ts";
 import { commitTree, isSameNote, TRAILERS, trailersOf, updateRefs } from "./refs.ts";
 import { repositoryOpener, type Repository } from "./repository.ts";
 import { ensureStateFolder } from "./state-folder.ts";
@@ -103,6 +104,13 @@ export function createWorktrees(options: WorktreeOptions): Workspace & Integrati
     diff: async (_, from, to) => diffText((await repositoryNow()).git, from, to),
     fileAt: async (_, commit, path) => fileText((await repositoryNow()).git, commit, path),
     restore: (story, tree, note) => at(story, (repository, site) => restore(repository, site, tree, note)),
+    putBack: (story, paths, from, note) =>
+      at(story, async (repository, site) => {
+        const tree = await withTree(repository.git, site, await gitDirOf(site), (_, index) =>
+          treeWithOlder(repository.git, { top: site.path, index, paths, from }),
+        );
+        return restore(repository, site, tree, note);
+      }),
     forget: (story) => at(story, forget),
     dispose: (story) => at(story, (repository, site) => dispose(repository, site, making)),
     target: async () => targetOf(await repositoryNow(), making.base),

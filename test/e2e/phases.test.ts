@@ -81,12 +81,13 @@ const CONFIG: ConfigPart = {
   limits: { backoff: "1ms" },
 };
 
-function checkout(story: string): string {
+function checkout(story: string, ignored = ""): string {
   const root = mkdtempSync(join(tmpdir(), "remand-phases-"));
   roots.push(root);
   mkdirSync(join(root, "stories"));
   writeFileSync(join(root, "stories/prices.md"), story);
   writeFileSync(join(root, "answer.txt"), "nothing\n");
+  writeFileSync(join(root, ".gitignore"), ignored);
   const git = (...args: string[]): void =>
     void execFileSync("git", ["-c", "user.name=t", "-c", "user.email=t@localhost", ...args], { cwd: root });
   git("init", "--quiet", "--initial-branch=main");
@@ -386,6 +387,16 @@ describe("the person's text", () => {
     const breach = { gate: "integrity", findings: [{ file: "answer.txt" }] };
     expect(judged).toMatchObject([breach, breach]);
     expect(ran.result.exitCode).toBe(0);
+  });
+
+  it("a story's file that git ignores is said to be in the way, and nobody's work is called done", async () => {
+    const root = checkout(STORY, "stories/\n");
+    const ran = await played({}, { root });
+    expect(ran.result.exitCode).toBe(4);
+    const question = ran.result.stories[0]!.question!;
+    expect(question.reason.type).toBe("gate-error");
+    expect(question.assessment).toContain("stories/prices.md is not kept by git");
+    expect(ran.lines.some(({ event }) => event.type === "attempt.finished")).toBe(false);
   });
 
   it("a rework that gives the same section again changed nothing, and the loop ends at a person", async () => {

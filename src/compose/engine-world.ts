@@ -5,6 +5,7 @@ import { createPhaseProduct } from "../adapters/stories/phase-product.ts";
 import { createStoryPages } from "../adapters/stories/story-pages.ts";
 import { createLocalQueue } from "../adapters/queue/local-queue.ts";
 import { createInPlace } from "../adapters/git/in-place.ts";
+import { createLaboratory } from "../adapters/git/laboratory.ts";
 import { createWorktrees } from "../adapters/git/worktrees.ts";
 import { ablePolicy } from "./able-policy.ts";
 import { knownFlakes } from "./known-flakes.ts";
@@ -52,7 +53,16 @@ export async function engineWorld(
   const pages = createStoryPages({ root, folder: plan.config.stories, files: createNodeFiles() });
   const practices = await practicesOf(root, plan.config);
   const reviewers = { roster, practices, nonce, productOf: createPhaseProduct({ workspace, pages }) };
-  const judging = gatesOf(plan, { evidence, clock, workspace, env, flakes: knownFlakes(journal), reviewers });
+  const laboratory = createLaboratory({ root, state: folder.path, setup, share, onNotice });
+  const judging = gatesOf(plan, {
+    evidence,
+    clock,
+    workspace,
+    env,
+    laboratory,
+    flakes: knownFlakes(journal),
+    reviewers,
+  });
   const delivery = await deliveryOf(plan.config, { root, integration: worktrees, evidence, clock, env });
   const gates = new Map([...judging, ...delivery.gates]);
   const policy = ablePolicy(plan.policy, new Set(gates.keys()), { canDeliver: worktrees !== null });

@@ -57,6 +57,15 @@ export function reviewerGates(config: Config, parts: Parts): readonly (readonly 
   ];
 }
 
+/** Within the TDD cycle somebody looks at the types, where the config has a stage of that name. */
+export function domainGate(config: Config, parts: Omit<Parts, "checks" | "commands">): Gate | null {
+  if (!config.gates.tdd.stages.includes(DOMAIN_STAGE)) return null;
+  const role = config.roles.stage[DOMAIN_STAGE] ?? config.roles.critic;
+  return createReviewGate({ ...parts, judge, judgedBy: [`a review of the types by ${role}`] });
+}
+
+const DOMAIN_STAGE = "domain";
+
 function reviewersNamed({ gates, roles }: Config): readonly string[] {
   const { stages, perspectives } = gates.review;
   const parts = perspectives.length > 0 ? perspectives : stages;

@@ -23,8 +23,9 @@ export async function startStory({ command, ledger, world, signal }: PerformingO
   const { tree, commit } = place;
   const state = ledger.story(command.story);
   const preExisting: string[] = [];
+  const planned = new Set(state.policy!.phases.flatMap((plan) => plan.gates));
   for (const [name, gate] of world.gates) {
-    if (gate.baseline === undefined) continue;
+    if (gate.baseline === undefined || !planned.has(name)) continue;
     const timeoutMs = state.policy!.limits.timeoutMs.critic;
     const { key } = command;
     const request = gateRequest(state, place, {

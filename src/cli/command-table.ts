@@ -79,6 +79,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import("./commands/flakes.ts"),
   },
   {
+    name: "cost",
+    summary: "say what was spent, by story, agent, gate, place or cause",
+    load: () => import("./commands/cost.ts"),
+  },
+  {
     name: "log",
     summary: "print the journal",
     load: () => import("./commands/log.ts"),

@@ -5,6 +5,7 @@ import type { Stored } from "../ports/journal.ts";
 import { nearMiss } from "../stdx/near-miss.ts";
 import type { BoardRow } from "../views/board.ts";
 import type { Flake } from "../views/flakes.ts";
+import type { CostRow } from "../views/cost.ts";
 import type { InboxItem } from "../views/inbox.ts";
 
 /** Every field of a type once: one that is added, or renamed, and is not here does not compile. */
@@ -53,6 +54,16 @@ const FLAKE: FieldsOf<Flake> = {
   trees: true,
 };
 
+const COST: FieldsOf<CostRow> = {
+  name: true,
+  costUsd: true,
+  costUnknown: true,
+  tokens: true,
+  timeMs: true,
+  times: true,
+  wastedUsd: true,
+};
+
 const STORY: FieldsOf<Story> = {
   id: true,
   title: true,
@@ -76,11 +87,24 @@ const REPORT: FieldsOf<GateReport> = { judged: true, judgements: true, skipped: 
 export const JSON_FIELDS = {
   status: Object.keys(ROW),
   inbox: Object.keys(ITEM),
+  cost: Object.keys(COST),
   flakes: Object.keys(FLAKE),
   stories: Object.keys(STORY),
   log: Object.keys(LINE),
   gate: ["exit", "passed", ...Object.keys(REPORT)],
-  show: ["row", "story", "branch", "commit", "spent", "preExisting", "timeline", "waivers", "disputes", "escalation"],
+  show: [
+    "row",
+    "story",
+    "branch",
+    "commit",
+    "spent",
+    "preExisting",
+    "timeline",
+    "reJudged",
+    "waivers",
+    "disputes",
+    "escalation",
+  ],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
 export type FieldCommand = keyof typeof JSON_FIELDS;

@@ -48,7 +48,7 @@ export type StoryEvent =
       readonly preExisting: readonly string[];
     }
   | AttemptStarted
-  | { readonly type: "attempt.unclear"; readonly attempt: number; readonly detail: string }
+  | AttemptUnclear
   | AttemptFinished
   | {
       readonly type: "gate.started";
@@ -109,6 +109,14 @@ export interface AttemptStarted {
   readonly forecastUsd: number | null;
 }
 
+/** Its words could not be read. It is asked again, in the same conversation; what it used is paid all the same. */
+export interface AttemptUnclear extends Cost {
+  readonly type: "attempt.unclear";
+  readonly attempt: number;
+  readonly detail: string;
+  readonly session?: AgentSession;
+}
+
 export interface AttemptFinished extends Cost {
   readonly type: "attempt.finished";
   readonly attempt: number;
@@ -125,6 +133,8 @@ export interface AttemptFinished extends Cost {
   /** The agent's whole message, kept apart: it may be long. */
   readonly message?: EvidenceId;
   readonly exceptions?: readonly ScopeException[];
+  /** Files beyond the scope that were put back as they were, because the config says so. */
+  readonly putBack?: readonly string[];
   readonly session?: AgentSession;
 }
 

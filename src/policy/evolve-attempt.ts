@@ -1,4 +1,4 @@
-import type { AttemptFinished, AttemptStarted } from "../domain/event.ts";
+import type { AttemptFinished, AttemptStarted, AttemptUnclear } from "../domain/event.ts";
 import type { AttemptOutcome, AttemptSummary } from "../domain/attempt.ts";
 import { spend } from "../domain/budget.ts";
 import type { Counters, StoryState, Wait } from "../domain/story-state.ts";
@@ -49,7 +49,13 @@ function isStillToPutBack({ attempts, startedFrom }: StoryState, { reworkOf, pha
 }
 
 /** The agent's words could not be read. It is asked again; once too often, and the attempt was for nothing. */
-export function attemptUnclear(state: StoryState, detail: string, at: number): StoryState {
+export function attemptUnclear(before: StoryState, event: AttemptUnclear, at: number): StoryState {
+  const { detail } = event;
+  const state: StoryState = {
+    ...before,
+    spent: spend(before.spent, event, true),
+    sessions: withSession(before, event.session),
+  };
   const running = state.running;
   if (running?.type !== "attempt") return state;
   const unclear = running.unclear + 1;

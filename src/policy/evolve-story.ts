@@ -53,7 +53,7 @@ function applied(state: StoryState, event: Told, around: Surroundings, at: numbe
     case "attempt.started":
       return attemptStarted(state, event, at);
     case "attempt.unclear":
-      return isRunning(state, event.attempt) ? attemptUnclear(state, event.detail, at) : state;
+      return isRunning(state, event.attempt) ? attemptUnclear(state, event, at) : paidOnly(state, event);
     case "attempt.finished":
       return isRunning(state, event.attempt) ? attemptFinished(state, event, at) : paidOnly(state, event);
     case "gate.started":

@@ -75,7 +75,8 @@ function awaiting(run: RunState, waiting: StoryId, on: readonly StoryId[]): RunS
 
 function paid(run: RunState, event: Event): RunState["spent"] {
   if (event.type === "gate.judged") return spend(run.spent, event.judgement, false);
-  return "durationMs" in event ? spend(run.spent, event, event.type === "attempt.finished") : run.spent;
+  const isAttempt = event.type === "attempt.finished" || event.type === "attempt.unclear";
+  return "durationMs" in event ? spend(run.spent, event, isAttempt) : run.spent;
 }
 
 /** Work that was forced, or was done before we looked, says nothing of how long work takes. */

@@ -67,6 +67,7 @@ const attemptFinished = z.strictObject({
   summary: text,
   message: evidenceIdSchema.exactOptional(),
   exceptions: z.array(scopeExceptionSchema).exactOptional(),
+  putBack: texts.exactOptional(),
   session: sessionSchema.exactOptional(),
   ...cost,
 });
@@ -99,7 +100,13 @@ export const STORY_EVENTS = [
   z.strictObject({ type: z.literal("story.started"), by: doer }),
   z.strictObject({ type: z.literal("story.prepared"), tree, commit: text, preExisting: texts }),
   attemptStarted,
-  z.strictObject({ type: z.literal("attempt.unclear"), attempt: count, detail: text }),
+  z.strictObject({
+    type: z.literal("attempt.unclear"),
+    attempt: count,
+    detail: text,
+    session: sessionSchema.exactOptional(),
+    ...cost,
+  }),
   attemptFinished,
   z.strictObject({ type: z.literal("gate.started"), gate, tree, stages: texts }),
   z.strictObject({ type: z.literal("gate.judged"), judgement: judgementSchema }),

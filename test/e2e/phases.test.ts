@@ -36,6 +36,7 @@ type Part = (prompt: string, turn: number, request: AgentRequest) => string | Pr
 interface Played {
   readonly result: RunResult;
   readonly lines: readonly Stored[];
+  readonly notices: readonly string[];
   /** Prompts by role, in their order. */
   readonly prompts: ReadonlyMap<string, readonly string[]>;
   readonly root: string;
@@ -51,6 +52,7 @@ async function played(
 ): Promise<Played> {
   const root = options.root ?? checkout(options.story ?? STORY);
   const lines: Stored[] = [];
+  const notices: string[] = [];
   const prompts = new Map<string, string[]>();
   const agents = Object.fromEntries(
     Object.entries({ ...AUTHORS, ...REVIEWERS, ...parts }).map(([role, part]) => [role, agentOf(role, part, prompts)]),
@@ -60,11 +62,13 @@ async function played(
     config: { ...CONFIG, ...options.config },
     agents,
     onLines: (more) => void lines.push(...more),
+    onNotice: (text) => void notices.push(text),
   });
   const git = (...args: string[]): string => execFileSync("git", args, { cwd: root, encoding: "utf8" });
   return {
     result,
     lines,
+    notices,
     prompts,
     root,
     git,
@@ -103,8 +107,9 @@ function agentOf(role: string, part: Part, prompts: Map<string, string[]>): Agen
       const earlier = prompts.get(role) ?? [];
       prompts.set(role, [...earlier, request.prompt]);
       const text = await part(request.prompt, earlier.length, request);
-      const nothing = { session: null, output: null, tokens: null, costUsd: null, denied: [], error: null };
-      return { status: "completed", text, durationMs: 1, ...nothing };
+      const session = request.session ?? { agent: role, id: `of ${role}, begun at turn ${earlier.length}` };
+      const nothing = { output: null, tokens: null, costUsd: null, denied: [], error: null };
+      return { status: "completed", text, session, durationMs: 1, ...nothing };
     },
   };
 }
@@ -211,6 +216,8 @@ Prices are in answer.txt.
       reviews_complete: true,
     });
     expect(ran.git("status", "--porcelain")).toBe(" M stories/prices.md\n");
+    // Those fields are no work that somebody forgot to commit.
+    expect(ran.notices).toEqual([]);
   });
 
   it("a review that rejects the research sends it back with its section, and the plan is made from the new one", async () => {
@@ -362,10 +369,15 @@ describe("the person's text", () => {
     expect(ran.prompts.get("planner")![0]).toContain("| Written by the agent.");
   });
 
-  it("an agent that gives no section is asked for it", async () => {
+  it("an agent that gives no section is asked for it, in the same conversation", async () => {
+    const conversations: (string | undefined)[] = [];
     const ran = await played({
-      researcher: (_prompt, turn) => ready(turn === 0 ? "I looked." : "## Research\n\nHere."),
+      researcher: (_prompt, turn, { session }) => {
+        conversations.push(session?.id);
+        return ready(turn === 0 ? "I looked." : "## Research\n\nHere.");
+      },
     });
+    expect(conversations).toEqual([undefined, "of researcher, begun at turn 0"]);
     expect(ran.result.exitCode).toBe(0);
     expect(attempts(ran)).toEqual(["refine", "research", "plan", "implement"]);
     expect(ran.prompts.get("researcher")![1]).toContain('the section "## Research" has to be in the message');

@@ -127,8 +127,28 @@ describe("an end that comes late", () => {
     expect(stateOf(told(over, "a", { type: "story.held", by: "Ada" }), "a").held).toBe(false);
   });
 
+  it("something unreadable is paid for, and is asked about in its conversation", () => {
+    const session = { agent: "claude", id: "c1", totals: { tokens: 70 } };
+    const unclear = {
+      type: "attempt.unclear",
+      attempt: 1,
+      detail: "",
+      durationMs: 5,
+      costUsd: 2,
+      tokens: 70,
+      session,
+    } as const;
+    const run = told(working(), "a", unclear);
+    const { spent, sessions, running } = stateOf(run, "a");
+    expect(spent).toEqual({ costUsd: 2, tokens: 70, timeMs: 5, costUnknown: false });
+    expect(run.spent.costUsd).toBe(2);
+    expect(sessions).toEqual({ developer: session });
+    expect(running).toMatchObject({ type: "attempt", attempt: 1, unclear: 1 });
+    expect(stateOf(told(run, "a", { ...unclear, attempt: 9 }), "a").spent.costUsd).toBe(4);
+  });
+
   it("something unreadable of another attempt is nothing", () => {
-    const run = told(working(), "a", { type: "attempt.unclear", attempt: 9, detail: "" });
+    const run = told(working(), "a", { type: "attempt.unclear", attempt: 9, detail: "", durationMs: 0 });
     expect(stateOf(run, "a").running).toMatchObject({ unclear: 0 });
   });
 });

@@ -53,7 +53,7 @@ describe("decide", () => {
     const run = performed(begin(POLICY, story("a")), decide(begin(POLICY, story("a")), POLICY, 0)[0]!);
     const unclear = performed(run, decide(run, POLICY, 0)[0]!, (command) =>
       command.type === "start-attempt"
-        ? [attemptStart(command), { type: "attempt.unclear", attempt: 1, detail: "" }]
+        ? [attemptStart(command), { type: "attempt.unclear", attempt: 1, detail: "", durationMs: 0 }]
         : null,
     );
     expect(decide(unclear, POLICY, 0).map(lineOf)).toEqual(["ask-again"]);

@@ -68,7 +68,7 @@ export const EVENTS: EventArbitraries = {
     },
     { tddPhase },
   ),
-  "attempt.unclear": made({ ...is("attempt.unclear"), attempt: count, detail: text }),
+  "attempt.unclear": made({ ...is("attempt.unclear"), attempt: count, detail: text, durationMs }, { ...paid, session }),
   "attempt.finished": made(
     {
       ...is("attempt.finished"),
@@ -86,6 +86,7 @@ export const EVENTS: EventArbitraries = {
       product: findingId,
       message: evidence,
       exceptions: list(made({ path: text, rationale: text })),
+      putBack: texts,
       session,
     },
   ),

@@ -94,7 +94,7 @@ describe("S2 what a developer can say besides READY_FOR_REVIEW", () => {
     return (command) => {
       const attempt = command.type === "start-attempt" || command.type === "ask-again" ? command.attempt : null;
       if (attempt === null || said++ >= times) return null;
-      const unclear = { type: "attempt.unclear", attempt, detail: "no signal" } as const;
+      const unclear = { type: "attempt.unclear", attempt, detail: "no signal", durationMs: 0 } as const;
       return command.type === "start-attempt" ? [attemptStart(command), unclear] : [unclear];
     };
   };

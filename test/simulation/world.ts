@@ -161,7 +161,13 @@ export function outcomesOf(command: Command, state: StoryState | null): Outcome[
       const next = freshTree(state!);
       return [
         one("ready", attemptEnd(command.attempt, { type: "ready" }, next)),
-        one("unclear", { type: "attempt.unclear", attempt: command.attempt, detail: "nothing readable" }),
+        one("unclear", {
+          type: "attempt.unclear",
+          attempt: command.attempt,
+          detail: "nothing readable",
+          durationMs: 0,
+          costUsd: 0,
+        }),
       ];
     }
     case "start-gate":
@@ -293,7 +299,10 @@ function attemptOutcomes(command: Extract<Command, { type: "start-attempt" }>, s
     end("unusable", { type: "unusable", detail: "no login", fix: "log in" }),
     end("missing", { type: "missing", detail: "not installed" }),
     end("stopped", { type: "stopped", by: "Ada" }),
-    { name: "unclear", events: [start, { type: "attempt.unclear", attempt, detail: "nothing readable" }] },
+    {
+      name: "unclear",
+      events: [start, { type: "attempt.unclear", attempt, detail: "nothing readable", durationMs: 0, costUsd: 0 }],
+    },
   ];
 }
 

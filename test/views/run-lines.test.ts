@@ -217,7 +217,7 @@ describe("the lines of a run", () => {
     ],
     [{ type: "budget.warned", budget: "tokens", used: 1, limit: 9 }, "trouble: has used 1 token of 9 tokens (tokens)"],
     [
-      { type: "attempt.unclear", attempt: 1, detail: "" },
+      { type: "attempt.unclear", attempt: 1, detail: "", durationMs: 0 },
       "trouble: attempt 1  its answer could not be read; it is asked again",
     ],
     [

@@ -5,7 +5,7 @@ import { afterEach, beforeEach } from "vitest";
 import { createChecksGate, type ChecksOptions } from "../../src/adapters/gates/checks-gate.ts";
 import { treeId } from "../../src/domain/ids.ts";
 import type { Judgement } from "../../src/domain/gate.ts";
-import type { GateRequest } from "../../src/ports/gate.ts";
+import type { Gate, GateRequest } from "../../src/ports/gate.ts";
 import { gateRequest, memoryEvidence } from "../contract/gate.ts";
 
 type Run = string | { name?: string; run: string; environments?: string[]; timeoutMs?: number };
@@ -18,29 +18,30 @@ export function checksBench() {
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
   const lines: string[] = [];
+  const gate = (commands: readonly Run[], options: Partial<ChecksOptions> = {}): Gate =>
+    createChecksGate({
+      commands: commands.map((command) =>
+        typeof command === "string" ? { name: command, run: command } : { name: command.run, ...command },
+      ),
+      environments: {},
+      evidence: memoryEvidence(),
+      clock: { now: () => performance.now(), sleep: () => Promise.resolve() },
+      env: { PATH: process.env["PATH"] ?? "", HOME: process.env["HOME"] ?? "" },
+      target: true,
+      ...options,
+    });
   return {
     folder: () => folder,
     lines,
+    gate,
     judge(
       commands: readonly Run[],
       options: Partial<ChecksOptions> = {},
       request: Partial<GateRequest> = {},
     ): Promise<Judgement> {
       lines.length = 0;
-      const named = commands.map((command) =>
-        typeof command === "string" ? { name: command, run: command } : { name: command.run, ...command },
-      );
-      const gate = createChecksGate({
-        commands: named,
-        environments: {},
-        evidence: memoryEvidence(),
-        clock: { now: () => performance.now(), sleep: () => Promise.resolve() },
-        env: { PATH: process.env["PATH"] ?? "", HOME: process.env["HOME"] ?? "" },
-        target: true,
-        ...options,
-      });
       const control = { signal: new AbortController().signal, onOutput: (line: string) => lines.push(line) };
-      return gate.judge(gateRequest({ path: folder, ...request }), control);
+      return gate(commands, options).judge(gateRequest({ path: folder, ...request }), control);
     },
   };
 }

@@ -1,6 +1,8 @@
 import { mkdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
+import type { Evidence } from "../../src/ports/evidence.ts";
+import { describeGate, gateRequest } from "../contract/gate.ts";
 import { checksBench } from "./gates-checks-kit.ts";
 
 const bench = checksBench();
@@ -16,6 +18,44 @@ const good = (name: string): string => `<testcase classname="test/a.test.ts" nam
 const bad = (name: string): string =>
   `<testcase classname="test/a.test.ts" name="${name}"><failure message="expected 2">expected 2\ngot 3\n at test/a.test.ts:7:3</failure></testcase>`;
 const YESTERDAY = new Date(Date.now() - 24 * 3600_000);
+
+describeGate("checks with reports and coverage, two at once", {
+  passing: (evidence) => Promise.resolve(ready(evidence, good("a"), 0)),
+  failing: (evidence) => Promise.resolve(ready(evidence, bad("a"), 1)),
+  broken: (evidence) => Promise.resolve(ready(evidence, "<", 0)),
+  slow: (evidence) => Promise.resolve(ready(evidence, good("a"), 0, "sleep 60")),
+});
+
+function ready(evidence: Evidence, cases: string, exit: number, other = "true") {
+  put("next.xml", junit(cases));
+  put("next.info", "SF:a\nLF:10\nLH:9\nend_of_record\n");
+  const commands = [`cp next.xml report.xml; cp next.info lcov.info; exit ${exit}`, other];
+  const options = {
+    evidence,
+    reports: ["report.xml"],
+    coverage: { report: "lcov.info", lines: 80 },
+    reruns: 1,
+    parallel: 2,
+  };
+  return { gate: bench.gate(commands, options), request: gateRequest({ path: bench.folder() }) };
+}
+
+test("what reports name before the work began is known afterwards by its name", async () => {
+  put("next.xml", junit(bad("old")));
+  const options = { reports: ["report.xml"], target: false };
+  const command = { name: "unit", run: "cp next.xml report.xml; exit 1" };
+  const control = { signal: new AbortController().signal, onOutput: () => undefined };
+  const preExisting = await bench.gate([command], options).baseline!(gateRequest({ path: bench.folder() }), control);
+  expect(preExisting).toEqual(["test/a.test.ts > old"]);
+  expect(await bench.judge([command], options, { preExisting })).toMatchObject({
+    result: "pass",
+    blocking: [],
+    findings: [{ severity: "info", symbol: "old" }],
+  });
+  put("next.xml", junit(bad("old"), bad("new")));
+  const worse = await bench.judge([command], options, { preExisting });
+  expect(worse.findings.filter(({ id }) => worse.blocking.includes(id)).map(({ symbol }) => symbol)).toEqual(["new"]);
+});
 
 describe("a report that the check writes", () => {
   test("names what failed where the output is silent, with the values in its detail", async () => {
@@ -118,7 +158,7 @@ describe("green that its report does not bear out", () => {
 
   test.each([
     ["yesterday", YESTERDAY],
-    ["a moment ago", new Date()],
+    ["a time to come", new Date(Date.now() + 3600_000)],
   ])("it was there already, from %s, and the check left it as it was", async (_when, at) => {
     put("report.xml", junit(good("a")), at);
     const judgement = await bench.judge(["true"], { reports: ["report.xml"] });

@@ -1,0 +1,35 @@
+import { expect, test } from "vitest";
+import { createMemoryJournal } from "../../src/adapters/journal/memory-journal.ts";
+import { knownFlakes } from "../../src/compose/known-flakes.ts";
+import { storyId } from "../../src/domain/ids.ts";
+import { judgement } from "../simulation/world.ts";
+
+test("the journal is read on from where it was left, by one at a time", async () => {
+  const journal = createMemoryJournal();
+  const reads: number[] = [];
+  const flakes = knownFlakes({
+    read: (after) => {
+      reads.push(after);
+      return journal.read(after);
+    },
+  });
+  const judged = (seq: number, tree: string, ...flaky: readonly string[]) =>
+    journal.append(
+      storyId("a"),
+      seq,
+      [{ type: "gate.judged", judgement: { ...judgement("checks", tree, "inconclusive"), flaky } }],
+      1,
+    );
+  expect(await flakes()).toEqual([]);
+  await judged(0, "t1", "unit > a");
+  await judged(1, "t2", "unit > a", "unit > b");
+  const [one, other] = await Promise.all([flakes(), flakes()]);
+  expect(one).toEqual(other);
+  expect(one).toMatchObject([
+    { name: "unit > a", times: 2, trees: ["t1", "t2"] },
+    { name: "unit > b", times: 1, trees: ["t2"] },
+  ]);
+  await judged(2, "t3", "unit > b");
+  expect(await flakes()).toMatchObject([{ times: 2 }, { name: "unit > b", times: 2 }]);
+  expect(reads).toEqual([0, 0, 2, 2]);
+});

@@ -46,7 +46,9 @@ export async function engineWorld(
   const onNotice = (text: string): void => plan.onNotice?.(text);
   const remote = plan.config.forge.remote;
   const worktrees =
-    inPlace === null ? createWorktrees({ root, state: folder.path, setup, share, remote, onNotice }) : null;
+    inPlace === null
+      ? createWorktrees({ root, state: folder.path, setup, share, remote, onNotice, ...aside(plan) })
+      : null;
   const workspace = inPlace ?? worktrees!;
   const roster = await rosterOf(root, plan, { clock, env });
   const nonce = (): string => randomBytes(12).toString("hex");
@@ -86,4 +88,9 @@ export async function engineWorld(
     nonce,
   };
   return { world, policy, inPlace, queue };
+}
+
+/** That preset notes in the stories' own files how far they are: those notes are no work that was forgotten. */
+function aside({ config }: RunPlan): { readonly aside?: string } {
+  return config.preset === "story" ? { aside: config.stories } : {};
 }

@@ -12,13 +12,16 @@ export interface MakeOptions {
   readonly base: string;
   readonly dependencies: DependencyOptions;
   readonly onNotice: (text: string) => void;
+  /** A folder, from the root, whose changes are nothing to the work; `null` where there is none. */
+  readonly aside: string | null;
   /** Git's list of worktrees is changed by one at a time. */
   readonly alone: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
 /** Makes a story's worktree: branch, files, submodules, dependencies, and last the mark that says it is all there. */
-export async function makeWorktree({ git, top }: Repository, site: Site, options: MakeOptions): Promise<void> {
-  await ensureBranch(top, git, site, options);
+export async function makeWorktree(repository: Repository, site: Site, options: MakeOptions): Promise<void> {
+  const { git, top } = repository;
+  await ensureBranch(repository, site, options);
   const gitDir = await options.alone(() => addWorktree(git, site.path, site.branch));
   const missing = await fillSubmodules(git, top, site.path);
   if (missing.length > 0) {
@@ -33,11 +36,12 @@ export async function makeWorktree({ git, top }: Repository, site: Site, options
   await markReady(gitDir);
 }
 
-async function ensureBranch(top: string, git: Repository["git"], site: Site, options: MakeOptions): Promise<void> {
+async function ensureBranch(repository: Repository, site: Site, options: MakeOptions): Promise<void> {
+  const { git } = repository;
   const { branch, base } = await standingOf(git, site);
   const start = await startCommit(git, options.base);
   if (branch === undefined) {
-    await noticeDirt(top, git, start, options);
+    await noticeDirt(repository, start, options);
     await createBranch(git, site, start);
     return;
   }
@@ -91,7 +95,12 @@ async function createBranch(git: Repository["git"], site: Site, start: string): 
   }
 }
 
-async function noticeDirt(top: string, git: Repository["git"], start: string, options: MakeOptions): Promise<void> {
-  if ((await git.run(["status", "--porcelain", "-z"])) === "") return;
-  options.onNotice(`${top} has changes that are not committed: stories start from ${start.slice(0, 12)}, without them`);
+async function noticeDirt(
+  { top, git, prefix }: Repository,
+  start: string,
+  { aside, onNotice }: MakeOptions,
+): Promise<void> {
+  const but = aside === null ? [] : ["--", ".", `:(exclude)${join(prefix, aside)}`];
+  if ((await git.run(["status", "--porcelain", "-z", ...but])) === "") return;
+  onNotice(`${top} has changes that are not committed: stories start from ${start.slice(0, 12)}, without them`);
 }

@@ -44,6 +44,8 @@ export interface WorktreeOptions {
   readonly base?: string;
   /** Where branches are sent to. */
   readonly remote?: string;
+  /** A folder, from the root, whose changes are nothing to the work: Remand writes notes for people there itself. */
+  readonly aside?: string;
   readonly setupTimeoutMs?: number;
   /** What git and the set-up see of the environment. */
   readonly env?: Environment;
@@ -62,14 +64,9 @@ export function createWorktrees(options: WorktreeOptions): Workspace & Integrati
   const onNotice = noticingOnce(options);
   const making: MakeOptions = {
     base: options.base ?? "HEAD",
-    dependencies: {
-      setup: options.setup ?? null,
-      share: options.share ?? null,
-      setupTimeoutMs: options.setupTimeoutMs ?? SETUP_TIMEOUT_MS,
-      env: options.setupEnv ?? allowedEnvironment(options.env ?? process.env),
-      ...(options.signal === undefined ? {} : { signal: options.signal }),
-    },
+    dependencies: dependenciesOf(options),
     onNotice,
+    aside: options.aside ?? null,
     // No story is called so.
     alone: (work) => turns.take("/", work),
   };
@@ -105,12 +102,7 @@ export function createWorktrees(options: WorktreeOptions): Workspace & Integrati
     fileAt: async (_, commit, path) => fileText((await repositoryNow()).git, commit, path),
     restore: (story, tree, note) => at(story, (repository, site) => restore(repository, site, tree, note)),
     putBack: (story, paths, from, note) =>
-      at(story, async (repository, site) => {
-        const tree = await withTree(repository.git, site, await gitDirOf(site), (_, index) =>
-          treeWithOlder(repository.git, { top: site.path, index, paths, from }),
-        );
-        return restore(repository, site, tree, note);
-      }),
+      at(story, (repository, site) => putBack(repository, site, paths, from, note)),
     forget: (story) => at(story, forget),
     dispose: (story) => at(story, (repository, site) => dispose(repository, site, making)),
     target: async () => targetOf(await repositoryNow(), making.base),
@@ -121,6 +113,16 @@ export function createWorktrees(options: WorktreeOptions): Workspace & Integrati
       turns.take("/merge", () => at(story, (repository, site) => mergeBranch(repository, site, making.base, note))),
     publish: (story) =>
       at(story, (repository, site) => publishBranch(repository, site, making.base, options.remote ?? "origin")),
+  };
+}
+
+function dependenciesOf(options: WorktreeOptions): MakeOptions["dependencies"] {
+  return {
+    setup: options.setup ?? null,
+    share: options.share ?? null,
+    setupTimeoutMs: options.setupTimeoutMs ?? SETUP_TIMEOUT_MS,
+    env: options.setupEnv ?? allowedEnvironment(options.env ?? process.env),
+    ...(options.signal === undefined ? {} : { signal: options.signal }),
   };
 }
 
@@ -185,6 +187,20 @@ async function restore({ git }: Repository, site: Site, tree: TreeId, note: Keep
     : await record(git, site, standing, { tree, subject: note.subject, trailers });
   await settle(git, site, gitDir);
   return kept;
+}
+
+async function putBack(
+  repository: Repository,
+  site: Site,
+  paths: readonly string[],
+  from: string,
+  note: KeepNote,
+): Promise<Kept> {
+  const { git } = repository;
+  const tree = await withTree(git, site, await gitDirOf(site), (_, index) =>
+    treeWithOlder(git, { top: site.path, index, paths, from }),
+  );
+  return restore(repository, site, tree, note);
 }
 
 /** What is dropped can still be found, under a name of its own, until something else is dropped. */

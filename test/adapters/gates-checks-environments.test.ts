@@ -2,6 +2,8 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "n
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { lineIn } from "../../src/adapters/gates/environments.ts";
+import { treeId } from "../../src/domain/ids.ts";
+import { gateRequest } from "../contract/gate.ts";
 import { checksBench } from "./gates-checks-kit.ts";
 
 const bench = checksBench();
@@ -21,6 +23,18 @@ describe("set-up", () => {
     const judgement = await bench.judge(["test -f setups", "echo again"], { environments });
     expect(judgement.result).toBe("pass");
     expect(read("setups")).toBe("one\nset\n");
+  });
+
+  test("is not repeated when the tree is judged again, and is for another tree", async () => {
+    const gate = bench.gate(["true"], { environments: { one: { setup, probe: "echo probed >> probes" } } });
+    const control = { signal: new AbortController().signal, onOutput: () => undefined };
+    const judge = (tree: string) => gate.judge(gateRequest({ path: bench.folder(), tree: treeId(tree) }), control);
+    for (const tree of ["a", "a", "b", "a", ""]) expect((await judge(tree)).result).toBe("pass");
+    expect(read("setups")).toBe("set\n".repeat(4));
+    expect(read("probes")).toBe("probed\n".repeat(5));
+    // A tree that nobody has named may be another one each time.
+    await judge("");
+    expect(read("setups")).toBe("set\n".repeat(5));
   });
 
   test("that fails blocks, with the reason and what it printed; nothing is run in there", async () => {

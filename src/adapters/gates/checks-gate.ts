@@ -1,4 +1,5 @@
 import type { CheckRun, Judgement } from "../../domain/gate.ts";
+import type { TreeId } from "../../domain/ids.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Evidence } from "../../ports/evidence.ts";
 import type { Gate, GateRequest } from "../../ports/gate.ts";
@@ -55,9 +56,10 @@ export function createChecksGate(options: ChecksOptions): Gate {
   });
   const parallel = Math.min(options.parallel ?? 1, cells.length);
   const patterns = options.reports ?? [];
+  const setUp = new Map<string, TreeId>();
 
   async function runAll(request: GateRequest, control: CheckControl, reruns: number) {
-    const runner = checkRunner({ ...options, environments: new Map(known) }, request, control.signal);
+    const runner = checkRunner({ ...options, environments: new Map(known), setUp }, request, control.signal);
     const reports = seenReports(request.path, patterns);
     const began = await momentIn(request.path, [...patterns, ...(options.coverage ? [options.coverage.report] : [])]);
     // Who wrote which report can be told only while one check runs at a time.

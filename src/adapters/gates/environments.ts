@@ -18,20 +18,21 @@ export interface Trouble {
 }
 
 /**
- * Makes sure, once for one tree, that an environment is there and set up. The probe goes first: to set up what is not
+ * Makes sure that an environment is there and set up. The probe goes first: to set up what is not
  * there would only say so in more words.
  */
 export async function troubleIn(
   environment: CheckEnvironment,
   timeoutMs: number,
   start: (line: string, timeoutMs: number) => Promise<ProcessResult>,
+  isSetUp: boolean,
 ): Promise<Trouble | null> {
   const { probe, setup } = environment;
   if (probe !== undefined) {
     const ended = await start(lineIn(environment, probe), Math.min(PROBE_MS, timeoutMs));
     if (!isWell(ended)) return trouble("the environment is not there", probe, ended);
   }
-  if (setup !== undefined) {
+  if (setup !== undefined && !isSetUp) {
     const ended = await start(lineIn(environment, setup), timeoutMs);
     if (!isWell(ended)) return trouble("the environment could not be set up", setup, ended);
   }

@@ -1,5 +1,5 @@
 import type { CheckRun, TestCounts } from "../../domain/gate.ts";
-import type { EvidenceId } from "../../domain/ids.ts";
+import type { EvidenceId, TreeId } from "../../domain/ids.ts";
 import type { Result } from "../../domain/result.ts";
 import type { Evidence } from "../../ports/evidence.ts";
 import type { GateRequest } from "../../ports/gate.ts";
@@ -41,6 +41,8 @@ interface RunnerOptions {
   readonly evidence: Evidence;
   readonly env: Environment;
   readonly cookie?: () => string;
+  /** The tree that each place is set up for, by its folder and its environment. Kept from one judgement to the next. */
+  readonly setUp: Map<string, TreeId>;
 }
 
 export interface CheckRunner {
@@ -53,7 +55,10 @@ export interface CheckRunner {
   ): Promise<CheckOutcome>;
 }
 
-/** Runs checks over one tree. Each environment is looked at and set up once, when the first check needs it. */
+/**
+ * Runs checks over one tree. Each environment is looked at once in a judgement, when the first check needs it, and set
+ * up once for a tree, however often that is judged.
+ */
 export function checkRunner(options: RunnerOptions, request: GateRequest, signal: AbortSignal): CheckRunner {
   const troubles = new Map<string, Promise<Trouble | null>>();
   const start = (line: string, timeoutMs: number, onLine: (text: string) => void): Promise<ProcessResult> =>
@@ -69,15 +74,22 @@ export function checkRunner(options: RunnerOptions, request: GateRequest, signal
       { signal, onLine },
     );
 
+  async function readied(name: string, environment: CheckEnvironment, onOutput: (line: string) => void) {
+    const place = `${request.path}\n${name}`;
+    const isSetUp = options.setUp.get(place) === request.tree;
+    const begin = (line: string, timeoutMs: number) => start(line, timeoutMs, onOutput);
+    const trouble = await troubleIn(environment, request.timeoutMs, begin, isSetUp);
+    if (trouble !== null) options.setUp.delete(place);
+    else if (request.tree !== "") options.setUp.set(place, request.tree);
+    return trouble;
+  }
+
   return {
     async run(command, name, reports, onOutput) {
       const environment = options.environments.get(name);
       const cell = { check: command.name, command: command.run, environment: name } as const;
       if (environment === undefined) return without(cell, "error", `there is no environment ${name}`);
-      if (!troubles.has(name)) {
-        const begin = (line: string, timeoutMs: number) => start(line, timeoutMs, onOutput);
-        troubles.set(name, troubleIn(environment, request.timeoutMs, begin));
-      }
+      if (!troubles.has(name)) troubles.set(name, readied(name, environment, onOutput));
       const trouble = await troubles.get(name)!;
       if (trouble !== null) {
         const log = await options.evidence.keep(`environment: ${name}\n${trouble.why}\n\n${trouble.output}`);

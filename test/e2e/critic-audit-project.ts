@@ -31,6 +31,8 @@ export interface Project {
   /** What the developer of a story was given, attempt by attempt. */
   prompts(role: string, story?: string): string[];
   file(story: string, path: string): string;
+  /** Called before an agent begins, and waited for. */
+  onAsked: (asked: Asked) => Promise<void>;
   clear(): void;
 }
 
@@ -74,7 +76,7 @@ export function makeProject(): Project {
       run({
         root: repository.root,
         env: repository.env,
-        agents: agentsOf(scripts, asked),
+        agents: agentsOf(scripts, asked, (one) => project.onAsked(one)),
         onLines: (more) => void lines.push(...more),
         ...options,
         config: CONFIG,
@@ -94,6 +96,7 @@ export function makeProject(): Project {
         .filter((each) => each.role === role && (story === undefined || each.story === story))
         .map(({ prompt }) => prompt),
     file: (story, path) => repository.git("show", `remand/${story}:${path}`),
+    onAsked: () => Promise.resolve(),
     clear: () => repository.clear(),
   };
   return project;
@@ -108,7 +111,7 @@ const CONFIG = {
 /** The project's own tests as the check, where it is about what they say; starting them takes its time. */
 export const REAL_TESTS = "gates.checks.commands=[node --test]";
 
-function agentsOf(scripts: Scripts, asked: Asked[]): Record<string, Agent> {
+function agentsOf(scripts: Scripts, asked: Asked[], onAsked: Project["onAsked"]): Record<string, Agent> {
   const roles = [...new Set(Object.keys(scripts).map((name) => name.split("/")[0]!))];
   return Object.fromEntries(
     roles.map((role) => {
@@ -123,8 +126,10 @@ function agentsOf(scripts: Scripts, asked: Asked[]): Record<string, Agent> {
         role,
         {
           name: role,
-          run: (request, control) => {
-            asked.push({ ...request, role, story: request.key.replace(/:\d+$/, "") });
+          run: async (request, control) => {
+            const one = { ...request, role, story: request.key.replace(/:\d+$/, "") };
+            asked.push(one);
+            await onAsked(one);
             return agent.run(request, control);
           },
         } satisfies Agent,

@@ -397,9 +397,19 @@ test("acceptance unblocks what depends on it, and two stories are reworked at th
   project.story("one");
   project.story("two");
   project.story("three", "dependencies: [one, two]\n");
-  const slow = (line: string) => ({ ...works(line), delay: "300ms" });
+  // The rework of each is held up until the other's has begun: one after the other they would never end.
+  const begun = new Set<string>();
+  let letBothGo = (): void => undefined;
+  const both = new Promise<void>((resolve) => {
+    letBothGo = resolve;
+  });
+  project.onAsked = async ({ role, story, turn }) => {
+    if (role !== "developer" || turn === 0 || story === "three") return;
+    if (begun.add(story).size === 2) letBothGo();
+    await both;
+  };
   const result = await project.run({
-    developer: [slow("// one"), slow("// two")],
+    developer: [works("// one"), works("// two")],
     critic: [reviewFailed(SWALLOWED), reviewPassed],
     auditor: [auditPassed],
   });

@@ -57,6 +57,7 @@ export function instantWorld({ journal, atOnce, failures, outbox }: InstantOptio
     integration: null,
     forge: null,
     fixLint: null,
+    detective: null,
     roster: rosterOf(attempts),
     watcher: { onLines: () => undefined, onOutput: () => undefined },
     nonce: () => "n0nc3n0nc3n0nc3",
@@ -135,6 +136,7 @@ function workspaceOf(attempts: ReadonlyMap<string, number>): Workspace {
     diff: async () => "",
     fileAt: async () => null,
     restore: async (_story, tree) => ({ tree, commit: tree }),
+    putBack: async (story) => now(story),
     forget: async () => undefined,
     dispose: async () => undefined,
   };

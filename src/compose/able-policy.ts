@@ -1,10 +1,10 @@
 import { RemandError } from "../domain/error.ts";
-import { GATES, type GateName } from "../domain/gate.ts";
-import type { GateRules, Policy } from "../domain/policy.ts";
+import type { GateName } from "../domain/gate.ts";
+import type { Policy } from "../domain/policy.ts";
 
 /**
  * The policy as far as it can be carried out here. What cannot be done at all is refused before anything starts,
- * with the setting that helps; finding blame is left out, since the work can go back without it.
+ * with the setting that helps.
  */
 export function ablePolicy(
   policy: Policy,
@@ -24,6 +24,5 @@ export function ablePolicy(
       `work in a checkout of your own cannot be delivered by ${policy.deliver}`,
       "Set `deliver: branch`.",
     );
-  const unblamed = Object.fromEntries(GATES.map((gate) => [gate, { ...policy.gates[gate], blame: false }]));
-  return { ...policy, gates: unblamed as { readonly [G in GateName]: GateRules } };
+  return policy;
 }

@@ -16,7 +16,13 @@ import { insistOnReviewers, practicesOf } from "./reviewers.ts";
 import { rosterOf } from "./roster.ts";
 import type { RunPlan } from "../cli/host.ts";
 import type { Policy } from "../domain/policy.ts";
-import type { EngineWorld } from "../engine/world.ts";
+import type { Config } from "../config/config.ts";
+import { knownDurationMs } from "../config/duration.ts";
+import type { Detective, EngineWorld } from "../engine/world.ts";
+import type { Laboratory } from "../ports/laboratory.ts";
+import { createCommandTrial } from "../adapters/process/command-trial.ts";
+import { allowedEnvironment } from "../adapters/process/environment.ts";
+import { COOKIE_VARIABLE } from "../adapters/process/leftovers.ts";
 import type { InPlace } from "../adapters/git/in-place.ts";
 import type { SqliteJournal } from "../adapters/journal/sqlite-journal.ts";
 import type { StateFolder } from "./state-folder.ts";
@@ -84,6 +90,7 @@ export async function engineWorld(
     integration: delivery.integration,
     forge: delivery.forge,
     fixLint: delivery.fixLint,
+    detective: detectiveOf(plan.config, laboratory, env),
     watcher: plan.watcher,
     nonce,
   };
@@ -93,4 +100,19 @@ export async function engineWorld(
 /** That preset notes in the stories' own files how far they are: those notes are no work that was forgotten. */
 function aside({ config }: RunPlan): { readonly aside?: string } {
   return config.preset === "story" ? { aside: config.stories } : {};
+}
+
+/** What failed in another environment, or on a forge, cannot be run again here; it is read, and not proven. */
+function detectiveOf(
+  { blame, environments, env: visible, gates, forge }: Config,
+  laboratory: Laboratory,
+  env: Readonly<Record<string, string | undefined>>,
+): Detective {
+  const isCiElsewhere = forge.use !== "none" && gates.ci.commands.length === 0;
+  return {
+    laboratory,
+    trial: blame.prove ? createCommandTrial(allowedEnvironment(env, [...visible, COOKIE_VARIABLE])) : null,
+    limits: { runs: blame.runs, timeMs: knownDurationMs(blame.time) },
+    environments: [...Object.keys(environments), ...(isCiElsewhere ? ["ci"] : [])],
+  };
 }

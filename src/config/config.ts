@@ -23,6 +23,7 @@ export interface Config {
   readonly gates: { readonly [G in GateName]: GateConfig };
   readonly workspace: WorkspaceConfig;
   readonly forge: ForgeConfig;
+  readonly blame: BlameConfig;
   readonly limits: LimitsConfig;
   readonly concurrency: Policy["concurrency"];
   readonly stall: Policy["stall"];
@@ -143,6 +144,15 @@ export interface ForgeConfig {
   readonly tokenFrom: string;
   /** How long a CI run may take. */
   readonly patience: Duration;
+}
+
+/** How the change that caused a failure is looked for. */
+export interface BlameConfig {
+  /** Prove it by running the failing tests without parts of the change. */
+  readonly prove: boolean;
+  /** The most runs, and the most time, for one proof. */
+  readonly runs: number;
+  readonly time: Duration;
 }
 
 export interface WorkspaceConfig {

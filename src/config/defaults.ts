@@ -59,6 +59,7 @@ export const DEFAULTS: Config = {
     tokenFrom: "GITHUB_TOKEN",
     patience: "1h",
   },
+  blame: { prove: true, runs: 30, time: "5m" },
   limits: {
     failures: 3,
     iterations: 30,

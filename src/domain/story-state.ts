@@ -102,6 +102,8 @@ export interface GateState {
   /** The newest judgement that said pass or fail, and whether what it judged is still what is there. */
   readonly last: Judgement | null;
   readonly fresh: boolean;
+  /** The newest state of the files that it passed. */
+  readonly lastPass: TreeId | null;
   /** What kept the gate from judging since then, in its words. */
   readonly trouble: string | null;
   /** Charged failures since a person last reset them. */

@@ -18,6 +18,7 @@ import type { Ledger } from "./ledger.ts";
 import { outcomeOf, type Said } from "./outcome.ts";
 import { bringConflictsIn } from "./perform-delivery.ts";
 import type { Performing } from "./performing.ts";
+import { putBackOutside } from "./put-back.ts";
 import {
   hasTextPhases,
   missingProduct,
@@ -236,14 +237,19 @@ export async function reportAttempt(
   ended: EndedAttempt,
 ): Promise<void> {
   const { id, title } = before.story;
-  const phase = runningPhase(ledger.story(id));
+  const running = ledger.story(id);
+  const phase = runningPhase(running);
   const sheet = await openSheet(world, before);
   if (sheet !== null && ended.outcome.type === "ready") await noteRework(world, before, phase, sheet);
   const { hash } = await world.journal.head();
-  const { tree, commit } = await world.workspace.keep(id, {
-    attempt,
-    subject: `${title} (attempt ${attempt})`,
-    journalHead: hash,
+  const note = { attempt, subject: `${title} (attempt ${attempt})`, journalHead: hash };
+  const kept = await world.workspace.keep(id, note);
+  const { tree, commit, ...beyond } = await putBackOutside(world, before, kept, ended, {
+    // New work has none, even where the work before it had one.
+    scope: running.scope,
+    note: { ...note, subject: `${note.subject}: what was beyond its scope put back` },
+    except: sheet?.path ?? null,
+    remember: (putBack) => world.outbox.put(attemptKey(id, attempt), JSON.stringify({ ...ended, putBack })),
   });
   const changed =
     before.tree === null || before.tree === tree ? [] : await world.workspace.changed(id, before.tree, tree);
@@ -253,7 +259,7 @@ export async function reportAttempt(
       : await productOfAttempt(world, before, phase, sheet, { tree, changed, outcome: ended.outcome });
   const disputes = await disputedFindings(world, before, ended.message);
   await appendWhile(ledger, id, isAttempt(attempt), [
-    { type: "attempt.finished", attempt, tree, commit, changed, ...product, ...ended },
+    { type: "attempt.finished", attempt, tree, commit, changed, ...product, ...ended, ...beyond },
     ...disputes,
   ]);
   await world.outbox.drop(attemptKey(id, attempt));

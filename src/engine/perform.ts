@@ -4,6 +4,7 @@ import type { Event, Step } from "../domain/event.ts";
 import { appendWhile } from "./append-while.ts";
 import type { Ledger } from "./ledger.ts";
 import { askAgain, startAttempt } from "./perform-attempt.ts";
+import { blameFailure } from "./perform-blame.ts";
 import { deliver, fixLint } from "./perform-delivery.ts";
 import { startGate } from "./perform-gate.ts";
 import { checkHealth, startRemediation } from "./perform-remediation.ts";
@@ -37,9 +38,7 @@ export async function perform(
     case "adjudicate":
       return step(ledger, command, "adjudication", () => adjudicate({ ...performing, command }));
     case "find-blame":
-      return step(ledger, command, "blame", () =>
-        missing("nothing here finds blame; switch it off with gates.<name>.blame: false"),
-      );
+      return step(ledger, command, "blame", () => blameFailure({ ...performing, command }));
     case "fix-lint":
       return step(ledger, command, "lint-fix", () => fixLint({ ...performing, command }));
     case "deliver":
@@ -107,8 +106,4 @@ async function step(ledger: Ledger, { story }: StoryCommand, name: Step, work: (
 /** The journal itself cannot be written: no event can say so. */
 function isForEverybody(error: RemandError): boolean {
   return error.code.startsWith("journal-");
-}
-
-function missing(what: string): Promise<never> {
-  return Promise.reject(new RemandError("input-invalid", what, "change the config"));
 }

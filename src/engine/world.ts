@@ -5,12 +5,23 @@ import type { Forge } from "../ports/forge.ts";
 import type { Gate } from "../ports/gate.ts";
 import type { Integration } from "../ports/integration.ts";
 import type { Journal } from "../ports/journal.ts";
+import type { Laboratory } from "../ports/laboratory.ts";
 import type { Outbox } from "../ports/outbox.ts";
 import type { Queue } from "../ports/queue.ts";
 import type { Roster } from "../ports/roster.ts";
 import type { StoryPages } from "../ports/story-pages.ts";
+import type { Trial } from "../ports/trial.ts";
 import type { Watcher } from "../ports/watcher.ts";
 import type { Workspace } from "../ports/workspace.ts";
+
+export interface Detective {
+  readonly laboratory: Laboratory;
+  /** Proves by running; `null`: only by reading. */
+  readonly trial: Trial | null;
+  readonly limits: { readonly runs: number; readonly timeMs: number };
+  /** Names of environments that are not this machine: what failed there cannot be run again here. */
+  readonly environments: readonly string[];
+}
 
 interface FixControl {
   readonly signal: AbortSignal;
@@ -33,6 +44,8 @@ export interface EngineWorld {
   /** How branches come together; `null` where the work is done in a person's own checkout. */
   readonly integration: Integration | null;
   readonly forge: Forge | null;
+  /** Looks for the change that caused a failure; `null` where nobody does. */
+  readonly detective: Detective | null;
   /** Puts formatting and lint right; `null` where no command does that. */
   readonly fixLint: ((path: string, control: FixControl) => Promise<void>) | null;
   readonly watcher: Watcher;

@@ -31,7 +31,11 @@ export function gateJudged(state: StoryState, judgement: Judgement, base: string
   });
   switch (proven) {
     case "pass":
-      return placesJudged(withGate(noted, gate, { errors: 0, inconclusives: 0, ciRetries: 0 }), gate, "pass");
+      return placesJudged(
+        withGate(noted, gate, { errors: 0, inconclusives: 0, ciRetries: 0, lastPass: judgement.tree }),
+        gate,
+        "pass",
+      );
     case "fail":
       return failed(noted, judgement, at);
     case "error": {

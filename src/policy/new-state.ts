@@ -27,6 +27,7 @@ export const EMPTY_RUN: RunState = {
 export const UNJUDGED: GateState = {
   last: null,
   fresh: false,
+  lastPass: null,
   trouble: null,
   failures: 0,
   failuresEver: 0,

@@ -12,5 +12,9 @@ export interface Bench {
    * tree that is: two of the same name are the same files.
    */
   set(tree: string, texts: ReadonlyMap<string, string | null>): Promise<TreeId>;
+  /** The paths of all files that git knows in the present state. */
+  paths(): Promise<readonly string[]>;
+  /** A file as it is there now; `null` where there is none, or it is no text. At once, because many are read. */
+  text(path: string): string | null;
   close(): Promise<void>;
 }

@@ -187,6 +187,9 @@ export const configFileSchema = z.strictObject({
       patience: duration.optional(),
     })
     .optional(),
+  blame: z
+    .strictObject({ prove: z.boolean().optional(), runs: count(1, 500).optional(), time: duration.optional() })
+    .optional(),
   limits: limits.optional(),
   concurrency: z
     .strictObject({

@@ -155,7 +155,7 @@ describe("CI by command", () => {
 
   test("a test failure is charged to the checks, and goes back", async () => {
     project.story("cap");
-    const fails = "grep -q good src/wait.js || { echo '1 failing'; echo 'AssertionError: no cap'; exit 1; }";
+    const fails = "! grep -q bad src/wait.js || { echo '1 failing'; echo 'AssertionError: no cap'; exit 1; }";
     await project.run(
       { developer: [works("// bad"), works("// good")] },
       { set: ci(`gates.ci.commands=[${JSON.stringify(fails)}]`) },

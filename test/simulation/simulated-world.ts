@@ -149,6 +149,7 @@ export function simulatedWorld(
     integration: null,
     forge: null,
     fixLint: null,
+    detective: null,
     roster: {
       playing: guarded("roster", (role) => ({
         agent: { ...agent, name: role },

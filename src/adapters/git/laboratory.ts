@@ -1,3 +1,4 @@
+import { readFileSync, realpathSync } from "node:fs";
 import { realpath, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { treeId, type TreeId } from "../../domain/ids.ts";
@@ -44,15 +45,34 @@ export function createLaboratory(options: LaboratoryOptions): Laboratory {
           await close();
           throw error;
         }
+        const { git, prefix } = repository;
         return {
-          path: resolve(path, repository.prefix),
-          set: (tree, texts) => set(repository.git, path, tree, texts),
+          path: resolve(path, prefix),
+          set: (tree, texts) => set(git, path, tree, texts),
+          paths: async () =>
+            (await git.run(["ls-files", "-z"], { cwd: path })).split("\0").filter((each) => each !== ""),
+          text: (file) => textIn(path, file),
           close,
         };
       });
     },
   } satisfies Laboratory;
 }
+
+/** What leads out of the place, by its name or by a link, is not there. */
+function textIn(path: string, file: string): string | null {
+  try {
+    const real = realpathSync(join(path, file));
+    if (!real.startsWith(`${path}/`)) return null;
+    const bytes = readFileSync(real);
+    return bytes.length > MOST_BYTES || bytes.includes(0) ? null : bytes.toString("utf8");
+  } catch {
+    // A folder, a broken link, a file that is gone: nothing to read.
+    return null;
+  }
+}
+
+const MOST_BYTES = 2_000_000;
 
 /** Made as a tree first, and then checked out: git touches only what differs from what was there. */
 async function set(git: Git, path: string, tree: string, texts: ReadonlyMap<string, string | null>): Promise<TreeId> {

@@ -1,0 +1,96 @@
+import type { Blame, Suspect } from "../domain/blame.ts";
+import type { Judgement } from "../domain/gate.ts";
+import type { StoryState } from "../domain/story-state.ts";
+import { matchesAnyGlob } from "../stdx/glob.ts";
+import { appendWhile, isStep } from "./append-while.ts";
+import { findBlame, type Proving } from "./find-blame.ts";
+import type { PerformingOf } from "./performing.ts";
+import type { Detective, EngineWorld } from "./world.ts";
+
+/** Looks for the change that made a gate fail, and tells which attempt it came with. */
+export async function blameFailure({ command, ledger, world, signal }: PerformingOf<"find-blame">): Promise<void> {
+  const { story, gate } = command;
+  const { detective } = world;
+  const before = ledger.story(story);
+  const judgement = before.gates[gate]?.last ?? null;
+  if (!(await ledger.append(story, [{ type: "step.started", step: "blame" }]))) return;
+  const beganAt = world.clock.now();
+  const found =
+    detective === null || judgement === null
+      ? nothingKnown("nothing here looks for causes")
+      : await looked(before, judgement, world, detective, signal, (text) => world.watcher.onOutput(command, text));
+  if (signal.aborted) return;
+  const blame = await attributed(before, found, world);
+  const durationMs = world.clock.now() - beganAt;
+  await appendWhile(ledger, story, isStep("blame"), [{ type: "blame.found", gate, blame, durationMs }]);
+}
+
+async function looked(
+  state: StoryState,
+  judgement: Judgement,
+  world: EngineWorld,
+  detective: Detective,
+  signal: AbortSignal,
+  onRun: (text: string) => void,
+): Promise<Blame> {
+  const { id } = state.story;
+  const { path, base: start } = await world.workspace.prepare(id);
+  const base = state.gates[judgement.gate]?.lastPass ?? start;
+  const [log] = judgement.evidence;
+  const output = log === undefined ? null : await world.evidence.read(log);
+  if (output === null) return nothingKnown("the failed check left nothing to read");
+  const diff = await world.workspace.diff(id, base, judgement.tree);
+  const bench = await detective.laboratory.open({ signal });
+  try {
+    const testPaths = state.policy?.scope.testPaths ?? [];
+    const given = {
+      output,
+      root: path,
+      base,
+      tree: judgement.tree,
+      diff,
+      isTest: (file: string) => matchesAnyGlob(file, testPaths),
+    };
+    const { blame } = await findBlame(given, {
+      bench,
+      textBefore: (file) => world.workspace.fileAt(id, base, file),
+      proof: provingOf(judgement, detective),
+      signal,
+      now: () => world.clock.now(),
+      onRun,
+    });
+    return blame;
+  } finally {
+    await bench.close();
+  }
+}
+
+/** Only a check that runs here can be run again; one of another environment is read, and not proven. */
+function provingOf({ runs }: Judgement, { trial, limits, environments }: Detective): Proving | null {
+  const failed = (runs ?? []).find((run) => run.result === "fail");
+  if (trial === null || failed === undefined || environments.includes(failed.environment)) return null;
+  return { trial, command: failed.command, limits };
+}
+
+/** Work goes back to the attempt that broke it: the newest one that changed the file. */
+async function attributed(state: StoryState, blame: Blame, world: EngineWorld): Promise<Blame> {
+  if (blame.suspects.length === 0) return blame;
+  const { id } = state.story;
+  const { base } = await world.workspace.prepare(id);
+  const changes: { readonly attempt: number; readonly files: ReadonlySet<string> }[] = [];
+  let from: string = base;
+  for (const { attempt, tree } of state.attempts) {
+    if (tree === null || tree === from) continue;
+    changes.push({ attempt, files: new Set(await world.workspace.changed(id, from, tree)) });
+    from = tree;
+  }
+  const withAttempt = (suspect: Suspect): Suspect => {
+    const came = changes.findLast(({ files }) => files.has(suspect.file));
+    return came === undefined ? suspect : { ...suspect, attempt: came.attempt };
+  };
+  return { ...blame, suspects: blame.suspects.map(withAttempt) };
+}
+
+function nothingKnown(explanation: string): Blame {
+  return { verdict: "unknown", basis: "ranked", confidence: 0, suspects: [], explanation, testRuns: 0 };
+}

@@ -312,7 +312,7 @@ describe("remand demo", () => {
               ...seen.evidence,
               read: () =>
                 Promise.resolve(
-                  "## BRIEF\n\n**Goal:** Hello.\n**Gate:** checks\n**Result:** red\n\n**Failing evidence:**\n- Test: the first retry\n\nmore\n\n### Issues Found\n\n- src/retry.js:2: no name\n\nmore\n",
+                  "## BRIEF\n\n**Goal:** Hello.\n**Gate:** checks\n**Result:** red\n\n**Failing evidence:**\n- Test: the first retry\n\nmore\n\n### Issues Found\n\n- src/retry.js:2: no name\n  a\n  b\n  c\n  d\n  e\n  f\n\nmore\n",
                 ),
             },
           };
@@ -326,7 +326,8 @@ describe("remand demo", () => {
     expect(ran.out).toContain(
       "  | **Gate:** checks\n  | **Result:** red\n  | **Failing evidence:**\n  | - Test: the first retry\n\n",
     );
-    expect(ran.out).toContain("  | ### Issues Found\n  | - src/retry.js:2: no name\n\n");
+    expect(ran.out).toContain("  | ### Issues Found\n  | - src/retry.js:2: no name\n  |   a\n");
+    expect(ran.out).toContain("  |   e\n  | …\n\n");
     expect(ran.out).not.toContain("Hello.");
     expect(ran.out).toContain("remand verify");
     const document = await run(["demo", "--json"], [demo], {

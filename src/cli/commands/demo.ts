@@ -76,8 +76,9 @@ function excerpt(text: string, names: readonly string[]): string[] {
     // Below a heading there is a gap before anything is said.
     const gap = name.startsWith("#") ? 1 : 0;
     const [head, ...rest] = [lines[from]!, ...lines.slice(from + 1 + gap)];
-    const length = rest.findIndex((line) => line === "" || line.startsWith("**"));
-    return [head, ...rest.slice(0, length === -1 ? undefined : length)];
+    const end = rest.findIndex((line) => line === "" || line.startsWith("**"));
+    const part = end === -1 ? rest : rest.slice(0, end);
+    return [head, ...part.slice(0, MOST_LINES), ...(part.length > MOST_LINES ? ["…"] : [])];
   });
   return parts.map((line) => (line.length > LONGEST ? `${line.slice(0, LONGEST - 1)}…` : line));
 }
@@ -88,6 +89,7 @@ const WENT_BACK: readonly (readonly [attempt: number, parts: readonly string[]])
   [3, ["### Issues Found", "### Required Fixes"]],
 ];
 const LONGEST = 116;
+const MOST_LINES = 6;
 
 function nextSteps(root: string): readonly (readonly [typed: string, why: string])[] {
   return [

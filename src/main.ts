@@ -28,6 +28,7 @@ if (argv.length === 1 && (argv[0] === "--version" || argv[0] === "-V")) {
 
 async function realSurroundings(): Promise<Surroundings> {
   const { createNodeFiles, isFolder, readAll } = await import("./adapters/files/node-files.ts");
+  const { createLineAsker } = await import("./adapters/terminal/line-asker.ts");
   const { watchFolder } = await import("./adapters/files/watch-folder.ts");
   return {
     version: ownVersion(),
@@ -44,20 +45,10 @@ async function realSurroundings(): Promise<Surroundings> {
       if (process.stdin.isTTY) process.stderr.write("remand: reading from the terminal; end with Ctrl-D\n");
       return readAll(process.stdin, "the standard input");
     },
-    ask: process.stdin.isTTY && process.stdout.isTTY ? askedAtTerminal : null,
+    ask: process.stdin.isTTY && process.stdout.isTTY ? createLineAsker(process.stdin, process.stdout) : null,
     out: (text) => void process.stdout.write(text),
     err: (text) => void process.stderr.write(text),
   };
-}
-
-async function askedAtTerminal(question: string): Promise<string> {
-  const { createInterface } = await import("node:readline/promises");
-  const lines = createInterface({ input: process.stdin, output: process.stdout });
-  try {
-    return await lines.question(question);
-  } finally {
-    lines.close();
-  }
 }
 
 /** The engine and its database are loaded by the first command that asks for them, and by no other. */

@@ -56,6 +56,25 @@ function textOf(report: GateReport, glyphs: Glyphs, paint: Paint): string {
   return `${shown.join("")}${gateVerdict(report, glyphs)}\n`;
 }
 
+/** A table in markdown. Text of tools stands in cells, where it can begin nothing of its own. */
+export function gateSummary(report: GateReport): string {
+  const cell = (text: string): string => text.replaceAll(/[|<>`*_[\]\\]/g, (char) => `&#${char.codePointAt(0)};`);
+  const rows = gateLines(report).flatMap(({ mark, gate, text, details }) => [
+    `| ${UNICODE_GLYPHS.marks[mark]} ${gate} | ${cell([text, ...details].join("\n")).replaceAll("\n", "<br>")} |`,
+  ]);
+  return [
+    "## Remand gate",
+    "",
+    "| gate | |",
+    "|---|---|",
+    ...rows,
+    "",
+    gateVerdict(report, UNICODE_GLYPHS),
+    "",
+    "",
+  ].join("\n");
+}
+
 /** Gates that broke or proved nothing have no findings: without a word of it they would look clean. */
 function troublesOf({ judgements }: GateReport): readonly string[] {
   return judgements

@@ -138,6 +138,26 @@ describe("remand gate", () => {
     ]);
   });
 
+  it("adds a table to the page of the run on GitHub, beside what is there", async () => {
+    const odd = identified({ severity: "major", category: "x", source: "y", message: "a | <b> `c`" });
+    const host = fakeHost({ gates: report([judgement({ result: "fail", findings: [odd], blocking: [odd.id] })]) });
+    const disk = memoryFiles({ "/work/remand.yaml": CONFIG, "/summary.md": "# Before\n" });
+    const env = { GITHUB_ACTIONS: "true", GITHUB_STEP_SUMMARY: "/summary.md" };
+    await run(["gate", "--format", "sarif", "--output", "x.sarif"], [gate], { host, files: disk, env });
+    expect((await disk.read("/summary.md"))!.split("\n").slice(0, 8)).toEqual([
+      "# Before",
+      "## Remand gate",
+      "",
+      "| gate | |",
+      "|---|---|",
+      "| ✖ integrity | pass   20 ms<br>a &#124; &#60;b&#62; &#96;c&#96; |",
+      "| · audit | not judged: nobody plays auditor |",
+      "",
+    ]);
+    await run(["gate"], [gate], { host, files: disk, env: { GITHUB_STEP_SUMMARY: "/summary.md" } });
+    expect((await disk.read("/summary.md"))!.split("## Remand gate")).toHaveLength(2);
+  });
+
   it("ends at once with 2 where the config is wrong", async () => {
     const host = fakeHost({ gates: report([judgement()]) });
     const broken = memoryFiles({ "/work/remand.yaml": "gaets: {}\n" });

@@ -3,7 +3,7 @@ import { isPassed, type GateReport } from "../../domain/gate-report.ts";
 import { counted } from "../../views/words.ts";
 import { problemText } from "../../writers/problem-text.ts";
 import { EXIT, INTERRUPTED, type CliCommand, type ExitCode, type Interrupt, type World } from "../command.ts";
-import { formatGates, GATE_FORMATS, type FormatSetting, type GateFormat } from "../gate-formats.ts";
+import { formatGates, gateSummary, GATE_FORMATS, type FormatSetting, type GateFormat } from "../gate-formats.ts";
 import { fieldsHelp, JSON_OPTION, pickedFields } from "../json-fields.ts";
 import { planGates, type PlannedGates } from "../gate-plan.ts";
 import { collect, wordOf } from "../option-values.ts";
@@ -125,10 +125,18 @@ async function tell(
     fields,
   };
   const text = formatGates(report, format, setting);
+  await addSummary(world, report);
   if (output === undefined) return world.out(text);
   await world.files.write(resolve(world.cwd, output), text);
   world.out(formatGates(report, shownFormat(world), { ...setting, paint: paintFor(world.color) }));
   world.err(`remand: wrote ${output} (${format}, ${counted(findingsIn(report), "finding")})\n`);
+}
+
+/** GitHub shows this file on the page of the run, below what other steps wrote into it. */
+async function addSummary(world: World, report: GateReport): Promise<void> {
+  const file = world.env["GITHUB_STEP_SUMMARY"];
+  if (world.env["GITHUB_ACTIONS"] !== "true" || file === undefined || file === "") return;
+  await world.files.write(file, `${(await world.files.read(file)) ?? ""}${gateSummary(report)}`);
 }
 
 const findingsIn = ({ judgements }: GateReport): number =>

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createClaudeAgent } from "../../src/adapters/agents/claude-agent.ts";
 import type { ClientAgentOptions } from "../../src/adapters/agents/client-agent.ts";
 import { describeAgent } from "../contract/agent.ts";
@@ -66,4 +66,27 @@ describe("real claude", () => {
     },
   });
   describeConfinement("claude", { hands, server: () => server, make, left: cookies.left });
+
+  test("a rate limit is not waited for here: it is said when to try again", async () => {
+    server.script(() => ({ fails: 429, retryAfterSeconds: 60 }));
+    const beganAt = Date.now();
+    const result = await make({}).run(
+      {
+        prompt: "do it",
+        cwd: home,
+        access: "read",
+        session: null,
+        outputSchema: null,
+        model: null,
+        timeoutMs: 60_000,
+        env: {},
+        key: "s:1",
+        turn: 0,
+      },
+      { signal: new AbortController().signal, onEvent: () => undefined },
+    );
+    expect(result.error?.kind).toBe("rate-limit");
+    expect(result.error!.retryAt! - beganAt).toBeGreaterThanOrEqual(55_000);
+    expect(server.requests).toHaveLength(1);
+  });
 });

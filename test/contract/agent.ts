@@ -193,9 +193,11 @@ export function describeAgent(name: string, subject: AgentUnderTest): void {
     });
 
     test("who may only look changes nothing, and it is told what was refused", async () => {
-      const { result } = await run({ writes: { path: "a.txt", text: "a" }, says: "done" }, { access: "read" });
+      const request = { access: "read" } as const;
+      const { result, events } = await run({ writes: { path: "a.txt", text: "a" }, says: "done" }, request);
       expect(result.status).toBe("completed");
       expect(result.denied).not.toEqual([]);
+      expect(events).toContainEqual({ type: "output", line: `refused: ${result.denied[0]}` });
       expect(readdirSync(cwd)).toEqual([]);
     });
 

@@ -190,12 +190,16 @@ async function dispatch(
   );
   await launch.after?.();
   const heard = launch.listener.heard(ended);
+  for (const refused of heard.denied.slice(0, MOST_SHOWN))
+    control.onEvent({ type: "output", line: `refused: ${refused}` });
   const isStopped = stopped !== null && !control.signal.aborted;
   return {
     result: resultOf(client, ended, heard, session, isStopped ? stopped : null),
     isUnknownSession: heard.isUnknownSession,
   };
 }
+
+const MOST_SHOWN = 20;
 
 /** A line that is longer is handed on in pieces, and then it is no JSON. */
 const LONGEST_LINE_BYTES = 8 * 1024 * 1024;

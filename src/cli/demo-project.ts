@@ -16,7 +16,7 @@ const PACKAGE = `{
 const CONFIG = `version: 1
 preset: critic-audit
 agents:
-  # A real project names a real agent here: { use: command, command: claude -p --permission-mode acceptEdits }
+  # A real project names a real agent here: { use: claude }
   developer: { use: scripted, command: agent-script.yaml }
   critic: { use: scripted, command: agent-script.yaml }
   auditor: { use: scripted, command: agent-script.yaml }

@@ -69,7 +69,7 @@ describe("remand init", () => {
       "Preset: critic-audit, factory, goal, story [goal]: ",
       '"gaol" is none of critic-audit, factory, goal, story. Preset [goal]: ',
       "Command that says whether the work is good [go test ./...]: ",
-      "Developer: claude, codex, or a command of yours [claude -p --permission-mode acceptEdits]: ",
+      "Developer: claude, codex, or a command of yours [claude]: ",
     ]);
     const shown = await run(["config", "--json"], [config], { files });
     expect(JSON.parse(shown.out)).toMatchObject({

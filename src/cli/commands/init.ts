@@ -102,7 +102,7 @@ async function answersFor(ask: World["ask"], typed: PresetName | null, found: st
   };
 }
 
-const AGENT = "claude -p --permission-mode acceptEdits";
+const AGENT = "claude";
 
 /** A command as a value of YAML: plain where that is safe, else quoted. JSON is YAML. */
 const scalar = (text: string): string =>
@@ -127,7 +127,7 @@ function configText(preset: PresetName, check: string | null, agent: string): st
 version: 1
 preset: ${preset}
 agents:
-  # The program that does the work. It gets the prompt on its standard input and works in the story's own worktree.
+  # Who does the work, in the story's own worktree: claude, codex, or a command that gets the prompt on its input.
   developer: ${agent === "claude" || agent === "codex" ? `{ use: ${agent} }` : `{ use: command, command: ${scalar(agent)} }`}
 ${reviewersText(preset)}gates:
   checks:
@@ -140,7 +140,7 @@ limits: { costUsd: 5, time: 2h }
 function reviewersText(preset: PresetName): string {
   const roles = reviewersOf(preset);
   if (roles.length === 0) return "";
-  const lines = roles.map((role) => `  ${role}: { use: command, command: claude -p --permission-mode plan }\n`);
+  const lines = roles.map((role) => `  ${role}: { use: claude }\n`);
   return `  # Who judges it. They may only read, and end with a verdict; another model than the developer's sees more.\n${lines.join("")}`;
 }
 

@@ -61,6 +61,7 @@ function lateHost(watchFolder: Host["watchFolder"]): Host {
     own: async (root, plan) => (await host()).own(root, plan),
     tryChecks: async (root, plan) => (await host()).tryChecks(root, plan),
     gate: async (root, plan) => (await host()).gate(root, plan),
+    blame: async (root, plan) => (await host()).blame(root, plan),
     probe: async (root, programs) => (await host()).probe(root, programs),
     watchFolder,
     demoRepository: async (files) => (await host()).demoRepository(files),

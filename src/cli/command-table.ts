@@ -59,6 +59,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import("./commands/gate.ts"),
   },
   {
+    name: "blame",
+    summary: "say which part of a change broke a check, and prove it by running",
+    load: () => import("./commands/blame.ts"),
+  },
+  {
     name: "parse",
     summary: "read the signal or the verdict out of an agent's text",
     load: () => import("./commands/parse.ts"),

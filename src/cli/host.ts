@@ -1,4 +1,5 @@
 import type { Config } from "../config/config.ts";
+import type { BlameReport } from "../domain/blame-report.ts";
 import type { Event } from "../domain/event.ts";
 import type { GateName, Judgement } from "../domain/gate.ts";
 import type { GateReport } from "../domain/gate-report.ts";
@@ -27,6 +28,8 @@ export interface Host {
   tryChecks(root: string, plan: Omit<RunPlan, "watcher">): Promise<Pick<Judgement, "result" | "summary">>;
   /** Has gates judge the checkout, or one of its commits, by themselves: no agent works, and nothing is journalled. */
   gate(root: string, plan: GatePlan): Promise<GateReport>;
+  /** Says which part of a change broke a check. The checkout is only read. */
+  blame(root: string, plan: BlamePlan): Promise<BlameReport>;
   /** What can be said of the surroundings: git, Node, the journal's place, and whether each program is there to be run. */
   probe(root: string, programs: readonly (string | ClientWish)[]): Promise<readonly Probe[]>;
   /** Calls back when a file of the folder was made, changed or taken away. Returns how to stop it. */
@@ -101,6 +104,22 @@ export interface GatePlan {
   readonly agents?: Readonly<Record<string, Agent>>;
   readonly signal: AbortSignal;
   onOutput(gate: GateName, line: string): void;
+  onNotice(text: string): void;
+}
+
+export interface BlamePlan {
+  readonly config: Config;
+  /** What the failed check printed; `null`: the check is run first. */
+  readonly output: string | null;
+  /** The check; `null`: only what it printed is known. */
+  readonly command: string | null;
+  readonly prove: boolean;
+  /** The commit to look at; `null`: the files as they are. */
+  readonly at: string | null;
+  readonly base: string | null;
+  readonly limits: { readonly runs: number; readonly timeMs: number };
+  readonly signal: AbortSignal;
+  onRun(what: string): void;
   onNotice(text: string): void;
 }
 

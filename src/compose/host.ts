@@ -13,6 +13,7 @@ export function createHost(env: Readonly<Record<string, string | undefined>>): H
     own: async (root, plan) => (await import("./own.ts")).own(root, plan, env),
     tryChecks: async (root, plan) => (await import("./try-checks.ts")).tryChecks(root, plan, env),
     gate: async (root, plan) => (await import("./gate.ts")).gate(root, plan, env),
+    blame: async (root, plan) => (await import("./blame.ts")).blame(root, plan, env),
     probe: async (root, programs) => (await import("./probe.ts")).probe(root, programs, env),
     watchFolder,
     demoRepository: async (files) => (await import("./demo-repository.ts")).demoRepository(files),

@@ -30,6 +30,8 @@ export interface Blame {
   readonly basis: "proven" | "ranked";
   readonly confidence: number;
   readonly suspects: readonly Suspect[];
+  /** Of `multi`: none of the suspects does it alone, all of them together do. */
+  readonly together?: boolean;
   readonly explanation: string;
   readonly testRuns: number;
 }

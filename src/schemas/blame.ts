@@ -19,6 +19,7 @@ export const blameSchema = z.strictObject({
   basis: z.enum(["proven", "ranked"]),
   confidence,
   suspects: z.array(suspectSchema),
+  together: z.boolean().exactOptional(),
   explanation: text,
   testRuns: count,
 });

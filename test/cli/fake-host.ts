@@ -170,6 +170,7 @@ export function fakeHost(options: FakeHostOptions = {}): FakeHost {
       const report = options.gates;
       return report === undefined ? Promise.reject(new Error("this test judges nothing")) : Promise.resolve(report);
     },
+    blame: () => Promise.reject(new Error("this test blames nothing")),
     probe: () => Promise.resolve(options.probes ?? []),
     demoRepository: (files) => {
       Object.assign(demoFiles, files);

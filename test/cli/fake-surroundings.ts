@@ -58,6 +58,7 @@ export const NO_HOST: Host = {
   own: absent,
   tryChecks: absent,
   gate: absent,
+  blame: absent,
   watchFolder: () => () => undefined,
   probe: absent,
   demoRepository: absent,

@@ -84,19 +84,22 @@ const finding: fc.Arbitrary<Finding> = made(
   { detail: text, file: text, line: count, symbol: text, suggestedFix: text, criterion: text, stage: text },
 );
 
-export const blame: fc.Arbitrary<Blame> = made({
-  verdict: fc.constantFrom(...BLAME_VERDICTS),
-  basis: fc.constantFrom("proven", "ranked"),
-  confidence,
-  suspects: list(
-    made(
-      { file: text, line: count, change: text, confidence, reasons: texts },
-      { endLine: count, symbol: text, commit: text, attempt: count },
+export const blame: fc.Arbitrary<Blame> = made(
+  {
+    verdict: fc.constantFrom(...BLAME_VERDICTS),
+    basis: fc.constantFrom("proven", "ranked"),
+    confidence,
+    suspects: list(
+      made(
+        { file: text, line: count, change: text, confidence, reasons: texts },
+        { endLine: count, symbol: text, commit: text, attempt: count },
+      ),
     ),
-  ),
-  explanation: text,
-  testRuns: count,
-});
+    explanation: text,
+    testRuns: count,
+  },
+  { together: yesNo },
+);
 
 const pair = fc.tuple(text, text);
 
@@ -127,6 +130,7 @@ export const judgement: fc.Arbitrary<Judgement> = made(
     criteria: list(made({ criterion: text, status: fc.constantFrom("verified", "failed", "unknown"), evidence: text })),
     tests: made({ total: count, passed: count, failed: count, skipped: count }),
     coverage: made({ lines: amount, branches: fc.option(amount) }),
+    most: made({}, { tests: count, lines: amount, branches: amount }),
     flaky: texts,
     ciClass: fc.constantFrom(...CI_CLASSES),
     tddPhase,

@@ -4,8 +4,12 @@ import type { ChangedHunk, CodeFile } from "../../domain/change.ts";
 export interface EditKind {
   /** Nothing that runs has changed: comments, layout, the order of imports. */
   readonly isNeutral: boolean;
+  /** Said otherwise, and hardly meant otherwise: braces, mirrored comparisons, a value that got a name. */
+  readonly isRestated: boolean;
   /** The same code with a name changed throughout. */
   readonly isRename: boolean;
+  /** Everything that came is about names that were not there before, and nothing went. */
+  readonly isFresh: boolean;
   readonly isImport: boolean;
   readonly isDocument: boolean;
   readonly isData: boolean;
@@ -26,16 +30,29 @@ const DOCUMENT =
 const DATA =
   /\.(?:json|ya?ml|toml|ini|env|properties|csv|tsv|sql|xml|graphql|proto|cfg|conf)$|(?:^|\/)\.env|(?:^|\/)Dockerfile/i;
 
-export function editKind(hunk: ChangedHunk, file: CodeFile | undefined, before: CodeFile | undefined): EditKind {
-  const removed = tokensOf(hunk.removed);
-  const added = tokensOf(hunk.added);
+/** The words of both sides of a hunk, read once. */
+export interface HunkTokens {
+  readonly removed: readonly string[];
+  readonly added: readonly string[];
+}
+
+export function editKind(
+  hunk: ChangedHunk,
+  { removed, added }: HunkTokens,
+  file: CodeFile | undefined,
+  before: CodeFile | undefined,
+): EditKind {
   const isDocument = DOCUMENT.test(hunk.file) && !hunk.isBinary;
   const changed = middles(removed, added);
   const count = Math.max(changed.removed.length, changed.added.length);
   const isNeutral = !hunk.isBinary && hunk.added.length + hunk.removed.length > 0 && sameWords(removed, added);
+  const isSame = isNeutral || isRestated(removed, added) || declaresTypes(hunk, file);
+  const isNamed = !isSame && isRename(removed, added, file, before);
   return {
     isNeutral,
-    isRename: !isNeutral && isRename(removed, added, file, before),
+    isRestated: isSame && !isNeutral,
+    isRename: isNamed,
+    isFresh: !isSame && !isNamed && removed.length > 0 && isFresh(removed, added, before),
     isImport:
       [...hunk.removed, ...hunk.added].every((line) => line.trim() === "" || IMPORT.test(line)) &&
       removed.length + added.length > 0,
@@ -88,6 +105,69 @@ function middles(a: readonly string[], b: readonly string[]): { removed: readonl
   return { removed: a.slice(from, a.length - end), added: b.slice(from, b.length - end) };
 }
 
+/** Braces, mirrored comparisons, numbers written otherwise, a value that got a name before it is used. */
+function isRestated(removed: readonly string[], added: readonly string[]): boolean {
+  const [a, b] = [plainWords(removed), plainWords(added)];
+  if (a.length === 0 || b.length === 0) return false;
+  if (sameWords(a, b) || sameWords(a, unnamed(b)) || sameWords(unnamed(a), b)) return true;
+  const { removed: before, added: after } = middles(a, b);
+  return (
+    before.length > 0 && before.length <= 9 && sameWords(before, after.map((word) => MIRROR[word] ?? word).reverse())
+  );
+}
+
+const MIRROR: Readonly<Record<string, string>> = { "<": ">", ">": "<", "<=": ">=", ">=": "<=" };
+
+function plainWords(tokens: readonly string[]): string[] {
+  return tokens.flatMap((token) => {
+    if (token === "{" || token === "}") return [];
+    if (token === "++" || token === "--") return [token === "++" ? "+=" : "-=", "1"];
+    return [/^\d/.test(token) && Number.isFinite(Number(token)) ? String(Number(token)) : token];
+  });
+}
+
+/** `const name = value … name` as `… value`: only a name that is used once behind its value. */
+function unnamed(tokens: readonly string[]): readonly string[] {
+  const equals = tokens.indexOf("=");
+  const name = tokens[equals - 1];
+  if (equals < 1 || name === undefined) return tokens;
+  const uses = tokens.flatMap((token, at) => (token === name && at > equals ? [at] : []));
+  if (uses.length !== 1) return tokens;
+  const start = /^(?:const|let|var)$/.test(tokens[equals - 2] ?? "") ? equals - 2 : equals - 1;
+  const use = uses[0]!;
+  // The value ends where the statement with the name begins, at `return` as a rule.
+  const next = tokens.findLastIndex(
+    (token, at) => at > equals && at < use && /^(?:return|yield|throw|await)$/.test(token),
+  );
+  const end = next < 0 ? use : next;
+  return [
+    ...tokens.slice(0, start),
+    ...tokens.slice(end, use),
+    ...tokens.slice(equals + 1, end),
+    ...tokens.slice(use + 1),
+  ];
+}
+
+/** All that was there is still there, in its order, and what came uses no name that was there before. */
+function isFresh(removed: readonly string[], added: readonly string[], before: CodeFile | undefined): boolean {
+  if (before === undefined) return false;
+  const extra: string[] = [];
+  let at = 0;
+  for (const word of added) {
+    if (word === removed[at]) at++;
+    else extra.push(word);
+  }
+  if (at < removed.length) return false;
+  const names = extra.filter(
+    (word) =>
+      /^[A-Za-z_$]/.test(word) &&
+      !/^(?:void|const|let|var|true|false|null|None|undefined|Optional|str|int)$/.test(word),
+  );
+  if (names.length === 0) return false;
+  const fresh = new Set(names);
+  return !before.names.some((line) => line.some((name) => fresh.has(name)));
+}
+
 /** A rename puts a name that was not there before wherever another one stood, and leaves none of the other behind. */
 function isRename(
   removed: readonly string[],
@@ -111,6 +191,24 @@ function isRename(
     !file.names.some((names) => names.some((name) => old.has(name)))
   );
 }
+
+/** In TypeScript, lines inside a type are gone when the code runs. */
+function declaresTypes(hunk: ChangedHunk, file: CodeFile | undefined): boolean {
+  if (!/\.[cm]?tsx?$/.test(hunk.file)) return false;
+  const lines = [...hunk.removed, ...hunk.added]
+    .map((line) => line.trim())
+    .filter((line) => line !== "" && !/^(?:\/[/*]|\*)/.test(line));
+  if (lines.length === 0 || !lines.every((line) => TYPE_LINE.test(line))) return false;
+  const around = file?.symbols.filter((symbol) => symbol.start <= hunk.start && symbol.end >= hunk.start) ?? [];
+  return (
+    lines.every((line) => TYPE_HEAD.test(line)) ||
+    (around.length > 0 && around.every((symbol) => symbol.kind === "type"))
+  );
+}
+
+const TYPE_HEAD = /^(?:export )?(?:declare )?(?:type|interface) /;
+const TYPE_LINE =
+  /^(?:export )?(?:declare )?(?:type|interface) |^(?:readonly )?["']?[\w$]+["']?\??: [^=]*;$|^[|&] |^[}\])>]*;?$/;
 
 /** Is everything that a hunk adds a part with a name of its own, or a comment? */
 function definesOnly(hunk: ChangedHunk, file: CodeFile | undefined): boolean {

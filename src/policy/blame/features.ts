@@ -1,6 +1,6 @@
 import type { BlameMaterial, ChangedHunk, CodeFile, CodeSymbol } from "../../domain/change.ts";
 import type { Failure } from "../../domain/failure.ts";
-import { editKind, tokensOf } from "./edits.ts";
+import { editKind, tokensOf, type HunkTokens } from "./edits.ts";
 import { nameIndex, reachOf, testBody, type NameIndex, type Reach } from "./reach.ts";
 import { wordIndex, wordsIn, type WordIndex } from "./words.ts";
 
@@ -9,6 +9,7 @@ export const FEATURES = [
   "frameInHunk",
   "frameInSymbol",
   "frameInFile",
+  "frameInTest",
   "reach",
   "nearest",
   "imports",
@@ -25,6 +26,8 @@ export const FEATURES = [
   "insertion",
   "isNew",
   "neutral",
+  "restated",
+  "fresh",
   "rename",
   "importOnly",
   "document",
@@ -51,6 +54,9 @@ interface Look {
   readonly words: WordIndex;
   readonly failureWords: ReadonlySet<string>;
   readonly bodyWords: ReadonlySet<string>;
+  readonly missing: readonly string[];
+  /** For each hunk, the parts around it. */
+  readonly symbols: readonly (readonly CodeSymbol[])[];
 }
 
 const MOST_TESTS = 10;
@@ -87,13 +93,17 @@ function lookAt(material: BlameMaterial): Look {
     const names = files.get(each.file ?? "")?.names.slice((body?.start ?? 1) - 1, body?.end ?? 0) ?? [];
     for (const name of names.flat()) for (const word of wordsIn(name)) bodyWords.add(word);
   }
+  const symbols = hunks.map((hunk) => enclosing(files.get(hunk.file), hunk.start, hunk.end));
   return {
     material,
     failing,
     passing: passingReaches(material, index, failing),
-    words: wordIndex(hunks, (hunk) =>
-      enclosing(files.get(hunk.file), hunk.start, hunk.end).map((symbol) => symbol.name),
+    words: wordIndex(
+      hunks,
+      symbols.map((around) => around.map((symbol) => symbol.name)),
     ),
+    missing: missingNames(failure.failures),
+    symbols,
     failureWords,
     bodyWords,
   };
@@ -127,15 +137,17 @@ function hunkFeatures(look: Look, hunk: ChangedHunk, at: number): HunkFeatures {
   const { material, failing } = look;
   const file = material.files.get(hunk.file);
   const before = material.before.get(hunk.oldFile);
-  const kind = editKind(hunk, file, before);
-  const symbols = enclosing(file, hunk.start, hunk.end);
+  const tokens = { removed: tokensOf(hunk.removed), added: tokensOf(hunk.added) };
+  const kind = editKind(hunk, tokens, file, before);
+  const symbols = look.symbols[at]!;
   const innermost = symbols.at(-1) ?? enclosing(before, hunk.oldStart, Math.max(hunk.oldStart, hunk.oldEnd)).at(-1);
   const reach = reachTo(look, hunk, innermost);
   const distances = failing.map((each) => each.reach.importsTo(hunk.file));
   const near = distances.filter((distance) => distance !== null);
   const isTest = file?.isTest ?? before?.isTest ?? false;
   const said = look.words.shared(at, look.failureWords);
-  const literal = literalOf(look, hunk);
+  const literal = literalOf(look, tokens);
+  const isSame = kind.isNeutral || kind.isRestated || kind.isRename;
   const yes = (fact: boolean): number => (fact ? 1 : 0);
   const values: Features = {
     ...frameFeatures(look, hunk, innermost),
@@ -147,14 +159,16 @@ function hunkFeatures(look: Look, hunk: ChangedHunk, at: number): HunkFeatures {
     words: said.share,
     testWords: look.words.shared(at, look.bodyWords).share,
     literals: literal.share,
-    missingName: yes(missesName(look, hunk)),
+    missingName: yes(missesName(look, tokens)),
     coverage: coverageOf(material, hunk),
-    small: kind.isNeutral || kind.isRename ? 0 : kind.small,
-    slipLike: yes(kind.isSlipLike && !kind.isNeutral),
+    small: isSame ? 0 : kind.small,
+    slipLike: yes(kind.isSlipLike && !isSame),
     removal: yes(kind.isRemoval && !kind.isImport),
     insertion: yes(kind.isInsertion && !kind.isImport),
     isNew: yes(kind.isNew),
     neutral: yes(kind.isNeutral),
+    restated: yes(kind.isRestated),
+    fresh: yes(kind.isFresh),
     rename: yes(kind.isRename),
     importOnly: yes(kind.isImport),
     document: yes(kind.isDocument),
@@ -190,7 +204,7 @@ function frameFeatures(
   look: Look,
   hunk: ChangedHunk,
   symbol: CodeSymbol | undefined,
-): Pick<Features, "frameInHunk" | "frameInSymbol" | "frameInFile"> {
+): Pick<Features, "frameInHunk" | "frameInSymbol" | "frameInFile" | "frameInTest"> {
   let [inHunk, inSymbol, inFile] = [0, 0, 0];
   for (const { failure } of look.failing) {
     for (const [at, frame] of failure.frames.entries()) {
@@ -203,13 +217,18 @@ function frameFeatures(
         inHunk = Math.max(inHunk, weight);
     }
   }
-  return { frameInHunk: inHunk, frameInSymbol: inSymbol, frameInFile: inFile };
+  // Every failure goes through its test; only through code that is not a test does that tell hunks apart.
+  if (look.material.files.get(hunk.file)?.isTest ?? false)
+    return { frameInHunk: 0, frameInSymbol: 0, frameInFile: 0, frameInTest: inHunk };
+  return { frameInHunk: inHunk, frameInSymbol: inSymbol, frameInFile: inFile, frameInTest: 0 };
 }
 
 /** The expected value stands in what was taken away, or the actual one in what came instead. */
-function literalOf(look: Look, hunk: ChangedHunk): { share: number; best: string | null } {
-  const removed = new Set(tokensOf(hunk.removed).map(bare));
-  const added = new Set(tokensOf(hunk.added).map(bare));
+function literalOf(look: Look, tokens: HunkTokens): { share: number; best: string | null } {
+  if (look.failing.every(({ failure }) => failure.expected === null && failure.actual === null))
+    return { share: 0, best: null };
+  const removed = new Set(tokens.removed.map(bare));
+  const added = new Set(tokens.added.map(bare));
   let best: string | null = null;
   let share = 0;
   for (const { failure } of look.failing) {
@@ -229,19 +248,20 @@ function literalOf(look: Look, hunk: ChangedHunk): { share: number; best: string
 const bare = (token: string): string => token.replace(/^["'`](.*)["'`]$/, "$1");
 
 /** The failure misses a name that the hunk took away: `x is not defined`, `has no attribute 'x'`, `cannot find x`. */
-function missesName(look: Look, hunk: ChangedHunk): boolean {
-  const removed = new Set(tokensOf(hunk.removed));
-  const added = new Set(tokensOf(hunk.added));
-  return look.material.failure.failures.slice(0, MOST_TESTS).some((failure) => {
+function missesName(look: Look, tokens: HunkTokens): boolean {
+  return look.missing.some((missed) => tokens.removed.includes(missed) !== tokens.added.includes(missed));
+}
+
+/** Names that the failures miss. */
+function missingNames(failures: readonly Failure[]): string[] {
+  return failures.slice(0, MOST_TESTS).flatMap((failure) => {
     const name = MISSING.exec(failure.message);
-    const missed = name
-      ?.slice(1)
-      .find((part) => part !== undefined)
-      ?.split(".")
-      .at(-1);
     return (
-      missed !== undefined &&
-      ((removed.has(missed) && !added.has(missed)) || (added.has(missed) && !removed.has(missed)))
+      name
+        ?.slice(1)
+        .find((part) => part !== undefined)
+        ?.split(".")
+        .at(-1) ?? []
     );
   });
 }
@@ -263,7 +283,7 @@ function coverageOf({ coverage, failure }: BlameMaterial, hunk: ChangedHunk): nu
 }
 
 /** The parts around some lines, the outermost first. */
-export function enclosing(file: CodeFile | undefined, start: number, end: number): CodeSymbol[] {
+function enclosing(file: CodeFile | undefined, start: number, end: number): CodeSymbol[] {
   return (file?.symbols ?? [])
     .filter((symbol) => symbol.start <= start && symbol.end >= Math.min(end, start))
     .sort((a, b) => b.end - b.start - (a.end - a.start));

@@ -60,9 +60,10 @@ export function reachOf(index: NameIndex, testFile: string, body: CodeSymbol | n
     }
   }
   const spans = spansByFile(index.files, best);
+  const data = dataWeights(index.files, spans, distances);
   return {
     at: (path, line) => {
-      let most = 0;
+      let most = data.get(path) ?? 0;
       for (const { start, end, weight } of spans.get(path) ?? [])
         if (line >= start && line <= end && weight > most) most = weight;
       return most;
@@ -123,6 +124,25 @@ function spansByFile(
   return spans;
 }
 
+/** What is data is not called: it is as near as the nearest part of the code that names it, and a step. */
+function dataWeights(
+  files: Files,
+  spans: ReadonlyMap<string, readonly { readonly weight: number }[]>,
+  distances: ReadonlyMap<string, number>,
+): Map<string, number> {
+  const weights = new Map<string, number>();
+  for (const file of files.values()) {
+    if (!distances.has(file.path)) continue;
+    const most = Math.max(0, ...(spans.get(file.path) ?? []).map(({ weight }) => weight));
+    for (const path of file.imports) {
+      if (DATA.test(path)) weights.set(path, Math.max(weights.get(path) ?? 0, most * PER_CALL));
+    }
+  }
+  return weights;
+}
+
+const DATA = /\.(?:json|ya?ml|toml|csv|tsv|txt|sql|xml|ini|env|graphql|proto|html|tmpl|hbs)$/;
+
 function importDistances(files: Files, start: string): Map<string, number> {
   const distances = new Map([[start, 0]]);
   const queue = [start];
@@ -149,7 +169,7 @@ export function testBody(file: CodeFile | undefined, failure: Failure): CodeSymb
 }
 
 /** `outer > inner > name` and `file::Class::name[case]` both end in the title. */
-export function lastTitle(name: string): string {
+function lastTitle(name: string): string {
   const last = name
     .split(/ [>›] |::/)
     .at(-1)!

@@ -6,11 +6,8 @@ export interface WordIndex {
   shared(hunk: number, words: ReadonlySet<string>): { readonly share: number; readonly best: string | null };
 }
 
-export function wordIndex(
-  hunks: readonly ChangedHunk[],
-  symbolsOf: (hunk: ChangedHunk) => readonly string[],
-): WordIndex {
-  const byHunk = hunks.map((hunk) => hunkWords(hunk, symbolsOf(hunk)));
+export function wordIndex(hunks: readonly ChangedHunk[], symbols: readonly (readonly string[])[]): WordIndex {
+  const byHunk = hunks.map((hunk, at) => hunkWords(hunk, symbols[at] ?? []));
   const counts = new Map<string, number>();
   for (const words of byHunk) for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
   const weight = (word: string): number => Math.log(1 + hunks.length / (counts.get(word) ?? hunks.length));

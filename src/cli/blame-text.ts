@@ -1,0 +1,52 @@
+import type { BlameReport, Considered } from "../domain/blame-report.ts";
+import { plainText } from "../stdx/plain-text.ts";
+import { chosenOf, kindOf } from "../views/blame-report.ts";
+import type { Paint } from "./terminal-kind.ts";
+
+/** The report as a person reads it: the answer, the lines, why, what was run, and what else was considered. */
+export function blameText(report: BlameReport, paint: Paint): string {
+  const { blame, considered, runs, seconds, unproven, base, command } = report;
+  if (blame === null) return `${paint.good("The check passes")}: there is nothing to blame. (${command ?? ""})\n`;
+  const sure = `${Math.round(blame.confidence * 100)} %`;
+  const basis = blame.basis === "proven" ? paint.good("proven") : `ranked, ${sure}`;
+  const lines = [`${paint.strong(TITLES[kindOf(blame)])} (${basis})`, blame.explanation, ""];
+  const chosen = chosenOf(report);
+  for (const each of chosen.slice(0, MOST_SHOWN)) lines.push(...hunkLines(each, paint), "");
+  const others = considered.filter((each) => !chosen.includes(each)).slice(0, 3);
+  if (others.length > 0)
+    lines.push(`Also considered: ${others.map(({ hunk }) => `${hunk.file}:${hunk.start}`).join(", ")}`);
+  const counted = `${considered.length} ${considered.length === 1 ? "change" : "changes"} since ${base}`;
+  lines.push(paint.dim(`${counted}, ${runs} ${runs === 1 ? "run" : "runs"}, ${seconds} s`));
+  if (unproven !== null) lines.push(paint.dim(`Not proven: ${unproven}.`));
+  return `${lines.join("\n")}\n`;
+}
+
+const MOST_SHOWN = 5;
+const MOST_LINES = 12;
+
+const TITLES: Readonly<Record<ReturnType<typeof kindOf>, string>> = {
+  hunk: "This change did it",
+  multi: "These changes did it, each by itself",
+  joint: "These changes did it together",
+  unmet: "Not done yet: no change broke it",
+  "pre-existing": "It failed before this change",
+  environment: "The surroundings failed, not the change",
+  flaky: "It fails and passes on the same files",
+  "too-broad": "Several changes cannot be told apart",
+  unknown: "Unknown",
+};
+
+function hunkLines({ hunk, symbol, reasons }: Considered, paint: Paint): string[] {
+  const at = hunk.end > hunk.start ? `${hunk.start}-${hunk.end}` : `${hunk.start}`;
+  const shown = [
+    ...hunk.removed.map((line) => paint.bad(`  - ${plainText(line)}`)),
+    ...hunk.added.map((line) => paint.good(`  + ${plainText(line)}`)),
+  ];
+  const rest = shown.length - MOST_LINES;
+  return [
+    `${paint.strong(`${hunk.file}:${at}`)}${symbol === null ? "" : ` in ${symbol}`}`,
+    ...shown.slice(0, MOST_LINES),
+    ...(rest > 0 ? [paint.dim(`  … ${rest} more lines`)] : []),
+    ...reasons.map((reason) => `  because ${reason}`),
+  ];
+}

@@ -1,0 +1,104 @@
+import type { BlamePlan } from "../cli/host.ts";
+import type { BlameReport } from "../domain/blame-report.ts";
+import { storyId } from "../domain/ids.ts";
+import { findBlame, type Proving } from "../engine/find-blame.ts";
+import type { Bench } from "../ports/laboratory.ts";
+import type { Trial } from "../ports/trial.ts";
+import { matchesAnyGlob } from "../stdx/glob.ts";
+import { createSystemClock } from "../adapters/clock/system-clock.ts";
+import { openJudgedPlace, type JudgedPlace } from "../adapters/git/judged-place.ts";
+import { createLaboratory } from "../adapters/git/laboratory.ts";
+import { createWorktrees } from "../adapters/git/worktrees.ts";
+import { createCommandTrial } from "../adapters/process/command-trial.ts";
+import { stateFolder } from "./state-folder.ts";
+
+/** Says which part of a change broke a check. The checkout is only read; everything is tried elsewhere. */
+export async function blame(
+  root: string,
+  plan: BlamePlan,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<BlameReport> {
+  const { path: state } = stateFolder(root);
+  const { setup, share } = plan.config.workspace;
+  const { at, base, signal } = plan;
+  const onNotice = (text: string): void => plan.onNotice(text);
+  // A person runs this at their own terminal: the check sees what they see.
+  const seen = Object.fromEntries(
+    Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
+  const trial = createCommandTrial(seen);
+  const place = await openJudgedPlace({ root, state, at, base, setup, share, signal, onNotice });
+  try {
+    const bench = await createLaboratory({ root, state, setup, share, onNotice }).open({ signal });
+    try {
+      return await looked(root, plan, place, bench, trial);
+    } finally {
+      await bench.close();
+    }
+  } finally {
+    await place.close();
+  }
+}
+
+const NO_STORY = storyId("blame");
+
+async function looked(
+  root: string,
+  plan: BlamePlan,
+  place: JudgedPlace,
+  bench: Bench,
+  trial: Trial,
+): Promise<BlameReport> {
+  const clock = createSystemClock();
+  const beganAt = clock.now();
+  const { command, signal, limits } = plan;
+  const work = createWorktrees({ root, state: stateFolder(root).path });
+  const report = (more: Pick<BlameReport, "blame" | "considered" | "hunks" | "runs" | "unproven">): BlameReport => ({
+    ...more,
+    seconds: Math.round((clock.now() - beganAt) / 100) / 10,
+    base: place.baseName,
+    command,
+  });
+  let runs = 0;
+  let output = plan.output;
+  if (output === null && command !== null) {
+    await bench.set(place.tree, new Map());
+    plan.onRun(`${command}: as it is`);
+    const run = await trial.run({ command, path: bench.path, timeoutMs: limits.timeMs }, { signal });
+    runs++;
+    if (run.passed) return report({ blame: null, considered: [], hunks: [], runs, unproven: null });
+    output = run.output;
+  }
+  const proof: Proving | null = command === null || !plan.prove ? null : { trial, command, limits };
+  const {
+    blame: found,
+    ranked,
+    proof: proven,
+  } = await findBlame(
+    {
+      output: output ?? "",
+      root: plan.output === null ? bench.path : place.path,
+      base: place.base,
+      tree: place.tree,
+      diff: await work.diff(NO_STORY, place.base, place.tree),
+      isTest: (file) => matchesAnyGlob(file, plan.config.scope.testPaths),
+    },
+    {
+      bench,
+      textBefore: (file) => work.fileAt(NO_STORY, place.base, file),
+      proof,
+      signal,
+      now: () => clock.now(),
+      onRun: (what) => plan.onRun(what),
+    },
+  );
+  const why =
+    command === null ? "no check is known: give --check" : plan.prove ? "the runs did not settle it" : "--no-prove";
+  return report({
+    blame: found,
+    considered: ranked.hunks,
+    hunks: proven?.hunks ?? [],
+    runs: runs + (proven?.runs ?? 0),
+    unproven: found.basis === "proven" ? null : why,
+  });
+}

@@ -1,0 +1,25 @@
+import type { Blame } from "./blame.ts";
+import type { ChangedHunk } from "./change.ts";
+
+/** What `remand blame` found, for a person and for programs. */
+export interface BlameReport {
+  /** `null`: the check passes, so there is nothing to blame. */
+  readonly blame: Blame | null;
+  /** Everything that was considered, the likeliest first. */
+  readonly considered: readonly Considered[];
+  readonly hunks: readonly number[];
+  readonly runs: number;
+  readonly seconds: number;
+  /** What it was compared with, as a person names it. */
+  readonly base: string;
+  readonly command: string | null;
+  /** Why nothing was proven, where nothing was. */
+  readonly unproven: string | null;
+}
+
+export interface Considered {
+  readonly hunk: ChangedHunk;
+  readonly symbol: string | null;
+  readonly confidence: number;
+  readonly reasons: readonly string[];
+}

@@ -1,0 +1,79 @@
+/**
+ * How one run of the failing tests ended, for one group of failures. `fail-other`: the same tests fail, for another
+ * reason than recorded. `cannot-apply`: the tree could not be put together, built or run to its end, so that nothing
+ * can be said. `flaky`: several runs of the same tree ended differently.
+ */
+export type Outcome = "pass" | "fail-same" | "fail-other" | "cannot-apply" | "flaky";
+
+/** A run to be made: the iteration with these hunks taken back, only the failing tests, in a fresh process. */
+export interface Experiment {
+  /** Ids of hunks, in order. */
+  readonly without: readonly number[];
+  /** How often this very tree was run before: a result from a cache will not do where this is above 0. */
+  readonly repeat: number;
+  readonly purpose: "untouched" | "base" | "search" | "confirm";
+}
+
+/** What came of it, for each group of failures in their order. */
+export interface Told {
+  readonly outcomes: readonly Outcome[];
+  /** By what each group's failure is told from others, where it failed: two that are the same fail in the same way. */
+  readonly signatures?: readonly (string | null)[];
+  readonly tookMs: number;
+}
+
+export interface Seen {
+  readonly without: readonly number[];
+  readonly key: string;
+  readonly purpose: Experiment["purpose"];
+  readonly told: Told;
+}
+
+/** Everything seen so far. Search procedures ask it; what it does not know becomes the next experiment. */
+export interface Notebook {
+  readonly seen: Seen[];
+  spentMs: number;
+  /** No run is left: from now on nothing can be found out. */
+  isSpent: boolean;
+  readonly limits: { readonly runs: number; readonly timeMs: number };
+}
+
+export type Asking<T> = Generator<Experiment, T, Told>;
+
+export const keyOf = (ids: readonly number[]): string => [...new Set(ids)].sort((a, b) => a - b).join(",");
+
+/** The outcomes of a tree, run as often as asked for in all; what is known is not run again. */
+export function* ask(
+  book: Notebook,
+  without: readonly number[],
+  purpose: Experiment["purpose"],
+  times = 1,
+): Asking<readonly Outcome[]> {
+  const key = keyOf(without);
+  const known = book.seen.filter((each) => each.key === key);
+  while (known.length < times) {
+    const perRun = book.seen.length === 0 ? 0 : book.spentMs / book.seen.length;
+    if (book.seen.length >= book.limits.runs || book.spentMs + perRun > book.limits.timeMs) {
+      book.isSpent = true;
+      break;
+    }
+    const ids = key === "" ? [] : key.split(",").map(Number);
+    const told = yield { without: ids, repeat: known.length, purpose };
+    const seen = { without: ids, key, purpose, told };
+    book.spentMs += told.tookMs;
+    book.seen.push(seen);
+    known.push(seen);
+  }
+  const groups = known[0]?.told.outcomes.length ?? 0;
+  return Array.from({ length: groups }, (_, group) =>
+    together(known.map(({ told }) => told.outcomes[group] ?? "cannot-apply")),
+  );
+}
+
+/** Several runs of one tree as one outcome. */
+function together(outcomes: readonly Outcome[]): Outcome {
+  const said = outcomes.filter((outcome) => outcome !== "cannot-apply");
+  if (said.length === 0) return "cannot-apply";
+  if (said.includes("flaky") || (said.includes("pass") && said.some((outcome) => outcome !== "pass"))) return "flaky";
+  return said.includes("fail-same") ? "fail-same" : said[0]!;
+}

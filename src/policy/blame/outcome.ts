@@ -1,0 +1,82 @@
+import { signatureOf, type Failure, type FailureReading } from "../../domain/failure.ts";
+import type { Outcome, Told } from "./experiments.ts";
+
+/** Failures that say the same: they are looked for together. */
+export interface FailureGroup {
+  readonly failures: readonly Failure[];
+}
+
+/** Groups beyond this are left to the runs: what explains the first ones explains them as a rule. */
+const MOST_GROUPS = 6;
+
+export function groupsOf({ failures }: FailureReading): FailureGroup[] {
+  const groups = new Map<string, Failure[]>();
+  for (const failure of failures) {
+    const key = sayingOf(failure);
+    groups.set(key, [...(groups.get(key) ?? []), failure]);
+  }
+  return [...groups.values()].slice(0, MOST_GROUPS).map((each) => ({ failures: each }));
+}
+
+/** The signature without the test: what the failure says, whoever says it. */
+function sayingOf(failure: Failure): string {
+  return signatureOf({ ...failure, test: "", file: "" });
+}
+
+/** One run of the failing tests, as it was seen. */
+export interface CheckRun {
+  readonly passed: boolean;
+  /** It did not come to its end: nothing can be said. */
+  readonly timedOut: boolean;
+  readonly reading: FailureReading;
+  readonly tookMs: number;
+}
+
+/** What a run means for each group. A failure counts as the same only if it says the same, of the same test. */
+export function outcomeOf(groups: readonly FailureGroup[], run: CheckRun): Told {
+  const each = groups.map((group) => outcomeOfGroup(group, run));
+  return {
+    outcomes: each.map(({ outcome }) => outcome),
+    signatures: each.map(({ signature }) => signature),
+    tookMs: run.tookMs,
+  };
+}
+
+function outcomeOfGroup({ failures }: FailureGroup, run: CheckRun): { outcome: Outcome; signature: string | null } {
+  const nothing = { outcome: "cannot-apply", signature: null } as const;
+  if (run.timedOut) return nothing;
+  const { failures: now, ranTests } = run.reading;
+  if (run.passed) return ranTests === false ? nothing : { outcome: "pass", signature: null };
+  const recorded = new Set(failures.map(signatureOf));
+  const same = now.find((failure) => recorded.has(signatureOf(failure)));
+  if (same !== undefined) return { outcome: "fail-same", signature: sayingOf(same) };
+  const titles = new Set(failures.map((failure) => `${failure.test}\n${failure.file}`));
+  const mine = now.filter((failure) => titles.has(`${failure.test}\n${failure.file}`));
+  if (mine.length === 0) {
+    // The tests are not among those that failed. They passed, if their file was run at all.
+    const files = new Set(failures.map((failure) => failure.file));
+    const isLost =
+      now.length === 0 ||
+      now.some(
+        (failure) => isBroken(failure) && (failure.file === null || files.has(failure.file) || failure.test === null),
+      );
+    return isLost || ranTests === false ? nothing : { outcome: "pass", signature: null };
+  }
+  if (mine.every(isBroken)) return nothing;
+  return { outcome: "fail-other", signature: sayingOf(mine.find((failure) => !isBroken(failure))!) };
+}
+
+/** Half of a change fails like this: something is used that is not there, or not as it was. */
+function isBroken({ category, errorType, message, test, file }: Failure): boolean {
+  if (category === "build" || category === "type") return true;
+  if (
+    /^(?:SyntaxError|ReferenceError|NameError|ImportError|ModuleNotFoundError|IndentationError|UnboundLocalError|NoSuchMethodError|NoClassDefFoundError)$/.test(
+      errorType ?? "",
+    )
+  )
+    return true;
+  if (test !== null && file !== null && (test === file || test.endsWith(`/${file}`))) return true;
+  return /is not a (?:function|constructor)|is not defined|does not provide an export|Cannot find (?:module|name)|No module named|has no attribute|unexpected keyword argument|required positional argument|positional arguments? but|undefined: |cannot find symbol|unresolved (?:import|reference)|ERR_MODULE_NOT_FOUND/i.test(
+    message,
+  );
+}

@@ -1,0 +1,171 @@
+import { closedOver } from "./companions.ts";
+import { ask, type Asking, type Notebook, type Outcome } from "./experiments.ts";
+
+/** What the search for one group of failures works on. */
+export interface Search {
+  readonly book: Notebook;
+  readonly group: number;
+  /** Hunks that may be taken back, the likeliest first. */
+  readonly order: readonly number[];
+  readonly shareOf: (id: number) => number;
+  readonly companions: ReadonlyMap<number, readonly number[]>;
+}
+
+/** A hunk this likely is tried by itself: if it is the one, the same run is half of the proof. */
+const ALONE_FROM = 0.35;
+/** Trees in a row of which nothing can be said, before hunks are tried one by one. */
+const MOST_UNCLEAR = 4;
+const MOST_ONE_BY_ONE = 8;
+
+/**
+ * The smallest set of hunks without which the failure is gone, found along the ranking. Taking back a longer part of the
+ * ranking never brings the failure back, so the shortest part that helps ends in a hunk that is needed; with that one
+ * out, what stands before it is searched again, until what was found is enough by itself.
+ */
+export function* removalSet(search: Search): Asking<readonly number[] | null> {
+  const chosen: number[] = [];
+  let pool = [...search.order];
+  while (pool.length > 0 && !search.book.isSpent) {
+    const found = yield* boundary(search, pool, (ids) => outcomeWithout(search, [...chosen, ...ids]), "pass");
+    if (found === null) return null;
+    chosen.push(...found.unit);
+    if ((yield* outcomeWithout(search, chosen)) === "pass") return yield* shrunk(search, chosen);
+    pool = found.before;
+  }
+  return null;
+}
+
+/** What has to come to these hunks on the base, so that the failure is there as it was recorded; the likeliest first. */
+export function* contextFor(search: Search, culprits: readonly number[]): Asking<readonly number[] | null> {
+  const chosen: number[] = [];
+  const needed = closedOver(culprits, search.companions).filter((id) => !culprits.includes(id));
+  if (needed.length > 0 && (yield* outcomeOnBase(search, [...culprits, ...needed])) === "fail-same") return needed;
+  let pool = search.order.filter((id) => !culprits.includes(id));
+  while (pool.length > 0 && !search.book.isSpent) {
+    const found = yield* boundary(
+      search,
+      pool,
+      (ids) => outcomeOnBase(search, [...culprits, ...chosen, ...ids]),
+      "fail-same",
+    );
+    if (found === null) return null;
+    chosen.push(...found.unit);
+    if ((yield* outcomeOnBase(search, [...culprits, ...chosen])) === "fail-same") return chosen;
+    pool = found.before;
+  }
+  return null;
+}
+
+/** The iteration with these hunks taken back. */
+export function* outcomeWithout(
+  { book, group }: Search,
+  ids: readonly number[],
+  times = 1,
+  purpose: "search" | "confirm" = "search",
+): Asking<Outcome> {
+  return (yield* ask(book, ids, purpose, times))[group] ?? "cannot-apply";
+}
+
+/** The base with nothing but these hunks on it. */
+export function* outcomeOnBase(
+  search: Search,
+  ids: readonly number[],
+  times = 1,
+  purpose: "search" | "confirm" = "search",
+): Asking<Outcome> {
+  return yield* outcomeWithout(search, complement(search, ids), times, purpose);
+}
+
+/** Everything that may be taken back, but these. */
+export function complement({ order }: Search, ids: readonly number[]): number[] {
+  const kept = new Set(ids);
+  return order.filter((id) => !kept.has(id));
+}
+
+/**
+ * The shortest part of the pool that reaches the goal, by halving what is likely: `unit` is its end, what is needed
+ * whatever stands before it. Where nothing can be said of a tree another cut is tried, and then single hunks.
+ */
+function* boundary(
+  search: Search,
+  pool: readonly number[],
+  test: (ids: readonly number[]) => Asking<Outcome>,
+  goal: Outcome,
+): Asking<{ unit: readonly number[]; before: number[] } | null> {
+  let order = [...pool];
+  let low = 0;
+  let high = order.length;
+  let unclear = 0;
+  const tried = new Set<number>();
+  const inPool = new Set(pool);
+  while (high - low > 1 && unclear < MOST_UNCLEAR && !search.book.isSpent) {
+    const cut = cutOf(search, order, low, high, tried);
+    if (cut === null) break;
+    // Trying one hunk by itself is worth a run that may not build; more than one goes with all that belongs to it.
+    const prefix = order.slice(0, cut);
+    const wanted = cut === 1 ? prefix : closedOver(prefix, search.companions).filter((id) => inPool.has(id));
+    const ids = wanted.length >= high ? prefix : wanted;
+    const outcome = yield* test(ids);
+    if (outcome === "flaky") return null;
+    if (outcome === "cannot-apply") {
+      unclear++;
+      tried.add(cut);
+      continue;
+    }
+    order = [
+      ...prefix,
+      ...ids.filter((id) => !prefix.includes(id)),
+      ...order.slice(cut).filter((id) => !ids.includes(id)),
+    ];
+    tried.clear();
+    if (outcome === goal) high = ids.length;
+    else low = ids.length;
+  }
+  if (high - low > 1 && !search.book.isSpent) {
+    const single = yield* oneByOne(order.slice(low, high), test, goal);
+    if (single !== null) return { unit: [single], before: [] };
+  }
+  return search.book.isSpent && high - low > 1 ? null : { unit: order.slice(low, high), before: order.slice(0, low) };
+}
+
+function* oneByOne(
+  ids: readonly number[],
+  test: (ids: readonly number[]) => Asking<Outcome>,
+  goal: Outcome,
+): Asking<number | null> {
+  for (const id of ids.slice(0, MOST_ONE_BY_ONE)) if ((yield* test([id])) === goal) return id;
+  return null;
+}
+
+/** Where the likelihood between two cuts is halved best, of those that were not tried. */
+function cutOf(
+  search: Search,
+  order: readonly number[],
+  low: number,
+  high: number,
+  tried: ReadonlySet<number>,
+): number | null {
+  const shares = order.slice(low, high).map((id) => search.shareOf(id) + 1e-6);
+  const all = shares.reduce((sum, share) => sum + share, 0);
+  if (shares[0]! / all >= ALONE_FROM && !tried.has(low + 1)) return low + 1;
+  let best: number | null = null;
+  let nearest = Infinity;
+  let sum = 0;
+  for (let cut = low + 1; cut < high; cut++) {
+    sum += shares[cut - low - 1]!;
+    const far = Math.abs(sum / all - 0.5);
+    if (far < nearest && !tried.has(cut)) [best, nearest] = [cut, far];
+  }
+  return best;
+}
+
+/** Of several hunks, those that are not needed are left out: one by itself may do. */
+function* shrunk(search: Search, chosen: readonly number[]): Asking<readonly number[]> {
+  let kept = [...chosen];
+  for (const id of chosen) {
+    const rest = kept.filter((each) => each !== id);
+    if (rest.length === 0 || search.book.isSpent) break;
+    if ((yield* outcomeWithout(search, rest)) === "pass") kept = rest;
+  }
+  return kept;
+}

@@ -207,7 +207,7 @@ describe("gate, with reviewers", () => {
 describe("gate refuses", () => {
   test.each([
     ["a name that is nothing", { names: ["chekcs"] }, "there is no gate and no story chekcs", "Did you mean checks?"],
-    ["a gate that cannot judge here", { names: ["mutation"] }, "the mutation gate cannot judge", "Name others"],
+    ["a gate that cannot judge here", { names: ["merge"] }, "the merge gate cannot judge", "Name others"],
     ["a gate whose judge nobody plays", { names: ["audit"] }, "the audit gate cannot judge", ""],
     ["a commit that is not there", { at: "nowhere" }, "there is no commit nowhere", "Name a branch"],
     ["a base that is not there", { base: "nowhere" }, "there is no commit nowhere to compare with", "fetch-depth: 0"],

@@ -1,0 +1,204 @@
+import { asWritten, quickMix, rankOf } from "./blame/baselines.ts";
+import { makeCase, type Case } from "./blame/cases.ts";
+import { largeDiff } from "./blame/large-diff.ts";
+import { makePlace, type Place } from "./blame/place.ts";
+import { formula } from "./blame/projects/formula.ts";
+import { gatekeeper } from "./blame/projects/gatekeeper.ts";
+import { planner } from "./blame/projects/planner.ts";
+import { shop } from "./blame/projects/shop.ts";
+import type { Project } from "./blame/projects.ts";
+import { tried, type Trial } from "./blame/trial.ts";
+import { median, type BenchResult } from "./bench-result.ts";
+
+/** Weights were fitted on the first two projects alone. */
+const TRAINING: readonly Project[] = [shop, formula];
+const HELD_OUT: readonly Project[] = [planner, gatekeeper];
+/** How many of each are made for each project. More say more: the seeds go on. */
+const SINGLES = Number(process.env["REMAND_BLAME_CASES"] ?? "12");
+const OTHERS = Math.ceil(SINGLES / 6);
+
+/**
+ * Iterations of ten to fifty hunks in small projects, with one slip among them, or several, or none: how often ranking
+ * names the slip, how sure it says it is, and what it takes to prove it. Every failure and every run is a real one.
+ */
+export function run(): readonly BenchResult[] {
+  const place = makePlace();
+  try {
+    const training = casesOf(TRAINING, "single", SINGLES, 1, place).map((each) => tried(each, place, false));
+    const single = casesOf(HELD_OUT, "single", SINGLES, 1001, place).map((each) => tried(each, place, true));
+    const multi = casesOf(HELD_OUT, "multi", OTHERS, 2001, place).map((each) => tried(each, place, true));
+    const joint = casesOf(HELD_OUT, "joint", OTHERS, 3001, place).map((each) => tried(each, place, true));
+    const kinds = ["unmet", "pre-existing", "environment", "flaky"] as const;
+    const nobodys = kinds.flatMap((kind) =>
+      casesOf(HELD_OUT, kind, OTHERS, 4001, place).map((each) => tried(each, place, true)),
+    );
+    return [
+      ...rankingOf("fitted on", training),
+      ...rankingOf("held out", single),
+      ...reliability(single),
+      ...proofs(single, multi, joint, nobodys),
+      largeDiff(),
+    ];
+  } finally {
+    place.leave();
+  }
+}
+
+function casesOf(
+  projects: readonly Project[],
+  category: Case["category"],
+  count: number,
+  seed: number,
+  place: Place,
+): Case[] {
+  return projects
+    .flatMap((project) => Array.from({ length: count }, (_, at) => makeCase(project, seed + at, category, place)))
+    .filter((each) => each !== null);
+}
+
+const percent = (list: readonly unknown[], part: readonly unknown[]): number =>
+  list.length === 0 ? Number.NaN : (100 * part.length) / list.length;
+
+/** A share that should be at least so much: the ratio is the target over what was reached. */
+function share(name: string, value: number, target: number | null, against: string): BenchResult {
+  return {
+    name: `blame: ${name}`,
+    value,
+    unit: "%",
+    ratio: target === null ? 1 : target / value,
+    against,
+    limit: target === null ? null : 1,
+  };
+}
+
+function rankingOf(name: string, trials: readonly Trial[]): BenchResult[] {
+  const scoresOf = ({ ranked, material }: Trial): number[] => {
+    const byId = new Map(ranked.hunks.map(({ hunk, score }) => [hunk.id, score]));
+    return material.hunks.map((hunk) => byId.get(hunk.id)!);
+  };
+  const ranks = trials.map((trial) => rankOf(scoresOf(trial), trial.case.truth));
+  const others = [asWritten, quickMix].map((baseline) =>
+    trials.map((trial) => rankOf(baseline(trial.material), trial.case.truth)),
+  );
+  const within = (list: readonly number[], most: number): number =>
+    percent(
+      list,
+      list.filter((rank) => rank <= most),
+    );
+  const against = (most: number): string =>
+    `S3 as written ${within(others[0]!, most).toFixed(0)} %, a quick mix ${within(others[1]!, most).toFixed(0)} %`;
+  const isHeldOut = name === "held out";
+  const mrr = ranks.reduce((sum, rank) => sum + 1 / rank, 0) / ranks.length;
+  const hunks = median(trials.map(({ material }) => material.hunks.length));
+  return [
+    share(
+      `top-1 of ${trials.length} cases ${name} (median ${hunks} hunks)`,
+      within(ranks, 1),
+      isHeldOut ? 60 : null,
+      against(1),
+    ),
+    share(`top-3 ${name}`, within(ranks, 3), isHeldOut ? 80 : null, against(3)),
+    share(`top-5 ${name}`, within(ranks, 5), null, against(5)),
+    { name: `blame: mean reciprocal rank ${name}`, value: mrr, unit: "", ratio: 1, against: "1", limit: null },
+  ];
+}
+
+const BINS = [0, 0.4, 0.6, 0.8, 0.9, 1.01];
+
+/** Of the answers that were given with so much confidence, how many are right? */
+function reliability(trials: readonly Trial[]): BenchResult[] {
+  return BINS.slice(1).flatMap((high, at) => {
+    const low = BINS[at]!;
+    const inside = trials.filter(
+      ({ ranked }) => ranked.hunks[0]!.confidence >= low && ranked.hunks[0]!.confidence < high,
+    );
+    if (inside.length === 0) return [];
+    const right = inside.filter(({ ranked, case: { truth } }) => truth.includes(ranked.hunks[0]!.hunk.id));
+    const said = (100 * inside.reduce((sum, { ranked }) => sum + ranked.hunks[0]!.confidence, 0)) / inside.length;
+    return [
+      share(
+        `right, where confidence is ${low} to ${Math.min(1, high)} (${inside.length} cases)`,
+        percent(inside, right),
+        null,
+        `said ${said.toFixed(0)} %`,
+      ),
+    ];
+  });
+}
+
+function proofs(
+  single: readonly Trial[],
+  multi: readonly Trial[],
+  joint: readonly Trial[],
+  nobodys: readonly Trial[],
+): BenchResult[] {
+  const isExact = ({ proof, case: { truth } }: Trial): boolean => sameSet(proof!.hunks, truth);
+  const plainExact = ({ plain, case: { truth } }: Trial): boolean => sameSet(plain!.found, truth);
+  const all = [...single, ...multi, ...joint, ...nobodys];
+  const kindOf = (trial: Trial): string => (trial.case.category === "single" ? "culprit" : trial.case.category);
+  const falsely = all.filter(
+    (trial) => trial.proof!.proven && (trial.proof!.kind !== kindOf(trial) || !isExact(trial)),
+  );
+  const exact = (name: string, list: readonly Trial[], target: number): BenchResult =>
+    share(
+      `exact set, ${name} (${list.length} cases)`,
+      percent(list, list.filter(isExact)),
+      target,
+      `plain ddmin ${percent(list, list.filter(plainExact)).toFixed(0)} %`,
+    );
+  return [
+    exact("one culprit", single, 92),
+    exact("several culprits", multi, 75),
+    exact("joint culprits", joint, 75),
+    share(
+      "proven, one culprit",
+      percent(
+        single,
+        single.filter(({ proof }) => proof!.proven),
+      ),
+      null,
+      "all",
+    ),
+    share(
+      `right kind over all (${all.length} cases)`,
+      percent(
+        all,
+        all.filter((trial) => trial.proof!.kind === kindOf(trial)),
+      ),
+      90,
+      "all",
+    ),
+    {
+      name: "blame: false proofs",
+      value: falsely.length,
+      unit: "cases",
+      ratio: falsely.length,
+      against: "0",
+      limit: 0,
+    },
+    ...runsOf(single),
+  ];
+}
+
+function runsOf(trials: readonly Trial[]): BenchResult[] {
+  const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
+  const search = mean(trials.map(({ proof }) => proof!.searchRuns));
+  const all = mean(trials.map(({ proof }) => proof!.runs));
+  const plain = mean(trials.map((trial) => trial.plain!.runs));
+  const named = (name: string, value: number, ratio: number, against: string): BenchResult => ({
+    name: `blame: ${name}`,
+    value,
+    unit: "runs",
+    ratio,
+    against,
+    limit: 1,
+  });
+  return [
+    named("runs of the search, one culprit, mean", search, search / plain, `plain ddmin (${plain.toFixed(1)} runs)`),
+    named("runs in all with triage and proof, one culprit, mean", all, all / 9, "9 runs"),
+  ];
+}
+
+function sameSet(a: readonly number[], b: readonly number[]): boolean {
+  return a.length === b.length && a.every((id) => b.includes(id));
+}

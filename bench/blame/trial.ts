@@ -1,0 +1,94 @@
+import type { BlameMaterial } from "../../src/domain/change.ts";
+import { companionsOf } from "../../src/policy/blame/companions.ts";
+import { groupsOf, outcomeOf } from "../../src/policy/blame/outcome.ts";
+import { filesWithout } from "../../src/policy/blame/tree.ts";
+import { environmentReason, flakyHint, testHunks } from "../../src/policy/blame/triage.ts";
+import { newProof, nextExperiment, told, type ProofAnswer } from "../../src/policy/prove-blame.ts";
+import { rankBlame, type RankedBlame } from "../../src/policy/rank-blame.ts";
+import { readBlameMaterial } from "../../src/readers/failure-material.ts";
+import { readFailure } from "../../src/readers/failure.ts";
+import { pathIndex } from "../../src/readers/imports.ts";
+import type { Case } from "./cases.ts";
+import { ddmin } from "./ddmin.ts";
+import type { Place, TestRun } from "./place.ts";
+
+export interface Trial {
+  readonly case: Case;
+  readonly material: BlameMaterial;
+  readonly ranked: RankedBlame;
+  readonly proof: ProofAnswer | null;
+  readonly plain: { readonly found: readonly number[]; readonly runs: number } | null;
+}
+
+const LIMITS = { runs: 40, timeMs: 120_000 };
+
+/** One case through everything: ranking, proof by real runs, and plain delta debugging beside it. */
+export function tried(each: Case, place: Place, withRuns: boolean): Trial {
+  const material = readBlameMaterial({
+    output: each.output,
+    root: place.root,
+    diff: each.diff,
+    paths: [...each.iteration.keys()],
+    textOf: (path) => each.iteration.get(path) ?? null,
+    textBefore: (path) => each.base.get(path) ?? null,
+  });
+  const ranked = rankBlame(material);
+  if (!withRuns) return { case: each, material, ranked, proof: null, plain: null };
+  const tests = [...new Set(material.failure.failures.flatMap((failure) => failure.file ?? []))].filter((path) =>
+    path.endsWith(".test.js"),
+  );
+  const run = (without: ReadonlySet<number>): TestRun => {
+    const files = new Map<string, string | null>(each.iteration);
+    const changed = filesWithout(
+      material.hunks,
+      without,
+      (path) => each.iteration.get(path) ?? null,
+      (path) => each.base.get(path) ?? null,
+    );
+    for (const [path, text] of changed) files.set(path, text);
+    return place.run(files, tests.length === 0 ? null : tests);
+  };
+  return {
+    case: each,
+    material,
+    ranked,
+    proof: proven(material, ranked, place, [...each.iteration.keys()], run),
+    plain: each.truth.length === 0 ? null : plainly(material, run),
+  };
+}
+
+function proven(
+  material: BlameMaterial,
+  ranked: RankedBlame,
+  place: Place,
+  paths: readonly string[],
+  run: (without: ReadonlySet<number>) => TestRun,
+): ProofAnswer {
+  const groups = groupsOf(material.failure);
+  const index = pathIndex(paths);
+  let state = newProof({
+    hunks: ranked.hunks.map(({ hunk, confidence }) => ({ id: hunk.id, confidence })),
+    companions: companionsOf(material),
+    ...testHunks(material),
+    looksEnvironmental: environmentReason(material) !== null,
+    looksFlaky: flakyHint(material, ranked.isReached),
+    limits: LIMITS,
+  });
+  for (;;) {
+    const step = nextExperiment(state);
+    if ("answer" in step) return step.answer;
+    const start = performance.now();
+    const { passed, output } = run(new Set(step.experiment.without));
+    const reading = readFailure(output, { root: place.root, paths: index });
+    state = told(state, outcomeOf(groups, { passed, timedOut: false, reading, tookMs: performance.now() - start }));
+  }
+}
+
+/** The peer sees only whether the failing tests fail, whatever they say. */
+function plainly(
+  material: BlameMaterial,
+  run: (without: ReadonlySet<number>) => TestRun,
+): { found: readonly number[]; runs: number } {
+  const all = material.hunks.map((hunk) => hunk.id);
+  return ddmin(all, (applied) => !run(new Set(all.filter((id) => !applied.includes(id)))).passed);
+}

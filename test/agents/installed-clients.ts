@@ -44,11 +44,13 @@ export function setup(): void {
       cwd: dirname(folder),
       encoding: "utf8",
     });
-    if (status !== 0)
+    if (status !== 0) {
+      rmSync(folder, { recursive: true, force: true });
       throw new Error(
         `${name}@${version} could not be installed, so the real clients cannot be tested:\n${stderr}\n` +
           `It needs the npm registry and 400 MB at ${CACHE}. The other tests (npm test) need neither.`,
       );
+    }
     renameSync(folder, clientRoot(client));
   }
 }

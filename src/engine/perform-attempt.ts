@@ -1,10 +1,10 @@
 import type { StartAttempt, StoryCommand } from "../domain/command.ts";
-import type { AttemptFinished, Cost } from "../domain/event.ts";
-import { evidenceId, type EvidenceId, type RoleName, type StoryId } from "../domain/ids.ts";
+import type { Cost } from "../domain/event.ts";
+import { evidenceId, type EvidenceId, type RoleName } from "../domain/ids.ts";
 import type { Phase } from "../domain/phase.ts";
 import type { Scope } from "../domain/scope.ts";
 import type { AgentSession } from "../domain/session.ts";
-import type { Running, StoryState } from "../domain/story-state.ts";
+import type { StoryState } from "../domain/story-state.ts";
 import type { AgentResult } from "../ports/agent.ts";
 import type { Player } from "../ports/roster.ts";
 import { readScopeExceptions } from "../readers/scope-exceptions.ts";
@@ -12,25 +12,20 @@ import { writeAssignmentPrompt } from "../writers/prompts/assignment.ts";
 import { writeClarificationPrompt } from "../writers/prompts/clarification.ts";
 import { isTextPhase, withoutProducts } from "../writers/story-sections.ts";
 import { appendWhile } from "./append-while.ts";
-import { disputedFindings } from "./disputes.ts";
 import { judgedByAll } from "./judged-by.ts";
-import type { Ledger } from "./ledger.ts";
 import { outcomeOf, type Said } from "./outcome.ts";
 import { bringConflictsIn } from "./perform-delivery.ts";
 import type { Performing } from "./performing.ts";
-import { putBackOutside } from "./put-back.ts";
 import {
   hasTextPhases,
   missingProduct,
-  noteRework,
   openDesk,
-  openSheet,
-  productOfAttempt,
   productsUpTo,
   scopeWithPage,
   takeProduct,
   type Desk,
 } from "./phase-product.ts";
+import { attemptKey, isAttempt, reportAttempt, runningPhase, type EndedAttempt } from "./report-attempt.ts";
 import type { EngineWorld } from "./world.ts";
 
 type StartCommand = StoryCommand & StartAttempt & { readonly key: string };
@@ -188,12 +183,6 @@ function costOf(result: AgentResult | null): Cost {
   };
 }
 
-/** How an agent ended, as it is kept until the journal has it. */
-export type EndedAttempt = Omit<
-  AttemptFinished,
-  "type" | "attempt" | "tree" | "commit" | "changed" | "productChanged" | "product"
->;
-
 /** What the agent said, whole: reviewers read it, and the reasons for going beyond the scope are in it. */
 async function heard(
   world: EngineWorld,
@@ -215,55 +204,6 @@ function sessionOf({ sessions }: StoryState, { agent }: Player, role: RoleName |
 }
 
 const runningRole = ({ running }: StoryState): RoleName | null => (running?.type === "attempt" ? running.role : null);
-
-/** The attempt that runs is the last of the list. */
-const runningPhase = ({ attempts, phase }: StoryState): Phase => attempts.at(-1)?.phase ?? phase;
-
-const isAttempt =
-  (attempt: number) =>
-  (running: Running): boolean =>
-    running.type === "attempt" && running.attempt === attempt;
-
-export function attemptKey(story: StoryId, attempt: number): string {
-  return `${story}/attempt-${attempt}`;
-}
-
-/** Keeps what the agent left, as a commit, and says how it ended. What changed is asked of git. Safe to repeat. */
-export async function reportAttempt(
-  ledger: Ledger,
-  world: EngineWorld,
-  before: StoryState,
-  attempt: number,
-  ended: EndedAttempt,
-): Promise<void> {
-  const { id, title } = before.story;
-  const running = ledger.story(id);
-  const phase = runningPhase(running);
-  const sheet = await openSheet(world, before);
-  if (sheet !== null && ended.outcome.type === "ready") await noteRework(world, before, phase, sheet);
-  const { hash } = await world.journal.head();
-  const note = { attempt, subject: `${title} (attempt ${attempt})`, journalHead: hash };
-  const kept = await world.workspace.keep(id, note);
-  const { tree, commit, ...beyond } = await putBackOutside(world, before, kept, ended, {
-    // New work has none, even where the work before it had one.
-    scope: running.scope,
-    note: { ...note, subject: `${note.subject}: what was beyond its scope put back` },
-    except: sheet?.path ?? null,
-    remember: (putBack) => world.outbox.put(attemptKey(id, attempt), JSON.stringify({ ...ended, putBack })),
-  });
-  const changed =
-    before.tree === null || before.tree === tree ? [] : await world.workspace.changed(id, before.tree, tree);
-  const product =
-    sheet === null
-      ? { productChanged: changed.length > 0 }
-      : await productOfAttempt(world, before, phase, sheet, { tree, changed, outcome: ended.outcome });
-  const disputes = await disputedFindings(world, before, ended.message);
-  await appendWhile(ledger, id, isAttempt(attempt), [
-    { type: "attempt.finished", attempt, tree, commit, changed, ...product, ...ended, ...beyond },
-    ...disputes,
-  ]);
-  await world.outbox.drop(attemptKey(id, attempt));
-}
 
 /** Each time a role was asked and answered, in this attempt or an earlier one. What was interrupted is asked anew. */
 function turnOf(state: StoryState): number {

@@ -1,7 +1,7 @@
 import { entries } from "../stdx/sorted-map.ts";
 import type { StoryState } from "../domain/story-state.ts";
 import type { Ledger } from "./ledger.ts";
-import { attemptKey, reportAttempt, type EndedAttempt } from "./perform-attempt.ts";
+import { attemptKey, reportAttempt, type EndedAttempt } from "./report-attempt.ts";
 import type { EngineWorld } from "./world.ts";
 
 /**

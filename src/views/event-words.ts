@@ -52,10 +52,15 @@ function finishedWords(event: Extract<Event, { type: "attempt.finished" }>): str
   const parts = [
     `attempt ${event.attempt} ${outcomeText(event.outcome)}`,
     `${counted(event.changed.length, "file")} changed`,
+    ...(event.putBack === undefined ? [] : [putBackWords(event.putBack)]),
     ...(event.costUsd === undefined ? [] : [moneyText(event.costUsd)]),
     durationText(event.durationMs),
   ];
   return parts.join(", ");
+}
+
+function putBackWords(paths: readonly string[]): string {
+  return shortLine(`${counted(paths.length, "file")} beyond the scope put back (${paths.join(", ")})`, 160);
 }
 
 function judgedWords({ gate, result, blocking, summary }: Judgement): string {

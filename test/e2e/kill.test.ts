@@ -108,14 +108,17 @@ describe("remand run", () => {
     const quiet = mkdtempSync(join(tmpdir(), "remand-kill-quiet-"));
     folders.push(quiet);
     cpSync(start, quiet, { recursive: true });
+    const begun = performance.now();
     const undisturbed = run(quiet);
+    const tookMs = performance.now() - begun;
     expect(undisturbed.status, undisturbed.output).toBe(4);
     const expected = await outcome(quiet);
 
     for (let kill = 0; kill < KILLS; kill++) {
       const child = spawn(process.execPath, [MAIN, "run", "--reporter", "minimal"], { cwd: start, stdio: "ignore" });
       const ended = new Promise((resolve) => child.once("exit", resolve));
-      await sleep(350 + 900 * chance("kill", kill));
+      // By how long it takes here: on a busy machine a fixed time would be over before there is anything to kill.
+      await sleep(tookMs * (0.1 + 0.3 * chance("kill", kill)));
       child.kill("SIGKILL");
       await ended;
     }

@@ -2,6 +2,7 @@ import type { Blame } from "../domain/blame.ts";
 import type { BlameMaterial } from "../domain/change.ts";
 import type { FailureReading } from "../domain/failure.ts";
 import { companionsOf } from "../policy/blame/companions.ts";
+import type { Told } from "../policy/blame/experiments.ts";
 import { groupsOf, outcomeOf } from "../policy/blame/outcome.ts";
 import { filesWithout } from "../policy/blame/tree.ts";
 import { environmentReason, flakyHint, testHunks } from "../policy/blame/triage.ts";
@@ -89,6 +90,10 @@ interface Read {
   };
 }
 
+function byExitCode({ passed, timedOut }: { passed: boolean; timedOut: boolean }, tookMs: number): Told {
+  return { outcomes: [timedOut ? "cannot-apply" : passed ? "pass" : "fail-same"], tookMs };
+}
+
 async function proven(
   given: BlameCase,
   { bench, signal, now, onRun }: BlameTools,
@@ -96,7 +101,7 @@ async function proven(
   { material, ranked, paths, texts }: Read,
 ): Promise<ProofAnswer | null> {
   const groups = groupsOf(material.failure);
-  if (groups.length === 0) return null;
+  const isOpaque = groups.length === 0;
   const index = pathIndex(paths);
   const line = narrowedCommand(command, {
     failures: material.failure.failures,
@@ -117,7 +122,8 @@ async function proven(
   });
   while (!signal.aborted) {
     const step = nextExperiment(state);
-    if ("answer" in step) return step.answer;
+    // Where the output says nothing, one way of failing cannot be told from another: that is no proof.
+    if ("answer" in step) return isOpaque ? { ...step.answer, proven: false } : step.answer;
     const { without, repeat, purpose } = step.experiment;
     const files = filesWithout(material.hunks, new Set(without), texts.textOf, texts.textBefore);
     const tree = await bench.set(given.tree, files);
@@ -129,7 +135,8 @@ async function proven(
       );
     const run = known ?? (await tryOnce());
     runs.set(tree, run);
-    state = told(state, outcomeOf(groups, { ...run, tookMs: now() - beganAt }));
+    const tookMs = now() - beganAt;
+    state = told(state, isOpaque ? byExitCode(run, tookMs) : outcomeOf(groups, { ...run, tookMs }));
   }
   return null;
 

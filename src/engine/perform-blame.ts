@@ -20,7 +20,7 @@ export async function blameFailure({ command, ledger, world, signal }: Performin
       ? nothingKnown("nothing here looks for causes")
       : await looked(before, judgement, world, detective, signal, (text) => world.watcher.onOutput(command, text));
   if (signal.aborted) return;
-  const blame = await attributed(before, found, world);
+  const blame = await attributed(before, asTarget(before, found), world);
   const durationMs = world.clock.now() - beganAt;
   await appendWhile(ledger, story, isStep("blame"), [{ type: "blame.found", gate, blame, durationMs }]);
 }
@@ -70,6 +70,18 @@ function provingOf({ runs }: Judgement, { trial, limits, environments }: Detecti
   const failed = (runs ?? []).find((run) => run.result === "fail");
   if (trial === null || failed === undefined || environments.includes(failed.environment)) return null;
   return { trial, command: failed.command, limits };
+}
+
+/**
+ * What was red before the work began, and was not put down as such then, is what the work is for: it is not done yet.
+ */
+function asTarget({ gates, failing }: StoryState, blame: Blame): Blame {
+  if (blame.verdict !== "pre-existing" || failing === null || gates[failing.gate]?.lastPass) return blame;
+  return {
+    ...blame,
+    verdict: "unmet",
+    explanation: `It was red before the work began, and is not met yet. ${blame.explanation}`,
+  };
 }
 
 /** Work goes back to the attempt that broke it: the newest one that changed the file. */

@@ -38,7 +38,9 @@ const isFlag = (word: string): boolean => word.startsWith("-");
 /** Flags that are whole in themselves; one whose value is the next word cannot be told from a path. */
 const flagsOf = (rest: readonly string[]): readonly string[] => rest.filter((word) => isFlag(word));
 const hasLooseValues = (rest: readonly string[]): boolean =>
-  rest.some((word, at) => !isFlag(word) && at > 0 && isFlag(rest[at - 1]!) && !rest[at - 1]!.includes("="));
+  rest.some((word, at) => !isFlag(word) && at > 0 && mayTakeNext(rest[at - 1]!));
+const mayTakeNext = (word: string): boolean => isFlag(word) && !word.includes("=") && !ALONE.test(word);
+const ALONE = /^(?:--(?:run|ci|verbose|silent|coverage|no-coverage|bail|runInBand|quiet|passWithNoTests)|-[qvxsi]+)$/;
 const replacingPaths =
   (before: readonly string[] = []) =>
   (rest: readonly string[], files: readonly string[]): readonly string[] =>

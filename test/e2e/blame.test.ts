@@ -1,0 +1,144 @@
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { makeRepository, type TestRepository } from "../adapters/git-repository.ts";
+
+/* `remand blame` by itself, in a repository that knows nothing of Remand: real git, real runs. */
+
+const MAIN = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
+let repository: TestRepository;
+
+const PRICE =
+  "export function price(items) {\n  return items.reduce((sum, item) => sum + item.cents * item.count, 0);\n}\n\nexport function discount(total, percent) {\n  return Math.round((total * (100 - percent)) / 100);\n}\n";
+const FORMAT = "export const format = (cents) => `${(cents / 100).toFixed(2)} EUR`;\n";
+const TESTS = `import assert from "node:assert/strict";
+import test from "node:test";
+import { discount, price } from "../src/price.js";
+import { format } from "../src/format.js";
+
+test("sums", () => assert.equal(price([{ cents: 100, count: 2 }]), 200));
+test("takes a discount off", () => assert.equal(discount(1000, 10), 900));
+test("formats", () => assert.equal(format(1234), "12.34 EUR"));
+`;
+
+beforeEach(() => {
+  repository = makeRepository({
+    "package.json": '{ "type": "module", "scripts": { "test": "node --test" } }\n',
+    "src/price.js": PRICE,
+    "src/format.js": FORMAT,
+    "test/price.test.js": TESTS,
+  });
+});
+afterEach(() => repository.clear());
+
+interface Answer {
+  readonly kind: string;
+  readonly proven: boolean;
+  readonly hunks: readonly { readonly file: string; readonly start: number }[];
+  readonly runs: number;
+}
+
+function blame(...args: string[]): { exit: number | null; out: string; err: string; answer: Answer | null } {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN, "blame", ...args], {
+    cwd: repository.root,
+    env: { ...repository.env },
+    encoding: "utf8",
+  });
+  const answer = args.includes("--json") && stdout !== "" ? (JSON.parse(stdout) as Answer) : null;
+  return { exit: status, out: stdout, err: stderr, answer };
+}
+
+const slip = (): void => repository.write("src/price.js", PRICE.replace("100 - percent", "100 + percent"));
+
+describe("blame", () => {
+  test("names the line that did it among others, and proves it; nothing of the person's is touched", () => {
+    slip();
+    repository.write("src/format.js", FORMAT.replace("cents /", "cents  /"));
+    repository.write("NOTES.md", "notes\n");
+    const status = repository.git("status", "--porcelain");
+    const before = repository.standing();
+    const { exit, answer } = blame("--check", "npm test", "--json");
+    expect(exit).toBe(0);
+    expect(answer).toMatchObject({ kind: "hunk", proven: true, hunks: [{ file: "src/price.js", start: 6 }] });
+    expect(repository.standing()).toEqual(before);
+    expect(repository.git("status", "--porcelain")).toBe(status);
+    expect(repository.git("worktree", "list").trim().split("\n")).toHaveLength(1);
+  });
+
+  test("tells a person the lines, why, the runs, and what else was considered", () => {
+    slip();
+    repository.write("src/format.js", FORMAT.replace("cents /", "cents  /"));
+    const { out, err } = blame("--check", "npm test");
+    expect(out).toContain("This change did it (proven)");
+    expect(out).toContain("src/price.js:6 in discount\n  -   return Math.round((total * (100 - percent)) / 100);");
+    expect(out).toContain("Also considered: src/format.js:1");
+    expect(out).toMatch(/2 changes since the last commit, \d+ runs, [\d.]+ s/);
+    expect(err).toContain("run base: without 2 of 2 changes");
+  });
+
+  test("of two that broke two tests it names both; of two that break one only together, both as one", () => {
+    slip();
+    repository.write("src/format.js", FORMAT.replace("toFixed(2)", "toFixed(1)"));
+    expect(blame("--check", "npm test", "--json").answer).toMatchObject({ kind: "multi", proven: true });
+  });
+
+  test("by reading alone it runs nothing, and does not call it proven", () => {
+    slip();
+    const failed = spawnSync("npm", ["test"], { cwd: repository.root, env: { ...repository.env }, encoding: "utf8" });
+    repository.write("failure.log", failed.stdout);
+    const { exit, answer } = blame("--failure", "failure.log", "--no-prove", "--json");
+    expect(exit).toBe(0);
+    expect(answer).toMatchObject({ kind: "hunk", proven: false, runs: 0, hunks: [{ file: "src/price.js" }] });
+  });
+
+  test("says of a failure that was there before that no change did it", () => {
+    slip();
+    repository.git("commit", "--quiet", "-am", "broken before");
+    repository.write("src/format.js", FORMAT.replace("cents /", "cents  /"));
+    expect(blame("--check", "npm test", "--json").answer).toMatchObject({ kind: "pre-existing", hunks: [] });
+  });
+
+  test("says of a test that is new and not met yet that the work is not done", () => {
+    repository.write(
+      "test/tax.test.js",
+      'import assert from "node:assert/strict";\nimport test from "node:test";\nimport { price } from "../src/price.js";\n\ntest("adds tax", () => assert.equal(price([{ cents: 100, count: 1 }], 20), 120));\n',
+    );
+    expect(blame("--check", "npm test", "--json").answer).toMatchObject({ kind: "unmet" });
+  });
+
+  test("says so when the check passes, and when there is nothing to go by", () => {
+    expect(blame("--check", "npm test")).toMatchObject({ exit: 0, out: expect.stringContaining("The check passes") });
+    const { exit, err } = blame();
+    expect(exit).toBe(2);
+    expect(err).toContain('remand blame --check "npm test"');
+  });
+
+  test("killed in the middle of a proof it leaves the person's files alone, and the next one sweeps up", async () => {
+    slip();
+    const before = repository.standing();
+    const child = spawn(process.execPath, [MAIN, "blame", "--check", "npm test"], {
+      cwd: repository.root,
+      env: { ...repository.env },
+    });
+    let said = "";
+    await new Promise<void>((resolve) => {
+      child.stderr.on("data", (chunk: Buffer) => {
+        said += String(chunk);
+        if (said.includes("run base")) resolve();
+      });
+    });
+    child.kill("SIGKILL");
+    await once(child, "exit");
+    expect(repository.standing()).toEqual(before);
+    const folder = join(repository.root, ".remand/laboratory");
+    expect(existsSync(folder) && readdirSync(folder).length > 0).toBe(true);
+    expect(blame("--check", "npm test", "--json").answer).toMatchObject({ kind: "hunk", proven: true });
+    expect(readdirSync(folder)).toEqual([]);
+    expect(
+      execFileSync("git", ["stash", "list"], { cwd: repository.root, env: { ...repository.env }, encoding: "utf8" }),
+    ).toBe("");
+  });
+});

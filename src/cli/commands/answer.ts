@@ -1,15 +1,8 @@
 import { durationMs } from "../../config/duration.ts";
 import type { BudgetName } from "../../domain/budget.ts";
-import { RemandError } from "../../domain/error.ts";
-import { ANSWER_VERBS, type AnswerVerb, type Escalation } from "../../domain/escalation.ts";
-import type { Answer } from "../../domain/event.ts";
-import { GATES, type GateName } from "../../domain/gate.ts";
-import type { Fingerprint, StoryId } from "../../domain/ids.ts";
-import type { RunState } from "../../domain/run-state.ts";
-import type { StoryState } from "../../domain/story-state.ts";
-import { entries } from "../../stdx/sorted-map.ts";
-import { findingText } from "../../views/finding-text.ts";
-import { answerLine, NEEDS_MESSAGE } from "../../views/inbox.ts";
+import { ANSWER_VERBS, type AnswerVerb } from "../../domain/escalation.ts";
+import { GATES } from "../../domain/gate.ts";
+import { answerSubject, BUDGETS, personAnswer, type AnswerSubject, type SaidWords } from "../../views/person-answer.ts";
 import { EXIT, type CliCommand, type World } from "../command.ts";
 import { looking } from "../looking.ts";
 import { collect, wordOf } from "../option-values.ts";
@@ -62,8 +55,8 @@ async function answer(world: World, about: string, typedVerb: string, options: O
   const verb = wordOf("an answer", typedVerb, ANSWER_VERBS);
   const by = await personOf(world, options.by);
   const { story, said } = await looking(world, (look) => {
-    const subject = subjectOf(look.state, about);
-    return Promise.resolve({ story: subject.story, said: answerOf(subject, verb, by, options) });
+    const subject = answerSubject(look.state, about);
+    return Promise.resolve({ story: subject.story, said: personAnswer(subject, words(subject, verb, by, options)) });
   });
   await world.host.tell(world.cwd, story, [{ type: "person.answered", answer: said }]);
   if (options.json === true)
@@ -74,133 +67,18 @@ async function answer(world: World, about: string, typedVerb: string, options: O
     );
 }
 
-interface Subject {
-  readonly story: StoryId | null;
-  readonly state: StoryState | null;
-  readonly escalation: Escalation | null;
-}
-
-/** The escalation, or the story, that is meant. Whoever names a story answers what it asks now, if it asks anything. */
-function subjectOf(run: RunState, about: string): Subject {
-  if (run.escalation?.id === about) return { story: null, state: null, escalation: run.escalation };
-  const states = [...entries(run.stories)].map(([, state]) => state);
-  const state = states.find(({ story, escalation }) => story.id === about || escalation?.id === about);
-  if (state === undefined) {
-    throw new RemandError(
-      "usage",
-      `no open question and no story is called ${about}`,
-      "remand inbox lists the questions, remand status the stories.",
-    );
-  }
-  if (state.ending !== null) {
-    throw new RemandError(
-      "usage",
-      `${state.story.id} is over: ${state.ending.how}`,
-      "A story that is over is not changed any more.",
-    );
-  }
-  return { story: state.story.id, state, escalation: state.escalation };
-}
-
-function answerOf(subject: Subject, verb: AnswerVerb, by: string, options: Options): Answer {
-  const { escalation, state } = subject;
-  checkVerb(subject, verb);
-  const message = options.message?.trim() ?? "";
-  const isApproval = escalation?.reason.type === "approval";
-  if (message === "" && NEEDS_MESSAGE.has(verb) && !(isApproval && verb === "send-back")) {
-    throw new RemandError(
-      "usage",
-      `${verb} needs your words`,
-      'Give them: --message "…" They stand beside your name in the record.',
-    );
-  }
+/** What was typed, each word checked against what there is. */
+function words({ escalation }: AnswerSubject, verb: AnswerVerb, by: string, options: Options): SaidWords {
   const gate = options.gate === undefined ? undefined : wordOf("a gate", options.gate, GATES);
-  const findings = findingsOf(state, gate ?? escalation?.gate ?? state?.failing?.gate ?? null, options.finding ?? []);
-  if (verb === "dispute" && findings.length === 0) throw nothingDisputed(state);
-  return {
-    verb,
-    by,
-    message,
-    escalation: escalation?.id ?? null,
-    ...(gate === undefined ? {} : { gate }),
-    ...(findings.length === 0 ? {} : { findings }),
-    ...(verb === "raise-budget" ? raise(escalation, options) : {}),
-  };
+  const asked = escalation?.reason.type === "budget" ? escalation.reason.budget : undefined;
+  const isRaise = verb === "raise-budget";
+  const budget = isRaise && options.budget !== undefined ? wordOf("a budget", options.budget, BUDGETS) : asked;
+  const limit = isRaise && budget !== undefined ? limitOf(budget, options.limit) : undefined;
+  return { verb, by, message: options.message ?? "", gate, findings: options.finding, budget, limit };
 }
 
-/** A question says which answers it has. Unasked, a person may say about a story whatever makes sense for one. */
-function checkVerb({ escalation, story }: Subject, verb: AnswerVerb): void {
-  if (escalation === null) {
-    if (!ABOUT_THE_RUN.has(verb)) return;
-    throw new RemandError(
-      "usage",
-      `${verb} is about the whole run, not about ${story}`,
-      "It answers a question of the run: see remand inbox.",
-    );
-  }
-  if (escalation.options.some((option) => option.verb === verb)) return;
-  const lines = escalation.options.map((option) => `  ${answerLine(escalation.id, option.verb)}`);
-  throw new RemandError("usage", `${verb} is no answer to ${escalation.id}`, ["It has these:", ...lines].join("\n"));
-}
-
-const ABOUT_THE_RUN: ReadonlySet<AnswerVerb> = new Set(["retry", "declare-healthy", "halt"]);
-
-/** Findings by the beginning of their ids, among those the gate named last. */
-function findingsOf(state: StoryState | null, gate: GateName | null, typed: readonly string[]): Fingerprint[] {
-  const known = knownFindings(state, gate);
-  return typed.map((text) => {
-    const matching = known.filter(({ id }) => id.startsWith(text));
-    if (matching.length === 1) return matching[0]!.id;
-    const list = known.map((finding) => `  ${finding.id}  ${findingText(finding, 100)}`).join("\n");
-    throw new RemandError(
-      "usage",
-      `${matching.length === 0 ? "no" : "more than one"} finding begins with ${text}`,
-      `There are these:\n${list}`,
-    );
-  });
-}
-
-function knownFindings(state: StoryState | null, gate: GateName | null) {
-  const judged = gate === null ? GATES : [gate];
-  return state === null ? [] : judged.flatMap((each) => state.gates[each]?.last?.findings ?? []);
-}
-
-function nothingDisputed(state: StoryState | null): RemandError {
-  const list = knownFindings(state, state?.failing?.gate ?? null).map(
-    (finding) => `  --finding ${finding.id}  ${findingText(finding, 100)}`,
-  );
-  return new RemandError("usage", "dispute needs a finding", ["Name it:", ...list].join("\n"));
-}
-
-function raise(escalation: Escalation | null, options: Options): { budget: BudgetName; limit: number } {
-  const reason = escalation?.reason.type === "budget" ? escalation.reason : null;
-  const budget = options.budget === undefined ? reason?.budget : wordOf("a budget", options.budget, BUDGETS);
-  if (budget === undefined)
-    throw new RemandError("usage", "raise-budget needs a budget", `Name it: --budget ${BUDGETS.join(" | ")}`);
-  const limit = limitOf(budget, options.limit);
-  if (reason?.budget !== budget || limit > reason.used) return { budget, limit };
-  throw new RemandError(
-    "usage",
-    `${reason.used} are used already: a limit of ${limit} would stop it again`,
-    `Give more: --limit ${Math.ceil(reason.used * 2)}`,
-  );
-}
-
-const BUDGETS: readonly BudgetName[] = [
-  ...GATES.map((gate): BudgetName => `failures:${gate}`),
-  "iterations",
-  "cost",
-  "tokens",
-  "time",
-  "run-cost",
-  "run-tokens",
-  "run-time",
-];
-
-function limitOf(budget: BudgetName, text: string | undefined): number {
-  const isTime = budget.endsWith("time");
-  const limit =
-    text === undefined ? null : isTime ? durationMs(text) : /^\d{1,12}(?:\.\d{1,6})?$/.test(text) ? Number(text) : null;
-  if (limit !== null && limit > 0) return limit;
-  throw new RemandError("usage", "raise-budget needs the new limit", `Give it: --limit ${isTime ? "4h" : "20"}`);
+function limitOf(budget: BudgetName, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (budget.endsWith("time")) return durationMs(text) ?? undefined;
+  return /^\d{1,12}(?:\.\d{1,6})?$/.test(text) ? Number(text) : undefined;
 }

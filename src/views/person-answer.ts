@@ -1,0 +1,165 @@
+import type { BudgetName } from "../domain/budget.ts";
+import { RemandError } from "../domain/error.ts";
+import type { AnswerVerb, Escalation } from "../domain/escalation.ts";
+import type { Answer } from "../domain/event.ts";
+import type { Finding } from "../domain/finding.ts";
+import { GATES, type GateName } from "../domain/gate.ts";
+import type { Fingerprint, StoryId } from "../domain/ids.ts";
+import type { Phase } from "../domain/phase.ts";
+import type { RunState } from "../domain/run-state.ts";
+import type { StoryState } from "../domain/story-state.ts";
+import { entries } from "../stdx/sorted-map.ts";
+import { findingText } from "./finding-text.ts";
+import { answerLine, NEEDS_MESSAGE } from "./inbox.ts";
+
+/** What an answer is about. */
+export interface AnswerSubject {
+  readonly story: StoryId | null;
+  readonly state: StoryState | null;
+  readonly escalation: Escalation | null;
+}
+
+/** What a person said, before it is known to make sense. */
+export interface SaidWords {
+  readonly verb: AnswerVerb;
+  readonly by: string;
+  readonly message: string;
+  readonly gate?: GateName | undefined;
+  /** Ids of findings, or their beginnings. */
+  readonly findings?: readonly string[] | undefined;
+  readonly phase?: Phase | undefined;
+  readonly budget?: BudgetName | undefined;
+  /** In the budget's own unit. */
+  readonly limit?: number | undefined;
+}
+
+/** The escalation, or the story, that is meant. Whoever names a story answers what it asks now, if it asks anything. */
+export function answerSubject(run: RunState, about: string): AnswerSubject {
+  if (run.escalation?.id === about) return { story: null, state: null, escalation: run.escalation };
+  const states = [...entries(run.stories)].map(([, state]) => state);
+  const state = states.find(({ story, escalation }) => story.id === about || escalation?.id === about);
+  if (state === undefined) {
+    throw new RemandError(
+      "usage",
+      `no open question and no story is called ${about}`,
+      "remand inbox lists the questions, remand status the stories.",
+    );
+  }
+  if (state.ending !== null) {
+    throw new RemandError(
+      "usage",
+      `${state.story.id} is over: ${state.ending.how}`,
+      "A story that is over is not changed any more.",
+    );
+  }
+  return { story: state.story.id, state, escalation: state.escalation };
+}
+
+/** The answer that goes into the journal, from the terminal and from the dashboard alike; or why there is none. */
+export function personAnswer(subject: AnswerSubject, said: SaidWords): Answer {
+  const { escalation, state } = subject;
+  const { verb, by, gate, phase } = said;
+  checkVerb(subject, verb);
+  const message = said.message.trim();
+  const isApproval = escalation?.reason.type === "approval";
+  if (message === "" && NEEDS_MESSAGE.has(verb) && !(isApproval && verb === "send-back")) {
+    throw new RemandError(
+      "usage",
+      `${verb} needs your words`,
+      'Give them: --message "…" They stand beside your name in the record.',
+    );
+  }
+  const findings = findingsOf(state, gate ?? escalation?.gate ?? state?.failing?.gate ?? null, said.findings ?? []);
+  if (verb === "dispute" && findings.length === 0) throw nothingDisputed(state);
+  return {
+    verb,
+    by,
+    message,
+    escalation: escalation?.id ?? null,
+    ...(gate === undefined ? {} : { gate }),
+    ...(findings.length === 0 ? {} : { findings }),
+    ...(phase === undefined ? {} : { phase: knownPhase(state, phase) }),
+    ...(verb === "raise-budget" ? raise(escalation, said) : {}),
+  };
+}
+
+/** A question says which answers it has. Unasked, a person may say about a story whatever makes sense for one. */
+function checkVerb({ escalation, story }: AnswerSubject, verb: AnswerVerb): void {
+  if (escalation === null) {
+    if (!ABOUT_THE_RUN.has(verb)) return;
+    throw new RemandError(
+      "usage",
+      `${verb} is about the whole run, not about ${story}`,
+      "It answers a question of the run: see remand inbox.",
+    );
+  }
+  if (escalation.options.some((option) => option.verb === verb)) return;
+  const lines = escalation.options.map((option) => `  ${answerLine(escalation.id, option.verb)}`);
+  throw new RemandError("usage", `${verb} is no answer to ${escalation.id}`, ["It has these:", ...lines].join("\n"));
+}
+
+const ABOUT_THE_RUN: ReadonlySet<AnswerVerb> = new Set(["retry", "declare-healthy", "halt"]);
+
+/** Findings by the beginning of their ids, among those the gate named last. */
+function findingsOf(state: StoryState | null, gate: GateName | null, typed: readonly string[]): Fingerprint[] {
+  const known = knownFindings(state, gate);
+  return typed.map((text) => {
+    const matching = known.filter(({ id }) => id.startsWith(text));
+    if (matching.length === 1) return matching[0]!.id;
+    const list = known.map((finding) => `  ${finding.id}  ${findingText(finding, 100)}`).join("\n");
+    throw new RemandError(
+      "usage",
+      `${matching.length === 0 ? "no" : "more than one"} finding begins with ${text}`,
+      `There are these:\n${list}`,
+    );
+  });
+}
+
+/** What the gate, or every gate, named last. */
+export function knownFindings(state: StoryState | null, gate: GateName | null): readonly Finding[] {
+  const judged = gate === null ? GATES : [gate];
+  return state === null ? [] : judged.flatMap((each) => state.gates[each]?.last?.findings ?? []);
+}
+
+function nothingDisputed(state: StoryState | null): RemandError {
+  const list = knownFindings(state, state?.failing?.gate ?? null).map(
+    (finding) => `  --finding ${finding.id}  ${findingText(finding, 100)}`,
+  );
+  return new RemandError("usage", "dispute needs a finding", ["Name it:", ...list].join("\n"));
+}
+
+function knownPhase(state: StoryState | null, phase: Phase): Phase {
+  const phases = (state?.policy?.phases ?? []).map((plan) => plan.phase);
+  if (phases.includes(phase)) return phase;
+  throw new RemandError("usage", `${state?.story.id} has no phase ${phase}`, `It has ${phases.join(", ")}.`);
+}
+
+function raise(escalation: Escalation | null, said: SaidWords): { budget: BudgetName; limit: number } {
+  const reason = escalation?.reason.type === "budget" ? escalation.reason : null;
+  const budget = said.budget ?? reason?.budget;
+  if (budget === undefined)
+    throw new RemandError("usage", "raise-budget needs a budget", `Name it: --budget ${BUDGETS.join(" | ")}`);
+  const limit = said.limit ?? 0;
+  if (limit <= 0) {
+    const sample = budget.endsWith("time") ? "4h" : "20";
+    throw new RemandError("usage", "raise-budget needs the new limit", `Give it: --limit ${sample}`);
+  }
+  if (reason?.budget !== budget || limit > reason.used) return { budget, limit };
+  throw new RemandError(
+    "usage",
+    `${reason.used} are used already: a limit of ${limit} would stop it again`,
+    `Give more: --limit ${Math.ceil(reason.used * 2)}`,
+  );
+}
+
+/** The budgets that a person can raise. */
+export const BUDGETS: readonly BudgetName[] = [
+  ...GATES.map((gate): BudgetName => `failures:${gate}`),
+  "iterations",
+  "cost",
+  "tokens",
+  "time",
+  "run-cost",
+  "run-tokens",
+  "run-time",
+];

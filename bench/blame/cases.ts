@@ -17,6 +17,8 @@ export interface Case {
   readonly diff: readonly FileDiff[];
   readonly hunks: readonly ChangedHunk[];
   readonly output: string;
+  /** The form in which the runner told it, and is to tell it again. */
+  readonly reporter: string;
   /** Ids of the hunks that hold the slips; none where no change did it. */
   readonly truth: readonly number[];
 }
@@ -36,7 +38,8 @@ export function makeCase(project: Project, seed: number, category: Case["categor
       category === "joint" ? jointSlips(clean, chance) : chooseSlips(clean, chance, category === "single" ? 1 : 2);
     if (slips === null) continue;
     const iteration = withSlips(clean, slips);
-    const run = place.run(iteration, null, seed % 2 === 0 ? "spec" : "tap");
+    const reporter = seed % 2 === 0 ? "spec" : "tap";
+    const run = place.run(iteration, null, reporter);
     if (run.passed) continue;
     if (category !== "single" && !isOfCategory(category, clean, slips, place)) continue;
     const diff = readGitDiff(place.diff(base, iteration));
@@ -52,6 +55,7 @@ export function makeCase(project: Project, seed: number, category: Case["categor
       diff,
       hunks,
       output: run.output,
+      reporter,
       truth,
     };
   }
@@ -151,6 +155,7 @@ function nobodys(
       diff,
       hunks: readHunks(diff),
       output: run.output,
+      reporter: "spec",
       truth: [],
     };
   }

@@ -46,7 +46,7 @@ export function tried(each: Case, place: Place, withRuns: boolean): Trial {
       (path) => each.base.get(path) ?? null,
     );
     for (const [path, text] of changed) files.set(path, text);
-    return place.run(files, tests.length === 0 ? null : tests);
+    return place.run(files, tests.length === 0 ? null : tests, each.reporter);
   };
   return {
     case: each,

@@ -12,13 +12,14 @@ export function companionsOf({ hunks, files, before }: BlameMaterial): ReadonlyM
   const [old, now] = [namesIn(before), namesIn(files)];
   const sharing = new Map<string, Set<number>>();
   for (const hunk of hunks) {
-    for (const [lines, elsewhere] of [
-      [hunk.added, old],
-      [hunk.removed, now],
+    for (const [lines, here, elsewhere] of [
+      [hunk.added, now, old],
+      [hunk.removed, old, now],
     ] as const) {
       for (const line of lines.slice(0, 2000)) {
         for (const [name] of line.matchAll(/[A-Za-z_$][\w$]*/g)) {
-          if (name.length < SHORTEST_NAME || elsewhere.has(name)) continue;
+          // Words of the language are names nowhere, so they cannot have come or gone.
+          if (name.length < SHORTEST_NAME || !here.has(name) || elsewhere.has(name)) continue;
           const ids = sharing.get(name);
           if (ids === undefined) sharing.set(name, new Set([hunk.id]));
           else ids.add(hunk.id);

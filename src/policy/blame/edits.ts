@@ -72,10 +72,13 @@ const SLIP =
   /^(?:[<>=!+\-*/%&|^~?]+|-?\d.*|["'`].*|await|return|not|and|or|true|false|True|False|None|null|undefined|nil|break|continue|throw|raise|if|in|is)$/;
 const TOKEN =
   /[A-Za-z_$][\w$]*|\d[\w.]*|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`|[<>=!+\-*/%&|^~?]+|[^\s\w]/g;
+/** Where a hash begins a comment and two slashes divide. */
+const HASH_COMMENTS = /\.(?:pyi?|rb|sh|ya?ml|toml|pl|r|exs?|cfg|conf|env|properties)$|(?:^|\/)(?:Dockerfile|Makefile)/i;
 const MOST_TOKENS = 4000;
 
 /** The words of some lines, without comments and without what is only layout. */
-export function tokensOf(lines: readonly string[]): string[] {
+export function tokensOf(lines: readonly string[], path: string): string[] {
+  const isHash = HASH_COMMENTS.test(path);
   const found: string[] = [];
   let inComment = false;
   for (const line of lines) {
@@ -84,8 +87,8 @@ export function tokensOf(lines: readonly string[]): string[] {
       inComment = !start.includes("*/") && (inComment || start.startsWith("/*"));
       continue;
     }
-    if (/^(?:\/\/|#(?!\[|include|define|if|endif)|--\s|<!--|"""|''')/.test(start)) continue;
-    const code = line.slice(0, 2000).replace(/\s(?:\/\/|#)\s.*$/, "");
+    if ((isHash ? /^(?:#|"""|''')/ : /^(?:\/\/|<!--|--\s)/).test(start)) continue;
+    const code = line.slice(0, 2000).replace(isHash ? /\s#\s.*$/ : /\s\/\/\s.*$/, "");
     for (const [token] of code.matchAll(TOKEN)) if (token !== ";" && token !== ",") found.push(token);
     if (found.length > MOST_TOKENS) break;
   }

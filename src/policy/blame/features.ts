@@ -137,14 +137,17 @@ function hunkFeatures(look: Look, hunk: ChangedHunk, at: number): HunkFeatures {
   const { material, failing } = look;
   const file = material.files.get(hunk.file);
   const before = material.before.get(hunk.oldFile);
-  const tokens = { removed: tokensOf(hunk.removed), added: tokensOf(hunk.added) };
+  const tokens = { removed: tokensOf(hunk.removed, hunk.file), added: tokensOf(hunk.added, hunk.file) };
   const kind = editKind(hunk, tokens, file, before);
   const symbols = look.symbols[at]!;
   const innermost = symbols.at(-1) ?? enclosing(before, hunk.oldStart, Math.max(hunk.oldStart, hunk.oldEnd)).at(-1);
-  const reach = reachTo(look, hunk, innermost);
+  const isTest = file?.isTest ?? before?.isTest ?? false;
+  const isOwn =
+    isTest && failing.some(({ failure, body }) => failure.file === hunk.file && body !== null && overlaps(hunk, body));
+  // Every test leads to itself: that tells nothing.
+  const reach = isOwn ? { failing: 0, spectrum: 0 } : reachTo(look, hunk, innermost);
   const distances = failing.map((each) => each.reach.importsTo(hunk.file));
   const near = distances.filter((distance) => distance !== null);
-  const isTest = file?.isTest ?? before?.isTest ?? false;
   const said = look.words.shared(at, look.failureWords);
   const literal = literalOf(look, tokens);
   const isSame = kind.isNeutral || kind.isRestated || kind.isRename;
@@ -174,10 +177,7 @@ function hunkFeatures(look: Look, hunk: ChangedHunk, at: number): HunkFeatures {
     document: yes(kind.isDocument),
     data: yes(kind.isData),
     testFile: yes(isTest),
-    ownTest: yes(
-      isTest &&
-        failing.some(({ failure, body }) => failure.file === hunk.file && body !== null && overlaps(hunk, body)),
-    ),
+    ownTest: yes(isOwn),
   };
   return { hunk, symbol: innermost?.name ?? null, values, sharedWord: said.best, sharedLiteral: literal.best };
 }

@@ -68,6 +68,25 @@ test("the prices are those of the list", () => {
   check: "node --test test/*.test.js",
 };
 
+/** The tests are made from a list of cases that stands in the code. */
+export const CASES: Project = {
+  files: {
+    "package.json": '{ "name": "shop", "type": "module" }\n',
+    "src/price.js":
+      "export const price = (count) => count * 10;\nexport const cases = [[1, 10], [2, 20], [20, 180]];\n",
+    "test/price.test.js": `import test from "node:test";
+import assert from "node:assert/strict";
+import { cases, price } from "../src/price.js";
+
+for (const [count, sum] of cases)
+  test(\`\${count} cost \${sum}\`, () => {
+    assert.equal(price(count), sum);
+  });
+`,
+  },
+  check: "node --test test/*.test.js",
+};
+
 /** Nothing tests anything, and the runner does not mind. */
 export const UNTESTED: Project = {
   files: {

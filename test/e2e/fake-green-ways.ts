@@ -1,4 +1,5 @@
 import {
+  CASES,
   DATA,
   LINT,
   NODE,
@@ -407,6 +408,13 @@ const ON_THE_RUN: readonly Way[] = [
 ];
 
 const ELSEWHERE: readonly Way[] = [
+  way(
+    "takes the failing case out of the list from which the tests are made",
+    CASES,
+    { "src/price.js": CASES.files["src/price.js"]!.replace(", [20, 180]", "") },
+    "3 tests ran before, and 2 now",
+    { caughtBy: "checks", result: "inconclusive" },
+  ),
   way(
     "lets the code see that a test runs it",
     NODE,

@@ -15,7 +15,7 @@ import { storyId } from "../../src/domain/ids.ts";
 import type { Scope, ScopeException } from "../../src/domain/scope.ts";
 import { gateRequest, memoryEvidence } from "../contract/gate.ts";
 import { makeRepository } from "../adapters/git-repository.ts";
-import { DATA, LINT, NODE, TYPES, VITEST, type Files, type Project } from "./fake-green-projects.ts";
+import { CASES, DATA, LINT, NODE, TYPES, VITEST, type Files, type Project } from "./fake-green-projects.ts";
 import { HONEST } from "./fake-green-honest.ts";
 import { guideTables } from "./fake-green-guide.ts";
 import { WAYS } from "./fake-green-ways.ts";
@@ -47,6 +47,13 @@ async function done(project: Project, change: Files, check = project.check): Pro
   });
   const story = storyId("shop");
   const { base, path } = await workspace.prepare(story);
+  const control = () => ({ signal: new AbortController().signal, onOutput: () => undefined });
+  const checks = { ...DEFAULTS.gates.checks, commands: [check] };
+  const config = { ...DEFAULTS, preset: "goal" as const, gates: { ...DEFAULTS.gates, checks } };
+  const clock = { now: () => performance.now(), sleep: () => Promise.resolve() };
+  const gates = gatesOf({ config }, { evidence: memoryEvidence(), clock, workspace, env });
+  // Numbers are compared with those of the judgement before; the other ways are told without it.
+  const last = project === CASES ? await gates.get("checks")!.judge(gateRequest({ path }), control()) : null;
   for (const [file, text] of Object.entries(change)) {
     const place = join(path, file);
     mkdirSync(dirname(place), { recursive: true });
@@ -54,16 +61,11 @@ async function done(project: Project, change: Files, check = project.check): Pro
     else writeFileSync(place, text);
   }
   const { tree, commit } = await workspace.keep(story, { attempt: 1, subject: "1", journalHead: "f".repeat(64) });
-  const checks = { ...DEFAULTS.gates.checks, commands: [check] };
-  const config = { ...DEFAULTS, preset: "goal" as const, gates: { ...DEFAULTS.gates, checks } };
-  const clock = { now: () => performance.now(), sleep: () => Promise.resolve() };
-  const gates = gatesOf({ config }, { evidence: memoryEvidence(), clock, workspace, env });
   const scope: Scope = { allow: [], deny: [], tests: "add-only", exceptions: "with-rationale", reason: "fix" };
   const plain = gateRequest();
-  const request = { ...plain, story: { ...plain.story, id: story }, path, base, previous: base, tree, commit };
+  const request = { ...plain, story: { ...plain.story, id: story }, path, base, previous: base, tree, commit, last };
   // What the checks say does not depend on who asks.
   let checked: Promise<Judgement> | null = null;
-  const control = () => ({ signal: new AbortController().signal, onOutput: () => undefined });
   return {
     async judge(work, exceptions = []) {
       const asked = { ...request, scope: work === "rework" ? scope : null, exceptions };
@@ -99,6 +101,7 @@ describe("ways to a green that was not earned", () => {
   test.each([
     ["node:test", NODE],
     ["data", DATA],
+    ["cases", CASES],
     ["vitest", VITEST],
     ["tsc", TYPES],
     ["oxlint", LINT],

@@ -1,4 +1,5 @@
 import type { Blame, Suspect } from "../domain/blame.ts";
+import { printedIn } from "../domain/check-log.ts";
 import type { Judgement } from "../domain/gate.ts";
 import type { StoryState } from "../domain/story-state.ts";
 import { matchesAnyGlob } from "../stdx/glob.ts";
@@ -44,7 +45,7 @@ async function looked(
   try {
     const testPaths = state.policy?.scope.testPaths ?? [];
     const given = {
-      output,
+      output: printedIn(output),
       root: path,
       base,
       tree: judgement.tree,

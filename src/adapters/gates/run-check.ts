@@ -1,3 +1,4 @@
+import { checkLogText } from "../../domain/check-log.ts";
 import type { CheckRun, TestCounts } from "../../domain/gate.ts";
 import type { EvidenceId, TreeId } from "../../domain/ids.ts";
 import type { Result } from "../../domain/result.ts";
@@ -103,7 +104,13 @@ export function checkRunner(options: RunnerOptions, request: GateRequest, signal
       });
       const read = before === undefined ? [] : await reports!.since(before);
       const evidence = await options.evidence.keep(
-        `check: ${command.name}\nenvironment: ${name}\n$ ${command.run}\n${endingOf(ended)}\n\n${ended.output}`,
+        checkLogText({
+          check: command.name,
+          environment: name,
+          command: command.run,
+          ending: endingOf(ended),
+          output: ended.output,
+        }),
       );
       return outcomeOf({ command, cell, ended, output: reader.end() }, read, evidence, request.preExisting);
     },

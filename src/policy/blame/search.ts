@@ -1,5 +1,5 @@
 import { closedOver } from "./companions.ts";
-import { ask, type Asking, type Notebook, type Outcome } from "./experiments.ts";
+import { ask, keyOf, type Asking, type Notebook, type Outcome } from "./experiments.ts";
 
 /** What the search for one group of failures works on. */
 export interface Search {
@@ -84,7 +84,8 @@ export function complement({ order }: Search, ids: readonly number[]): number[] 
 
 /**
  * The shortest part of the pool that reaches the goal, by halving what is likely: `unit` is its end, what is needed
- * whatever stands before it. Where nothing can be said of a tree another cut is tried, and then single hunks.
+ * whatever stands before it. Where nothing can be said of a tree, what belongs to its hunks is taken along; then
+ * another cut is tried, and at last single hunks.
  */
 function* boundary(
   search: Search,
@@ -97,25 +98,27 @@ function* boundary(
   let high = order.length;
   let unclear = 0;
   const tried = new Set<number>();
-  const inPool = new Set(pool);
   while (high - low > 1 && unclear < MOST_UNCLEAR && !search.book.isSpent) {
     const cut = cutOf(search, order, low, high, tried);
     if (cut === null) break;
-    // Trying one hunk by itself is worth a run that may not build; more than one goes with all that belongs to it.
     const prefix = order.slice(0, cut);
-    const wanted = cut === 1 ? prefix : closedOver(prefix, search.companions).filter((id) => inPool.has(id));
-    const ids = wanted.length >= high ? prefix : wanted;
-    const outcome = yield* test(ids);
+    let outcome: Outcome = "cannot-apply";
+    let ids: readonly number[] = prefix;
+    for (ids of waysToTake(search, prefix, new Set(order), high)) {
+      outcome = yield* test(ids);
+      if (outcome !== "cannot-apply" || search.book.isSpent) break;
+    }
     if (outcome === "flaky") return null;
     if (outcome === "cannot-apply") {
       unclear++;
       tried.add(cut);
       continue;
     }
+    const taken = new Set(ids);
     order = [
       ...prefix,
       ...ids.filter((id) => !prefix.includes(id)),
-      ...order.slice(cut).filter((id) => !ids.includes(id)),
+      ...order.slice(cut).filter((id) => !taken.has(id)),
     ];
     tried.clear();
     if (outcome === goal) high = ids.length;
@@ -126,6 +129,30 @@ function* boundary(
     if (single !== null) return { unit: [single], before: [] };
   }
   return search.book.isSpent && high - low > 1 ? null : { unit: order.slice(low, high), before: order.slice(0, low) };
+}
+
+/**
+ * A part of the ranking as it stands, with what belongs to it, and with what belongs to that. One hunk is worth a run
+ * by itself first; of several, some are likely not to build without their companions.
+ */
+function waysToTake(
+  { companions }: Search,
+  prefix: readonly number[],
+  pool: ReadonlySet<number>,
+  high: number,
+): (readonly number[])[] {
+  const near = [...new Set([...prefix, ...prefix.flatMap((id) => companions.get(id) ?? [])])].filter((id) =>
+    pool.has(id),
+  );
+  const all = closedOver(prefix, companions).filter((id) => pool.has(id));
+  const ways = prefix.length === 1 ? [prefix, near, all] : [near, all, prefix];
+  const seen = new Set<string>();
+  return ways.filter((way) => {
+    const key = keyOf(way);
+    if (seen.has(key) || (way.length >= high && way !== prefix)) return false;
+    seen.add(key);
+    return true;
+  });
 }
 
 function* oneByOne(
@@ -159,13 +186,19 @@ function cutOf(
   return best;
 }
 
-/** Of several hunks, those that are not needed are left out: one by itself may do. */
+/** Of several hunks, those that are not needed are left out: in halves first, then one by one. */
 function* shrunk(search: Search, chosen: readonly number[]): Asking<readonly number[]> {
   let kept = [...chosen];
-  for (const id of chosen) {
-    const rest = kept.filter((each) => each !== id);
-    if (rest.length === 0 || search.book.isSpent) break;
-    if ((yield* outcomeWithout(search, rest)) === "pass") kept = rest;
+  for (
+    let size = Math.ceil(chosen.length / 2);
+    size >= 1 && kept.length > 1;
+    size = size === 1 ? 0 : Math.ceil(size / 2)
+  ) {
+    for (let at = 0; at < kept.length && kept.length > 1 && !search.book.isSpent;) {
+      const rest = [...kept.slice(0, at), ...kept.slice(at + size)];
+      if (rest.length > 0 && (yield* outcomeWithout(search, rest)) === "pass") kept = rest;
+      else at += size;
+    }
   }
   return kept;
 }

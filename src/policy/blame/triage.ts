@@ -1,5 +1,6 @@
 import type { BlameMaterial } from "../../domain/change.ts";
 
+import { companionsOf } from "./companions.ts";
 import { testBody } from "./reach.ts";
 
 /** What the surroundings say of themselves when they are at fault, and the sentence for it. */
@@ -83,9 +84,17 @@ export function flakyHint({ failure, files }: BlameMaterial, isReached: boolean)
   });
 }
 
-/** The hunks of the failing tests themselves, and whether all of these tests are new with the iteration. */
-export function testHunks({ failure, hunks, files, before }: BlameMaterial): { pinned: number[]; isNewTest: boolean } {
+/**
+ * The hunks of the failing tests themselves, and whether all of these tests are new with the iteration. A test that was
+ * there before and only follows a change of names elsewhere is not pinned: on the base it would not even build.
+ */
+export function testHunks(material: BlameMaterial): { pinned: number[]; isNewTest: boolean } {
+  const { failure, hunks, files, before } = material;
+  const companions = companionsOf(material);
   const pinned = new Set<number>();
+  const fileOf = new Map(hunks.map((hunk) => [hunk.id, hunk.file]));
+  const follows = (id: number): boolean =>
+    (companions.get(id) ?? []).some((other) => fileOf.get(other) !== fileOf.get(id));
   const tests = failure.failures.filter((each) => each.test !== null && each.file !== null);
   let known = 0;
   for (const each of tests) {
@@ -99,7 +108,8 @@ export function testHunks({ failure, hunks, files, before }: BlameMaterial): { p
     }
     known++;
     if (body !== null)
-      for (const hunk of inFile) if (hunk.start <= body.end && hunk.end >= body.start) pinned.add(hunk.id);
+      for (const hunk of inFile)
+        if (hunk.start <= body.end && hunk.end >= body.start && !follows(hunk.id)) pinned.add(hunk.id);
   }
   return { pinned: [...pinned].sort((a, b) => a - b), isNewTest: tests.length > 0 && known === 0 };
 }

@@ -49,12 +49,9 @@ function failuresIn(report) {
   });
 }
 
-/** @param {unknown} message */
+/** @param {string | undefined} message */
 function firstLines(message) {
-  return String(message ?? "it does not say why")
-    .split("\n")
-    .slice(0, 12)
-    .join("\n  ");
+  return (message ?? "it does not say why").split("\n").slice(0, 12).join("\n  ");
 }
 
 /** @param {any} test a test, or a file of tests */

@@ -13,6 +13,8 @@ export interface CiRule {
   readonly pattern: RegExp;
   /** What it shows, for whoever asks why. */
   readonly shows: string;
+  /** A line that takes it all back, wherever it stands: the last word of a tool that has tried again. */
+  readonly unless?: RegExp;
 }
 
 const rule = (ciClass: CiClass, weight: number, shows: string, pattern: RegExp): CiRule => ({
@@ -188,8 +190,15 @@ const TEST: readonly CiRule[] = [
     "test",
     9,
     "a test runner counted failures",
-    /\bTests?:?\s+(?:\d+ (?:passed|skipped|todo)[,|] *)*[1-9]\d* failed|Test (?:Files|Suites):?\s+[1-9]\d* failed|=+ (?:.{0,80}, )?[1-9]\d* (?:failed|errors?)\b.{0,80}=+|FAILED \((?:failures|errors)=|test result: FAILED|Tests run: \d+, Failures: (?:[1-9]\d*|\d+, Errors: [1-9])|^#\s*fail [1-9]|ℹ fail [1-9]|^\s*[1-9]\d* failing\b|^--- FAIL: |^\s*--- FAIL: |^not ok \d+|[1-9]\d* (?:examples?|scenarios?|specs?|tests?).{0,40}, [1-9]\d* (?:failures?|failed)|There (?:was|were) \d+ (?:failure|error)s?|FAILURES!|Failed Tests [1-9]|There are test failures|\d+ tests? completed, [1-9]\d* failed|Failed!\s+- Failed:\s+[1-9]|^\s*[1-9]\d* failed$|\d+ tests?, [1-9]\d* (?:failure|error)/i,
+    /\bTests?:?\s+(?:\d+ (?:passed|skipped|todo)[,|] *)*[1-9]\d* failed|Test (?:Files|Suites):?\s+[1-9]\d* failed|=+ (?:.{0,80}, )?[1-9]\d* (?:failed|errors?)\b.{0,80}=+|FAILED \((?:failures|errors)=|test result: FAILED|^#\s*fail [1-9]|ℹ fail [1-9]|^\s*[1-9]\d* failing\b|^--- FAIL: |^\s*--- FAIL: |^not ok \d+|[1-9]\d* (?:examples?|scenarios?|specs?|tests?).{0,40}, [1-9]\d* (?:failures?|failed)|There (?:was|were) \d+ (?:failure|error)s?|FAILURES!|Failed Tests [1-9]|There are test failures|\d+ tests? completed, [1-9]\d* failed|Failed!\s+- Failed:\s+[1-9]|^\s*[1-9]\d* failed$|\d+ tests?, [1-9]\d* (?:failure|error)/i,
   ),
+  {
+    class: "test",
+    weight: 9,
+    shows: "a test runner counted failures",
+    pattern: /Tests run: \d+, Failures: (?:[1-9]\d*|\d+, Errors: [1-9])/,
+    unless: /Tests run: \d+, Failures: 0, Errors: 0, .*Flakes: [1-9]/,
+  },
   rule(
     "test",
     7,

@@ -47,15 +47,30 @@ interface Hit {
   readonly rule: CiRule;
   /** The last line that it fits. */
   readonly at: number;
-  readonly times: number;
+  readonly line: string;
 }
+
+const COMPILER_LINT = /clippy|`-D |#\[deny\(/;
+const COMPILER_ERROR = /error\[E\d{4}\]/;
 
 function hitsIn(lines: readonly string[]): Hit[] {
   return CI_RULES.flatMap((rule) => {
-    const at = lines.flatMap((line, index) => (rule.pattern.test(line) ? [index] : []));
-    return at.length === 0 ? [] : [{ rule, at: at.at(-1)!, times: at.length }];
+    if (rule.unless !== undefined && lines.some((line) => rule.unless!.test(line))) return [];
+    const at = lines.flatMap((line, index) => (isSaid(line, rule) && rule.pattern.test(line) ? [index] : []));
+    return at.length === 0 ? [] : [{ rule, at: at.at(-1)!, line: lines[at.at(-1)!]! }];
   });
 }
+
+/** A test that passed may be called anything and print anything; what is tried again has not failed yet. */
+function isSaid(line: string, { class: ciClass }: CiRule): boolean {
+  if (ciClass === "flaky") return true;
+  return !PASSED.test(line) && !(ciClass === "infrastructure" && AGAIN.test(line));
+}
+
+const PASSED =
+  /^\s*(?:✔|✓|√|ok \d|PASS(?:ED)?\b|--- PASS|\[ {2,}OK|\S+ PASSED\b|.*\.{3,} ?(?:ok|PASS(?:ED)?)$|.* PASSED *(?:\[ *\d+%\])?$)/;
+const AGAIN =
+  /\bretr(?:y|ying|ies)\b(?!.{0,40}(?:exceeded|exhausted|failed|gave up))|try(?:ing)? again|attempt \d+(?:\/| of )\d+/i;
 
 interface Score {
   readonly class: CiClass;
@@ -92,6 +107,9 @@ function settled(scores: readonly Score[], hits: readonly Hit[]): Score[] {
       return { ...score, score: 1 };
     if (score.class === "infrastructure" && score.shows === "a service that the tests need was not there" && isAsserted)
       return { ...score, score: 1 };
+    // A linter that is part of the compiler ends with the compiler's words.
+    if (score.class === "build" && hits.some(({ rule, line }) => rule.class === "lint" && COMPILER_LINT.test(line)))
+      return hits.some(({ line }) => COMPILER_ERROR.test(line)) ? score : { ...score, score: 2 };
     // A run that only reports what passed at the second try has no failure of its own.
     if (score.class === "flaky" && !has("test", "a test runner counted failures")) return { ...score, score: 11 };
     return score;
@@ -114,7 +132,7 @@ const LONGEST_LINE = 600;
 
 /** Times, stream marks and the numbers of build steps. */
 const STAMP =
-  /^(?:\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z? ?(?:\d\d[OE]\+? )?|\[\d{4}-\d\d-\d\d[ T][\d:.,]+(?:Z|[+-]\d\d:?\d\d)?\] ?|\[?\d\d:\d\d:\d\d\]? |#\d+ \d+\.\d+ |[\w.-]+ \| )+/;
+  /^(?:[^\t]{1,60}\t[^\t]{1,80}\t|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z? ?(?:\d\d[OE]\+? )?|\[\d{4}-\d\d-\d\d[ T][\d:.,]+(?:Z|[+-]\d\d:?\d\d)?\] ?|\[?\d\d:\d\d:\d\d\]? |#\d+ \d+\.\d+ |[\w.-]+ \| )+/;
 
 /** GitHub's groups, and the marks by which others name the step they are in. The last one before the end failed. */
 function stepIn(lines: readonly string[]): string | null {

@@ -55,12 +55,11 @@ export async function startGithubServer(): Promise<GithubServer> {
       response.write(reply.brokenText, () => response.destroy());
       return;
     }
-    const isText = typeof reply.body === "string";
     response.writeHead(reply.status ?? 200, {
-      "content-type": isText ? "text/plain" : "application/json",
+      "content-type": typeof reply.body === "string" ? "text/plain" : "application/json",
       ...reply.headers,
     });
-    response.end(isText ? (reply.body as string) : JSON.stringify(reply.body ?? null));
+    response.end(typeof reply.body === "string" ? reply.body : JSON.stringify(reply.body ?? null));
   }
 
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

@@ -14,8 +14,8 @@ import { median, type BenchResult } from "./bench-result.ts";
 const TRAINING: readonly Project[] = [shop, formula];
 const HELD_OUT: readonly Project[] = [planner, gatekeeper];
 /** How many of each are made for each project. More say more: the seeds go on. */
-const SINGLES = Number(process.env["REMAND_BLAME_CASES"] ?? "12");
-const OTHERS = Math.ceil(SINGLES / 6);
+const SINGLES = Number(process.env["REMAND_BLAME_CASES"] ?? "8");
+const OTHERS = Math.ceil(SINGLES / 4);
 
 /**
  * Iterations of ten to fifty hunks in small projects, with one slip among them, or several, or none: how often ranking

@@ -171,7 +171,9 @@ function* searchGroups(
     proven,
     hunks,
     because: proven
-      ? "each of them breaks tests by itself"
+      ? hunks.length > 1
+        ? "each of them breaks tests by itself"
+        : named[0]!.because
       : (named.find((each) => !each.proven)?.because ?? "not every failure could be explained"),
   };
 }

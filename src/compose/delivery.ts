@@ -75,7 +75,10 @@ async function forgeOf({ forge }: Config, { root, clock, env }: Parts): Promise<
   return createGithubForge({ api: forge.api, token: env[forge.tokenFrom] ?? null, repository, clock });
 }
 
-/** `git@host:owner/name.git`, `https://host/owner/name`. */
-function repositoryIn(address: string | null): string | null {
-  return /[:/]([\w.-]+\/[\w.-]+?)(?:\.git)?\/?$/.exec(address ?? "")?.[1] ?? null;
+/** The last two parts of `git@host:owner/name.git`, `https://host/owner/name`, `/somewhere/owner/name.git`. */
+export function repositoryIn(address: string | null): string | null {
+  const path = (address ?? "").replace(/^[a-z][a-z0-9+.-]*:\/\/[^/]*|^[^/:]+:/i, "/");
+  const [, owner, name] = /\/([\w.-]+)\/([\w.-]+?)(?:\.git)?\/?$/.exec(path) ?? [];
+  if (owner === undefined || name === undefined || /^\.+$/.test(owner) || /^\.+$/.test(name)) return null;
+  return `${owner}/${name}`;
 }

@@ -1,3 +1,4 @@
+import { RemandError } from "../../domain/error.ts";
 import { identified, type Finding } from "../../domain/finding.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Forge, ForgeAnnotation, ForgeCheck, ForgeLog } from "../../ports/forge.ts";
@@ -37,41 +38,27 @@ export function createCiForge({ forge, integration, clock, patienceMs }: CiForge
 
   return {
     judgedBy: () => [`every check of ${forge.name} over the branch`],
-    async run(request: GateRequest, control) {
-      await integration.publish(request.story.id);
-      if (control.isAgain) {
-        await rerunFailed(forge, request.commit, control.signal);
-        // Until the forge has noticed, it still shows how the last run ended.
-        await clock.sleep(FIRST_PAUSE_MS, control.signal);
-      }
-      const checks = await ended(request.commit, control);
-      if (typeof checks === "string")
-        return {
-          result: control.signal.aborted ? "error" : "inconclusive",
-          name: forge.name,
-          details: checks,
-          log: "",
-          step: null,
-          annotations: [],
-        };
-      const failed = checks.filter(({ state }) => state === "failed");
-      const first = failed[0];
-      if (first === undefined) return passedOrNot(forge, checks);
-      const logs: ForgeLog[] = [];
-      for (const check of failed.slice(0, MOST_LOGS)) logs.push(await forge.logOf(check, control.signal));
-      return {
-        result: "fail",
-        name: failed.map(({ name }) => name).join(", "),
-        details: first.summary,
-        log: failed
-          .slice(0, MOST_LOGS)
-          .map((check, at) => titled(check, logs[at]!))
-          .join("\n"),
-        step: logs[0]?.step ?? first.name,
-        annotations: logs.flatMap(({ annotations }) => annotations.flatMap(annotated)),
-      };
-    },
+    run: (request, control) =>
+      watched(request, control).catch((error: unknown) => {
+        if (!(error instanceof RemandError)) throw error;
+        // A forge that cannot be asked says nothing of the work: the gate broke, not the run.
+        return untold(forge, "error", `${error.message} — ${error.hint}`);
+      }),
   };
+
+  async function watched(request: GateRequest, control: CiControl): Promise<CiRun> {
+    if (!control.signal.aborted) await integration.publish(request.story.id);
+    if (control.isAgain) {
+      await rerunFailed(forge, request.commit, control.signal);
+      // Until the forge has noticed, it still shows how the last run ended.
+      await clock.sleep(FIRST_PAUSE_MS, control.signal);
+    }
+    const checks = await ended(request.commit, control);
+    if (typeof checks === "string") return untold(forge, control.signal.aborted ? "error" : "inconclusive", checks);
+    return checks.some(({ state }) => state === "failed")
+      ? failedRun(forge, checks, control.signal)
+      : passedOrNot(forge, checks);
+  }
 }
 
 const APPEAR_MS = 2 * 60_000;
@@ -85,9 +72,34 @@ async function rerunFailed(forge: Forge, commit: string, signal: AbortSignal): P
     if (check.state === "failed" || check.state === "cancelled") await forge.rerun(check, signal);
 }
 
+const untold = ({ name }: Forge, result: "error" | "inconclusive", details: string): CiRun => ({
+  result,
+  name,
+  details,
+  log: "",
+  step: null,
+  annotations: [],
+});
+
+async function failedRun(forge: Forge, checks: readonly ForgeCheck[], signal: AbortSignal): Promise<CiRun> {
+  const failed = checks.filter(({ state }) => state === "failed");
+  const logs: [ForgeCheck, ForgeLog][] = [];
+  for (const check of failed.slice(0, MOST_LOGS)) logs.push([check, await forge.logOf(check, signal)]);
+  return {
+    result: "fail",
+    name: failed.map(({ name }) => name).join(", "),
+    details: failed[0]!.summary,
+    log: logs.map(([check, log]) => titled(check, log)).join("\n"),
+    step: logs[0]?.[1].step ?? failed[0]!.name,
+    annotations: logs.flatMap(([, { annotations }]) => annotations.flatMap(annotated)),
+  };
+}
+
 /** Cancelled is not passed, and skipped everywhere is nothing proven. */
 function passedOrNot(forge: Forge, checks: readonly ForgeCheck[]): CiRun {
-  const shared = { log: "", step: null, annotations: [] } as const;
+  // What each said of itself is the evidence, with the place where all of it can be read.
+  const log = checks.map(({ name, state, url, summary }) => [name, state, summary, url ?? ""].join("  ").trim());
+  const shared = { log: `${log.join("\n")}\n`, step: null, annotations: [] } as const;
   const cancelled = checks.filter(({ state }) => state === "cancelled");
   const passed = checks.filter(({ state }) => state === "passed");
   if (cancelled.length > 0)

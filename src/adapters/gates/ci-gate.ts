@@ -50,8 +50,8 @@ function judgementOf(request: GateRequest, run: CiRun, evidence: readonly Eviden
   if (run.result !== "fail") return { ...shared, result: run.result, summary: `ci: ${run.result} (${run.details})` };
   const read = readCiLog(run.log);
   const finding = findingOf(run, read.class, read.reason, read.excerpt);
-  const findings = [finding, ...run.annotations];
-  const blocking = findings.map(({ id }) => id);
+  // Jobs that do the same in several environments say the same.
+  const findings = [...new Map([finding, ...run.annotations].map((each) => [each.id, each])).values()];
   const step = run.step ?? read.step;
   const summary = `ci: fail (${read.class}${step === null ? "" : ` in ${step}`}: ${read.reason})`;
   return {
@@ -59,7 +59,7 @@ function judgementOf(request: GateRequest, run: CiRun, evidence: readonly Eviden
     result: "fail",
     ciClass: read.class,
     findings,
-    blocking: [...new Set(blocking)],
+    blocking: findings.map(({ id }) => id),
     runs: [
       {
         check: run.name,

@@ -1,7 +1,8 @@
 import { failureFingerprint, identified } from "../../domain/finding.ts";
+import type { Judgement } from "../../domain/gate.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Evidence } from "../../ports/evidence.ts";
-import type { Gate } from "../../ports/gate.ts";
+import type { Gate, GateRequest } from "../../ports/gate.ts";
 import type { Integration } from "../../ports/integration.ts";
 
 export interface MergeOptions {
@@ -18,8 +19,9 @@ export function createMergeGate({ integration, evidence, clock }: MergeOptions):
   return {
     name: "merge",
     judgedBy: () => ["the branch holds all of its target, and nothing in it contradicts the target"],
-    async judge(request) {
+    async judge(request, { signal }) {
       const beganAt = clock.now();
+      if (signal.aborted) return stopped(request);
       const { target, isCurrent, conflicts } = await integration.standing(request.story.id);
       const on = `${target.branch} at ${target.commit.slice(0, 12)}`;
       const findings = conflicts.map((file) =>
@@ -49,3 +51,14 @@ export function createMergeGate({ integration, evidence, clock }: MergeOptions):
     },
   };
 }
+
+const stopped = ({ tree }: GateRequest): Judgement => ({
+  gate: "merge",
+  tree,
+  result: "error",
+  findings: [],
+  blocking: [],
+  summary: "merge: error (it was stopped)",
+  evidence: [],
+  durationMs: 0,
+});

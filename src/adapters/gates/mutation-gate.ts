@@ -10,7 +10,7 @@ import { readMutationReport, type Mutant } from "../../readers/mutation-report.t
 import { matchesAnyGlob } from "../../stdx/glob.ts";
 import type { Environment } from "../process/environment.ts";
 import { runProcess, type ProcessResult } from "../process/run-process.ts";
-import { mutationScore, survivorFinding, survivors } from "./mutation-score.ts";
+import { mutationScore, survivorFindings, survivors } from "./mutation-score.ts";
 
 export interface MutationOptions {
   /** `{files}` becomes the files of the story; they are in REMAND_FILES too, with commas between them. */
@@ -101,8 +101,7 @@ function verdict(
       blocking: [],
       summary: `mutation: inconclusive (${words})`,
     };
-  const findings = survivors(mutants).map(survivorFinding);
-  const unique = [...new Map(findings.map((finding) => [finding.id, finding])).values()];
+  const unique = survivorFindings(survivors(mutants));
   if (score >= threshold)
     return { ...shared, result: "pass", findings: unique, blocking: [], summary: `mutation: pass (${words})` };
   const summary = `mutation: fail (${words}; ${threshold} % wanted)`;

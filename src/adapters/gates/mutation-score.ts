@@ -36,6 +36,18 @@ export function survivors(mutants: readonly Mutant[]): readonly Mutant[] {
   return mutants.filter(({ status }) => status === "survived" || status === "no-coverage");
 }
 
+/** The same change that goes unnoticed in several places of a file is one finding, which names them all. */
+export function survivorFindings(mutants: readonly Mutant[]): readonly Finding[] {
+  const known = new Map<string, Finding>();
+  for (const finding of mutants.map(survivorFinding)) {
+    const same = known.get(finding.id);
+    if (same === undefined) known.set(finding.id, finding);
+    else if (same.line !== finding.line)
+      known.set(finding.id, { ...same, detail: `${same.detail ?? ""} The same at line ${finding.line}.`.trim() });
+  }
+  return [...known.values()];
+}
+
 export function survivorFinding(mutant: Mutant): Finding {
   const from = short(mutant.original);
   const to = short(mutant.replacement);

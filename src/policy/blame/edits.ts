@@ -114,11 +114,15 @@ function isRestated(removed: readonly string[], added: readonly string[]): boole
   if (a.length === 0 || b.length === 0) return false;
   if (sameWords(a, b) || sameWords(a, unnamed(b)) || sameWords(unnamed(a), b)) return true;
   const { removed: before, added: after } = middles(a, b);
-  return (
-    before.length > 0 && before.length <= 9 && sameWords(before, after.map((word) => MIRROR[word] ?? word).reverse())
-  );
+  // Without a comparison between its sides what is turned round is not the same any more.
+  const isComparison =
+    before.length >= 3 &&
+    before.length <= 9 &&
+    before.slice(1, -1).filter((word) => COMPARISON.test(word)).length === 1;
+  return isComparison && sameWords(before, after.map((word) => MIRROR[word] ?? word).reverse());
 }
 
+const COMPARISON = /^(?:[<>]=?|[!=]==?)$/;
 const MIRROR: Readonly<Record<string, string>> = { "<": ">", ">": "<", "<=": ">=", ">=": "<=" };
 
 function plainWords(tokens: readonly string[]): string[] {

@@ -95,6 +95,8 @@ export type StoryEvent =
   /** `now`: what runs for it is ended, instead of being let end. */
   | { readonly type: "story.held"; readonly by: string; readonly now?: boolean }
   | { readonly type: "story.released"; readonly by: string }
+  /** A person takes the last answer back, as if it had not been given. Too late, it changes nothing. */
+  | { readonly type: "answer.undone"; readonly by: string }
   | { readonly type: "policy.applied"; readonly policy: Policy; readonly by: string };
 
 /** Written before the agent is dispatched, so that a crash never grants a free attempt. */

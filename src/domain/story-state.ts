@@ -2,7 +2,7 @@ import type { AttemptOutcome, AttemptSummary } from "./attempt.ts";
 import type { Blame } from "./blame.ts";
 import type { BudgetName, Spent } from "./budget.ts";
 import type { Escalation } from "./escalation.ts";
-import type { FailedHow, Step } from "./event.ts";
+import type { Answer, FailedHow, Step } from "./event.ts";
 import type { GateName, Judgement } from "./gate.ts";
 import type { EvidenceId, Fingerprint, RoleName, StoryId, TreeId } from "./ids.ts";
 import type { Phase } from "./phase.ts";
@@ -63,6 +63,8 @@ export interface StoryState {
   readonly escalations: number;
   readonly disputes: readonly Dispute[];
   readonly waivers: readonly Waiver[];
+  /** What a person said last, as long as it can be taken back. */
+  readonly undo: Undo | null;
   /** What people said, for the next brief. */
   readonly guidance: readonly string[];
   readonly counters: Counters;
@@ -86,6 +88,14 @@ export interface StoryState {
   readonly ending: Ending | null;
 }
 
+/** A person's last word about a story, and how the story stood before it; kept until something is done about it. */
+export interface Undo {
+  readonly answer: Answer;
+  readonly at: number;
+  /** Without its rules and its own `undo`: the first are the story's, and one step back is all there is. */
+  readonly before: StoryState;
+}
+
 export type Running =
   | {
       readonly type: "attempt";
@@ -106,6 +116,8 @@ export interface GateState {
   readonly lastPass: TreeId | null;
   /** What kept the gate from judging since then, in its words. */
   readonly trouble: string | null;
+  /** Tests, or whole checks, that changed their mind about one tree and so kept it from judging. */
+  readonly flaky: readonly string[];
   /** Charged failures since a person last reset them. */
   readonly failures: number;
   /** All charged failures ever: never reset, for the trail. */

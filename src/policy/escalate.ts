@@ -12,7 +12,7 @@ import type { StoryState } from "../domain/story-state.ts";
 import { gateState } from "./charge.ts";
 import { forecastUsd } from "./spending.ts";
 import { optionsFor } from "./escalation-options.ts";
-import { assessmentOf, kindOf, questionOf, recommendationOf, titleOf } from "./escalation-words.ts";
+import { assessmentOf, kindOf, questionOf, recommendationOf, saysNothing, titleOf } from "./escalation-words.ts";
 
 /** A question about one story, in S1's form: what was tried and failed, the state of the code, one question. */
 export function escalateStory(state: StoryState, reason: EscalationReason, gate: GateName | null): Escalation {
@@ -21,7 +21,7 @@ export function escalateStory(state: StoryState, reason: EscalationReason, gate:
     subject: state.story.title,
     reason,
     gate,
-    assessment: assessmentOf(reason, lastSummary(state, gate), state.failing?.blame?.explanation ?? ""),
+    assessment: assessmentOf(reason, gate, lastSummary(state, gate), state.failing?.blame?.explanation ?? ""),
     options: optionsFor(reason, forecastUsd(state)),
     attempts: triedAndFailed(state),
     branch: `remand/${state.story.id}`,
@@ -37,7 +37,7 @@ export function escalateRun(run: RunState, reason: EscalationReason): Escalation
     subject: "the whole run",
     reason,
     gate: null,
-    assessment: assessmentOf(reason, tries[tries.length - 1]?.remaining.join("; ") ?? "", ""),
+    assessment: assessmentOf(reason, null, tries[tries.length - 1]?.remaining.join("; ") ?? "", ""),
     options: optionsFor(reason, null),
     attempts: tries.map((each) => ({
       attempt: each.attempt,
@@ -68,30 +68,42 @@ function composed({ id, subject, reason, ...rest }: Parts): Escalation {
     kind,
     reason,
     title: titleOf(reason, subject, rest.gate),
-    recommendation: recommendationOf(reason),
+    recommendation: recommendationOf(reason, rest.gate),
     question: questionOf(reason, rest.gate),
     ...rest,
   };
 }
 
-/** "Needs a human" is not a question. Says what is missing for a person to be able to act; empty when nothing is. */
+/**
+ * "Needs a human" is not a question. Says what is missing for a person to be able to act; empty when nothing is: one
+ * question, why it stopped and what to do about it, both by the names of things, and answers that differ.
+ */
 export function escalationProblems(escalation: Escalation): string[] {
+  const { question, assessment, recommendation, options } = escalation;
+  const facts = factsOf(escalation);
+  const namesFact = (text: string): boolean => facts.some((fact) => text.toLowerCase().includes(fact));
   const problems: string[] = [];
-  const isTautology = (text: string): boolean => TAUTOLOGY.test(text.trim());
-  if (!escalation.question.trim().endsWith("?") || isTautology(escalation.question))
-    problems.push("there is no question to answer");
-  if (escalation.assessment.trim() === "" || isTautology(escalation.assessment))
-    problems.push("it does not say why it stopped");
-  if (escalation.recommendation.trim() === "" || isTautology(escalation.recommendation))
-    problems.push("it recommends nothing");
-  if (escalation.options.length < 2) problems.push("there is nothing to choose between");
-  if (escalation.options.some((option) => option.does.trim() === ""))
-    problems.push("an answer does not say what it will do");
+  if (!question.trim().endsWith("?") || saysNothing(question)) problems.push("there is no question to answer");
+  if (saysNothing(assessment)) problems.push("it does not say why it stopped");
+  else if (!namesFact(assessment)) problems.push("why it stopped names nothing that is known");
+  if (saysNothing(recommendation)) problems.push("it recommends nothing");
+  else if (!namesFact(recommendation)) problems.push("what it recommends names nothing that is known");
+  if (new Set(options.map(({ verb }) => verb)).size < 2) problems.push("there is nothing to choose between");
+  if (options.some(({ does }) => saysNothing(does))) problems.push("an answer does not say what it will do");
+  if (options.some(({ cost }) => saysNothing(cost))) problems.push("an answer does not say what it will cost");
   return problems;
 }
 
-const TAUTOLOGY =
-  /^(?:this )?(?:story |task |slice )?(?:needs?|requires?|escalated? to|waiting for) (?:a )?(?:human|person|manual)(?: (?:review|intervention|attention|decision))?[.!?]?$/i;
+/** What is known and can be named: the gate, and whatever the reason counts, quotes or points at. */
+function factsOf({ gate, reason }: Escalation): string[] {
+  const { type: _kind, ...values } = reason;
+  const words = Object.values(values).flatMap((value: string | number | readonly string[]) =>
+    typeof value === "object" ? [...value] : [String(value)],
+  );
+  // A number, or a word such as `missing_info`, is found in a sentence as people write it.
+  const all = [...words, ...words.map((word) => word.replaceAll(/[_-]/g, " ")), ...(gate === null ? [] : [gate])];
+  return all.map((word) => word.trim().toLowerCase()).filter((word) => word !== "");
+}
 
 function triedAndFailed(state: StoryState): TriedAndFailed[] {
   return state.attempts.map((attempt) => ({

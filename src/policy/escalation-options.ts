@@ -31,6 +31,9 @@ function verbsFor(reason: EscalationReason): readonly AnswerVerb[] {
     case "gate-inconclusive":
     case "gate-blocked":
       return ["resolve", "send-back", "waive", "abandon"];
+    case "non-deterministic":
+      // What a command printed is nobody's opinion: there is nobody to dispute it with.
+      return ["resolve", "send-back", "waive", "force-complete", "abandon"];
     default:
       return ["send-back", "resolve", "waive", "dispute", "force-complete", "abandon"];
   }

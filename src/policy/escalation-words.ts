@@ -38,7 +38,7 @@ function shortReason(reason: EscalationReason, gate: GateName | null): string {
     case "non-deterministic":
       return "non-deterministic failure";
     case "gate-error":
-      return `the ${gate} gate broke ${reason.errors} times`;
+      return `${gate === null ? "a step of the engine" : `the ${gate} gate`} broke ${reason.errors} times`;
     case "gate-inconclusive":
       return `the ${gate} gate proved nothing ${reason.times} times`;
     case "gate-blocked":
@@ -69,12 +69,26 @@ const STALL_WORDS = {
   "trouble-spot": "persistent trouble spot",
 } as const;
 
-/** Why it stopped, with what is known of the cause. */
-export function assessmentOf(reason: EscalationReason, summary: string, blame: string): string {
-  const parts = [ownAssessment(reason), summary, blame].map((part) => part.trim()).filter((part) => part !== "");
+/** Why it stopped, with what is known of the cause. Words that say nothing are replaced by what was counted. */
+export function assessmentOf(reason: EscalationReason, gate: GateName | null, summary: string, blame: string): string {
+  const own = ownAssessment(reason);
+  const parts = [saysNothing(own) ? counted(reason, gate) : own, summary, blame]
+    .map((part) => part.trim())
+    .filter((part) => part !== "");
   // A gate that could not judge has nothing to add to its own words.
   return [...new Set(parts)].join(" — ");
 }
+
+function counted(reason: EscalationReason, gate: GateName | null): string {
+  const about = reason.type === "dispute" ? ` (${reason.finding})` : "";
+  return `${shortReason(reason, gate)}${about}${gate === null ? "" : `, at the ${gate} gate`}`;
+}
+
+/** Is this "needs a human", or less? Whoever reads it knows nothing that they did not know before. */
+export const saysNothing = (text: string): boolean => !/[\p{L}\p{N}]/u.test(text) || TAUTOLOGY.test(text.trim());
+
+const TAUTOLOGY =
+  /^(?:this |it )?(?:story |task |slice |work )?(?:needs?|requires?|escalated? to|waiting for|waits for) (?:a |an )?(?:human|person|manual|operator)(?:'s)?(?: (?:being|review|intervention|attention|decision|input|help))?[\s.!?…]*$/i;
 
 function ownAssessment(reason: EscalationReason): string {
   switch (reason.type) {
@@ -104,39 +118,48 @@ function ownAssessment(reason: EscalationReason): string {
   }
 }
 
-export function recommendationOf(reason: EscalationReason): string {
+/** What to do about it, by the name of what it is to be done about. */
+export function recommendationOf(reason: EscalationReason, gate: GateName | null): string {
+  const at = gate === null ? "" : ` ${gate}`;
   switch (reason.type) {
     case "budget":
       return reason.budget.startsWith("failures:")
-        ? "Read what each attempt tried. If the goal is right, send it back with the missing piece of guidance; if not, change the story."
-        : "Look at what was bought so far. Raise the limit only if the last attempts came nearer.";
+        ? `Read what each of the ${reason.used} failed attempts tried. If the goal is right, send it back with the missing piece of guidance; if not, change the story.`
+        : `Look at what the ${reason.budget} budget has bought so far. Raise the limit of ${reason.limit} only if the last attempts came nearer.`;
     case "stall":
-      return STALL_ADVICE[reason.stall];
+      return `${STALL_ADVICE[reason.stall]}${gate === null ? "" : ` What the${at} gate said last is where to begin.`}`;
     case "scope-too-broad":
-      return "Say which of the files is at fault, or split the story so that a failure has one cause.";
+      return `Say which of ${reason.files.length} files is at fault (${reason.files.join(", ")}), or split the story so that a failure has one cause.`;
     case "non-deterministic":
-      return "Run the check by hand on the same tree. If it changes its mind, mend or waive the test; more rework cannot.";
+      return `Run what the${at} gate ran by hand, on the same tree. If it changes its mind, mend or waive the test; more rework cannot.`;
     case "gate-error":
+      return `Mend the${at} gate, which broke ${reason.errors} times: the work itself was not judged.`;
     case "gate-inconclusive":
-      return "Mend the gate: the work itself was not judged.";
+      return `Mend the${at} gate, which proved nothing ${reason.times} times: the work itself was not judged.`;
     case "gate-blocked":
+      return `Mend the surroundings, which broke ${reason.times} times, then let the gates judge again.`;
     case "infrastructure":
-      return "Mend the surroundings, then let the gates judge again.";
+      return `Mend the surroundings, which ${reason.tries} repairs did not, then let the gates judge again.`;
     case "agent-failure":
-      return "Look at the agent's log; mend its set-up, or give the work to another role.";
+      return `Look at the log of the agent that ${reason.outcome}; mend its set-up, or give the work to another role.`;
     case "agent-missing":
-      return "Install the agent, or name a fallback for its role in the config.";
+      return `Install the agent for ${reason.role}, or name a fallback for that role in the config.`;
     case "incomplete":
-      return `Give what is missing: ${reason.needed}`;
+      return saysNothing(reason.needed)
+        ? `Ask what is missing: the agent named ${reason.category.replaceAll("_", " ")}, and not what it needs.`
+        : `Give what is missing: ${reason.needed}`;
     case "conflict":
-      return "Decide which reviewer is right and send the work back with that.";
+      return `Decide which reviewer of the${at} gate is right and send the work back with that.`;
     case "dispute":
-      return "Read the finding and the rebuttal, then uphold the one or waive the other.";
+      return `Read the finding ${reason.finding} and the rebuttal, then uphold the one or waive the other.`;
     case "approval":
-      return reason.of === "merge"
-        ? "Every gate is open. Merge the branch, or send the work back."
-        : "Read the failure, then let it go on or stop it.";
+      return approvalAdvice(reason.of, at);
   }
+}
+
+function approvalAdvice(of: "rework" | "retry" | "merge", at: string): string {
+  if (of === "merge") return "Every gate is open. Read the diff and merge the branch, or send the work back.";
+  return `Read why the${at} gate did not pass, then let the ${of} go ahead or stop it.`;
 }
 
 const STALL_ADVICE = {
@@ -168,7 +191,9 @@ export function questionOf(reason: EscalationReason, gate: GateName | null): str
     case "agent-missing":
       return `Can the agent work now, or who else should do it?`;
     case "incomplete":
-      return `Can you give what the agent needs: ${reason.needed}?`;
+      return saysNothing(reason.needed)
+        ? `What does the agent need to go on after ${reason.category.replaceAll("_", " ")}?`
+        : `Can you give what the agent needs: ${reason.needed.trim().replace(/[?\s]+$/, "")}?`;
     case "conflict":
       return `Which reviewer is right?`;
     case "dispute":

@@ -102,6 +102,7 @@ function resetGate(state: StoryState, gate: GateName | null): StoryState {
     failures: 0,
     errors: 0,
     inconclusives: 0,
+    flaky: [],
     ciRetries: 0,
     lintFixed: false,
     rounds: [],

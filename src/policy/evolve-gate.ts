@@ -25,7 +25,9 @@ export function gateJudged(state: StoryState, judgement: Judgement, base: string
   // What kept a gate from judging does not take the place of what it said last: a second look needs that.
   const isVerdict = proven === "pass" || proven === "fail";
   const noted = withGate(idle, gate, {
-    ...(isVerdict ? { last: judgement, fresh: true, trouble: null } : { fresh: false, trouble: judgement.summary }),
+    ...(isVerdict
+      ? { last: judgement, fresh: true, trouble: null, flaky: [] }
+      : { fresh: false, trouble: judgement.summary }),
     seen: [...new Set([...before.seen, ...judgement.findings.map((finding) => finding.id)])],
     base,
   });
@@ -47,7 +49,10 @@ export function gateJudged(state: StoryState, judgement: Judgement, base: string
       return { ...withGate(noted, gate, { errors }), wait };
     }
     case "inconclusive":
-      return withGate(noted, gate, { inconclusives: before.inconclusives + 1 });
+      return withGate(noted, gate, {
+        inconclusives: before.inconclusives + 1,
+        flaky: [...new Set([...before.flaky, ...whims(judgement)])],
+      });
     case "blocked": {
       const counters = { ...noted.counters, blocked: noted.counters.blocked + 1 };
       return { ...noted, counters };
@@ -67,6 +72,13 @@ function added(before: StoryState["asked"], more: StoryState["asked"]): StorySta
 function provenResult(state: StoryState, { tree, result, ciClass }: Judgement): Result {
   if (tree !== state.tree) return "inconclusive";
   return ciClass === "flaky" && (result === "pass" || result === "fail") ? "inconclusive" : result;
+}
+
+/** What changed its mind about this tree, by name. */
+function whims({ flaky, ciClass, runs }: Judgement): readonly string[] {
+  if (flaky !== undefined && flaky.length > 0) return flaky;
+  if (ciClass !== "flaky") return [];
+  return runs === undefined || runs.length === 0 ? ["the CI run"] : runs.map((run) => run.check);
 }
 
 function failed(state: StoryState, judgement: Judgement, at: number): StoryState {

@@ -12,22 +12,28 @@ import { blameFound, gateJudged } from "./evolve-gate.ts";
 import { nextGate } from "./gate-standing.ts";
 import { invalidated } from "./invalidate.ts";
 import { blamedPlaces, placesUnderRework } from "./locations.ts";
+import { undone, withUndo } from "./undo-answer.ts";
 
 type Told = Exclude<StoryEvent, { type: "story.added" }> | EscalationEvent;
+type Happened = Exclude<Told, { type: "answer.undone" }>;
 
 /** What the project knows that a story's fold needs. */
 export interface Surroundings {
   readonly policy: Policy | null;
   readonly base: string;
+  /** May the last answer still be taken back? Asked only where somebody does. */
+  mayUndo(): boolean;
 }
 
 /** One event of one story. Pure: the same story and event give the same next story. */
 export function evolveStory(state: StoryState, recorded: Recorded & { event: Told }, around: Surroundings): StoryState {
   const { event, at } = recorded;
+  if (event.type === "answer.undone") return around.mayUndo() ? undone(state) : state;
   // A settled story changes no more; what an agent cost that was still running is counted all the same.
   if (state.ending !== null)
     return "durationMs" in event ? { ...state, spent: spend(state.spent, event, false) } : state;
-  return advanced(unstopped(steady(state, applied(state, event, around, at), event)), around.base);
+  const after = advanced(unstopped(steady(state, applied(state, event, around, at), event)), around.base);
+  return withUndo(state, after, event, at);
 }
 
 /** Nothing runs any more: whoever wanted it to end has got that. */
@@ -36,13 +42,13 @@ function unstopped(state: StoryState): StoryState {
 }
 
 /** A step of the engine that worked ends the count of those that did not. */
-function steady(before: StoryState, after: StoryState, event: Told): StoryState {
+function steady(before: StoryState, after: StoryState, event: Happened): StoryState {
   const hasWorked = before.running?.type === "step" && after.running === null && event.type !== "step.failed";
   if (!hasWorked || after.counters.stepFailures === 0) return after;
   return { ...after, counters: { ...after.counters, stepFailures: 0 } };
 }
 
-function applied(state: StoryState, event: Told, around: Surroundings, at: number): StoryState {
+function applied(state: StoryState, event: Happened, around: Surroundings, at: number): StoryState {
   switch (event.type) {
     case "story.changed":
       return { ...state, story: event.story };

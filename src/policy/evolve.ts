@@ -3,6 +3,7 @@ import type { StoryId } from "../domain/ids.ts";
 import type { RunState } from "../domain/run-state.ts";
 import type { StoryState } from "../domain/story-state.ts";
 import { spend } from "../domain/budget.ts";
+import { undoRefusal } from "../domain/undo.ts";
 import { byText, insert, lookup, size } from "../stdx/sorted-map.ts";
 import { evolveProject } from "./evolve-project.ts";
 import { evolveStory, type Surroundings } from "./evolve-story.ts";
@@ -20,7 +21,11 @@ export function evolve(run: RunState, recorded: Recorded): RunState {
   const before = lookup(run.stories, id, byText);
   if (event.type === "story.added") return added(run, recorded, event.story, before);
   if (before === undefined || isProjectEvent(event)) return { ...run, position: run.position + 1 };
-  const around: Surroundings = { policy: run.policy, base: run.base };
+  const around: Surroundings = {
+    policy: run.policy,
+    base: run.base,
+    mayUndo: () => undoRefusal(run, before) === null,
+  };
   const heard = { ...recorded, event: withPossibleWait(run, id, event) } as Parameters<typeof evolveStory>[1];
   const after = evolveStory(before, heard, around);
   // One copy for everything this event changes of the run: the fold spends most of its time copying.
@@ -30,7 +35,7 @@ export function evolve(run: RunState, recorded: Recorded): RunState {
     spent: paid(run, event),
     remediation: blockedBy(run, recorded),
   };
-  return settled(next, before, after);
+  return settled(next, before, after, event.type === "answer.undone");
 }
 
 export function fold(events: Iterable<Recorded>, from: RunState): RunState {
@@ -46,17 +51,18 @@ function added(run: RunState, recorded: Recorded, story: StoryState["story"], kn
 }
 
 /** Puts the story's new state in its place, and moves those that waited for it when it is accepted. */
-function settled(run: RunState, before: StoryState | null, after: StoryState): RunState {
+function settled(run: RunState, before: StoryState | null, after: StoryState, isUndone = false): RunState {
   const id = after.story.id;
   let next = run;
   if (after.wait?.type === "story" && after.wait.story !== null && after.wait !== before?.wait)
     next = awaiting(next, id, [after.wait.story]);
   if (before !== null && before.story !== after.story) next = awaiting(next, id, after.story.dependsOn);
   next = filed(next, before, after);
-  const isNewlySettled = after.ending !== null && before?.ending == null;
-  if (!isNewlySettled) return next;
-  if (after.ending?.how !== "accepted") return next;
-  next = withUsual(next, after);
+  const isAccepted = after.ending?.how === "accepted";
+  // An answer that was taken back may have accepted it: those that wait for it wait again.
+  if (isAccepted === (before?.ending?.how === "accepted")) return next;
+  // Whoever takes an answer back brings back what was there: its time was counted when it came about.
+  if (isAccepted && !isUndone) next = withUsual(next, after);
   for (const waiting of lookup(next.dependents, id, byText) ?? []) {
     const state = lookup(next.stories, waiting, byText);
     if (state !== undefined) next = refiled(next, state);

@@ -120,12 +120,21 @@ function startAttempt(state: StoryState, policy: Policy): StoryAction {
 }
 
 function judge(state: StoryState, policy: Policy, gate: GateName): StoryAction {
-  const { errors, inconclusives, ciRetries, trouble } = gateState(state, gate);
+  const { errors, inconclusives, ciRetries, trouble, flaky } = gateState(state, gate);
   const { limits, autonomy } = policy;
   const detail = trouble ?? "";
   if (errors >= limits.errors) return ask(state, { type: "gate-error", errors, detail }, gate);
-  if (inconclusives >= limits.inconclusives)
-    return ask(state, { type: "gate-inconclusive", times: inconclusives, detail }, gate);
+  if (inconclusives >= limits.inconclusives) {
+    // A test that changes its mind cannot be mended by more of the same work, nor the gate by judging again (S3).
+    const changing = `${flaky.join(", ")} gave different answers about the same tree, ${inconclusives} times`;
+    return ask(
+      state,
+      flaky.length > 0
+        ? { type: "non-deterministic", detail: changing }
+        : { type: "gate-inconclusive", times: inconclusives, detail },
+      gate,
+    );
+  }
   if (ciRetries > limits.ciRetries) return ask(state, { type: "gate-blocked", times: ciRetries, detail }, gate);
   const isRetry = errors > 0 || ciRetries > 0;
   if (isRetry && autonomy === "conservative" && !state.counters.approvedRetry)

@@ -127,6 +127,7 @@ export const STORY_EVENTS = [
   z.strictObject({ type: z.literal("work.interrupted"), detail: text }),
   z.strictObject({ type: z.literal("story.held"), by: doer, now: z.exactOptional(z.boolean()) }),
   z.strictObject({ type: z.literal("story.released"), by: doer }),
+  z.strictObject({ type: z.literal("answer.undone"), by: doer }),
   z.strictObject({ type: z.literal("policy.applied"), policy: policySchema, by: doer }),
 ] as const;
 

@@ -52,6 +52,8 @@ function storyNote(event: Event): { readonly mark: Mark; readonly text: string }
       return { mark: "note", text: `held by ${event.by}: nothing new starts for it` };
     case "story.released":
       return { mark: "note", text: `released by ${event.by}` };
+    case "answer.undone":
+      return { mark: "person", text: `${event.by} takes the last answer back` };
     case "story.flagged":
       return {
         mark: "trouble",

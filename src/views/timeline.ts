@@ -49,6 +49,7 @@ export function timelineOf(lines: readonly Recorded[]): TimelineEntry[] {
           shortLine(event.escalation.question, 200),
         ]);
       case "person.answered":
+      case "answer.undone":
         return entry("person");
       case "story.accepted":
         return entry("accepted");

@@ -53,6 +53,47 @@ describe("remand answer", () => {
     });
   });
 
+  it("takes the last answer back, by its story or by the question that it answered", async () => {
+    const host = await stuck();
+    await on(host, answer, ["login", "abandon", "--message", "not needed"]);
+    const ran = await on(host, answer, ["esc-login-1", "--undo"]);
+    expect(ran).toMatchObject({ exit: 0, out: "login: ada takes abandon back. It stands as it did before.\n" });
+    expect((await lastEvent(host)).event).toEqual({ type: "answer.undone", by: "ada" });
+    expect(stateOf(host.state(), "login")).toMatchObject({ ending: null, escalation: { id: "esc-login-1" } });
+    await on(host, answer, ["login", "resolve"]);
+    expect(JSON.parse((await on(host, answer, ["login", "--undo", "--json"])).out)).toMatchObject({
+      schema: "remand.answer/1",
+      undone: { verb: "resolve" },
+    });
+  });
+
+  it("says so when it is too late, or when there is nothing to take back", async () => {
+    const host = await stuck();
+    const none = await on(host, answer, ["login", "--undo"]);
+    expect(none).toMatchObject({ exit: 2, err: expect.stringContaining("nothing that was said about it") });
+    await on(host, answer, ["login", "resolve"]);
+    await host.write(storyId("login"), { type: "gate.started", gate: "checks", tree: "t" as never, stages: [] });
+    const late = await on(host, answer, ["esc-login-1", "--undo"]);
+    expect(late).toMatchObject({ exit: 2, err: expect.stringContaining("work on it has begun") });
+    expect((await lastEvent(host)).event.type).toBe("gate.started");
+    for (const args of [["nobody", "--undo"], ["esc-project-1", "--undo"], ["login", "resolve", "--undo"], ["login"]])
+      expect((await on(host, answer, args)).exit, args.join(" ")).toBe(2);
+  });
+
+  it("a word that an engine was quicker than is not called heard", async () => {
+    const host = await stuck();
+    await on(host, answer, ["login", "resolve"]);
+    const quick: FakeHost = {
+      ...host,
+      tell: async (root, stream, events) => {
+        await host.write(stream, { type: "gate.started", gate: "checks", tree: "t" as never, stages: [] });
+        await host.tell(root, stream, events);
+      },
+    };
+    const ran = await on(quick, answer, ["login", "--undo"]);
+    expect(ran).toMatchObject({ exit: 2, err: expect.stringContaining("began at this very moment") });
+  });
+
   it.each(["send-back", "waive", "force-complete", "abandon"])("%s needs words", async (verb) => {
     const host = await stuck();
     const before = (await host.lines()).length;

@@ -223,3 +223,39 @@ describe("approvals of a conservative run", () => {
     expect(stateOf(allowed.run, "a").ending?.how).toBe("accepted");
   });
 });
+
+describe("a test that changes its mind about one tree", () => {
+  const flaky = { result: "inconclusive", more: { flaky: ["pays twice", "logs in"] } } as const;
+  const ask = (...checks: readonly (typeof flaky | "inconclusive")[]) => stopped({ checks });
+
+  it("is asked about as non-deterministic, by its name", () => {
+    const { escalation } = stateOf(ask(flaky, flaky), "a");
+    expect(escalation).toMatchObject({
+      reason: {
+        type: "non-deterministic",
+        detail: "pays twice, logs in gave different answers about the same tree, 2 times",
+      },
+      gate: "checks",
+    });
+    expect(escalation?.options.map(({ verb }) => verb)).toEqual([
+      "resolve",
+      "send-back",
+      "waive",
+      "force-complete",
+      "abandon",
+    ]);
+  });
+
+  it("is named even where the last look proved nothing for another reason", () => {
+    expect(reasonFor(ask(flaky, "inconclusive"), "a")).toBe("non-deterministic");
+    expect(reasonFor(ask("inconclusive", "inconclusive"), "a")).toBe("gate-inconclusive");
+  });
+
+  it("is judged again when a person has mended it, and what it did before is forgotten", () => {
+    const ran = runScript(
+      told(ask(flaky, flaky), "a", answer("resolve")),
+      world({ gates: { checks: ["inconclusive", "inconclusive"] } }),
+    );
+    expect(reasonFor(ran.run, "a")).toBe("gate-inconclusive");
+  });
+});

@@ -1,11 +1,12 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { presetPolicy } from "../../src/config/preset-policy.ts";
 import type { Escalation, EscalationReason } from "../../src/domain/escalation.ts";
 import { STALLS } from "../../src/domain/stall.ts";
 import { escalateRun, escalateStory, escalationProblems } from "../../src/policy/escalate.ts";
 import { optionsFor } from "../../src/policy/escalation-options.ts";
-import { EMPTY_RUN, newStory } from "../../src/policy/new-state.ts";
-import { story } from "../simulation/world.ts";
+import { EMPTY_RUN, newStory, UNJUDGED } from "../../src/policy/new-state.ts";
+import { judgement, story } from "../simulation/world.ts";
 import { begin, runScript, stateOf, world } from "../seeds/scripted-run.ts";
 
 const STATE = newStory(story("a"), 0, 0);
@@ -29,11 +30,21 @@ const REASONS: readonly EscalationReason[] = [
   { type: "infrastructure", issue: "no database", tries: 3 },
 ];
 
+/** Those that are asked about a story which is at no gate. */
+const GATELESS = new Set(["budget", "gate-error", "agent-failure", "agent-missing", "incomplete", "approval"]);
+
 describe("an escalation", () => {
   it.each(REASONS.map((reason) => [JSON.stringify(reason), reason] as const))(
     "can be acted on: %s",
     (_name, reason) => {
-      for (const escalation of [escalateStory(STATE, reason, "review"), escalateRun(EMPTY_RUN, reason)]) {
+      const ofTheRun =
+        reason.type === "infrastructure" || (reason.type === "budget" && reason.budget.startsWith("run-"));
+      const all = [
+        escalateStory(STATE, reason, "review"),
+        ...(ofTheRun ? [escalateRun(EMPTY_RUN, reason)] : []),
+        ...(GATELESS.has(reason.type) ? [escalateStory(STATE, reason, null)] : []),
+      ];
+      for (const escalation of all) {
         expect(escalationProblems(escalation)).toEqual([]);
         expect(escalation.question).toMatch(/\?$/);
         expect(new Set(escalation.options.map(({ verb }) => verb)).size).toBe(escalation.options.length);
@@ -108,6 +119,45 @@ describe("an escalation", () => {
   });
 });
 
+describe("whatever agents and gates say, or leave unsaid", () => {
+  const saying = fc.oneof(
+    fc.constantFrom(
+      "",
+      "  ",
+      "Needs a human",
+      "requires manual intervention.",
+      "This task needs a person's help!",
+      "?",
+    ),
+    fc.string({ maxLength: 40 }),
+    fc.lorem(),
+  );
+  const worded = (reason: EscalationReason, text: string): EscalationReason =>
+    Object.fromEntries(
+      Object.entries(reason).map(([key, value]) => [key, SAID.has(key) ? text : value]),
+    ) as EscalationReason;
+  const SAID = new Set(["detail", "blocker", "needed", "issue"]);
+
+  it("the question can be acted on", () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...REASONS), saying, saying, saying, (reason, one, summary, explanation) => {
+        const judged = { ...judgement("review", "t", "fail"), summary };
+        const state = {
+          ...STATE,
+          gates: { review: { ...UNJUDGED, last: judged, trouble: summary } },
+          failing: { gate: "review", blame: { explanation } as never, approved: false, restored: false },
+        } as const;
+        expect(escalationProblems(escalateStory(state, worded(reason, one), "review"))).toEqual([]);
+        if (GATELESS.has(reason.type))
+          expect(escalationProblems(escalateStory(STATE, worded(reason, one), null))).toEqual([]);
+        if (reason.type === "infrastructure")
+          expect(escalationProblems(escalateRun(EMPTY_RUN, worded(reason, one)))).toEqual([]);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
 describe("escalationProblems", () => {
   const good = escalateStory(STATE, REASONS[0]!, "review");
   it.each<[string, Partial<Escalation>, string]>([
@@ -124,9 +174,16 @@ describe("escalationProblems", () => {
     ["nothing to choose", { options: good.options.slice(0, 1) }, "there is nothing to choose between"],
     [
       "an answer that does nothing",
-      { options: [...good.options, { verb: "halt", does: "", cost: "" }] },
+      { options: [...good.options, { verb: "halt", does: "", cost: "nothing" }] },
       "an answer does not say what it will do",
     ],
+    [
+      "an answer without a price",
+      { options: [...good.options, { verb: "halt", does: "It stops", cost: " " }] },
+      "an answer does not say what it will cost",
+    ],
+    ["an assessment without a fact", { assessment: "It went wrong." }, "why it stopped names nothing that is known"],
+    ["advice without a fact", { recommendation: "Do your best." }, "what it recommends names nothing that is known"],
   ])("%s", (_name, change, problem) => {
     expect(escalationProblems({ ...good, ...change })).toEqual([problem]);
   });

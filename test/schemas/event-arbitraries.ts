@@ -128,6 +128,7 @@ export const EVENTS: EventArbitraries = {
   "work.interrupted": made({ ...is("work.interrupted"), detail: text }),
   "story.held": made({ ...is("story.held"), by: name }),
   "story.released": made({ ...is("story.released"), by: name }),
+  "answer.undone": made({ ...is("answer.undone"), by: name }),
   "policy.applied": made({ ...is("policy.applied"), policy, by: name }),
 };
 

@@ -91,6 +91,7 @@ function gateKey(gate: GateState, state: StoryState, name: string): unknown {
     gate.failures,
     gate.errors,
     gate.inconclusives,
+    gate.flaky.length > 0,
     gate.ciRetries,
     gate.lintFixed,
     gate.rounds.map((round) => [round.tree === state.tree, round.failure, round.blocking, round.failingTests]),

@@ -1,10 +1,12 @@
 import { durationMs } from "../../config/duration.ts";
 import type { BudgetName } from "../../domain/budget.ts";
+import { RemandError } from "../../domain/error.ts";
 import { ANSWER_VERBS, type AnswerVerb } from "../../domain/escalation.ts";
 import { GATES } from "../../domain/gate.ts";
 import { answerSubject, BUDGETS, personAnswer, type AnswerSubject, type SaidWords } from "../../views/person-answer.ts";
+import { isLastUndoHeard, tooLate, undoSubject } from "../../views/undo-answer.ts";
 import { EXIT, type CliCommand, type World } from "../command.ts";
-import { looking } from "../looking.ts";
+import { linesOf, looking } from "../looking.ts";
 import { collect, wordOf } from "../option-values.ts";
 import { personOf } from "../person.ts";
 
@@ -15,6 +17,7 @@ interface Options {
   readonly budget?: string;
   readonly limit?: string;
   readonly by?: string;
+  readonly undo?: boolean;
   readonly json?: boolean;
 }
 
@@ -23,6 +26,7 @@ const EXAMPLES = `Examples:
   remand answer checkout-retry waive --gate review --message "accepted risk, see TICKET-12"
   remand answer esc-checkout-2 raise-budget --limit 20
   remand answer checkout-retry abandon --message "not needed any more"
+  remand answer checkout-retry --undo       take the last answer back, as long as nothing was begun for it
 
 remand inbox lists what waits, and what each answer does. An engine that is at work takes the answer up at once;
 otherwise remand run does.
@@ -35,7 +39,8 @@ export const command: CliCommand = {
     command
       .usage("<escalation|story> <verb> [options]")
       .argument("<about>", "the id of an escalation or of a story")
-      .argument("<verb>", ANSWER_VERBS.join(", "))
+      .argument("[verb]", ANSWER_VERBS.join(", "))
+      .option("--undo", "take back what was said last about it")
       .option("--message <text>", "the reason, or the guidance for the next attempt")
       .option("--gate <gate>", "the gate it is about (default: the escalation's)")
       .option("--finding <id>", "the finding it is about, or the beginning of its id; can be given again", collect)
@@ -44,14 +49,35 @@ export const command: CliCommand = {
       .option("--by <name>", "who says so (default: you)")
       .option("--json", "print a document of the schema remand.answer/1")
       .addHelpText("before", EXAMPLES)
-      .action(async (about: string, verb: string, options: Options) => {
-        await answer(world, about, verb, options);
+      .action(async (about: string, verb: string | undefined, options: Options) => {
+        if (options.undo === true) await undo(world, about, verb, options);
+        else await answer(world, about, verb, options);
         done(EXIT.ok);
       });
   },
 };
 
-async function answer(world: World, about: string, typedVerb: string, options: Options): Promise<void> {
+async function undo(world: World, about: string, verb: string | undefined, options: Options): Promise<void> {
+  if (verb !== undefined)
+    throw new RemandError(
+      "usage",
+      "--undo takes no verb",
+      `Without it the last answer goes: remand answer ${about} --undo`,
+    );
+  const by = await personOf(world, options.by);
+  const { story, answer: said } = await looking(world, (look) => Promise.resolve(undoSubject(look.state, about)));
+  await world.host.tell(world.cwd, story, [{ type: "answer.undone", by }]);
+  // Between the look and the word an engine may have begun; then the word came too late, and that is said.
+  const lines = await looking(world, (look) => linesOf(look, story));
+  if (!isLastUndoHeard(lines)) throw tooLate(story, "work on it began at this very moment");
+  if (options.json === true)
+    world.out(`${JSON.stringify({ schema: "remand.answer/1", story, undone: said }, null, 2)}\n`);
+  else world.out(`${story}: ${by} takes ${said.verb} back. It stands as it did before.\n`);
+}
+
+async function answer(world: World, about: string, typedVerb: string | undefined, options: Options): Promise<void> {
+  if (typedVerb === undefined)
+    throw new RemandError("usage", "there is no answer", `Give one: ${ANSWER_VERBS.join(", ")}; or --undo.`);
   const verb = wordOf("an answer", typedVerb, ANSWER_VERBS);
   const by = await personOf(world, options.by);
   const { story, said } = await looking(world, (look) => {

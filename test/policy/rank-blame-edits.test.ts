@@ -85,6 +85,7 @@ describe("kinds of edits", () => {
     expect(kindOf(["  go(amount);"], ["  go(quantity);"])).toMatchObject({ isRename: true, isFresh: false });
     expect(kindOf(["  go(value);"], ["  go(quantity);"]).isRename).toBe(false);
     expect(kindOf(["  go(amount);"], ["  go(rate);"]).isRename).toBe(false);
+    expect(kindOf(["    go(flag=True)"], ["    go(flag=False)"], "a.py").isRename).toBe(false);
     expect(kindOf(["  go(amount, amount);"], ["  go(quantity, number);"]).isRename).toBe(false);
   });
 

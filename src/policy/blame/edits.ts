@@ -192,11 +192,9 @@ function isRename(
     pairs.set(word, now);
   }
   if (pairs.size === 0) return false;
-  const [old, fresh] = [new Set(pairs.keys()), new Set(pairs.values())];
-  return (
-    !before.names.some((names) => names.some((name) => fresh.has(name))) &&
-    !file.names.some((names) => names.some((name) => old.has(name)))
-  );
+  const [then, now] = [new Set(before.names.flat()), new Set(file.names.flat())];
+  // Words of the language are names nowhere: `True` that became `False` is no rename.
+  return [...pairs].every(([old, fresh]) => then.has(old) && !now.has(old) && now.has(fresh) && !then.has(fresh));
 }
 
 /** In TypeScript, lines inside a type are gone when the code runs. */

@@ -62,6 +62,8 @@ function lateHost(watchFolder: Host["watchFolder"]): Host {
     tryChecks: async (root, plan) => (await host()).tryChecks(root, plan),
     gate: async (root, plan) => (await host()).gate(root, plan),
     blame: async (root, plan) => (await host()).blame(root, plan),
+    stop: async (root, plan) => (await host()).stop(root, plan),
+    offer: async (tools, about) => (await host()).offer(tools, about),
     probe: async (root, programs) => (await host()).probe(root, programs),
     watchFolder,
     demoRepository: async (files) => (await host()).demoRepository(files),

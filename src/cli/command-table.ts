@@ -4,6 +4,8 @@ import type { CliCommand } from "./command.ts";
 export interface CommandEntry {
   readonly name: string;
   readonly summary: string;
+  /** To its caller, 2 means something else than wrong usage: that exits with 1. */
+  readonly hasNoUsageCode?: true;
   load(): Promise<{ readonly command: CliCommand }>;
 }
 
@@ -107,6 +109,17 @@ export const COMMANDS: readonly CommandEntry[] = [
     name: "stop",
     summary: "hold stories: what runs for them ends, and nothing new starts",
     load: () => import("./commands/stop.ts"),
+  },
+  {
+    name: "hook",
+    summary: "answer the hook of an agent's client: may the agent stop?",
+    hasNoUsageCode: true,
+    load: () => import("./commands/hook.ts"),
+  },
+  {
+    name: "mcp",
+    summary: "offer Remand's tools to an agent, on the standard input and output",
+    load: () => import("./commands/mcp.ts"),
   },
   {
     name: "doctor",

@@ -11,8 +11,10 @@ import type { Story } from "../domain/story.ts";
 import type { Agent } from "../ports/agent.ts";
 import type { Evidence } from "../ports/evidence.ts";
 import type { Journal, Stored } from "../ports/journal.ts";
+import type { Tool } from "../ports/tool.ts";
 import type { Watcher } from "../ports/watcher.ts";
 import type { Workspace } from "../ports/workspace.ts";
+import type { StopAnswer, StopPlan } from "./inside.ts";
 
 /** How a command reaches the engine and its journal. `main` hands in the real one, tests their own. */
 export interface Host {
@@ -30,6 +32,10 @@ export interface Host {
   gate(root: string, plan: GatePlan): Promise<GateReport>;
   /** Says which part of a change broke a check. The checkout is only read. */
   blame(root: string, plan: BlamePlan): Promise<BlameReport>;
+  /** May an agent that works in the checkout stop? Its client asks; the record is kept per conversation. */
+  stop(root: string, plan: StopPlan): Promise<StopAnswer>;
+  /** Offers tools on the standard input and output, until the input ends. */
+  offer(tools: readonly Tool[], about: { readonly version: string; readonly signal: AbortSignal }): Promise<void>;
   /** What can be said of the surroundings: git, Node, the journal's place, and whether each program is there to be run. */
   probe(root: string, programs: readonly (string | ClientWish)[]): Promise<readonly Probe[]>;
   /** Calls back when a file of the folder was made, changed or taken away. Returns how to stop it. */

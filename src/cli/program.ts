@@ -39,17 +39,20 @@ export async function runProgram(
   commands: readonly CommandEntry[],
 ): Promise<ExitCode> {
   const outcome: { exit: ExitCode | null } = { exit: null };
+  const isCommand = (word: string): boolean => commands.some(({ name }) => name === word);
   const program = createProgram(around, commands, (exit) => (outcome.exit = exit));
   try {
     await program.parseAsync(withFieldsJoined(helpAsOption(argv)), { from: "user" });
     assert(outcome.exit !== null, "a command ended without an exit code");
     return outcome.exit;
   } catch (error) {
+    const entry = commands.find(({ name }) => name === (program.args[0] ?? argv.find((word) => isCommand(word))));
+    const usage = entry?.hasNoUsageCode === true ? EXIT.failed : EXIT.usage;
     // Commander has already printed the help, the version, or what is wrong with the command line.
-    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : usage;
     const report = reportError(error, argv.includes("--verbose") || Boolean(around.env["REMAND_DEBUG"]));
     around.err(report.text);
-    return report.exit;
+    return report.exit === EXIT.usage ? usage : report.exit;
   }
 }
 

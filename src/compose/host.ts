@@ -14,6 +14,8 @@ export function createHost(env: Readonly<Record<string, string | undefined>>): H
     tryChecks: async (root, plan) => (await import("./try-checks.ts")).tryChecks(root, plan, env),
     gate: async (root, plan) => (await import("./gate.ts")).gate(root, plan, env),
     blame: async (root, plan) => (await import("./blame.ts")).blame(root, plan, env),
+    stop: async (root, plan) => (await import("./hook.ts")).stop(root, plan, env),
+    offer: async (tools, about) => (await import("./mcp.ts")).offer(tools, about),
     probe: async (root, programs) => (await import("./probe.ts")).probe(root, programs, env),
     watchFolder,
     demoRepository: async (files) => (await import("./demo-repository.ts")).demoRepository(files),

@@ -41,10 +41,14 @@ export interface Brief {
   readonly guidance: readonly string[];
   readonly scope: Scope;
   readonly judgedBy: readonly string[];
-  readonly report: "signal" | "tool";
+  readonly report: ReportWay;
   /** The agent said nothing readable before: spell the format out. */
   readonly spellOutFormat: boolean;
 }
+
+/** How its receiver says that it is done: in its last message, by a tool, or (inside a client) by wanting to stop. */
+export const REPORT_WAYS = ["signal", "tool", "stop"] as const;
+export type ReportWay = (typeof REPORT_WAYS)[number];
 
 /**
  * Whose words the brief is written in: S0's review, audit and environment forms, S1's per gate, S3's rework

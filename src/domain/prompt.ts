@@ -1,4 +1,4 @@
-import type { BriefEvidence } from "./brief.ts";
+import type { BriefEvidence, ReportWay } from "./brief.ts";
 import type { Finding } from "./finding.ts";
 import type { CheckRun } from "./gate.ts";
 import type { Phase, TddPhase } from "./phase.ts";
@@ -114,7 +114,7 @@ export interface AssignmentRequest {
   readonly products: readonly PhaseProduct[];
   readonly context: readonly string[];
   readonly guidance: readonly string[];
-  readonly report: "signal" | "tool";
+  readonly report: ReportWay;
   readonly spellOutFormat: boolean;
 }
 

@@ -1,4 +1,4 @@
-import type { Brief, BriefEvidence, Survivor } from "../domain/brief.ts";
+import type { Brief, BriefEvidence, ReportWay, Survivor } from "../domain/brief.ts";
 import type { SendBack } from "../domain/command.ts";
 import type { Finding } from "../domain/finding.ts";
 import type { Judgement } from "../domain/gate.ts";
@@ -16,7 +16,7 @@ export interface BriefMaterial {
   readonly survivors: readonly Survivor[];
   readonly mutationScore: string;
   readonly ci: { readonly step: string; readonly runId: string } | null;
-  readonly report: "signal" | "tool";
+  readonly report: ReportWay;
 }
 
 /** Everything the next attempt needs to know, from the state and what the engine brings. */

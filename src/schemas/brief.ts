@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { BLAME_VERDICTS } from "../domain/blame.ts";
-import { BRIEF_VARIANTS, type Brief } from "../domain/brief.ts";
+import { BRIEF_VARIANTS, REPORT_WAYS, type Brief } from "../domain/brief.ts";
 import { FAILURE_CEILING } from "../domain/budget.ts";
 import { identified, type Finding } from "../domain/finding.ts";
 import { CI_CLASSES, GATES, type GateName } from "../domain/gate.ts";
@@ -157,7 +157,7 @@ export const briefSchema = z.strictObject({
   guidance: texts,
   scope: scopeSchema.prefault({}),
   judgedBy: texts,
-  report: z.enum(["signal", "tool"]).default("signal"),
+  report: z.enum(REPORT_WAYS).default("signal"),
   spellOutFormat: z.boolean().default(false),
 });
 

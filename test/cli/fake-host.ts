@@ -171,6 +171,8 @@ export function fakeHost(options: FakeHostOptions = {}): FakeHost {
       return report === undefined ? Promise.reject(new Error("this test judges nothing")) : Promise.resolve(report);
     },
     blame: () => Promise.reject(new Error("this test blames nothing")),
+    stop: () => Promise.reject(new Error("this test stops nobody")),
+    offer: () => Promise.reject(new Error("this test offers nothing")),
     probe: () => Promise.resolve(options.probes ?? []),
     demoRepository: (files) => {
       Object.assign(demoFiles, files);

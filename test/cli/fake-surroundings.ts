@@ -23,6 +23,7 @@ export async function run(
   const entries: CommandEntry[] = commands.map((command) => ({
     name: command.name,
     summary: command.summary,
+    ...(command.name === "hook" ? { hasNoUsageCode: true as const } : {}),
     load: () => {
       loaded.push(command.name);
       return Promise.resolve({ command });
@@ -59,6 +60,8 @@ export const NO_HOST: Host = {
   tryChecks: absent,
   gate: absent,
   blame: absent,
+  stop: absent,
+  offer: absent,
   watchFolder: () => () => undefined,
   probe: absent,
   demoRepository: absent,

@@ -1,17 +1,29 @@
+import type { ReportWay } from "../../domain/brief.ts";
+
 /*
  * How an agent says that it is done. The signals stand in the middle of a line, never at column 0: an agent that
  * repeats its instructions must not be taken at those words.
  */
 
 export function howToReport(options: {
-  readonly report: "signal" | "tool";
+  readonly report: ReportWay;
   readonly spellOutFormat: boolean;
   readonly storyId: string;
 }): string {
   const { report, spellOutFormat, storyId } = options;
-  const way = report === "tool" ? toolWay(storyId) : signalWay(storyId);
+  const way = WAYS[report](storyId);
   return ["### How to Report", "", way, ...(spellOutFormat ? ["", developerForms(storyId)] : [])].join("\n");
 }
+
+const WAYS: { readonly [W in ReportWay]: (storyId: string) => string } = {
+  signal: signalWay,
+  tool: toolWay,
+  stop: () =>
+    [
+      "Simply stop when everything required here is done: the same commands judge it then. If you cannot finish, say what",
+      "blocks you, what you tried and what you need, and stop.",
+    ].join("\n"),
+};
 
 /** For an author who holds a reviewer's finding to be wrong. In the middle of a line: repeated, it disputes nothing. */
 export function howToDispute(): string {

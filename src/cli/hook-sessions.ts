@@ -1,0 +1,48 @@
+import { join } from "node:path";
+import { isRecord } from "../stdx/is-record.ts";
+import { plainText } from "../stdx/plain-text.ts";
+import { counted } from "../views/words.ts";
+import { EXIT, type ExitCode, type World } from "./command.ts";
+import type { SessionRecord } from "./inside.ts";
+
+/**
+ * How the conversations stand that asked whether they may stop. A client can let its agent stop though it was held
+ * back; then the record says `held`, and this is no success.
+ */
+export async function printSessions(world: World, isJson: boolean): Promise<ExitCode> {
+  const sessions: SessionRecord[] = [];
+  for (const file of await world.files.list(join(world.cwd, ".remand", "hooks"), ".json")) {
+    const record = recordIn(await world.files.read(file));
+    if (record === null) world.err(`remand: ${file} is no record of a conversation\n`);
+    else sessions.push(record);
+  }
+  sessions.sort((a, b) => a.at - b.at);
+  if (isJson) world.out(`${JSON.stringify({ schema: "remand.hook-status/1", sessions }, null, 2)}\n`);
+  else if (sessions.length === 0) world.out("No conversation has asked whether it may stop.\n");
+  else for (const each of sessions) world.out(lineOf(each));
+  return sessions.every(({ standing }) => standing === "passed" || standing === "begun") ? EXIT.ok : EXIT.rejected;
+}
+
+function lineOf({ session, standing, why, blocks }: SessionRecord): string {
+  const word = {
+    begun: "begun",
+    passed: "passed",
+    held: "sent back, not passed since",
+    released: "let go, not passed",
+  }[standing];
+  return plainText(`${session}  ${word} (held back ${counted(blocks, "time")})  ${why}`).replaceAll("\n", " ") + "\n";
+}
+
+function recordIn(text: string | null): SessionRecord | null {
+  let value: unknown;
+  try {
+    value = JSON.parse(text ?? "");
+  } catch {
+    return null;
+  }
+  if (!isRecord(value)) return null;
+  const { schema, session, at, standing, why, blocks, tree } = value;
+  const isKnown = standing === "begun" || standing === "passed" || standing === "held" || standing === "released";
+  if (schema !== "remand.hook/1" || !isKnown || typeof session !== "string" || typeof why !== "string") return null;
+  return { schema, session, at: Number(at), standing, why, tree: String(tree), blocks: Number(blocks) };
+}

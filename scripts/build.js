@@ -1,5 +1,5 @@
 /**
- * Builds `dist` from `src`. Run as a program it is `npm run build`; the tests of the built program call `setup` once
+ * Builds `dist` from `src` and `web`. Run as a program it is `npm run build`; the tests of the built program call `setup` once
  * before they start.
  */
 import { spawnSync } from "node:child_process";
@@ -15,13 +15,19 @@ const main = `${dist}/main.js`;
  * Built beside `dist` and put over it file by file, so that a program that starts at that moment finds every file:
  * tests run the built program while the README's command builds it.
  *
- * @returns {number} tsc's exit code
+ * @returns {number} the first exit code that is not 0
  */
 function build() {
   const fresh = mkdtempSync(`${root}.build-`);
   try {
-    const tsc = [`${root}node_modules/typescript/bin/tsc`, "-p", `${root}tsconfig.build.json`, "--outDir", fresh];
-    const { status } = spawnSync(process.execPath, tsc, { stdio: ["ignore", "inherit", "inherit"] });
+    const tsc = `${root}node_modules/typescript/bin/tsc`;
+    const vite = `${root}node_modules/vite/bin/vite.js`;
+    const codes = [
+      runs(tsc, "-p", `${root}tsconfig.build.json`, "--outDir", fresh),
+      runs(tsc, "-p", `${root}web`),
+      // The dashboard's pages, beside the program that serves them.
+      runs(vite, "build", `${root}web`, "--outDir", `${fresh}/web`, "--emptyOutDir", "--logLevel", "warn"),
+    ];
     const files = filesIn(fresh);
     for (const path of files) {
       mkdirSync(dirname(`${dist}/${path}`), { recursive: true });
@@ -30,10 +36,16 @@ function build() {
     }
     const stale = existsSync(dist) ? filesIn(dist).filter((path) => !files.includes(path)) : [];
     for (const path of stale) rmSync(`${dist}/${path}`);
-    return status ?? 1;
+    return codes.find((code) => code !== 0) ?? 0;
   } finally {
     rmSync(fresh, { recursive: true, force: true });
   }
+}
+
+/** @param {string} program @param {readonly string[]} args */
+function runs(program, ...args) {
+  const { status } = spawnSync(process.execPath, [program, ...args], { stdio: ["ignore", "inherit", "inherit"] });
+  return status ?? 1;
 }
 
 /** @param {string} folder @returns {string[]} */

@@ -65,6 +65,7 @@ function lateHost(watchFolder: Host["watchFolder"]): Host {
     stop: async (root, plan) => (await host()).stop(root, plan),
     offer: async (tools, about) => (await host()).offer(tools, about),
     probe: async (root, programs) => (await host()).probe(root, programs),
+    serve: async (root, plan) => (await host()).serve(root, plan),
     watchFolder,
     demoRepository: async (files) => (await host()).demoRepository(files),
   };

@@ -32,12 +32,22 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "adapters/files": ADAPTER,
   "adapters/journal": ADAPTER,
 };
-const LIBRARIES = ["zod", "yaml", "commander", "left-pad", "@photostructure/sqlite"];
+const LIBRARIES = [
+  "zod",
+  "yaml",
+  "commander",
+  "left-pad",
+  "@photostructure/sqlite",
+  "hono",
+  "@hono/node-server",
+  "preact",
+];
 const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   schemas: ["zod"],
   readers: ["yaml"],
   config: ["yaml", "zod"],
   cli: ["commander"],
+  server: ["hono", "@hono/node-server"],
   "adapters/journal": ["@photostructure/sqlite"],
 };
 const MAY_USE_NODE = [
@@ -115,6 +125,18 @@ const otherBorders: readonly Plant[] = [
     title: "web may not import schemas",
     path: "web/src/to-schemas.ts",
     text: 'import type { Thing } from "../../src/schemas/thing.ts";\n\nexport type Planted = Thing;\n',
+    rule: "house(borders)",
+  },
+  ...["preact", "@preact/signals"].map((library) => ({
+    title: `web may import ${library}`,
+    path: `web/src/to-${slug(library)}.ts`,
+    text: `import type { Thing } from "${library}";\n\nexport type Planted = Thing;\n`,
+    rule: null,
+  })),
+  {
+    title: "web may not import a server's library",
+    path: "web/src/to-hono.ts",
+    text: 'import type { Thing } from "hono";\n\nexport type Planted = Thing;\n',
     rule: "house(borders)",
   },
   {

@@ -33,8 +33,8 @@ const TABLE = {
   engine: { rooms: ["ports", "policy", "readers", "writers", ...CORE], libraries: [], node: false },
   config: { rooms: ["schemas", ...CORE], libraries: ["yaml", "zod"], node: true },
   cli: { rooms: FRONT_ROOMS, libraries: ["commander"], node: true },
-  server: { rooms: FRONT_ROOMS, libraries: [], node: true },
-  web: { rooms: ["domain", "views"], libraries: [], node: false },
+  server: { rooms: FRONT_ROOMS, libraries: ["hono", "@hono/node-server"], node: true },
+  web: { rooms: ["domain", "views"], libraries: ["preact", "@preact/signals"], node: false },
   // The package entry: what other tools may use.
   "index.ts": {
     rooms: ["compose", "engine", "policy", "views", "writers", "readers", "schemas", "config", "ports", ...CORE],

@@ -81,6 +81,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import("./commands/answer.ts"),
   },
   {
+    name: "serve",
+    summary: "show the dashboard in a browser: board, stories, diffs with blame, inbox, cost",
+    load: () => import("./commands/serve.ts"),
+  },
+  {
     name: "flakes",
     summary: "list the tests that passed and failed on one and the same tree",
     load: () => import("./commands/flakes.ts"),

@@ -14,6 +14,7 @@ import type { Journal, Stored } from "../ports/journal.ts";
 import type { Tool } from "../ports/tool.ts";
 import type { Watcher } from "../ports/watcher.ts";
 import type { Workspace } from "../ports/workspace.ts";
+import type { HealthDocument, VerifyDocument } from "../views/dashboard.ts";
 import type { StopAnswer, StopPlan } from "./inside.ts";
 
 /** How a command reaches the engine and its journal. `main` hands in the real one, tests their own. */
@@ -38,6 +39,8 @@ export interface Host {
   offer(tools: readonly Tool[], about: { readonly version: string; readonly signal: AbortSignal }): Promise<void>;
   /** What can be said of the surroundings: git, Node, the journal's place, and whether each program is there to be run. */
   probe(root: string, programs: readonly (string | ClientWish)[]): Promise<readonly Probe[]>;
+  /** Shows the dashboard to this machine's browsers, until it is closed. */
+  serve(root: string, plan: ServePlan): Promise<Served>;
   /** Calls back when a file of the folder was made, changed or taken away. Returns how to stop it. */
   watchFolder(folder: string, changed: () => void): () => void;
   /** A new git repository in a new temporary folder with these files committed (path below it → text); says where. */
@@ -127,6 +130,28 @@ export interface BlamePlan {
   readonly signal: AbortSignal;
   onRun(what: string): void;
   onNotice(text: string): void;
+}
+
+export interface ServePlan {
+  /** 0: any that is free. */
+  readonly port: number;
+  readonly readOnly: boolean;
+  /** Whose word an answer is. */
+  readonly by: string;
+  readonly version: string;
+  /** The folder of the built pages, where it is not the program's own. */
+  readonly assets?: string;
+  health(): Promise<HealthDocument>;
+  verify(): Promise<VerifyDocument | null>;
+}
+
+export interface Served {
+  readonly url: string;
+  readonly port: number;
+  readonly token: string;
+  /** Opens it in the person's browser; `false` where there is none to ask. */
+  open(): Promise<boolean>;
+  close(): Promise<void>;
 }
 
 export interface Owned {

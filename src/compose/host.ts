@@ -17,6 +17,7 @@ export function createHost(env: Readonly<Record<string, string | undefined>>): H
     stop: async (root, plan) => (await import("./hook.ts")).stop(root, plan, env),
     offer: async (tools, about) => (await import("./mcp.ts")).offer(tools, about),
     probe: async (root, programs) => (await import("./probe.ts")).probe(root, programs, env),
+    serve: async (root, plan) => (await import("./serve.ts")).serve(root, plan, env),
     watchFolder,
     demoRepository: async (files) => (await import("./demo-repository.ts")).demoRepository(files),
   };

@@ -9,7 +9,8 @@ export async function projectEvidence(root: string, folder: string): Promise<Evi
   return createEvidenceStore(folder, { secrets: { literals: await envSecrets(root) } });
 }
 
-async function envSecrets(root: string): Promise<readonly string[]> {
+/** What the `.env` files hold that is no ordinary word. */
+export async function envSecrets(root: string): Promise<readonly string[]> {
   const names = (await readdir(root)).filter((name) => ENV_FILE.test(name) && !SAMPLE.test(name));
   const texts = await Promise.all(names.map((name) => textOf(join(root, name))));
   const values = texts.flatMap(readEnvValues).flatMap((value) => [value, ...value.split("\n")]);

@@ -33,7 +33,7 @@ export function boardRows(run: RunOutline, asked: readonly StoryId[] | null): Bo
   return storiesOf(run, asked).map((state) => rowOf(run, state));
 }
 
-function rowOf(run: RunOutline, state: StoryOutline): BoardRow {
+export function rowOf(run: RunOutline, state: StoryOutline): BoardRow {
   const { status, actor, why, phase, gate } = statusOf(run, state);
   return {
     id: state.story.id,

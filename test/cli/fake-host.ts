@@ -1,5 +1,5 @@
 import { createMemoryJournal } from "../../src/adapters/journal/memory-journal.ts";
-import type { GatePlan, Host, Look, Owned, Probe, RunPlan } from "../../src/cli/host.ts";
+import type { GatePlan, Host, Look, Owned, Probe, RunPlan, ServePlan } from "../../src/cli/host.ts";
 import type { Event } from "../../src/domain/event.ts";
 import { RemandError } from "../../src/domain/error.ts";
 import type { GateReport } from "../../src/domain/gate-report.ts";
@@ -27,11 +27,15 @@ export interface FakeHostOptions {
   /** Called before each command is performed. */
   onStep?(step: number): void;
   readonly demoRoot?: string;
+  /** Is there a browser to open? */
+  readonly browser?: boolean;
 }
 
 export interface FakeHost extends Host {
   readonly plans: RunPlan[];
   readonly gatePlans: GatePlan[];
+  /** Of dashboards that are served now. */
+  readonly servePlans: ServePlan[];
   readonly undone: StoryId[];
   readonly demoFiles: Record<string, string>;
   /** Everything the journal holds. */
@@ -52,6 +56,7 @@ export function fakeHost(options: FakeHostOptions = {}): FakeHost {
   const seqs = new Map<StoryId | null, number>();
   const plans: RunPlan[] = [];
   const gatePlans: GatePlan[] = [];
+  const servePlans: ServePlan[] = [];
   const undone: StoryId[] = [];
   const demoFiles: Record<string, string> = {};
   const words = new Set<() => void>();
@@ -147,6 +152,7 @@ export function fakeHost(options: FakeHostOptions = {}): FakeHost {
   return {
     plans,
     gatePlans,
+    servePlans,
     undone,
     demoFiles,
     glance: () => Promise.resolve(state.position === 0 ? null : state),
@@ -169,6 +175,20 @@ export function fakeHost(options: FakeHostOptions = {}): FakeHost {
       gatePlans.push(plan);
       const report = options.gates;
       return report === undefined ? Promise.reject(new Error("this test judges nothing")) : Promise.resolve(report);
+    },
+    serve: (_root, plan) => {
+      servePlans.push(plan);
+      const token = "secret";
+      return Promise.resolve({
+        port: plan.port,
+        token,
+        url: `http://127.0.0.1:${plan.port}/#token=${token}`,
+        open: () => Promise.resolve(options.browser === true),
+        close: () => {
+          servePlans.pop();
+          return Promise.resolve();
+        },
+      });
     },
     blame: () => Promise.reject(new Error("this test blames nothing")),
     stop: () => Promise.reject(new Error("this test stops nobody")),

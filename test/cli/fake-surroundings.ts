@@ -62,6 +62,7 @@ export const NO_HOST: Host = {
   blame: absent,
   stop: absent,
   offer: absent,
+  serve: absent,
   watchFolder: () => () => undefined,
   probe: absent,
   demoRepository: absent,

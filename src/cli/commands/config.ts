@@ -67,7 +67,7 @@ function yaml(resolved: ResolvedConfig, withOrigins: boolean): string {
   });
 }
 
-function originText({ layer, file, line }: Origin): string {
+export function originText({ layer, file, line }: Origin): string {
   switch (layer) {
     case "default":
       return "default";

@@ -1,5 +1,5 @@
 import { RemandError } from "../../domain/error.ts";
-import type { Stored } from "../../ports/journal.ts";
+import { diffRange } from "../../views/diff-range.ts";
 import { EXIT, type CliCommand, type World } from "../command.ts";
 import { linesOf, looking, storyOf } from "../looking.ts";
 import { numberOf } from "../option-values.ts";
@@ -47,52 +47,11 @@ async function diff(world: World, typed: string, options: Options): Promise<void
   const since = options.since === undefined ? null : numberOf("--since", options.since, 1, 100_000);
   await looking(world, async (look) => {
     const { id } = storyOf(look.state, typed).story;
-    const range = rangeOf(id, await linesOf(look, id), attempt, since);
+    const range = diffRange(id, await linesOf(look, id), attempt, since);
     const workspace = await look.workspace();
     const text = await workspace.diff(id, range.from, range.to);
     if (options.json !== true) return world.out(text === "" || text.endsWith("\n") ? text : `${text}\n`);
     const files = await workspace.changed(id, range.from, range.to);
     world.out(`${JSON.stringify({ schema: "remand.diff/1", story: id, ...range, files, diff: text }, null, 2)}\n`);
   });
-}
-
-/** The two commits that are compared: the base and the newest, or those around the attempts that were asked for. */
-function rangeOf(
-  id: string,
-  lines: readonly Stored[],
-  attempt: number | null,
-  since: number | null,
-): { from: string; to: string } {
-  let base: string | null = null;
-  let newest: string | null = null;
-  // What was there before each attempt, and after it. A tree that was brought back counts as before.
-  const before = new Map<number, string>();
-  const after = new Map<number, string>();
-  for (const { event } of lines) {
-    if (event.type === "attempt.started" && newest !== null) before.set(event.attempt, newest);
-    if (event.type === "story.prepared") base ??= event.commit;
-    if (event.type === "attempt.finished") after.set(event.attempt, event.commit);
-    if (
-      event.type === "story.prepared" ||
-      event.type === "attempt.finished" ||
-      event.type === "tree.restored" ||
-      event.type === "lint.fixed" ||
-      event.type === "branch.updated"
-    )
-      newest = event.commit;
-  }
-  if (base === null || newest === null)
-    throw new RemandError("usage", `nothing was done for ${id} yet`, "remand run begins with it.");
-  const known = (number: number, commits: ReadonlyMap<number, string>): string => {
-    const commit = commits.get(number);
-    if (commit !== undefined) return commit;
-    throw new RemandError(
-      "usage",
-      `${id} has no attempt ${number} that ended`,
-      `It has ${[...after.keys()].join(", ") || "none"}.`,
-    );
-  };
-  const to = attempt === null ? newest : known(attempt, after);
-  if (since !== null) return { from: known(since, after), to };
-  return { from: attempt === null ? base : known(attempt, before), to };
 }

@@ -29,9 +29,17 @@ export const command: CliCommand = {
 };
 
 async function doctor(world: World, options: { readonly json?: boolean; readonly config?: string }): Promise<ExitCode> {
-  const { config, policy, problems } = await loadConfig(world, { config: options.config });
+  const probes = await probesOf(world, options.config);
+  if (options.json === true) world.out(`${JSON.stringify({ schema: "remand.doctor/1", probes }, null, 2)}\n`);
+  else for (const probe of probes) world.out(probeText(world, probe));
+  return probes.every(({ ok }) => ok) ? EXIT.ok : EXIT.failed;
+}
+
+/** Everything that is looked at. */
+export async function probesOf(world: World, file: string | undefined): Promise<readonly Probe[]> {
+  const { config, policy, problems } = await loadConfig(world, { config: file });
   const stories = await loadStories(world, storiesFolder(world, config));
-  const probes: Probe[] = [
+  return [
     ...(await world.host.probe(world.cwd, config === null ? [] : programsOf(config))),
     fileProbe(
       "config",
@@ -43,9 +51,6 @@ async function doctor(world: World, options: { readonly json?: boolean; readonly
     ...(config === null ? [] : [checksProbe(config)]),
     ...(config === null || policy === null ? [] : agentProbes(config, policy)),
   ];
-  if (options.json === true) world.out(`${JSON.stringify({ schema: "remand.doctor/1", probes }, null, 2)}\n`);
-  else for (const probe of probes) world.out(probeText(world, probe));
-  return probes.every(({ ok }) => ok) ? EXIT.ok : EXIT.failed;
 }
 
 function probeText(world: World, { name, ok, detail, fix }: Probe): string {

@@ -1,3 +1,4 @@
+import type { VerifyDocument } from "../../views/dashboard.ts";
 import { EXIT, type CliCommand, type ExitCode, type World } from "../command.ts";
 import type { Look } from "../host.ts";
 import { looking } from "../looking.ts";
@@ -22,18 +23,22 @@ export const command: CliCommand = {
 
 async function verify(world: World, isDocument: boolean): Promise<ExitCode> {
   return looking(world, async (look) => {
-    const verified = await look.journal.verify();
-    const problem = verified.ok ? await problemBesideTheChain(look) : verified.problem;
-    const position = verified.ok ? verified.head.position : verified.position;
+    const { ok, position, hash, problem } = await verified(look);
     if (isDocument) {
-      const document =
-        verified.ok && problem === null ? { ok: true, head: verified.head } : { ok: false, position, problem };
+      const document = ok ? { ok, head: { position, hash } } : { ok, position, problem };
       world.out(`${JSON.stringify({ schema: "remand.verify/1", ...document }, null, 2)}\n`);
-    } else if (verified.ok && problem === null)
-      world.out(`intact: ${position} lines, the last is ${verified.head.hash}\n`);
+    } else if (ok) world.out(`intact: ${position} lines, the last is ${hash}\n`);
     else world.out(`not intact: line ${position}: ${problem}\n`);
-    return problem === null ? EXIT.ok : EXIT.rejected;
+    return ok ? EXIT.ok : EXIT.rejected;
   });
+}
+
+/** Whether every line is what was written, and what is wrong where one is not. */
+export async function verified(look: Look): Promise<VerifyDocument> {
+  const chain = await look.journal.verify();
+  if (!chain.ok) return { ok: false, position: chain.position, problem: chain.problem, hash: null };
+  const problem = await problemBesideTheChain(look);
+  return { ok: problem === null, ...chain.head, problem };
 }
 
 /** What a chain that holds cannot show: an end that was cut off, and a snapshot that says something else. */

@@ -1,0 +1,84 @@
+import { existsSync } from "node:fs";
+import { readFile, readdir } from "node:fs/promises";
+import { basename, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Served, ServePlan } from "../cli/host.ts";
+import { RemandError } from "../domain/error.ts";
+import type { Asset } from "../server/source.ts";
+import { startDashboard } from "../server/start.ts";
+import { allowedEnvironment } from "../adapters/process/environment.ts";
+import { runProcess } from "../adapters/process/run-process.ts";
+import { look } from "./look.ts";
+import { envSecrets } from "./project-evidence.ts";
+import { stateFolder } from "./state-folder.ts";
+import { tell } from "./tell.ts";
+
+/** Where the pages are: beside the built program. */
+const BUILT = fileURLToPath(new URL("../web/", import.meta.url));
+
+export async function serve(
+  root: string,
+  plan: ServePlan,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<Served> {
+  const worktrees = join(stateFolder(root).path, "worktrees");
+  const dashboard = await startDashboard(
+    {
+      project: basename(resolve(root)),
+      version: plan.version,
+      by: plan.by,
+      readOnly: plan.readOnly,
+      secrets: { literals: await envSecrets(root) },
+      assets: await assetsIn(plan.assets ?? BUILT),
+      look: () => look(root),
+      tell: (stream, events) => tell(root, stream, events),
+      verify: () => plan.verify(),
+      health: () => plan.health(),
+      placeOf: (story) => [join(worktrees, story)].find((path) => existsSync(path)) ?? null,
+      now: () => Date.now(),
+    },
+    plan.port,
+  );
+  return { ...dashboard, open: () => opened(root, dashboard.url, env) };
+}
+
+async function assetsIn(folder: string): Promise<ReadonlyMap<string, Asset>> {
+  if (!existsSync(folder))
+    throw new RemandError("file-missing", "the dashboard's pages were not built", "Run npm run build.");
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  const assets = await Promise.all(
+    files.map(async (file): Promise<readonly [string, Asset]> => {
+      const name = file.slice(folder.length).replaceAll("\\", "/").replace(/^\/?/, "/");
+      const ending = /\.\w+$/.exec(name)?.[0] ?? "";
+      return [name, { type: TYPES[ending] ?? "application/octet-stream", bytes: new Uint8Array(await readFile(file)) }];
+    }),
+  );
+  return new Map(assets);
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".svg": "image/svg+xml",
+};
+
+/** Asks the desktop for its browser. Whether one came up nobody says; whether there is somebody to ask is known. */
+async function opened(root: string, url: string, env: Readonly<Record<string, string | undefined>>): Promise<boolean> {
+  const command: readonly [string, ...string[]] =
+    process.platform === "darwin"
+      ? ["open", url]
+      : process.platform === "win32"
+        ? ["rundll32", "url.dll,FileProtocolHandler", url]
+        : ["xdg-open", url];
+  const sees = allowedEnvironment(env, [
+    "DISPLAY",
+    "WAYLAND_DISPLAY",
+    "XDG_RUNTIME_DIR",
+    "DBUS_SESSION_BUS_ADDRESS",
+    "BROWSER",
+  ]);
+  const { exitCode } = await runProcess({ command, cwd: root, env: sees, timeoutMs: 10_000, survivors: "spare" });
+  return exitCode === 0;
+}

@@ -1,0 +1,39 @@
+import type { EvidenceId } from "../domain/ids.ts";
+import type { Evidence } from "../ports/evidence.ts";
+
+/** A text that is kept beside the journal, with what it is called and where it belongs. */
+export interface KeptText {
+  readonly id: EvidenceId;
+  readonly label: string;
+  readonly position: number;
+  readonly text: string;
+}
+
+interface Named {
+  readonly position: number;
+  readonly kept: readonly { readonly label: string; readonly id: EvidenceId }[];
+}
+
+/** The kept texts that these lines name, each once, as far as they are still there; long ones are cut. */
+export async function keptTexts(
+  lines: readonly Named[],
+  evidence: Pick<Evidence, "read">,
+): Promise<readonly KeptText[]> {
+  const texts = new Map<EvidenceId, KeptText>();
+  for (const { position, kept } of lines) {
+    for (const { label, id } of kept) {
+      if (texts.has(id) || texts.size >= MOST_TEXTS) continue;
+      const text = await evidence.read(id);
+      if (text !== null) texts.set(id, { id, label, position, text: cut(text) });
+    }
+  }
+  return [...texts.values()];
+}
+
+const MOST_TEXTS = 60;
+const MOST_CHARS = 30_000;
+
+const cut = (text: string): string =>
+  text.length <= MOST_CHARS
+    ? text
+    : `${text.slice(0, MOST_CHARS)}\n… ${text.length - MOST_CHARS} characters left out\n`;

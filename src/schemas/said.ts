@@ -1,0 +1,19 @@
+import { z } from "zod";
+import { ANSWER_VERBS } from "../domain/escalation.ts";
+import { GATES } from "../domain/gate.ts";
+import { PHASES } from "../domain/phase.ts";
+import { budgetNameSchema } from "./budget.ts";
+import { amount, text } from "./scalars.ts";
+
+/** What the dashboard sends when a person answers. Who says it is not in it: the server knows whose it is. */
+export const saidSchema = z.strictObject({
+  /** The escalation, or the story. */
+  about: text.min(1).max(200),
+  verb: z.enum(ANSWER_VERBS),
+  message: text.max(20_000),
+  gate: z.enum(GATES).exactOptional(),
+  findings: z.array(text.min(1).max(100)).max(200).exactOptional(),
+  phase: z.enum(PHASES).exactOptional(),
+  budget: budgetNameSchema.exactOptional(),
+  limit: amount.exactOptional(),
+});

@@ -1,0 +1,144 @@
+import { RemandError } from "../domain/error.ts";
+import type { StoryId } from "../domain/ids.ts";
+import type { StoryState } from "../domain/story-state.ts";
+import { readGitDiff } from "../readers/git-diff.ts";
+import { byText, lookup } from "../stdx/sorted-map.ts";
+import type { BoardCard } from "../views/board-cards.ts";
+import { cardMatches } from "../views/board-cards.ts";
+import type {
+  BoardDocument,
+  InboxDocument,
+  LinesDocument,
+  ListDocument,
+  StoryPageDocument,
+  TrailDocument,
+} from "../views/dashboard.ts";
+import { diffDocument, type DiffDocument } from "../views/diff-document.ts";
+import { diffRange, diffSteps } from "../views/diff-range.ts";
+import { findingRounds } from "../views/finding-rounds.ts";
+import { inboxItems } from "../views/inbox.ts";
+import { knownFindings } from "../views/person-answer.ts";
+import { runCounts } from "../views/run-summary.ts";
+import { storyDocument } from "../views/story-document.ts";
+import { lineMatches, storyLine, type StoryLine } from "../views/story-lines.ts";
+import { boardColumns } from "./board-cache.ts";
+import type { LineIndex } from "./line-index.ts";
+import { someLines, type Present } from "./live.ts";
+
+/** So many cards of a column; the list has all of them, in pages. */
+const MOST_CARDS = 40;
+const PAGE = 100;
+const MOST_STORY_LINES = 5000;
+const MOST_DIFF_LINES = 6000;
+
+export function boardOf(present: Present | null, cards: readonly BoardCard[], query: string): BoardDocument {
+  const state = present?.state ?? null;
+  const columns = boardColumns(cards, query, MOST_CARDS);
+  const none = { stories: 0, accepted: 0, running: 0, waiting: 0, ready: 0, needsYou: 0, failed: 0 };
+  return {
+    position: state?.position ?? 0,
+    hasJournal: present !== null,
+    counts: state === null ? none : runCounts(state, null),
+    spentUsd: state?.spent.costUsd ?? 0,
+    costUnknown: state?.spent.costUnknown ?? false,
+    limitUsd: state?.raised["run-cost"] ?? state?.policy?.limits.run.costUsd ?? null,
+    matching: columns.reduce((sum, { total }) => sum + total, 0),
+    columns,
+  };
+}
+
+export function listOf(
+  present: Present | null,
+  cards: readonly BoardCard[],
+  query: string,
+  column: string,
+  offset: number,
+): ListDocument {
+  const matching = cards.filter((card) => (column === "" || card.column === column) && cardMatches(card, query));
+  const position = present?.state.position ?? 0;
+  return { position, matching: matching.length, offset, cards: matching.slice(offset, offset + PAGE) };
+}
+
+function knownStory({ state }: Present, id: string): StoryState {
+  const found = lookup(state.stories, id as StoryId, byText);
+  if (found !== undefined) return found;
+  throw new RemandError("usage", `there is no story ${id}`, "The board shows those that there are.");
+}
+
+export async function storyOf(
+  present: Present,
+  index: LineIndex,
+  id: string,
+  placeOf: (story: StoryId) => string | null,
+): Promise<StoryPageDocument> {
+  const story = knownStory(present, id);
+  const lines = await index.linesOf(present.sight, id, 0, MOST_STORY_LINES);
+  const place = placeOf(story.story.id);
+  return { ...storyDocument(present.state, story, lines), position: present.state.position, place };
+}
+
+export async function linesOf(present: Present, index: LineIndex, id: string, after: number): Promise<LinesDocument> {
+  knownStory(present, id);
+  const lines = await index.linesOf(present.sight, id, after, PAGE * 5);
+  return {
+    lines: lines.map(storyLine),
+    position: lines.at(-1)?.position ?? after,
+    more: lines.length === PAGE * 5,
+  };
+}
+
+export async function diffOf(
+  present: Present,
+  index: LineIndex,
+  id: string,
+  attempt: number | null,
+  since: number | null,
+): Promise<DiffDocument> {
+  const state = knownStory(present, id);
+  const { story } = state;
+  const lines = await index.linesOf(present.sight, id, 0, MOST_STORY_LINES);
+  const range = diffRange(id, lines, attempt, since);
+  const workspace = await present.sight.workspace();
+  const read = async (from: string, to: string) => readGitDiff(await workspace.diff(story.id, from, to));
+  const changes = [];
+  for (const step of diffSteps(lines, range.to))
+    changes.push({ attempt: step.attempt, files: await read(step.from, step.to) });
+  const attempts = lines.flatMap(({ event }) => (event.type === "attempt.finished" ? [event.attempt] : []));
+  const material = { ...range, attempts, files: await read(range.from, range.to), changes, lines };
+  return diffDocument({ ...material, findings: findingRounds(lines, state) }, MOST_DIFF_LINES);
+}
+
+export async function inboxOf(present: Present | null, index: LineIndex): Promise<InboxDocument> {
+  if (present === null) return { position: 0, items: [] };
+  const { state, sight } = present;
+  const items = [];
+  for (const item of inboxItems(state).slice(0, PAGE)) {
+    const story = item.story === null ? null : knownStory(present, item.story);
+    const escalation = story?.escalation ?? state.escalation;
+    if (escalation === null) continue;
+    const lines = item.story === null ? [] : await index.linesOf(sight, item.story, 0, MOST_STORY_LINES);
+    const asked = lines.findLast(({ event }) => event.type === "escalation.raised");
+    const findings = escalation.gate === null ? [] : knownFindings(story, escalation.gate).slice(0, 50);
+    items.push({ ...item, escalation, askedAt: asked?.at ?? null, findings });
+  }
+  return { position: state.position, items };
+}
+
+/** The newest lines first, page by page towards the beginning. */
+export async function trailPage(
+  { sight, state }: Present,
+  before: number | null,
+  query: string,
+): Promise<TrailDocument> {
+  const found: StoryLine[] = [];
+  let end = Math.min(before ?? Infinity, state.position + 1);
+  while (end > 1 && found.length < PAGE) {
+    const start = Math.max(0, end - 1 - 500);
+    const lines = await someLines(sight, start, end - 1 - start);
+    const shown = lines.map(storyLine).filter((line) => query === "" || lineMatches(line, query));
+    const some = shown.reverse().slice(0, PAGE - found.length);
+    found.push(...some);
+    end = found.length >= PAGE ? found.at(-1)!.position : start + 1;
+  }
+  return { lines: found, head: await sight.journal.head(), before: end, more: end > 1 };
+}

@@ -1,0 +1,73 @@
+import { timingSafeEqual, createHash } from "node:crypto";
+import type { MiddlewareHandler } from "hono";
+
+export interface GuardOptions {
+  readonly token: string;
+  /** The port that is listened on; known only when somebody asks. */
+  port(): number;
+}
+
+/**
+ * Who may ask. A page of another site can make a browser send requests here, and can make its own name point here
+ * (DNS rebinding): neither gets past the names, and neither knows the token. The token goes in a header and never in a
+ * cookie, which every other server of this machine would be sent too.
+ */
+export function guard({ token, port }: GuardOptions): MiddlewareHandler {
+  return async (c, next) => {
+    const names = [`127.0.0.1:${port()}`, `localhost:${port()}`];
+    if (!names.includes(c.req.header("host") ?? ""))
+      return c.json({ error: "this server answers to 127.0.0.1 and localhost only", hint: `Open ${names[0]}.` }, 421);
+    const origin = c.req.header("origin");
+    const isForeign = origin !== undefined && !names.some((name) => origin === `http://${name}`);
+    const site = c.req.header("sec-fetch-site") ?? "none";
+    const isApi = c.req.path.startsWith("/api/");
+    if (isForeign || (isApi && site !== "none" && site !== "same-origin"))
+      return c.json({ error: "another site's page may not ask here", hint: "" }, 403);
+    if (isApi && !isToken(c.req.header("authorization"), token))
+      return c.json(
+        { error: "the token is missing or wrong", hint: "Open the address that remand serve printed." },
+        401,
+      );
+    return next();
+  };
+}
+
+/** Compared by their hashes: the time that it takes tells nothing. */
+function isToken(header: string | undefined, token: string): boolean {
+  const hash = (text: string): Buffer => createHash("sha256").update(text).digest();
+  return header !== undefined && timingSafeEqual(hash(header), hash(`Bearer ${token}`));
+}
+
+/** What a browser is told about every answer. Nothing is loaded from elsewhere, and no script stands in a page. */
+export function headers(): MiddlewareHandler {
+  return async (c, next) => {
+    await next();
+    for (const [name, value] of HEADERS) c.header(name, value);
+    const isAsset = c.req.path.startsWith("/assets/") && c.res.status === 200;
+    c.header("cache-control", isAsset ? "public, max-age=31536000, immutable" : "no-store");
+  };
+}
+
+const HEADERS: readonly (readonly [name: string, value: string])[] = [
+  [
+    "content-security-policy",
+    [
+      "default-src 'none'",
+      "script-src 'self'",
+      "style-src 'self'",
+      "img-src 'self'",
+      "connect-src 'self'",
+      "base-uri 'none'",
+      "form-action 'none'",
+      "frame-ancestors 'none'",
+      "require-trusted-types-for 'script'",
+      "trusted-types 'none'",
+    ].join("; "),
+  ],
+  ["x-content-type-options", "nosniff"],
+  ["x-frame-options", "DENY"],
+  ["referrer-policy", "no-referrer"],
+  ["cross-origin-opener-policy", "same-origin"],
+  ["cross-origin-resource-policy", "same-origin"],
+  ["permissions-policy", "camera=(), microphone=(), geolocation=(), payment=(), usb=()"],
+];

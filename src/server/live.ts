@@ -1,0 +1,97 @@
+import { withLine } from "../engine/fold-journal.ts";
+import type { RunState } from "../domain/run-state.ts";
+import type { Stored } from "../ports/journal.ts";
+import type { DashboardSource, Sight } from "./source.ts";
+
+/** The state of the run, kept in step with a journal that somebody else writes. */
+export interface Live {
+  /** What there is now; `null` while nothing has run here. */
+  now(): Promise<Present | null>;
+  /** Resolves when there may be new lines, or when the signal says stop. */
+  changed(signal: AbortSignal): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface Present {
+  readonly state: RunState;
+  readonly sight: Sight;
+}
+
+/** How often a journal that is not there yet is looked for. */
+const LOOK_EVERY_MS = 500;
+
+export function createLive(source: Pick<DashboardSource, "look">): Live {
+  const waiting = new Set<() => void>();
+  let sight: Sight | null = null;
+  let folded: ReturnType<typeof withLine> | null = null;
+  let turn: Promise<unknown> = Promise.resolve();
+  let unwatch = (): void => undefined;
+  let closed = false;
+
+  const tell = (): void => {
+    for (const wake of waiting) wake();
+  };
+  const open = async (): Promise<void> => {
+    if (sight !== null || closed) return;
+    sight = await source.look();
+    if (sight === null) return;
+    folded = { state: sight.state, position: sight.state.position, seqs: new Map(), odd: new Set() };
+    unwatch = sight.journal.watch(tell);
+    clearInterval(timer);
+  };
+  const catchUp = async (): Promise<Present | null> => {
+    await open();
+    if (sight === null || folded === null) return null;
+    for await (const line of sight.lines(folded.position)) folded = withLine(folded, line);
+    return { state: folded.state, sight };
+  };
+  /** One after the other: two at once would fold a line twice. What went wrong for one is told to that one. */
+  const now = (): Promise<Present | null> => {
+    const next = turn.then(catchUp, catchUp);
+    turn = next;
+    return next;
+  };
+  // Where it fails, whoever asks next is told why.
+  const timer = setInterval(
+    () => void now().then((present) => (present === null ? null : tell()), tell),
+    LOOK_EVERY_MS,
+  );
+  timer.unref();
+
+  return {
+    now,
+    changed: (signal) => woken(waiting, signal),
+    close: async () => {
+      closed = true;
+      clearInterval(timer);
+      unwatch();
+      tell();
+      await turn.catch(() => null);
+      await sight?.close();
+    },
+  };
+}
+
+function woken(waiting: Set<() => void>, signal: AbortSignal): Promise<void> {
+  return new Promise((done) => {
+    const wake = (): void => {
+      waiting.delete(wake);
+      signal.removeEventListener("abort", wake);
+      done();
+    };
+    waiting.add(wake);
+    signal.addEventListener("abort", wake);
+    if (signal.aborted) wake();
+  });
+}
+
+/** At most so many lines after a place. */
+export async function someLines(sight: Sight, after: number, most: number): Promise<readonly Stored[]> {
+  const lines: Stored[] = [];
+  if (most <= 0) return lines;
+  for await (const line of sight.lines(after)) {
+    lines.push(line);
+    if (lines.length >= most) break;
+  }
+  return lines;
+}

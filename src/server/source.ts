@@ -1,0 +1,45 @@
+import type { Event } from "../domain/event.ts";
+import type { StoryId } from "../domain/ids.ts";
+import type { RunState } from "../domain/run-state.ts";
+import type { Evidence } from "../ports/evidence.ts";
+import type { Journal, Stored } from "../ports/journal.ts";
+import type { Workspace } from "../ports/workspace.ts";
+import type { SecretRules } from "../readers/secrets.ts";
+import type { HealthDocument, VerifyDocument } from "../views/dashboard.ts";
+
+/** What the server asks of the world. It owns nothing: another process may run the engine. */
+export interface DashboardSource {
+  /** The name of the project, for the top of the page. */
+  readonly project: string;
+  readonly version: string;
+  /** Whose word an answer is. */
+  readonly by: string;
+  readonly readOnly: boolean;
+  /** What is never sent, beyond what is known to everyone. */
+  readonly secrets: SecretRules;
+  /** The built pages, by their address. */
+  readonly assets: ReadonlyMap<string, Asset>;
+  /** `null` while nothing has run here. */
+  look(): Promise<Sight | null>;
+  tell(stream: StoryId | null, events: readonly Event[]): Promise<void>;
+  verify(): Promise<VerifyDocument | null>;
+  health(): Promise<HealthDocument>;
+  /** Where the story's files are, if they are there. */
+  placeOf(story: StoryId): string | null;
+  now(): number;
+}
+
+/** A look at the journal that stays open. */
+export interface Sight {
+  readonly state: RunState;
+  readonly journal: Pick<Journal, "head" | "watch">;
+  readonly evidence: Pick<Evidence, "read">;
+  lines(after: number): AsyncIterable<Stored>;
+  workspace(): Promise<Pick<Workspace, "diff">>;
+  close(): Promise<void>;
+}
+
+export interface Asset {
+  readonly type: string;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}

@@ -1,0 +1,68 @@
+import type { Stored } from "../ports/journal.ts";
+import type { StreamedLine } from "../views/dashboard.ts";
+import { eventWords } from "../views/event-words.ts";
+import { someLines, type Live } from "./live.ts";
+
+export interface StreamOptions {
+  readonly live: Live;
+  /** The last line that the reader has; `null`: what is there now is known, only what is new is wanted. */
+  readonly after: number | null;
+  readonly signal: AbortSignal;
+  clean(text: string): string;
+}
+
+/** How long a connection may be silent before something is sent, so that both ends know that it stands. */
+const PULSE_MS = 15_000;
+/** What one write holds at most. */
+const MOST_LINES = 200;
+
+/**
+ * The journal's lines as server-sent events, each with its place as its id. The reader pulls: who does not read holds
+ * one position and no lines, whatever is written meanwhile, and goes on from there.
+ */
+export function lineStream({ live, after, signal, clean }: StreamOptions): ReadableStream<Uint8Array> {
+  const over = new AbortController();
+  const stop = AbortSignal.any([signal, over.signal]);
+  const encoder = new TextEncoder();
+  let cursor = after;
+
+  const next = async (): Promise<string> => {
+    const present = await live.now();
+    if (present === null) {
+      cursor = 0;
+      return "";
+    }
+    const { state, sight } = present;
+    cursor ??= state.position;
+    // A journal that is shorter than what the reader has seen is another journal.
+    if (cursor > state.position) {
+      cursor = state.position;
+      return `event: reset\nid: ${cursor}\ndata: {}\n\n`;
+    }
+    const lines = await someLines(sight, cursor, MOST_LINES);
+    cursor = lines.at(-1)?.position ?? cursor;
+    return lines.map((line) => eventText(line, clean)).join("");
+  };
+
+  return new ReadableStream({
+    start: (controller) => controller.enqueue(encoder.encode(`retry: 1000\n: connected\n\n`)),
+    pull: async (controller) => {
+      while (!stop.aborted) {
+        const pulse = AbortSignal.timeout(PULSE_MS);
+        // Asked for before it is looked: what is written in between is not missed.
+        const changed = live.changed(AbortSignal.any([stop, pulse]));
+        const text = await next();
+        if (text !== "") return controller.enqueue(encoder.encode(text));
+        await changed;
+        if (pulse.aborted && !stop.aborted) return controller.enqueue(encoder.encode(": pulse\n\n"));
+      }
+      controller.close();
+    },
+    cancel: () => over.abort(),
+  });
+}
+
+function eventText({ position, at, story, event }: Stored, clean: (text: string) => string): string {
+  const line: StreamedLine = { position, at, story, type: event.type, words: clean(eventWords(event)) };
+  return `id: ${position}\nevent: line\ndata: ${JSON.stringify(line)}\n\n`;
+}

@@ -1,0 +1,24 @@
+import { redactSecrets, type SecretRules } from "../readers/secrets.ts";
+import { plainText } from "../stdx/plain-text.ts";
+
+/**
+ * The same value without secrets and without what could move a terminal's cursor or turn text around. What is kept was
+ * cleaned when it was kept; code that an agent wrote, and a story's own text, were not.
+ */
+export function withoutSecrets<T>(value: T, rules: SecretRules): T {
+  return cleaned(value, rules) as T;
+}
+
+function cleaned(value: unknown, rules: SecretRules): unknown {
+  if (typeof value === "string") return cleanText(value, rules);
+  if (Array.isArray(value)) return value.map((each) => cleaned(each, rules));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, cleaned(each, rules)]));
+}
+
+/** A short text holds no secret that is known by its looks, and most texts are short. */
+const SHORTEST = 8;
+
+export function cleanText(text: string, rules: SecretRules): string {
+  return text.length < SHORTEST ? plainText(text) : redactSecrets(plainText(text), rules).text;
+}

@@ -1,0 +1,121 @@
+import type { Escalation } from "../domain/escalation.ts";
+import type { Finding } from "../domain/finding.ts";
+import type { BoardCard, Column } from "./board-cards.ts";
+import type { InboxItem } from "./inbox.ts";
+import type { RunCounts } from "./run-summary.ts";
+import type { StoryDocument } from "./story-document.ts";
+import type { StoryLine } from "./story-lines.ts";
+
+/** What the server of the dashboard says, one type for each address: its pages are built against these. */
+export interface HelloDocument {
+  readonly project: string;
+  readonly version: string;
+  readonly readOnly: boolean;
+  /** Whose word an answer is. */
+  readonly by: string;
+  /** Did anything ever run here? */
+  readonly hasJournal: boolean;
+  readonly position: number;
+  readonly needsYou: number;
+}
+
+export interface BoardDocument {
+  readonly position: number;
+  readonly hasJournal: boolean;
+  readonly counts: RunCounts;
+  readonly spentUsd: number;
+  readonly costUnknown: boolean;
+  readonly limitUsd: number | null;
+  /** How many stories match what was asked for. */
+  readonly matching: number;
+  readonly columns: readonly BoardColumn[];
+}
+
+export interface BoardColumn {
+  readonly name: Column;
+  readonly total: number;
+  readonly cards: readonly BoardCard[];
+}
+
+export interface ListDocument {
+  readonly position: number;
+  readonly matching: number;
+  readonly offset: number;
+  readonly cards: readonly BoardCard[];
+}
+
+export interface StoryPageDocument extends StoryDocument {
+  readonly position: number;
+  /** Where its files are, if they are there. */
+  readonly place: string | null;
+}
+
+export interface LinesDocument {
+  readonly lines: readonly StoryLine[];
+  /** Go on from here. */
+  readonly position: number;
+  readonly more: boolean;
+}
+
+export interface InboxDocument {
+  readonly position: number;
+  readonly items: readonly InboxEntry[];
+}
+
+export interface InboxEntry extends InboxItem {
+  readonly escalation: Escalation;
+  readonly askedAt: number | null;
+  readonly findings: readonly Finding[];
+}
+
+export interface TrailDocument {
+  readonly lines: readonly StoryLine[];
+  readonly head: { readonly position: number; readonly hash: string } | null;
+  /** The oldest line that was looked at: older ones come before this place. */
+  readonly before: number;
+  readonly more: boolean;
+}
+
+export interface VerifyDocument {
+  readonly ok: boolean;
+  readonly position: number;
+  readonly problem: string | null;
+  readonly hash: string | null;
+}
+
+export interface HealthDocument {
+  readonly probes: readonly {
+    readonly name: string;
+    readonly ok: boolean;
+    readonly detail: string;
+    readonly fix: string;
+  }[];
+  /** The settings that hold, with where each came from. */
+  readonly config: readonly { readonly path: string; readonly value: string; readonly origin: string }[];
+}
+
+export interface EvidenceDocument {
+  readonly id: string;
+  readonly text: string;
+  readonly leftOut: number;
+}
+
+/** What the stream sends for each line of the journal; its id is the line's place. */
+export interface StreamedLine {
+  readonly position: number;
+  readonly at: number;
+  readonly story: string | null;
+  readonly type: string;
+  readonly words: string;
+}
+
+export interface AnsweredDocument {
+  readonly story: string | null;
+  readonly verb: string;
+  readonly by: string;
+}
+
+export interface ErrorDocument {
+  readonly error: string;
+  readonly hint: string;
+}

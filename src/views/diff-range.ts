@@ -1,0 +1,83 @@
+import { RemandError } from "../domain/error.ts";
+import type { Recorded } from "../domain/event.ts";
+import type { TreeId } from "../domain/ids.ts";
+
+/** Two commits to compare. */
+export interface DiffRange {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** The two commits that are compared: the base and the newest, or those around the attempts that were asked for. */
+export function diffRange(
+  id: string,
+  lines: readonly Recorded[],
+  attempt: number | null,
+  since: number | null,
+): DiffRange {
+  let base: string | null = null;
+  let newest: string | null = null;
+  // What was there before each attempt, and after it. A tree that was brought back counts as before.
+  const before = new Map<number, string>();
+  const after = new Map<number, string>();
+  for (const { event } of lines) {
+    if (event.type === "attempt.started" && newest !== null) before.set(event.attempt, newest);
+    if (event.type === "story.prepared") base ??= event.commit;
+    if (event.type === "attempt.finished") after.set(event.attempt, event.commit);
+    newest = commitOf(event)?.commit ?? newest;
+  }
+  if (base === null || newest === null)
+    throw new RemandError("usage", `nothing was done for ${id} yet`, "remand run begins with it.");
+  const known = (number: number, commits: ReadonlyMap<number, string>): string => {
+    const commit = commits.get(number);
+    if (commit !== undefined) return commit;
+    throw new RemandError(
+      "usage",
+      `${id} has no attempt ${number} that ended`,
+      `It has ${[...after.keys()].join(", ") || "none"}.`,
+    );
+  };
+  const to = attempt === null ? newest : known(attempt, after);
+  if (since !== null) return { from: known(since, after), to };
+  return { from: attempt === null ? base : known(attempt, before), to };
+}
+
+/** One change of the files on the way from the base to where the work is. `attempt` 0 is the engine's own. */
+export interface DiffStep extends DiffRange {
+  readonly attempt: number;
+}
+
+/** The changes that led to a commit, in order. What was thrown away by going back to an earlier tree is not among them. */
+export function diffSteps(lines: readonly Recorded[], upTo: string): readonly DiffStep[] {
+  let steps: (DiffStep & { readonly tree: TreeId })[] = [];
+  let newest: string | null = null;
+  for (const { event } of lines) {
+    const now = commitOf(event);
+    if (now === null) continue;
+    if (event.type === "tree.restored")
+      steps = steps.slice(0, steps.findLastIndex(({ tree }) => tree === now.tree) + 1);
+    else if (newest !== null && event.type !== "story.prepared")
+      steps.push({
+        attempt: event.type === "attempt.finished" ? event.attempt : 0,
+        from: newest,
+        to: now.commit,
+        tree: now.tree,
+      });
+    newest = now.commit;
+    if (newest === upTo && event.type !== "story.prepared") break;
+  }
+  return steps.map(({ attempt, from, to }) => ({ attempt, from, to }));
+}
+
+function commitOf(event: Recorded["event"]): { readonly commit: string; readonly tree: TreeId } | null {
+  switch (event.type) {
+    case "story.prepared":
+    case "attempt.finished":
+    case "tree.restored":
+    case "lint.fixed":
+    case "branch.updated":
+      return event;
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,36 @@
+import { useEffect, useState } from "preact/hooks";
+import type { StreamedLine } from "../../src/views/dashboard.ts";
+import { onLines } from "./stream.ts";
+
+/** What is worth interrupting somebody for. */
+const TOLD: ReadonlySet<string> = new Set(["escalation.raised", "story.accepted", "story.failed"]);
+/** News are gathered for so long, and read out together. */
+const GATHER_MS = 4000;
+
+/** Says what happened to those who do not see it, without talking all the time. */
+export function Announcer() {
+  const [news, setNews] = useState("");
+  useEffect(() => {
+    let gathered: StreamedLine[] = [];
+    let timer: ReturnType<typeof setTimeout> | null = null;
+    const stop = onLines((lines) => {
+      gathered = [...gathered, ...lines.filter(({ type }) => TOLD.has(type))].slice(-20);
+      if (gathered.length === 0 || timer !== null) return;
+      timer = setTimeout(() => {
+        const said = gathered.slice(-3).map(({ story, words }) => `${story ?? "the run"}: ${words}`);
+        setNews(`${gathered.length > 3 ? `${gathered.length} news; the last: ` : ""}${said.join(". ")}`);
+        gathered = [];
+        timer = null;
+      }, GATHER_MS);
+    });
+    return () => {
+      stop();
+      if (timer !== null) clearTimeout(timer);
+    };
+  }, []);
+  return (
+    <p class="unseen" role="status">
+      {news}
+    </p>
+  );
+}

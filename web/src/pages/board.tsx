@@ -1,0 +1,137 @@
+import { COLUMN_TITLES, type BoardCard } from "../../../src/views/board-cards.ts";
+import type { BoardColumn, BoardDocument } from "../../../src/views/dashboard.ts";
+import { counted } from "../../../src/views/words.ts";
+import { Filter } from "../parts/filter.tsx";
+import { Loading } from "../parts/loading.tsx";
+import { Ago, Badge, GateStrip, Money } from "../parts/marks.tsx";
+import { Link, refine, refined } from "../router.tsx";
+import { useDocument } from "../use-document.ts";
+import { useTitle } from "../use-title.ts";
+import { StoryList } from "./story-list.tsx";
+
+/** Where every story is, in columns by who must act. */
+export function Board() {
+  useTitle("Board");
+  const query = refined("q");
+  const isList = refined("view") === "list";
+  const loaded = useDocument<BoardDocument>(`/board?q=${encodeURIComponent(query)}`);
+  return (
+    <>
+      <div class="head">
+        <h1>Board</h1>
+        {loaded.data !== null && <Summary board={loaded.data} />}
+      </div>
+      <div class="tools">
+        <Filter label="Filter stories" value={query} onInput={(text) => refine("q", text)} />
+        <fieldset class="switch">
+          <legend class="unseen">View</legend>
+          {["board", "list"].map((view) => (
+            <label key={view}>
+              <input
+                type="radio"
+                name="view"
+                checked={isList === (view === "list")}
+                onChange={() => refine("view", view === "list" ? "list" : "")}
+              />
+              {view}
+            </label>
+          ))}
+        </fieldset>
+      </div>
+      {isList ? (
+        <StoryList query={query} />
+      ) : (
+        <Loading loaded={loaded}>{(board) => <Columns board={board} isFiltered={query !== ""} />}</Loading>
+      )}
+    </>
+  );
+}
+
+function Summary({ board }: { readonly board: BoardDocument }) {
+  const { counts, spentUsd, costUnknown, limitUsd } = board;
+  const parts = [
+    counted(counts.stories, "story", "stories"),
+    ...(counts.accepted > 0 ? [`${counts.accepted} accepted`] : []),
+    ...(counts.running > 0 ? [`${counts.running} running`] : []),
+    ...(counts.failed > 0 ? [`${counts.failed} failed`] : []),
+  ];
+  return (
+    <p class="summary">
+      {counts.needsYou > 0 && (
+        <Link to="/inbox" class="needs">
+          {counts.needsYou} {counts.needsYou === 1 ? "needs" : "need"} you
+        </Link>
+      )}
+      <span>{parts.join(" · ")}</span>
+      <Money usd={spentUsd} unknown={costUnknown} limit={limitUsd} />
+    </p>
+  );
+}
+
+function Columns({ board, isFiltered }: { readonly board: BoardDocument; readonly isFiltered: boolean }) {
+  if (!board.hasJournal)
+    return (
+      <div class="empty">
+        <h2>Nothing has run here yet</h2>
+        <p>
+          Begin with <code>remand run</code>, <code>remand loop</code> or <code>remand demo</code>. This page shows it
+          as soon as it happens.
+        </p>
+      </div>
+    );
+  if (board.matching === 0)
+    return <p class="empty">{isFiltered ? "No story matches." : "There is no story yet: write one in stories/."}</p>;
+  return (
+    <div class="board">
+      {board.columns.map((column) => (
+        <Column column={column} key={column.name} />
+      ))}
+    </div>
+  );
+}
+
+function Column({ column }: { readonly column: BoardColumn }) {
+  const { name, total, cards } = column;
+  return (
+    <section class={`column ${name}${total === 0 ? " none" : ""}`} aria-labelledby={`column-${name}`}>
+      <h2 id={`column-${name}`}>
+        {COLUMN_TITLES[name]} <span class="total">{total}</span>
+      </h2>
+      <ul>
+        {cards.map((card) => (
+          <Card card={card} key={card.id} />
+        ))}
+      </ul>
+      {total > cards.length && (
+        <p>
+          <Link to={`/?view=list&column=${name}`}>All {total}</Link>
+        </p>
+      )}
+    </section>
+  );
+}
+
+function Card({ card }: { readonly card: BoardCard }) {
+  const since = card.since ?? card.endedAt ?? card.startedAt;
+  return (
+    <li class="card">
+      <h3>
+        <Link to={`/story/${card.id}`}>{card.title}</Link>
+      </h3>
+      <p class="muted">
+        {card.id}
+        {card.agent !== null && ` · ${card.agent}`}
+        {card.attempts > 0 &&
+          ` · attempt ${card.attempts}${card.attemptLimit === null ? "" : ` of ${card.attemptLimit}`}`}
+      </p>
+      {card.column !== "accepted" && <p class="card-why">{card.why}</p>}
+      {card.finding !== null && card.column !== "needs-you" && <p class="card-finding">{card.finding}</p>}
+      <GateStrip gates={card.gates} />
+      <p class="card-foot muted">
+        <Money usd={card.costUsd} unknown={card.costUnknown} limit={card.costLimitUsd} />
+        {card.status === "backlog" && <Badge word="backlog" />}
+        {since !== null && <Ago at={since} />}
+      </p>
+    </li>
+  );
+}

@@ -1,0 +1,147 @@
+import { useState } from "preact/hooks";
+import type { DiffDocument, DiffFile } from "../../../src/views/diff-document.ts";
+import { counted } from "../../../src/views/words.ts";
+import { say } from "../ask.ts";
+import { FindingItem } from "../parts/finding-item.tsx";
+import { HunkTable } from "../parts/hunk-table.tsx";
+import { Loading } from "../parts/loading.tsx";
+import { Link, refine, refined } from "../router.tsx";
+import { asRefusal, useDocument } from "../use-document.ts";
+import { useTitle } from "../use-title.ts";
+
+/** What the story has changed, who wrote each line, and why a part of it is blamed. */
+export function Diff({ id }: { readonly id: string }) {
+  useTitle(`Diff of ${id}`);
+  const [attempt, since] = [refined("attempt"), refined("since")];
+  const asked = new URLSearchParams({ ...(attempt === "" ? {} : { attempt }), ...(since === "" ? {} : { since }) });
+  const loaded = useDocument<DiffDocument>(
+    `/stories/${id}/diff?${asked.toString()}`,
+    (line) => line.story === id && RELEVANT.has(line.type),
+  );
+  const [comments, setComments] = useState<Readonly<Record<string, string>>>({});
+  const comment = (where: string, text: string): void => setComments((known) => ({ ...known, [where]: text }));
+  return (
+    <>
+      <div class="head">
+        <h1>Diff and blame</h1>
+        <p class="summary">
+          <Link to={`/story/${id}`}>{id}</Link>
+        </p>
+      </div>
+      <Loading loaded={loaded}>
+        {(diff) => (
+          <>
+            <Range diff={diff} />
+            <SendBack id={id} comments={comments} onSent={() => setComments({})} />
+            {diff.files.length === 0 && <p class="empty">Nothing was changed between these two.</p>}
+            {diff.files.map((file) => (
+              <FileDiff file={file} comments={comments} onComment={comment} key={file.path} />
+            ))}
+            {diff.leftOut > 0 && (
+              <p class="muted">
+                {counted(diff.leftOut, "more line")} of a very large diff: <code>remand diff {id}</code> shows all of
+                it.
+              </p>
+            )}
+            <Elsewhere diff={diff} />
+          </>
+        )}
+      </Loading>
+    </>
+  );
+}
+
+const RELEVANT = new Set(["attempt.finished", "gate.judged", "blame.found", "tree.restored", "branch.updated"]);
+
+function Range({ diff: { attempts } }: { readonly diff: DiffDocument }) {
+  const options = attempts.map((attempt) => (
+    <option value={String(attempt)} key={attempt}>
+      attempt {attempt}
+    </option>
+  ));
+  return (
+    <div class="tools">
+      <label>
+        Up to{" "}
+        <select value={refined("attempt")} onChange={(event) => refine("attempt", event.currentTarget.value)}>
+          <option value="">now</option>
+          {options}
+        </select>
+      </label>
+      <label>
+        Compared with{" "}
+        <select value={refined("since")} onChange={(event) => refine("since", event.currentTarget.value)}>
+          <option value="">{refined("attempt") === "" ? "the base" : "what was there before it"}</option>
+          {options}
+        </select>
+      </label>
+    </div>
+  );
+}
+
+interface FileProps {
+  readonly file: DiffFile;
+  readonly comments: Readonly<Record<string, string>>;
+  onComment(where: string, text: string): void;
+}
+
+function FileDiff({ file, comments, onComment }: FileProps) {
+  const { path, oldPath, change, isBinary, added, removed, hunks } = file;
+  return (
+    <section class="file" aria-label={path}>
+      <h2>
+        <code>{path}</code>{" "}
+        <span class="muted">
+          {change}
+          {oldPath !== path && ` from ${oldPath}`} · <span class="plus">+{added}</span>{" "}
+          <span class="minus">−{removed}</span>
+        </span>
+      </h2>
+      {isBinary && <p class="muted">Not a text.</p>}
+      {hunks.map((hunk, index) => (
+        <HunkTable hunk={hunk} path={path} comments={comments} onComment={onComment} key={index} />
+      ))}
+    </section>
+  );
+}
+
+/** Comments on lines are gathered, and go back as one brief. */
+function SendBack({ id, comments, onSent }: Pick<FileProps, "comments"> & { readonly id: string; onSent(): void }) {
+  const [told, setTold] = useState("");
+  const written = Object.entries(comments).filter(([, text]) => text.trim() !== "");
+  const send = async (): Promise<void> => {
+    const message = written.map(([where, text]) => `${where}: ${text.trim()}`).join("\n");
+    try {
+      await say("/answers", { about: id, verb: "send-back", message });
+      setTold("The work goes back with your comments.");
+      onSent();
+    } catch (error) {
+      const { message: what, hint } = asRefusal(error);
+      setTold(`${what}. ${hint}`);
+    }
+  };
+  return (
+    <div class="send-back">
+      {written.length > 0 && (
+        <button type="button" class="primary" onClick={() => void send()}>
+          Send back with {counted(written.length, "comment")}
+        </button>
+      )}
+      <span role="status">{told}</span>
+    </div>
+  );
+}
+
+function Elsewhere({ diff: { elsewhere } }: { readonly diff: DiffDocument }) {
+  if (elsewhere.length === 0) return null;
+  return (
+    <section>
+      <h2>Findings that are on no line shown here</h2>
+      <ul class="findings">
+        {elsewhere.map((finding) => (
+          <FindingItem finding={finding} key={`${finding.gate} ${finding.id}`} />
+        ))}
+      </ul>
+    </section>
+  );
+}

@@ -1,0 +1,104 @@
+import type { InboxDocument, InboxEntry } from "../../../src/views/dashboard.ts";
+import { counted } from "../../../src/views/words.ts";
+import { AnswerForm } from "../parts/answer-form.tsx";
+import { Loading } from "../parts/loading.tsx";
+import { MarkdownView } from "../parts/markdown-view.tsx";
+import { Ago } from "../parts/marks.tsx";
+import { Link } from "../router.tsx";
+import { useDocument } from "../use-document.ts";
+import { useTitle } from "../use-title.ts";
+
+const MATTERS = new Set(["escalation.raised", "person.answered", "story.accepted", "story.failed", "health.checked"]);
+
+/** What waits for a person: the question, why now, what was tried, and what each answer will do. */
+export function Inbox() {
+  useTitle("Inbox");
+  const loaded = useDocument<InboxDocument>("/inbox", ({ type }) => MATTERS.has(type));
+  return (
+    <>
+      <div class="head">
+        <h1>Inbox</h1>
+        {loaded.data !== null && loaded.data.items.length > 0 && (
+          <p class="summary">{counted(loaded.data.items.length, "question")} for you</p>
+        )}
+      </div>
+      <Loading loaded={loaded}>
+        {({ items }) =>
+          items.length === 0 ? (
+            <p class="empty">Nothing waits for you.</p>
+          ) : (
+            <div class="inbox">
+              {items.map((item) => (
+                <Question item={item} onAnswered={loaded.reload} key={item.id} />
+              ))}
+            </div>
+          )
+        }
+      </Loading>
+    </>
+  );
+}
+
+function Question({ item, onAnswered }: { readonly item: InboxEntry; onAnswered(): void }) {
+  const { escalation, findings, story } = item;
+  const budget = escalation.reason.type === "budget" ? { budget: escalation.reason.budget } : {};
+  return (
+    <article class="question" id={item.id} aria-labelledby={`${item.id}-title`}>
+      <p class="muted">
+        {story === null ? "The whole run" : <Link to={`/story/${story}`}>{item.title}</Link>} · {item.kind}
+        {escalation.gate !== null && ` · ${escalation.gate} gate`}
+        {item.askedAt !== null && (
+          <>
+            {" "}
+            · <Ago at={item.askedAt} />
+          </>
+        )}
+      </p>
+      <h2 id={`${item.id}-title`}>{item.question}</h2>
+      <dl class="facts">
+        <dt>Why now</dt>
+        <dd>{item.reason}</dd>
+        <dt>What is known</dt>
+        <dd>
+          <MarkdownView text={item.assessment} />
+        </dd>
+        <dt>Advice</dt>
+        <dd>{item.recommendation}</dd>
+      </dl>
+      <Tried item={item} />
+      <AnswerForm
+        about={item.id}
+        options={item.answers}
+        findings={findings}
+        phases={[]}
+        {...budget}
+        onAnswered={onAnswered}
+      />
+    </article>
+  );
+}
+
+function Tried({ item: { escalation, story } }: { readonly item: InboxEntry }) {
+  if (escalation.attempts.length === 0) return null;
+  return (
+    <details class="kept" open={escalation.attempts.length <= 3}>
+      <summary>What was tried ({escalation.attempts.length})</summary>
+      <ol class="tried">
+        {escalation.attempts.map(({ attempt, tried, failed }) => (
+          <li key={attempt}>
+            <p>
+              <strong>Attempt {attempt}:</strong> {tried}
+            </p>
+            {failed !== "" && <p class="card-finding">{failed}</p>}
+          </li>
+        ))}
+      </ol>
+      {story !== null && escalation.commit !== "" && (
+        <p>
+          <Link to={`/story/${story}/diff`}>The work as it is now</Link>, {escalation.branch} at{" "}
+          {escalation.commit.slice(0, 8)}
+        </p>
+      )}
+    </details>
+  );
+}

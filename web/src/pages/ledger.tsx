@@ -1,0 +1,178 @@
+import { useState } from "preact/hooks";
+import { COST_VIEWS, type CostRow, type CostView } from "../../../src/views/cost.ts";
+import type { Ledger as LedgerDocument } from "../../../src/views/ledger.ts";
+import { counted, durationText, moneyText } from "../../../src/views/words.ts";
+import { BarChart } from "../parts/bar-chart.tsx";
+import { Loading } from "../parts/loading.tsx";
+import { Money } from "../parts/marks.tsx";
+import { Link } from "../router.tsx";
+import { useDocument } from "../use-document.ts";
+import { useTitle } from "../use-title.ts";
+
+const PAID = new Set(["attempt.finished", "gate.judged", "blame.found", "work.sent-back", "attempt.unclear"]);
+
+/** What was spent, on what, how much of it came to nothing, and what is likely to come. */
+export function Ledger() {
+  useTitle("Ledger");
+  const loaded = useDocument<LedgerDocument>("/ledger", ({ type }) => PAID.has(type));
+  return (
+    <>
+      <h1>Ledger</h1>
+      <Loading loaded={loaded}>
+        {(ledger) => (
+          <>
+            <Figures ledger={ledger} />
+            <Days ledger={ledger} />
+            <Spending ledger={ledger} />
+            <Waste ledger={ledger} />
+            <Spots ledger={ledger} />
+          </>
+        )}
+      </Loading>
+    </>
+  );
+}
+
+const spentText = ({ costUsd, costUnknown }: Pick<CostRow, "costUsd" | "costUnknown">): string =>
+  costUnknown && costUsd === 0 ? "unknown" : `${costUnknown ? "at least " : ""}${moneyText(costUsd)}`;
+
+function Figures({ ledger: { total, limitUsd, forecast } }: { readonly ledger: LedgerDocument }) {
+  const share = total.costUsd === 0 ? "" : ` (${Math.round((total.wastedUsd / total.costUsd) * 100)} %)`;
+  return (
+    <dl class="figures">
+      <div>
+        <dt>Spent</dt>
+        <dd>
+          <Money usd={total.costUsd} unknown={total.costUnknown} limit={limitUsd} />
+          {total.costUsd === 0 && limitUsd === null && !total.costUnknown && "nothing"}
+        </dd>
+      </div>
+      <div>
+        <dt>Of that sent back</dt>
+        <dd>
+          {moneyText(total.wastedUsd)}
+          {share}
+        </dd>
+      </div>
+      <div>
+        <dt>Time of agents and gates</dt>
+        <dd>{durationText(total.timeMs)}</dd>
+      </div>
+      <div>
+        <dt>One more attempt of each open story</dt>
+        <dd>
+          {forecast.stories === 0 ? "none is open" : `about ${moneyText(forecast.nextUsd)}`}
+          {forecast.unknown > 0 && <span class="muted"> {counted(forecast.unknown, "story", "stories")} unknown</span>}
+        </dd>
+      </div>
+    </dl>
+  );
+}
+
+function Days({ ledger: { days } }: { readonly ledger: LedgerDocument }) {
+  return (
+    <section>
+      <h2>By day</h2>
+      <BarChart
+        label="Spent by day, UTC"
+        heads={["Day", "Spent", "Attempts", "Sent back", "Accepted"]}
+        rows={days.map((day) => ({
+          name: day.date,
+          value: day.costUsd,
+          part: 0,
+          cells: [spentText(day), String(day.attempts), String(day.sentBack), String(day.accepted)],
+        }))}
+      />
+    </section>
+  );
+}
+
+function Spending({ ledger }: { readonly ledger: LedgerDocument }) {
+  const [view, setView] = useState<CostView>("story");
+  return (
+    <section>
+      <div class="section-head">
+        <h2>By {view}</h2>
+        <fieldset class="switch">
+          <legend class="unseen">Spending by</legend>
+          {COST_VIEWS.map((each) => (
+            <label key={each}>
+              <input type="radio" name="by" checked={view === each} onChange={() => setView(each)} />
+              {each}
+            </label>
+          ))}
+        </fieldset>
+      </div>
+      <BarChart
+        label={`Spent by ${view}`}
+        heads={[view, "Spent", "Sent back", "Time", "Times"]}
+        rows={ledger.rows[view].map((row) => ({
+          name: row.name,
+          value: row.costUsd,
+          part: row.wastedUsd,
+          cells: [spentText(row), moneyText(row.wastedUsd), durationText(row.timeMs), String(row.times)],
+        }))}
+      />
+      {ledger.more[view] > 0 && (
+        <p class="muted">
+          and {ledger.more[view]} more: remand cost --by {view}
+        </p>
+      )}
+    </section>
+  );
+}
+
+function Waste({ ledger: { rows } }: { readonly ledger: LedgerDocument }) {
+  const causes = rows.cause.filter(({ wastedUsd }) => wastedUsd > 0);
+  if (causes.length === 0) return null;
+  return (
+    <section>
+      <h2>Sent back, by cause</h2>
+      <BarChart
+        label="Spent on attempts that were sent back, by what they were made for"
+        heads={["Cause", "Sent back", "Times"]}
+        rows={causes.map((row) => ({
+          name: row.name,
+          value: row.wastedUsd,
+          part: row.wastedUsd,
+          cells: [moneyText(row.wastedUsd), String(row.times)],
+        }))}
+      />
+    </section>
+  );
+}
+
+function Spots({ ledger: { troubleSpots } }: { readonly ledger: LedgerDocument }) {
+  if (troubleSpots.length === 0) return null;
+  return (
+    <section>
+      <h2>Trouble spots</h2>
+      <div class="scroll" tabIndex={0} role="region" aria-label="Trouble spots">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Place</th>
+              <th scope="col">Story</th>
+              <th scope="col">Reworks</th>
+              <th scope="col">Since a pass</th>
+            </tr>
+          </thead>
+          <tbody>
+            {troubleSpots.map(({ place, story, attempts, sincePass }) => (
+              <tr key={`${story} ${place}`}>
+                <th scope="row">
+                  <code>{place}</code>
+                </th>
+                <td>
+                  <Link to={`/story/${story}`}>{story}</Link>
+                </td>
+                <td>{attempts}</td>
+                <td>{sincePass}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}

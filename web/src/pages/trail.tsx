@@ -1,0 +1,79 @@
+import { useState } from "preact/hooks";
+import type { TrailDocument, VerifyDocument } from "../../../src/views/dashboard.ts";
+import { ask } from "../ask.ts";
+import { Filter } from "../parts/filter.tsx";
+import { Loading } from "../parts/loading.tsx";
+import { RawLine } from "../parts/raw-line.tsx";
+import { refine, refined } from "../router.tsx";
+import { asRefusal, useDocument } from "../use-document.ts";
+import { useTitle } from "../use-title.ts";
+
+/** Every event, newest first, with its hash; and whether all of them are what was written. */
+export function Trail() {
+  useTitle("Trail");
+  const [query, before] = [refined("q"), refined("before")];
+  const asked = new URLSearchParams({ q: query, ...(before === "" ? {} : { before }) });
+  const loaded = useDocument<TrailDocument>(`/trail?${asked.toString()}`, () => before === "");
+  const search = (text: string): void => {
+    refine("before", "");
+    refine("q", text);
+  };
+  return (
+    <>
+      <div class="head">
+        <h1>Trail</h1>
+        {loaded.data?.head != null && (
+          <p class="summary">
+            {loaded.data.head.position} events, the last is <code>{loaded.data.head.hash.slice(0, 16)}</code>
+          </p>
+        )}
+      </div>
+      <div class="tools">
+        <Filter label="Search events" value={query} onInput={search} />
+        <Verify />
+      </div>
+      <Loading loaded={loaded}>
+        {(trail) => (
+          <>
+            {trail.lines.length === 0 && <p class="empty">No event matches.</p>}
+            <ol class="timeline" reversed>
+              {trail.lines.map((line) => (
+                <RawLine line={line} key={line.position} />
+              ))}
+            </ol>
+            <p class="pages">
+              <button type="button" disabled={before === ""} onClick={() => refine("before", "")}>
+                Newest
+              </button>
+              <button type="button" disabled={!trail.more} onClick={() => refine("before", String(trail.before))}>
+                Earlier
+              </button>
+            </p>
+          </>
+        )}
+      </Loading>
+    </>
+  );
+}
+
+/** Goes through the whole chain of hashes, on the server. */
+function Verify() {
+  const [told, setTold] = useState("");
+  const verify = async (): Promise<void> => {
+    setTold("Checking every line…");
+    try {
+      const { ok, position, problem } = await ask<VerifyDocument>("/verify");
+      setTold(ok ? `✔ Intact: ${position} lines.` : `✖ Not intact, line ${position}: ${problem}`);
+    } catch (error) {
+      setTold(asRefusal(error).message);
+    }
+  };
+  return (
+    <>
+      <button type="button" onClick={() => void verify()}>
+        Verify the chain
+      </button>
+      <span role="status">{told}</span>
+    </>
+  );
+}

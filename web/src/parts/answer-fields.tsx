@@ -1,0 +1,91 @@
+import { useState } from "preact/hooks";
+import type { Finding } from "../../../src/domain/finding.ts";
+import { findingText } from "../../../src/views/finding-text.ts";
+
+interface FieldProps {
+  /** What goes into the answer beside the words. */
+  onMore(more: object): void;
+}
+
+export function FindingField({ findings, onMore }: FieldProps & { readonly findings: readonly Finding[] }) {
+  const [picked, setPicked] = useState<readonly string[]>([]);
+  if (findings.length === 0) return <p class="muted">It is about everything that the gate says now.</p>;
+  const toggle = (id: string, isOn: boolean): void => {
+    const next = isOn ? [...picked, id] : picked.filter((each) => each !== id);
+    setPicked(next);
+    onMore(next.length === 0 ? {} : { findings: next });
+  };
+  return (
+    <fieldset>
+      <legend>Which finding</legend>
+      {findings.map((finding) => (
+        <label class="choice" key={finding.id}>
+          <input
+            type="checkbox"
+            checked={picked.includes(finding.id)}
+            onChange={(event) => toggle(finding.id, event.currentTarget.checked)}
+          />
+          <span>{findingText(finding, 200)}</span>
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
+export function PhaseField({ phases, onMore }: FieldProps & { readonly phases: readonly string[] }) {
+  return (
+    <label>
+      Back to
+      <select onChange={({ currentTarget: { value } }) => onMore(value === "" ? {} : { phase: value })}>
+        <option value="">where it belongs</option>
+        {phases.map((phase) => (
+          <option value={phase} key={phase}>
+            {phase}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+const BUDGETS = ["cost", "tokens", "time", "iterations", "run-cost", "run-tokens", "run-time"];
+const HOUR_MS = 3_600_000;
+
+/** A budget in the unit that people think in: dollars, tokens, hours, times. */
+export function BudgetField({ budget, onMore }: FieldProps & { readonly budget: string | undefined }) {
+  const [name, setName] = useState(budget ?? "cost");
+  const [amount, setAmount] = useState("");
+  const isTime = name.endsWith("time");
+  const unit = name.endsWith("cost") ? "US dollars" : isTime ? "hours" : name.endsWith("tokens") ? "tokens" : "times";
+  const set = (nextName: string, nextAmount: string): void => {
+    setName(nextName);
+    setAmount(nextAmount);
+    const factor = nextName.endsWith("time") ? HOUR_MS : 1;
+    onMore({ budget: nextName, limit: Number(nextAmount) * factor });
+  };
+  return (
+    <div class="fields">
+      <label>
+        Budget
+        <select value={name} onChange={(event) => set(event.currentTarget.value, amount)}>
+          {[...new Set([...(budget === undefined ? [] : [budget]), ...BUDGETS])].map((each) => (
+            <option value={each} key={each}>
+              {each}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        New limit, {unit}
+        <input
+          type="number"
+          min="0"
+          step="any"
+          required
+          value={amount}
+          onInput={(event) => set(name, event.currentTarget.value)}
+        />
+      </label>
+    </div>
+  );
+}

@@ -1,0 +1,27 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+
+export interface FilterProps {
+  readonly label: string;
+  readonly value: string;
+  onInput(text: string): void;
+}
+
+/** What is typed counts when the typing rests. */
+const REST_MS = 200;
+
+export function Filter({ label, value, onInput }: FilterProps) {
+  const [text, setText] = useState(value);
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  const typed = (next: string): void => {
+    setText(next);
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => onInput(next.trim()), REST_MS);
+  };
+  return (
+    <label class="filter">
+      <span class="unseen">{label}</span>
+      <input type="search" placeholder={label} value={text} onInput={(event) => typed(event.currentTarget.value)} />
+    </label>
+  );
+}

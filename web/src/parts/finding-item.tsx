@@ -1,0 +1,42 @@
+import type { FindingCard } from "../../../src/views/finding-rounds.ts";
+import { Link } from "../router.tsx";
+import { Badge } from "./marks.tsx";
+
+const STANDING: Readonly<Record<string, string>> = {
+  new: "new",
+  persisting: "still there",
+  resolved: "fixed",
+  regressed: "back again",
+  waived: "waived",
+  disputed: "disputed",
+};
+
+/** One thing that is, or was, wrong: how it stands, where, and what to do about it. */
+export function FindingItem({ finding, story }: { readonly finding: FindingCard; readonly story?: string }) {
+  const { standing, severity, gate, source, file, line, message, detail, suggestedFix, isBlocking } = finding;
+  const where = file === undefined ? null : `${file}${line === undefined ? "" : `:${line}`}`;
+  return (
+    <li class={standing === "resolved" ? "is-fixed" : ""}>
+      <p>
+        <Badge word={standing} label={STANDING[standing] ?? standing} />{" "}
+        <span class="muted">
+          {severity} · {gate} · {source}
+          {isBlocking && " · stands in the way"}
+        </span>
+      </p>
+      <p>
+        {where !== null &&
+          (story === undefined ? (
+            <code>{where} </code>
+          ) : (
+            <Link to={`/story/${story}/diff`}>
+              <code>{where}</code>
+            </Link>
+          ))}{" "}
+        {message}
+      </p>
+      {detail !== undefined && detail !== "" && <pre tabIndex={0}>{detail}</pre>}
+      {suggestedFix !== undefined && suggestedFix !== "" && <p class="muted">Suggested: {suggestedFix}</p>}
+    </li>
+  );
+}

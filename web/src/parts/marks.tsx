@@ -1,0 +1,77 @@
+import type { GateMark } from "../../../src/views/gate-strip.ts";
+import { durationText, moneyText } from "../../../src/views/words.ts";
+import { timeText } from "../../../src/views/event-words.ts";
+import { now } from "../clock.ts";
+
+const SIGNS: Readonly<Record<string, readonly [sign: string, tone: string]>> = {
+  pass: ["✔", "good"],
+  verified: ["✔", "good"],
+  accepted: ["✔", "good"],
+  ready: ["·", "calm"],
+  fail: ["✖", "bad"],
+  failed: ["✖", "bad"],
+  waived: ["~", "warn"],
+  error: ["?", "warn"],
+  blocked: ["?", "warn"],
+  inconclusive: ["?", "warn"],
+  escalated: ["!", "person"],
+  working: ["▶", "calm"],
+  "in-gate": ["◇", "calm"],
+  resolved: ["✔", "good"],
+  new: ["✖", "bad"],
+  persisting: ["✖", "bad"],
+  regressed: ["✖", "bad"],
+  disputed: ["?", "warn"],
+};
+
+/** A sign and a word, never a colour alone. */
+export function Badge({ word, label }: { readonly word: string; readonly label?: string }) {
+  const [sign, tone] = SIGNS[word] ?? ["·", "plain"];
+  return (
+    <span class={`badge ${tone}`}>
+      <span aria-hidden="true">{sign}</span> {label ?? word}
+    </span>
+  );
+}
+
+export function GateStrip({ gates }: { readonly gates: readonly GateMark[] }) {
+  if (gates.length === 0) return null;
+  return (
+    <ul class="strip" aria-label="Gates">
+      {gates.map(({ gate, standing, blocking }) => (
+        <li key={gate}>
+          <Badge word={standing} label={`${gate}${blocking > 0 && standing === "fail" ? ` ${blocking}` : ""}`} />
+          <span class="unseen"> {standing}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+export interface MoneyProps {
+  readonly usd: number;
+  readonly unknown: boolean;
+  readonly limit: number | null;
+}
+
+/** What was spent, of what may be. */
+export function Money({ usd, unknown, limit }: MoneyProps) {
+  if (usd === 0 && limit === null) return unknown ? <span class="muted">cost unknown</span> : null;
+  const text = `${unknown ? "at least " : ""}${moneyText(usd)}${limit === null ? "" : ` of ${moneyText(limit)}`}`;
+  const part = limit === null || limit === 0 ? 0 : Math.min(1, usd / limit);
+  return (
+    <span class="money">
+      {limit !== null && <meter min={0} max={1} high={0.8} value={part} aria-label="Spent of the limit" />}
+      {text}
+    </span>
+  );
+}
+
+/** How long ago, with the moment itself for who wants it. */
+export function Ago({ at }: { readonly at: number }) {
+  return (
+    <time dateTime={new Date(at).toISOString()} title={timeText(at)}>
+      {durationText(Math.max(1000, now.value - at)).replace(/ \d+ s$/, "")} ago
+    </time>
+  );
+}

@@ -1,0 +1,31 @@
+import { useState } from "preact/hooks";
+import { timeText } from "../../../src/views/event-words.ts";
+import type { StoryLine } from "../../../src/views/story-lines.ts";
+import { ask } from "../ask.ts";
+import { asRefusal } from "../use-document.ts";
+
+/** A line of the journal as it was written: its place, its type, its hash, and all of it for who opens it. */
+export function RawLine({ line }: { readonly line: StoryLine }) {
+  const [whole, setWhole] = useState("");
+  const opened = (event: { readonly currentTarget: HTMLDetailsElement }): void => {
+    if (!event.currentTarget.open || whole !== "") return;
+    ask<object>(`/lines/${line.position}`).then(
+      (value) => setWhole(JSON.stringify(value, null, 2)),
+      (error: unknown) => setWhole(asRefusal(error).message),
+    );
+  };
+  return (
+    <li class="raw">
+      <details onToggle={opened}>
+        <summary>
+          <span class="muted">{line.position}</span> <strong>{line.story ?? "the run"}</strong> <code>{line.type}</code>{" "}
+          {line.words} <time dateTime={new Date(line.at).toISOString()}>{timeText(line.at)}</time>{" "}
+          <code class="hash" title={line.hash}>
+            {line.hash.slice(0, 10)}
+          </code>
+        </summary>
+        {whole !== "" && <pre tabIndex={0}>{whole}</pre>}
+      </details>
+    </li>
+  );
+}

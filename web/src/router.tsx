@@ -1,0 +1,52 @@
+import { signal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+
+/** The address that is shown. Every page has one, so that it can be sent to somebody. */
+export const place = signal({ path: location.pathname, search: location.search });
+
+function go(to: string): void {
+  history.pushState(null, "", to);
+  arrived();
+}
+
+/** Changes what stands behind the `?`, without a step in the history. */
+export function refine(name: string, value: string): void {
+  const search = new URLSearchParams(location.search);
+  if (value === "") search.delete(name);
+  else search.set(name, value);
+  const text = search.toString();
+  history.replaceState(null, "", text === "" ? location.pathname : `${location.pathname}?${text}`);
+  place.value = { path: location.pathname, search: location.search };
+}
+
+export const refined = (name: string): string => new URLSearchParams(place.value.search).get(name) ?? "";
+
+function arrived(): void {
+  place.value = { path: location.pathname, search: location.search };
+  scrollTo(0, 0);
+}
+
+export function startRouter(): void {
+  addEventListener("popstate", arrived);
+}
+
+export interface LinkProps {
+  readonly to: string;
+  readonly class?: string;
+  readonly current?: boolean;
+  readonly children: ComponentChildren;
+}
+
+/** A link of the browser's own: it can be opened in another tab, and is followed without loading the page anew. */
+export function Link({ to, class: name, current, children }: LinkProps) {
+  const follow = (event: MouseEvent): void => {
+    if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+    event.preventDefault();
+    go(to);
+  };
+  return (
+    <a href={to} class={name} aria-current={current === true ? "page" : undefined} onClick={follow}>
+      {children}
+    </a>
+  );
+}

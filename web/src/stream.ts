@@ -1,0 +1,60 @@
+import { signal } from "@preact/signals";
+import type { StreamedLine } from "../../src/views/dashboard.ts";
+import { openStream, Refusal } from "./ask.ts";
+
+/** Is the page told of what happens? `lost`: it is trying to be told again. */
+export const connection = signal<"connecting" | "live" | "lost" | "refused">("connecting");
+
+type Listener = (lines: readonly StreamedLine[]) => void;
+const listeners = new Set<Listener>();
+
+/** Calls back with lines as they come, some at a time. Returns how to stop it. */
+export function onLines(listener: Listener): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+let last: number | null = null;
+
+/** Follows the journal for as long as the page is open, and goes on after the last line it has seen. */
+export async function follow(): Promise<never> {
+  for (let pauseMs = 500; ; pauseMs = Math.min(10_000, pauseMs * 2)) {
+    try {
+      await read(await openStream(last, new AbortController().signal), () => {
+        connection.value = "live";
+        pauseMs = 500;
+      });
+      connection.value = "lost";
+    } catch (error) {
+      connection.value = error instanceof Refusal && error.status === 401 ? "refused" : "lost";
+    }
+    await new Promise((done) => setTimeout(done, pauseMs));
+  }
+}
+
+async function read(body: ReadableStream<Uint8Array>, isAlive: () => void): Promise<void> {
+  const reader = body
+    .pipeThrough(new TextDecoderStream() as unknown as TransformStream<Uint8Array, string>)
+    .getReader();
+  let rest = "";
+  for (let part = await reader.read(); !part.done; part = await reader.read()) {
+    isAlive();
+    const blocks = (rest + part.value).split("\n\n");
+    rest = blocks.pop() ?? "";
+    const lines = blocks.flatMap(lineIn);
+    for (const listener of listeners) listener(lines);
+  }
+}
+
+function lineIn(block: string): readonly StreamedLine[] {
+  const field = (name: string): string | undefined =>
+    block
+      .split("\n")
+      .find((line) => line.startsWith(`${name}: `))
+      ?.slice(name.length + 2);
+  const [event, id, data] = [field("event"), field("id"), field("data")];
+  if (id !== undefined) last = Number(id);
+  // Another journal is there now: nothing of what is shown holds.
+  if (event === "reset") location.reload();
+  return event === "line" && data !== undefined ? [JSON.parse(data) as StreamedLine] : [];
+}

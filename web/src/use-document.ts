@@ -1,0 +1,58 @@
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import type { StreamedLine } from "../../src/views/dashboard.ts";
+import { ask, Refusal } from "./ask.ts";
+import { onLines } from "./stream.ts";
+
+export interface Loaded<T> {
+  readonly data: T | null;
+  readonly problem: Refusal | null;
+  reload(): void;
+}
+
+const EVERY_LINE = (): boolean => true;
+/** A page is asked for again at most so often, however much happens. */
+const PAUSE_MS = 400;
+
+/** What the server says at an address, asked again when a line came that matters. */
+export function useDocument<T>(path: string, matters: (line: StreamedLine) => boolean = EVERY_LINE): Loaded<T> {
+  const [data, setData] = useState<{ path: string; value: T } | null>(null);
+  const [problem, setProblem] = useState<Refusal | null>(null);
+  const mattering = useRef(matters);
+  mattering.current = matters;
+  const load = useRef<() => void>(() => undefined);
+  useEffect(() => {
+    const over = new AbortController();
+    const state = { busy: false, again: false };
+    const turn = async (): Promise<void> => {
+      if (state.busy) return void (state.again = true);
+      state.busy = true;
+      do {
+        state.again = false;
+        try {
+          const value = await ask<T>(path, over.signal);
+          setData({ path, value });
+          setProblem(null);
+        } catch (error) {
+          if (!over.signal.aborted) setProblem(asRefusal(error));
+        }
+        await new Promise((done) => setTimeout(done, PAUSE_MS));
+      } while (state.again && !over.signal.aborted);
+      state.busy = false;
+    };
+    load.current = () => void turn();
+    void turn();
+    const stop = onLines((lines) => (lines.some((line) => mattering.current(line)) ? void turn() : undefined));
+    return () => {
+      over.abort();
+      stop();
+    };
+  }, [path]);
+  const reload = useCallback(() => load.current(), []);
+  // What belongs to another address is not shown under this one.
+  return { data: data?.path === path ? data.value : null, problem, reload };
+}
+
+export function asRefusal(error: unknown): Refusal {
+  if (error instanceof Refusal) return error;
+  return new Refusal(0, { error: "the server does not answer", hint: "Is remand serve still running?" });
+}

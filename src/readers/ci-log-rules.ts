@@ -66,7 +66,7 @@ const INFRASTRUCTURE: readonly CiRule[] = [
     "infrastructure",
     8,
     "packages could not be fetched",
-    /Failed to fetch https?:|Unable to (?:fetch|download)|Hash Sum mismatch|Could not (?:transfer|GET|HEAD) .{0,200}(?:timed? ?out|refused|reset|5\d\d)|spurious network error|net\/http: (?:request canceled|TLS)|dial tcp .{0,80}(?:i\/o timeout|connection refused|connect: )|Retrying \(Retry\(total=0|error: RPC failed|error pulling image|Max retries exceeded with url|network socket disconnected|request to https?:\S+ failed, reason|Connect Timeout Error|UND_ERR_CONNECT_TIMEOUT|ERR_SOCKET_TIMEOUT|curl: \((?:5|6|7|18|28|35|52|56|92)\)/i,
+    /Failed to fetch https?:|Connect(?:ion)? timed out|connect ETIMEDOUT|Could not (?:download|get resource) |Unable to (?:fetch|download)|Hash Sum mismatch|Could not (?:transfer|GET|HEAD) .{0,200}(?:timed? ?out|refused|reset|5\d\d)|spurious network error|net\/http: (?:request canceled|TLS)|dial tcp .{0,80}(?:i\/o timeout|connection refused|connect: )|Retrying \(Retry\(total=0|error: RPC failed|error pulling image|Max retries exceeded with url|network socket disconnected|request to https?:\S+ failed, reason|Connect Timeout Error|UND_ERR_CONNECT_TIMEOUT|ERR_SOCKET_TIMEOUT|curl: \((?:5|6|7|18|28|35|52|56|92)\)/i,
   ),
   rule(
     "infrastructure",
@@ -106,19 +106,19 @@ const CONFIGURATION: readonly CiRule[] = [
     "configuration",
     10,
     "the workflow itself is wrong",
-    /Invalid workflow file|workflow is not valid|You have an error in your yaml syntax|Unexpected value '|Unrecognized (?:named-value|function)|error parsing called workflow|did not find expected key|jobs config should contain|\.gitlab-ci\.yml.{0,80}(?:invalid|error)|yaml: (?:line \d+|unmarshal)|mapping values are not allowed|unknown (?:executor|orb)|Cannot find orb|The template is not valid|jobs:\S+ (?:config|needs)|No event triggers defined|Job '.{1,60}' depends on unknown job/i,
+    /Invalid workflow file|workflow is not valid|You have an error in your yaml syntax|Unexpected value '|Unrecognized (?:named-value|function)|error parsing called workflow|did not find expected key|jobs config should contain|\.gitlab-ci\.yml.{0,80}(?:invalid|error)|yaml: (?:line \d+|unmarshal)|mapping values are not allowed|unknown (?:executor|orb)|Cannot find orb|ERROR IN CONFIG FILE|Cannot find a definition for|No such DSL method|No such property: |WorkflowScript: \d+|The pipeline is not valid|template (?:is invalid|not found)|unknown (?:job|stage|keyword|image|parameter)\b|The template is not valid|jobs:\S+ (?:config|needs)|No event triggers defined|Job '.{1,60}' depends on unknown job/i,
   ),
   rule(
     "configuration",
     10,
     "an action, image or runner that does not exist",
-    /Unable to resolve action|Can't find 'action\.ya?ml'|manifest (?:for \S+ not found|unknown)|pull access denied|repository does not exist|No runner matching|Requested labels: .{0,80}(?:not found|offline)|Image .{0,80}not found|invalid reference format|Version .{1,40} (?:with arch .{1,20} )?(?:not found|was not found)|Unable to find (?:Node|Python|Java|Go) version|no matching manifest for/i,
+    /Unable to resolve action|Can't find 'action\.ya?ml'|manifest (?:for \S+ not found|unknown)|pull access denied|repository does not exist|No runner matching|Requested labels: .{0,80}(?:not found|offline)|Image .{0,80}not found|invalid reference format|Version .{1,40} (?:with arch .{1,20} )?(?:not found|was not found)|definition not found: |Could not find satisfied version|version (?:spec )?\S+ (?:is )?not (?:available|supported|installed)|Unable to find (?:Node|Python|Java|Go) version|no matching manifest for/i,
   ),
   rule(
     "configuration",
     9,
     "a secret, an input or a permission is missing",
-    /Input required and not supplied|Resource not accessible by integration|(?:secret|token|credential|password|API_KEY|environment variable)\S* (?:\S+ ){0,3}(?:is not set|not set|is missing|was not provided|is required|not found)|Permission(?:s)? denied \(publickey\)|Error: (?:Unable to get ACTIONS_ID_TOKEN|Credentials could not be loaded|Not authorized)|\b40[13] (?:Unauthorized|Forbidden)|authentication (?:required|failed)|Bad credentials|ENEEDAUTH|E40[13]\b|denied: (?:permission|requested access)|remote: Permission to|could not read Username|is not authorized to perform|AccessDenied|unbound variable|Could not assume role|No basic auth credentials/i,
+    /Input required(?: and not supplied|:)|service connection .{0,80}(?:does not exist|not authorized|could not be found)|has not been authorized|variables? .{0,60}(?:set\?|is empty|are empty|undefined)|required (?:field|variable|input|secret)|empty values not allowed|Resource not accessible by integration|(?:secret|token|credential|password|API_KEY|environment variable)\S* (?:\S+ ){0,3}(?:is not set|not set|is missing|was not provided|is required|not found)|Permission(?:s)? denied \(publickey\)|Error: (?:Unable to get ACTIONS_ID_TOKEN|Credentials could not be loaded|Not authorized)|\b40[13] (?:Unauthorized|Forbidden)|authentication (?:required|failed)|Bad credentials|ENEEDAUTH|E40[13]\b|denied: (?:permission|requested access)|remote: Permission to|could not read Username|is not authorized to perform|AccessDenied|unbound variable|Could not assume role|No basic auth credentials/i,
   ),
   rule(
     "configuration",
@@ -140,7 +140,7 @@ const LINT: readonly CiRule[] = [
     "lint",
     8,
     "a linter counted problems",
-    /✖ \d+ problems? \(|\d+ (?:errors?|problems?|violations?|offenses?).{0,40}\b(?:eslint|lint|rubocop|stylelint|checkstyle|ktlint)|Found \d+ (?:errors?|warnings?).{0,40}(?:fixable|\bruff\b|oxlint|with the `--fix`)|Your code has been rated at|You have \d+ Checkstyle violations|offenses? detected|ESLint found too many warnings|There were Checkstyle|golangci-lint exit|(?:issues|run): \d+ issues?\b|Style violations/i,
+    /✖ \d+ problems? \(|\d+ (?:errors?|problems?|violations?|offenses?).{0,40}\b(?:eslint|lint|rubocop|stylelint|checkstyle|ktlint)|Found \d+ (?:errors?|warnings?).{0,40}(?:fixable|\bruff\b|oxlint|with the `--fix`)|Your code has been rated at|You have \d+ Checkstyle violations|offenses? detected|ESLint found too many warnings|There were Checkstyle|golangci-lint exit|found \d+ (?:refactoring|code readability|consistency|warning|software design)|\d+ (?:refactoring opportunit|code readability issue|consistency issue)|issue\(s\) found|\d+ (?:lint|style) (?:errors?|issues?|violations?)|Checked \d+ files? .{0,40}Found \d+ errors?|Found \d+ of \d+ files that can be fixed|\d+ files? (?:with|have) (?:style|formatting)|(?:issues|run): \d+ issues?\b|Style violations/i,
   ),
   rule(
     "lint",
@@ -152,7 +152,7 @@ const LINT: readonly CiRule[] = [
     "lint",
     7,
     "a lint rule was broken",
-    /^\s*\d+:\d+\s+(?:error|warning)\s+.{3,200}\s+[@\w/-]+$|\.py:\d+:\d+: [A-Z]{1,4}\d{3,4}\b|\((?:errcheck|govet|staticcheck|ineffassign|unused|revive|gosimple|gocritic|gosec|gofmt|goimports|misspell|lll)\)$|#\[deny\(clippy|`-D (?:clippy|warnings|unused|dead)|-D clippy::|clippy::\w+|lint\/\w+\/\w+|(?:SC|DL)\d{4}\b|MD\d{3}\/|[CRWEF]\d{4}: .{3,200}\([\w-]+\)$|@typescript-eslint\/|\[Checkstyle\]|\[(?:ERROR|WARN)\].{1,200}\[(?:Javadoc|Indentation|LineLength|UnusedImports|\w+Check|\w{5,40})\]$|\bktlint\b|detekt|rubocop|stylelint|markdownlint|hadolint|shellcheck|actionlint|commitlint/i,
+    /^\s*\d+:\d+\s+(?:error|warning)\s+.{3,200}\s+[@\w/-]+$|\.py:\d+:\d+: [A-Z]{1,4}\d{3,4}\b|\((?:errcheck|govet|staticcheck|ineffassign|unused|revive|gosimple|gocritic|gosec|gofmt|goimports|misspell|lll)\)$|#\[deny\(clippy|`-D (?:clippy|warnings|unused|dead)|-D clippy::|clippy::\w+|lint\/\w+\/\w+|(?:SC|DL)\d{4}\b|MD\d{3}\/|[CRWEF]\d{4}: .{3,200}\([\w-]+\)$|@typescript-eslint\/|\[Checkstyle\]|\.java:\[?\d+[^\]]*\]? .{1,200}\[?(?:Javadoc\w*|Indentation|LineLength|UnusedImports|\w+Check)\]?|-warnings-as-errors\]|\[(?:modernize|readability|bugprone|performance|cppcoreguidelines|misc|cert|google|hicpp|llvm)-[\w-]+|\(terraform_\w+\)|🪪|\bktlint\b|detekt|rubocop|stylelint|markdownlint|hadolint|shellcheck|actionlint|commitlint/i,
   ),
 ];
 
@@ -162,13 +162,13 @@ const BUILD: readonly CiRule[] = [
     "build",
     8,
     "a compiler found errors",
-    /error TS\d{3,5}:|error\[E\d{4}\]|could not compile `|\.go:\d+:\d+: (?!.*\((?:errcheck|govet|staticcheck|ineffassign|unused|revive|gosimple|gocritic|gosec|gofmt|goimports|misspell|lll)\)$).{3,}|COMPILATION ERROR|Compilation failure|\.java:\[?\d+[,:]\d+\]?|\.kt:\d+:\d+: error|^e: file:|error: (?:expected|cannot find symbol|unresolved|undefined reference)|: (?:fatal )?error: |undefined reference to|ld(?:\.lld)?: (?:error|symbol)|error CS\d{4}|SyntaxError: (?:invalid syntax|Unexpected token|unterminated)|collect2: error|\[build failed\]|Found \d+ errors? in \d+ files?|mypy.{0,40}error|error: .{1,200}\[(?:attr-defined|arg-type|assignment|return-value|name-defined|import-not-found|call-arg|union-attr|index|override|misc)\]$/i,
+    /error TS\d{3,5}:|error\[E\d{4}\]|could not compile `|\.go:\d+:\d+: (?!.*\((?:errcheck|govet|staticcheck|ineffassign|unused|revive|gosimple|gocritic|gosec|gofmt|goimports|misspell|lll)\)$).{3,}|COMPILATION ERROR|Compilation failure|\.java:\[?\d+[,:]\d+\]?|\.kt:\d+:\d+: error|^e: file:|error: (?:expected (?:one of|[`;,]|identifier|expression|item|type)|cannot find symbol|unresolved|undefined reference)|: (?:fatal )?error: (?!.*(?:XCTAssert|assert|-warnings-as-errors))|Compilation failed|^\[error\] (?:one|two|\w+|\d+) errors? found|undefined reference to|ld(?:\.lld)?: (?:error|symbol)|error CS\d{4}|SyntaxError: (?:invalid syntax|Unexpected token|unterminated)|collect2: error|\[build failed\]|Found \d+ errors? in \d+ files?|mypy.{0,40}error|error: .{1,200}\[(?:attr-defined|arg-type|assignment|return-value|name-defined|import-not-found|call-arg|union-attr|index|override|misc)\]$/i,
   ),
   rule(
     "build",
     7,
     "a bundler or a module could not be resolved",
-    /Module not found: |Can't resolve '|Rollup failed to resolve|Could not resolve "|\[vite(?:[:\w-]+)?\].{0,200}(?:error|failed)|error during build:|webpack .{0,40}compiled with \d+ errors?|Failed to compile\.|Build failed (?:with|because)|Transform failed with \d+ error|✘ \[ERROR\]|no required module provides package|cannot find (?:package|crate|module)|unresolved import|cannot find module providing|failed to select a version|type-?check(?:ing)? failed|Error occurred prerendering/i,
+    /Module not found: |Can't resolve '|Rollup failed to resolve|Could not resolve "|\[vite(?:[:\w-]+)?\].{0,200}(?:error|failed)|error during build:|webpack .{0,40}compiled with \d+ errors?|Failed to compile\.|Build failed with \d+ errors?|Transform failed with \d+ error|✘ \[ERROR\]|no required module provides package|cannot find (?:package|crate|module)|unresolved import|cannot find module providing|failed to select a version|type-?check(?:ing)? failed|Error occurred prerendering/i,
   ),
   rule(
     "build",
@@ -190,7 +190,7 @@ const TEST: readonly CiRule[] = [
     "test",
     9,
     "a test runner counted failures",
-    /\bTests?:?\s+(?:\d+ (?:passed|skipped|todo)[,|] *)*[1-9]\d* failed|Test (?:Files|Suites):?\s+[1-9]\d* failed|=+ (?:.{0,80}, )?[1-9]\d* (?:failed|errors?)\b.{0,80}=+|FAILED \((?:failures|errors)=|test result: FAILED|^#\s*fail [1-9]|ℹ fail [1-9]|^\s*[1-9]\d* failing\b|^--- FAIL: |^\s*--- FAIL: |^not ok \d+|[1-9]\d* (?:examples?|scenarios?|specs?|tests?).{0,40}, [1-9]\d* (?:failures?|failed)|There (?:was|were) \d+ (?:failure|error)s?|FAILURES!|Failed Tests [1-9]|There are test failures|\d+ tests? completed, [1-9]\d* failed|Failed!\s+- Failed:\s+[1-9]|^\s*[1-9]\d* failed$|\d+ tests?, [1-9]\d* (?:failure|error)/i,
+    /\bTests?:?\s+(?:\d+ (?:passed|skipped|todo)[,|] *)*[1-9]\d* failed|Test (?:Files|Suites):?\s+[1-9]\d* failed|=+ (?:.{0,80}, )?[1-9]\d* (?:failed|errors?)\b.{0,80}=+|FAILED \((?:failures|errors)=|test result: FAILED|^#\s*fail [1-9]|ℹ fail [1-9]|^\s*[1-9]\d* failing\b|^--- FAIL: |^\s*--- FAIL: |^not ok \d+|[1-9]\d* (?:examples?|scenarios?|specs?|tests?).{0,40}, [1-9]\d* (?:failures?|failed)|There (?:was|were) \d+ (?:failure|error)s?|FAILURES!|Failed Tests [1-9]|There are test failures|\d+ tests? completed, [1-9]\d* failed|Failed!\s+- Failed:\s+[1-9]|^\s*[1-9]\d* failed$|\d+ tests?, [1-9]\d* (?:failed|failure|error)|[1-9]\d* tests? failed out of|The following tests FAILED|^\[ {2}FAILED {2}\]|^\/\/\S+ .*FAILED in \d|\d+ tests? pass(?:es)? and \d+ fails?|^FAILED \| \d|Executed \d+ (?:tests?, with [1-9]|of \d+ .{0,40}\([1-9]\d* FAILED\))|TOTAL: [1-9]\d* FAILED|\*\* TEST FAILED \*\*|^\s*Failing tests:|[1-9]\d* tests? FAILED/i,
   ),
   {
     class: "test",
@@ -203,7 +203,7 @@ const TEST: readonly CiRule[] = [
     "test",
     7,
     "a test failed",
-    /AssertionError|assertion (?:`.*` )?failed|panicked at |^FAIL\s+\S+|✕ |✖ .{3,}\(\d+(?:\.\d+)?m?s\)|^E {3,}(?:assert|AssertionError|\w+Error)|^FAILED \S+::|expect\(received\)|Expected(?:: |\s+values to be)|ERROR! -- |\bFAILED TESTS?\b|Snapshot .{0,40}(?:mismatched|obsolete)|snapshots? failed|> Task :\S*test\S* FAILED|did not meet the (?:global )?(?:coverage )?threshold|coverage .{0,60}(?:below|less than|does not meet|threshold)|Coverage failure: total|FAIL Required test coverage|Mutation score .{0,60}below/i,
+    /AssertionError|XCTAssert|Assertion `|: Failure$|Test Case .{1,200} failed|Test failed$|assertion (?:`.*` )?failed|panicked at |^FAIL\s+\S+|✕ |✖ .{3,}\(\d+(?:\.\d+)?m?s\)|^E {3,}(?:assert|AssertionError|\w+Error)|^FAILED \S+::|expect\(received\)|Expected(?:: |\s+values to be)|ERROR! -- |\bFAILED TESTS?\b|Snapshot .{0,40}(?:mismatched|obsolete)|snapshots? failed|> Task :\S*test\S* FAILED|did not meet the (?:global )?(?:coverage )?threshold|coverage .{0,60}(?:below|less than|does not meet|threshold)|Coverage failure: total|FAIL Required test coverage|Mutation score .{0,60}below/i,
   ),
 ];
 
@@ -213,8 +213,26 @@ const FLAKY: readonly CiRule[] = [
     "flaky",
     5,
     "a test passed when it was run again",
-    /^\s*[1-9]\d* flaky\b|Flakes: [1-9]|passed on (?:retry|attempt|re-?run)|\bflaky test|(?:passed|succeeded) after (?:\d+ )?retr(?:y|ies)|(?:retry|rerun|attempt) [#\d]+(?: of \d+)?:? .{0,80}pass(?:ed)?|[1-9]\d* rerun\b|marked as flaky|RERUN .{0,120}|Run \d+: PASS/i,
+    /^\s*[1-9]\d* flaky\b|Flakes: [1-9]|passed on (?:retry|attempt|re-?run)|\bflaky test|(?:passed|succeeded) after (?:\d+ )?retr(?:y|ies)|(?:retry|rerun|attempt) [#\d]+(?: of \d+)?:? .{0,80}pass(?:ed)?|[1-9]\d* rerun\b|marked as flaky|Run \d+: PASS/i,
   ),
+  rule(
+    "flaky",
+    11,
+    "the job does not take tests that pass only at the second try",
+    /[1-9]\d* flaky\b.{0,40}\b0 (?:\w+ )?fail|flak(?:e|y|iness) (?:gate|policy|check|guard|budget)|not accept flaky|FLAKY (?:targets|tests)|flaky (?:tests?|examples?|specs?|scenarios?) ?(?:found|detected|\(|:)|passed only (?:after|on|when)|(?:failed|blocked|blocking) (?:because of|for|while .{0,40}) ?flak|quarantin|failed at first, passed/i,
+  ),
+  rule("flaky", 5, "a test passed when it was run again", /::\S+ RERUN\b|FLAKY, failed in/),
 ];
 
 export const CI_RULES: readonly CiRule[] = [...INFRASTRUCTURE, ...CONFIGURATION, ...LINT, ...BUILD, ...TEST, ...FLAKY];
+
+/**
+ * A step that is only there to lint. Where nothing that was printed says more it is taken at its name; a test or a
+ * build is not: what nobody understands must not be charged to anybody.
+ */
+export const LINT_STEP =
+  /\b(?:eslint|prettier|oxlint|biome|stylelint|ruff|flake8|pylint|black|isort|rubocop|standardrb|phpstan|psalm|phpcs|php-cs-fixer|pint|credo|clippy|rustfmt|gofmt|golangci-lint|staticcheck|tflint|shellcheck|ktlint|detekt|checkstyle|spotless\w*|pmd|clang-tidy|clang-format|hadolint|markdownlint|yamllint|actionlint|swiftlint|swiftformat|scalafmt|scalafix|hlint|ormolu|buildifier|commitlint|lint|format(?:-check)?|pre-commit)\b/i;
+
+/** The last word of a runner: everything passed. */
+export const ALL_PASSED =
+  /\bTests?:? +\d+ passed(?:,? \(?\d+(?: total)?\)?)?$|Test (?:Files|Suites):? +\d+ passed|=+ \d+ passed.{0,60}=+$|^\s*\d+ passing\b|^OK \(\d+ tests?|test result: ok\.|^#\s*fail 0$|ℹ fail 0$|Failures: 0, Errors: 0|\d+ (?:examples?|tests?|specs?|scenarios?), 0 failures|100% tests passed|All specs passed|\d+ tests? pass(?:ed)?\.$|^Passed!|^(?!.*[1-9]\d* (?:failed|failures?|errors?|failing)\b).*\b0 (?:failed|failures?|failing)\b|\ball (?:\d+ )?tests? passed|BUILD SUCCESSFUL|^ok\s+\S+\s+[\d.]+s$/i;

@@ -195,7 +195,7 @@ function linesOf(log: string): string[] {
     .map((line) => line.slice(0, LONGEST_LINE).replace(STAMP, "").trimEnd());
 }
 
-const MOST_READ = 2_000_000;
+const MOST_READ = 600_000;
 const LONGEST_LINE = 600;
 
 /** Times, stream marks and the numbers of build steps. */

@@ -57,7 +57,7 @@ describe("remand config", () => {
     expect(exit).toBe(0);
     const line = (start: string): string | undefined => out.split("\n").find((text) => text.trim().startsWith(start));
     expect(line("iterations:")).toBe("  iterations: 7  # --set");
-    expect(line("time:")).toBe("  time: 1h  # remand.yaml:4");
+    expect(line("time: 1h")).toBe("  time: 1h  # remand.yaml:4");
     expect(line("costUsd:")).toBe("  costUsd: 4  # /home/ann/.config/remand/config.yaml:1");
     expect(line("perLocation:")).toBe("  perLocation: 3  # preset goal");
     expect(line("stories: 3")).toBe("  stories: 3  # autonomy full");

@@ -15,6 +15,8 @@ import { COOKIE_VARIABLE, cookieValue, killLeftovers } from "../adapters/process
 import { takeOwnership } from "../adapters/journal/ownership.ts";
 import { createSqliteJournal, type SqliteJournal } from "../adapters/journal/sqlite-journal.ts";
 import type { InPlace } from "../adapters/git/in-place.ts";
+import { commentEar, type CommentEar } from "./comment-ear.ts";
+import { doorbellOf } from "./doorbell-of.ts";
 import { engineWorld } from "./engine-world.ts";
 import { leavePlaces } from "./leave-places.ts";
 import { createStoryNotes } from "./note-stories.ts";
@@ -63,7 +65,8 @@ async function owned(
   close: () => Promise<void>,
 ): Promise<Owned> {
   const notes = createStoryNotes(root, plan, journal);
-  const noted = { ...plan, watcher: notes.watcher };
+  const doorbell = await doorbellOf(root, plan, env, { journal, watcher: notes.watcher });
+  const noted = { ...plan, watcher: doorbell.watcher };
   const { world, policy, inPlace, queue } = await engineWorld(root, folder, noted, env, journal);
   const { workspace, evidence } = world;
   const ledger = await openLedger(world);
@@ -71,21 +74,29 @@ async function owned(
   if (inPlace === null) await leavePlaces(folder.path, ledger.state(), workspace);
   await bringUpToDate(ledger, plan.stories, policy);
   const only = asked(plan, ledger.state());
+  doorbell.resume(ledger.state());
+  const ear = commentEar(ledger, world, only, (text) => plan.onNotice?.(text));
   return {
     workspace,
     evidence,
     state: () => ledger.state(),
     interrupted,
     drive: async (signal) => {
+      await ear.listen(signal);
       // A queue is over when its drive is; whoever watches drives again.
       const state = await drive(ledger, { ...world, queue: queue() }, signal, only);
       await notes.settle(state);
+      // Whoever stops a run by hand is there to see it.
+      if (!signal.aborted) doorbell.ended(state);
       return state;
     },
     tell: (stream, events) => insist(ledger, stream, events),
-    ...hearing(ledger, journal, only),
+    ...hearing(ledger, journal, only, ear),
     undo: (story) => undone(inPlace, story),
-    close,
+    close: async () => {
+      await doorbell.close();
+      await close();
+    },
   };
 }
 
@@ -94,17 +105,24 @@ function hearing(
   ledger: Ledger,
   journal: EngineWorld["journal"],
   only: Set<StoryId> | null,
+  ear: CommentEar,
 ): Pick<Owned, "shelve" | "onWord"> {
   return {
     shelve: async (stories) => {
       for (const { id } of stories) only?.add(id);
       return shelveAll(ledger, stories);
     },
-    onWord: (heard) =>
-      journal.watch((whose) => {
+    onWord: (heard) => {
+      const unhear = ear.stay(heard);
+      const unwatch = journal.watch((whose) => {
         // What cannot be read now is told by whoever works with it next.
         if (whose === "others") void ledger.catchUp().then(heard, heard);
-      }),
+      });
+      return () => {
+        unhear();
+        unwatch();
+      };
+    },
   };
 }
 

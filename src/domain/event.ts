@@ -3,6 +3,7 @@ import type { Blame } from "./blame.ts";
 import type { BriefVariant } from "./brief.ts";
 import type { BudgetName } from "./budget.ts";
 import type { AnswerVerb, Escalation } from "./escalation.ts";
+import type { Finding } from "./finding.ts";
 import type { GateName, Judgement } from "./gate.ts";
 import type { EscalationId, EvidenceId, Fingerprint, RoleName, StoryId, TreeId } from "./ids.ts";
 import type { Phase, TddPhase } from "./phase.ts";
@@ -191,4 +192,11 @@ export interface Answer {
   readonly budget?: BudgetName;
   /** For `raise-budget`: the new limit. */
   readonly limit?: number;
+  /** Said on a pull request, and by which name the forge knows each, so that none is heard twice. */
+  readonly comments?: readonly HeardComment[];
+}
+
+export interface HeardComment {
+  readonly id: string;
+  readonly finding: Finding;
 }

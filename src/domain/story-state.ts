@@ -3,6 +3,7 @@ import type { Blame } from "./blame.ts";
 import type { BudgetName, Spent } from "./budget.ts";
 import type { Escalation } from "./escalation.ts";
 import type { Answer, FailedHow, Step } from "./event.ts";
+import type { Finding } from "./finding.ts";
 import type { GateName, Judgement } from "./gate.ts";
 import type { EvidenceId, Fingerprint, RoleName, StoryId, TreeId } from "./ids.ts";
 import type { Phase } from "./phase.ts";
@@ -57,7 +58,14 @@ export interface StoryState {
   readonly asked: Readonly<Record<RoleName, number>>;
   readonly sessions: Readonly<Record<RoleName, AgentSession>>;
   /** A person asked for rework while something else was under way. */
-  readonly requested: { readonly phase: Phase; readonly message: string } | null;
+  readonly requested: {
+    readonly phase: Phase;
+    readonly message: string;
+    /** What was said of single places. */
+    readonly findings?: readonly Finding[];
+  } | null;
+  /** Comments on its pull request that it has gone back for already. */
+  readonly heard?: readonly string[];
   readonly wait: Wait | null;
   readonly escalation: Escalation | null;
   readonly escalations: number;

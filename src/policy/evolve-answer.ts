@@ -55,19 +55,27 @@ function sentBackByPerson(
   gate: GateName | null,
   answer: Answer,
 ): StoryState {
-  const guided =
-    answer.message === "" ? state : { ...state, guidance: [...state.guidance, `${answer.by}: ${answer.message}`] };
+  const guided = guidedBy(state, answer);
   const isApproval = reason?.type === "approval";
   // Saying yes to a rework that was due anyway is no reason to forget how often it failed.
   const next = isApproval ? guided : forgiven(guided, reason, gate);
   if (isApproval && reason.of === "retry") return { ...next, counters: { ...next.counters, approvedRetry: true } };
-  if (next.failing !== null && answer.phase === undefined)
+  const { comments } = answer;
+  if (next.failing !== null && answer.phase === undefined && comments === undefined)
     return { ...next, disputes: [], failing: { ...next.failing, approved: true } };
   const waitsForAnAgent =
     reason?.type === "incomplete" || reason?.type === "agent-failure" || reason?.type === "agent-missing";
   // The agent was asking, or broke: the same work is dispatched once more, now with the guidance.
   if (waitsForAnAgent && answer.phase === undefined) return next;
-  return { ...next, requested: { phase: answer.phase ?? next.phase, message: answer.message } };
+  const findings = comments === undefined ? {} : { findings: comments.map(({ finding }) => finding) };
+  return { ...next, requested: { phase: answer.phase ?? next.phase, message: answer.message, ...findings } };
+}
+
+/** The words are kept for the next brief, and which comments were heard, so that none is heard twice. */
+function guidedBy(state: StoryState, { by, message, comments }: Answer): StoryState {
+  const told = message === "" ? state : { ...state, guidance: [...state.guidance, `${by}: ${message}`] };
+  if (comments === undefined) return told;
+  return { ...told, heard: [...new Set([...(state.heard ?? []), ...comments.map(({ id }) => id)])] };
 }
 
 /** Resets what led to this escalation, and nothing else. */

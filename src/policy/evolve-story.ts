@@ -12,6 +12,7 @@ import { blameFound, gateJudged } from "./evolve-gate.ts";
 import { nextGate } from "./gate-standing.ts";
 import { invalidated } from "./invalidate.ts";
 import { blamedPlaces, placesUnderRework } from "./locations.ts";
+import { reopened } from "./reopen.ts";
 import { undone, withUndo } from "./undo-answer.ts";
 
 type Told = Exclude<StoryEvent, { type: "story.added" }> | EscalationEvent;
@@ -30,9 +31,9 @@ export function evolveStory(state: StoryState, recorded: Recorded & { event: Tol
   const { event, at } = recorded;
   if (event.type === "answer.undone") return around.mayUndo() ? undone(state) : state;
   // A settled story changes no more; what an agent cost that was still running is counted all the same.
-  if (state.ending !== null)
-    return "durationMs" in event ? { ...state, spent: spend(state.spent, event, false) } : state;
-  const after = advanced(unstopped(steady(state, applied(state, event, around, at), event)), around.base);
+  const open = state.ending === null ? state : reopened(state, event);
+  if (open === null) return "durationMs" in event ? { ...state, spent: spend(state.spent, event, false) } : state;
+  const after = advanced(unstopped(steady(open, applied(open, event, around, at), event)), around.base);
   return withUndo(state, after, event, at);
 }
 

@@ -9,6 +9,8 @@ export interface Forge {
   rerun(check: ForgeCheck, signal: AbortSignal): Promise<boolean>;
   /** Opens a pull request, or finds the one that is open for this branch and brings its text up to date. */
   pullRequest(draft: PullRequestDraft, signal: AbortSignal): Promise<PullRequest>;
+  /** The pull request that is at this address; `null` where the address is not one of this forge's. */
+  pullRequestAt(url: string, signal: AbortSignal): Promise<PullRequest | null>;
   /** What people said of it, oldest first. */
   commentsOn(pullRequest: PullRequest, signal: AbortSignal): Promise<readonly ForgeComment[]>;
 }
@@ -59,6 +61,6 @@ export interface ForgeComment {
   /** Where it is about one place. */
   readonly path: string | null;
   readonly line: number | null;
-  /** Does it ask for changes, or only say something? */
+  /** Does it ask for changes, by somebody who may, or only say something? */
   readonly asksForChanges: boolean;
 }

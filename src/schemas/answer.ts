@@ -3,6 +3,7 @@ import { ANSWER_VERBS, type AnswerVerb } from "../domain/escalation.ts";
 import { GATES } from "../domain/gate.ts";
 import { PHASES } from "../domain/phase.ts";
 import { budgetNameSchema } from "./budget.ts";
+import { findingSchema } from "./finding.ts";
 import { escalationIdSchema, fingerprintSchema } from "./ids.ts";
 import { amount, doer, saysSomething, text } from "./scalars.ts";
 
@@ -21,6 +22,7 @@ export const answerSchema = z
     phase: z.enum(PHASES).exactOptional(),
     budget: budgetNameSchema.exactOptional(),
     limit: amount.exactOptional(),
+    comments: z.array(z.strictObject({ id: text, finding: findingSchema })).exactOptional(),
   })
   .refine(({ verb, message }) => !NEED_A_REASON.includes(verb) || saysSomething(message), {
     path: ["message"],

@@ -224,26 +224,53 @@ describe("a pull request", () => {
     expect(server.asked.filter(({ method }) => method === "POST")).toHaveLength(1);
   });
 
+  const user = { login: "ann" };
+  const theirs = { user, author_association: "COLLABORATOR" };
+  const said = (lines: readonly object[], reviews: readonly object[] = [], talk: readonly object[] = []) => {
+    server.on(`GET ${REPO}/pulls/12/comments`, { body: lines });
+    server.on(`GET ${REPO}/pulls/12/reviews`, { body: reviews });
+    server.on(`GET ${REPO}/issues/12/comments`, { body: talk });
+    return forge.commentsOn({ number: 12, url: "", isMerged: false, isOpen: true }, signal);
+  };
+
   test("what people say of it is read in order, with its place", async () => {
-    const user = { login: "ann" };
-    server.on(`GET ${REPO}/pulls/12/comments`, {
-      body: [{ id: 1, user, body: "Name it", path: "src/a.ts", line: 4, created_at: "2026-01-02T00:00:00Z" }],
-    });
-    server.on(`GET ${REPO}/pulls/12/reviews`, {
-      body: [
-        { id: 2, user, body: "Please mend", state: "CHANGES_REQUESTED", submitted_at: "2026-01-03T00:00:00Z" },
-        { id: 3, user, body: "", state: "APPROVED", submitted_at: "2026-01-04T00:00:00Z" },
+    const comments = await said(
+      [{ id: 1, ...theirs, body: "Name it", path: "src/a.ts", line: 4, created_at: "2026-01-02T00:00:00Z" }],
+      [
+        { id: 2, ...theirs, body: "Please mend", state: "CHANGES_REQUESTED", submitted_at: "2026-01-03T00:00:00Z" },
+        { id: 3, ...theirs, body: "", state: "APPROVED", submitted_at: "2026-01-04T00:00:00Z" },
       ],
-    });
-    server.on(`GET ${REPO}/issues/12/comments`, {
-      body: [{ id: 4, user, body: "Nice", created_at: "2026-01-01T00:00:00Z" }],
-    });
-    const comments = await forge.commentsOn({ number: 12, url: "", isMerged: false, isOpen: true }, signal);
+      [{ id: 4, ...theirs, body: "Nice", created_at: "2026-01-01T00:00:00Z" }],
+    );
     expect(comments.map(({ by, text, path, line, asksForChanges }) => [by, text, path, line, asksForChanges])).toEqual([
       ["ann", "Nice", null, null, false],
       ["ann", "Name it", "src/a.ts", 4, true],
       ["ann", "Please mend", null, null, true],
     ]);
+  });
+
+  test("a stranger, and an answer within a thread, ask for nothing", async () => {
+    const line = { body: "Name it", path: "src/a.ts", line: 4, created_at: "2026-01-02T00:00:00Z" };
+    const review = { id: 5, user, body: "No", state: "CHANGES_REQUESTED", submitted_at: "2026-01-03T00:00:00Z" };
+    const comments = await said(
+      [
+        { id: 1, user, author_association: "CONTRIBUTOR", ...line },
+        { id: 2, user, ...line },
+        { id: 3, ...theirs, in_reply_to_id: 1, ...line },
+        { id: 4, user, author_association: "OWNER", ...line },
+      ],
+      [{ ...review, author_association: "NONE" }],
+    );
+    expect(comments.filter(({ asksForChanges }) => asksForChanges).map(({ id }) => id)).toEqual(["line/4"]);
+    expect(comments).toHaveLength(5);
+  });
+
+  test("is found by its address, if it is one of this repository's", async () => {
+    const url = "https://example.test/acme/shop/pull/12";
+    server.on(`GET ${REPO}/pulls/12`, { body: { ...opened, html_url: url, state: "closed", merged: true } });
+    expect(await forge.pullRequestAt(url, signal)).toEqual({ number: 12, url, isMerged: true, isOpen: false });
+    expect(await forge.pullRequestAt("https://example.test/other/shop/pull/12", signal)).toBeNull();
+    expect(await forge.pullRequestAt("main at 0123456789ab", signal)).toBeNull();
   });
 });
 

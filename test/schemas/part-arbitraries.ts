@@ -207,7 +207,14 @@ export const escalation: fc.Arbitrary<Escalation> = made({
 
 export const answer: fc.Arbitrary<Answer> = made(
   { verb, by: name, message: text, escalation: fc.option(someText.map(escalationId)) },
-  { gate, findings: list(findingId), phase, budget: budgetName, limit: amount },
+  {
+    gate,
+    findings: list(findingId),
+    phase,
+    budget: budgetName,
+    limit: amount,
+    comments: list(made({ id: text, finding })),
+  },
 ).map((said) => (/\S/.test(said.message) ? said : { ...said, message: "because" }));
 
 export const route: fc.Arbitrary<Route> = made({ phase, role, reason: text }, { tddPhase });

@@ -57,16 +57,9 @@ export function createGithubForge(options: GithubForgeOptions): Forge {
       );
       return pullRequestOf(created.body) ?? { number: 0, url: "", isMerged: false, isOpen: true };
     },
+    pullRequestAt: (url, signal) => pullRequestAt(ask, repo, url, signal),
     commentsOn: ({ number }, signal) => commentsOn(ask, repo, number, signal),
-    async rerun(check, signal) {
-      const [kind, id] = check.id.split("/");
-      if (kind !== "run" || id === undefined) return false;
-      return ask.json("POST", `${repo}/actions/jobs/${id}/rerun`, {}, signal).then(
-        () => true,
-        // Another service's check cannot be run again from here; that is an answer, not a failure.
-        () => false,
-      );
-    },
+    rerun: (check, signal) => rerun(ask, repo, check, signal),
   };
 
   async function openFor({ branch, base }: PullRequestDraft, signal: AbortSignal): Promise<PullRequest | null> {
@@ -74,6 +67,29 @@ export function createGithubForge(options: GithubForgeOptions): Forge {
     const found = await ask.pages(`${repo}/pulls?${query.toString()}`, listOf(null), signal);
     return found.flatMap((each) => pullRequestOf(each) ?? [])[0] ?? null;
   }
+}
+
+async function rerun(ask: GithubRequest, repo: string, check: ForgeCheck, signal: AbortSignal): Promise<boolean> {
+  const [kind, id] = check.id.split("/");
+  if (kind !== "run" || id === undefined) return false;
+  return ask.json("POST", `${repo}/actions/jobs/${id}/rerun`, {}, signal).then(
+    () => true,
+    // Another service's check cannot be run again from here; that is an answer, not a failure.
+    () => false,
+  );
+}
+
+async function pullRequestAt(
+  ask: GithubRequest,
+  repo: string,
+  url: string,
+  signal: AbortSignal,
+): Promise<PullRequest | null> {
+  const number = /\/pull\/(\d+)$/.exec(url)?.[1];
+  if (number === undefined) return null;
+  const found = pullRequestOf((await ask.json("GET", `${repo}/pulls/${number}`, null, signal)).body);
+  // The same number may be another repository's: then this is not what was asked for.
+  return found?.url === url ? found : null;
 }
 
 async function commentsOn(
@@ -86,7 +102,8 @@ async function commentsOn(
   const reviews = await ask.pages(`${repo}/pulls/${number}/reviews?per_page=100`, listOf(null), signal);
   const talk = await ask.pages(`${repo}/issues/${number}/comments?per_page=100`, listOf(null), signal);
   const comments = [
-    ...lines.flatMap((each) => commentOf("line", each, "created_at", true)),
+    // An answer within a thread is talk about the line, and asks for nothing by itself.
+    ...lines.flatMap((each) => commentOf("line", each, "created_at", typeof each["in_reply_to_id"] !== "number")),
     ...reviews.flatMap((each) => commentOf("review", each, "submitted_at", each["state"] === "CHANGES_REQUESTED")),
     ...talk.flatMap((each) => commentOf("talk", each, "created_at", false)),
   ];
@@ -179,9 +196,13 @@ function pullRequestOf(body: unknown): PullRequest | null {
   return { number: body["number"], url: text(body["html_url"]), isMerged, isOpen: body["state"] === "open" };
 }
 
-function commentOf(kind: string, fields: Fields, time: string, asksForChanges: boolean): ForgeComment[] {
+/** Whoever may look at a public repository may comment there; only those it belongs to may have work done. */
+const MAY_ASK: ReadonlySet<string> = new Set(["OWNER", "MEMBER", "COLLABORATOR"]);
+
+function commentOf(kind: string, fields: Fields, time: string, asks: boolean): ForgeComment[] {
   const { user, body, path, line } = fields;
   const said = text(body);
+  const asksForChanges = asks && MAY_ASK.has(text(fields["author_association"]));
   if (said.trim() === "" && !asksForChanges) return [];
   return [
     {

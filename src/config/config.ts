@@ -1,4 +1,5 @@
 import type { GateName } from "../domain/gate.ts";
+import type { NotificationKind } from "../domain/notification.ts";
 import type { Phase } from "../domain/phase.ts";
 import type { Autonomy, Policy, PresetName } from "../domain/policy.ts";
 import type { FailOn, Severity } from "../domain/severity.ts";
@@ -33,8 +34,8 @@ export interface Config {
   readonly enableCircuitBreaker: boolean;
   readonly deliver: Policy["deliver"];
   readonly merge: Policy["merge"];
-  /** Commands that are told when a person is needed. */
-  readonly notify: readonly string[];
+  /** Who is told when a person is needed: `desktop`, an address, a command, or a map that says more. */
+  readonly notify: readonly (string | NotifyConfig)[];
   /** Names of environment variables that agents may see. */
   readonly env: readonly string[];
   /** Patterns of secrets, taken out before anything is stored. */
@@ -130,6 +131,19 @@ export interface CoverageConfig {
   readonly branches?: number;
   /** How many points less than before are let pass. */
   readonly mayFall?: number;
+}
+
+/** One way to reach a person who is not looking. */
+export interface NotifyConfig {
+  readonly use: "desktop" | "webhook" | "slack" | "command";
+  readonly url?: string;
+  /** The name of the environment variable that holds the address: often it is a secret itself. */
+  readonly urlFrom?: string;
+  /** Webhook: the name of the environment variable that holds the secret the body is signed with. */
+  readonly secretFrom?: string;
+  readonly run?: string;
+  /** What they are told; without it, everything. */
+  readonly on?: readonly NotificationKind[];
 }
 
 /** Where pull requests and CI runs are. */

@@ -3,7 +3,7 @@ import { INTEGRITY_RULE_NAMES, isIntegrityRule } from "../domain/integrity-rule.
 import { PHASES } from "../domain/phase.ts";
 import type { Problem } from "../domain/problem.ts";
 import { nearMiss } from "../stdx/near-miss.ts";
-import type { Config } from "./config.ts";
+import type { Config, NotifyConfig } from "./config.ts";
 import type { Path } from "./layer.ts";
 
 /** Something two settings say together that cannot be. The path says where it is shown. */
@@ -22,6 +22,7 @@ export function brokenRules(config: Config): BrokenRule[] {
     ...unknownEnvironments(config),
     ...unknownIntegrityRules(config),
     ...fallbackRings(config),
+    ...unreachable(config),
   ];
 }
 
@@ -98,3 +99,43 @@ function fallbackRings(config: Config): BrokenRule[] {
   }
   return rings;
 }
+
+/** Each way to reach somebody has what it needs, and nothing that would be passed over. */
+function unreachable({ notify }: Config): BrokenRule[] {
+  return notify.flatMap((each, index) => {
+    if (typeof each === "string") return [];
+    const { use, on: _on, ...given } = each;
+    const path = ["notify", index];
+    const foreign = Object.keys(given).filter((key) => !NEEDS[use].known.includes(key));
+    if (foreign.length > 0)
+      return [broken([...path, foreign[0]!], `a ${use} has no "${foreign[0]!}"`, `It has: ${NEEDS[use].said}.`)];
+    const count = NEEDS[use].oneOf.filter((key) => Object.hasOwn(given, key)).length;
+    if (NEEDS[use].oneOf.length === 0 || count === 1) return [];
+    return [broken(path, `a ${use} needs ${NEEDS[use].said}${count > 1 ? ", and not both" : ""}`, NEEDS[use].sample)];
+  });
+}
+
+const ADDRESS = ["url", "urlFrom"];
+interface Needs {
+  /** Exactly one of these. */
+  readonly oneOf: readonly string[];
+  readonly known: readonly string[];
+  readonly said: string;
+  readonly sample: string;
+}
+const NEEDS: Readonly<Record<NotifyConfig["use"], Needs>> = {
+  desktop: { oneOf: [], known: [], said: "nothing else", sample: "" },
+  webhook: {
+    oneOf: ADDRESS,
+    known: [...ADDRESS, "secretFrom"],
+    said: "url or urlFrom",
+    sample: "Write: { use: webhook, urlFrom: HOOK_URL, secretFrom: HOOK_SECRET }",
+  },
+  slack: {
+    oneOf: ADDRESS,
+    known: ADDRESS,
+    said: "url or urlFrom",
+    sample: "Write: { use: slack, urlFrom: SLACK_URL }",
+  },
+  command: { oneOf: ["run"], known: ["run"], said: "run", sample: "Write: { use: command, run: ./tell-me.sh }" },
+};

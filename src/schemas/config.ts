@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { FAILURE_CEILING } from "../domain/budget.ts";
 import { GATES, type GateName } from "../domain/gate.ts";
+import { NOTIFICATION_KINDS } from "../domain/notification.ts";
 import { AUTONOMIES, PRESETS } from "../domain/policy.ts";
 import { SEVERITIES, type Severity } from "../domain/severity.ts";
 
@@ -150,6 +151,17 @@ const specialist = z.strictObject({
   categories: z.array(line).optional(),
 });
 
+const variable = line.regex(/^[A-Za-z_]\w*$/, "the name of an environment variable");
+
+const notify = z.strictObject({
+  use: z.enum(["desktop", "webhook", "slack", "command"]),
+  url: line.regex(/^https?:\/\/[^\s]+$/, "an address such as `https://example.org/hook`").optional(),
+  urlFrom: variable.optional(),
+  secretFrom: variable.optional(),
+  run: line.optional(),
+  on: z.array(z.enum(NOTIFICATION_KINDS)).min(1).optional(),
+});
+
 export const configFileSchema = z.strictObject({
   version: z.literal(1).optional(),
   preset: z.enum(PRESETS).optional(),
@@ -183,7 +195,7 @@ export const configFileSchema = z.strictObject({
         .optional(),
       api: line.regex(/^https?:\/\/[^\s]+$/, "an address such as `https://api.github.com`").optional(),
       remote: word.optional(),
-      tokenFrom: line.regex(/^[A-Za-z_]\w*$/, "the name of an environment variable").optional(),
+      tokenFrom: variable.optional(),
       patience: duration.optional(),
     })
     .optional(),
@@ -223,7 +235,7 @@ export const configFileSchema = z.strictObject({
   enableCircuitBreaker: z.boolean().optional(),
   deliver: z.enum(["branch", "merge", "pull-request"]).optional(),
   merge: z.enum(["manual", "auto"]).optional(),
-  notify: z.array(line).optional(),
+  notify: z.array(z.union([line, notify])).optional(),
   env: z.array(line).optional(),
   redact: z.array(line).optional(),
 });

@@ -25,6 +25,23 @@ describe("resolveConfig", () => {
     expect(policy).toEqual(presetPolicy(preset));
   });
 
+  it("takes whom to tell as words or as maps, and refuses what could not reach anybody", () => {
+    const { config, problems } = resolve(
+      "notify:\n  - desktop\n  - ./tell.sh\n  - { use: slack, urlFrom: SLACK_URL, on: [question] }\n",
+    );
+    expect(problems).toEqual([]);
+    expect(config?.notify).toEqual(["desktop", "./tell.sh", { use: "slack", urlFrom: "SLACK_URL", on: ["question"] }]);
+    const refused = (each: string): string => errors(`notify: [${each}]`).join();
+    expect(refused("{ use: webhook }")).toContain("a webhook needs url or urlFrom | Write: { use: webhook");
+    expect(refused("{ use: slack, url: https://a.example, urlFrom: A }")).toContain("and not both");
+    expect(refused("{ use: command }")).toContain("a command needs run");
+    expect(refused("{ use: desktop, url: https://a.example }")).toContain('a desktop has no "url"');
+    expect(refused("{ use: slak, url: https://a.example }")).toContain('did you mean "slack"?');
+    expect(refused("{ use: webhook, url: ftp://a.example }")).toContain("an address such as");
+    expect(refused("{ use: webhook, urlForm: A }")).toContain('did you mean "urlFrom"?');
+    expect(refused("{ use: desktop, on: [everything] }")).toContain('"notify.0.on.0" must be');
+  });
+
   it("lets the stronger layer win, key by key, and lists as a whole", () => {
     const set = setLayer(["limits.failures=7", "gates.review.failures=2", "env=[A, B]"]);
     expect(set.problems).toEqual([]);

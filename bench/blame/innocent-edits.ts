@@ -113,11 +113,12 @@ function newFunction(files: Files, chance: Chance, serial: number): boolean {
   files.set(path, `${files.get(path)!}\nexport function ${own}${code}\n`);
   const test = chance.pick([...files.keys()].filter(isTest));
   const text = files.get(test)!;
+  const word = /import \{[^}]*\b(test|it)\b/.exec(text)?.[1] ?? "test";
   const head = text.lastIndexOf("\nimport ");
   const end = text.indexOf("\n", head + 1);
   files.set(
     test,
-    `${text.slice(0, end)}\nimport { ${own} } from "../${path}";${text.slice(end)}\nassert.equal(${call.replace(name, own)}, ${result});\n`,
+    `${text.slice(0, end)}\nimport { ${own} } from "../${path}";${text.slice(end)}\n${word}("${own} works", () => {\n  assert.equal(${call.replace(name, own)}, ${result});\n});\n`,
   );
   return true;
 }

@@ -52,3 +52,8 @@ export function signatureOf(failure: Failure): string {
     ...values,
   ].join("\n");
 }
+
+/** Words that say that something failed and nothing of how: two such failures cannot be told to be the same. */
+export function saysNothing(message: string): boolean {
+  return /^['"]?(?:tests? |suite |subtests? |\d+ subtests? )?(?:failed|error|failure)?\.?['"]?$/i.test(message.trim());
+}

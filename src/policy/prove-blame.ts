@@ -36,6 +36,8 @@ export interface ProofInput {
   readonly looksEnvironmental: boolean;
   /** Something speaks for a flake: nothing that changed is reached, or time and chance are in play. */
   readonly looksFlaky: boolean;
+  /** The failures say nothing by which another one could be told from them: then nothing can be proven. */
+  readonly isVague?: boolean;
   readonly limits: { readonly runs: number; readonly timeMs: number };
 }
 
@@ -71,7 +73,8 @@ export function nextExperiment({ input, told: all }: ProofState): ProofStep {
   }
   if (!step.done) return { experiment: step.value };
   const searchRuns = book.seen.filter((each) => each.purpose === "search").length;
-  return { answer: { ...step.value, runs: book.seen.length, searchRuns, spentMs: book.spentMs } };
+  const proven = step.value.proven && input.isVague !== true;
+  return { answer: { ...step.value, proven, runs: book.seen.length, searchRuns, spentMs: book.spentMs } };
 }
 
 const UNTOUCHED_RUNS = 3;

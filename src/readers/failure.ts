@@ -1,5 +1,5 @@
 import { looksLikeTest } from "../domain/change.ts";
-import type { Failure, FailureReading, Frame } from "../domain/failure.ts";
+import { saysNothing, type Failure, type FailureReading, type Frame } from "../domain/failure.ts";
 import { plainText } from "../stdx/plain-text.ts";
 import { projectPath } from "./failure-paths.ts";
 import { readOtherFailures, type ListedFailure } from "./failure-tools.ts";
@@ -35,7 +35,9 @@ export function readFailure(text: string, surroundings: FailureSurroundings): Fa
   const tests = listed.filter((failure) => failure.test !== null).slice(0, MOST_FAILURES);
   const failures =
     tests.length > 0
-      ? sectionsOf(lines, tests).map(({ failure, section }) => testFailure(failure, section, surroundings, maps))
+      ? sectionsOf(lines, tests).map(({ failure, section }) =>
+          testFailure(told(failure, section, lines), section, surroundings, maps),
+        )
       : listed.length > 0
         ? listed.slice(0, MOST_FAILURES).map((failure) => complaint(failure, lines, surroundings))
         : crash(lines, surroundings, maps);
@@ -47,6 +49,13 @@ export function readFailure(text: string, surroundings: FailureSurroundings): Fa
       all.length > MOST_LINES ||
       /\[?(?:\.\.\.|…)? ?(?:output|log|\d+ (?:lines|bytes|characters)) (?:was )?(?:truncated|omitted)/i.test(plain),
   };
+}
+
+/** A file that could not be loaded fails without a word; what went wrong was printed by the file, somewhere above. */
+function told(failure: ListedFailure, section: readonly string[], lines: readonly string[]): ListedFailure {
+  if (!saysNothing(failure.message)) return failure;
+  const said = [...section, ...lines].find((line) => ERROR_LINE.test(line.replace(/^# /, "")));
+  return said === undefined ? failure : { ...failure, message: said.replace(/^# /, "").trim() };
 }
 
 type Maps = ReadonlyMap<string, SourceMap>;

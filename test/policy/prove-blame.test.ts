@@ -369,6 +369,11 @@ describe("noise", () => {
   });
 });
 
+test("failures that cannot be told from others are searched for, and never proven", () => {
+  const { answer } = prove(inputOf(20, { isVague: true }), (applied) => failsIf(applied.has(7)));
+  expect(answer).toMatchObject({ kind: "culprit", proven: false, hunks: [7] });
+});
+
 describe("limits", () => {
   test("no run is made beyond them, and nothing is called proven for want of runs", () => {
     for (let runs = 0; runs <= 12; runs++) {

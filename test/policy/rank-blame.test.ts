@@ -307,19 +307,19 @@ describe("what is known before any run", () => {
   test("a test that is new is told from one that was changed, and from one that was left alone", () => {
     const about = (now: Texts, title: string, line: number) =>
       testHunks(materialOf(BASE, now, vitestOutput(title, ASSERTION, line)));
-    expect(about(edited(["src/far.ts", "FAR = 1", "FAR = 2"]), "adds tax", 3)).toEqual({
+    expect(about(edited(["src/far.ts", "FAR = 1", "FAR = 2"]), "adds tax", 3)).toMatchObject({
       pinned: [],
       isNewTest: false,
     });
-    expect(about(edited(["test/cart.test.ts", "119", "120"]), "adds tax", 3)).toEqual({
+    expect(about(edited(["test/cart.test.ts", "119", "120"]), "adds tax", 3)).toMatchObject({
       pinned: [0],
       isNewTest: false,
     });
-    expect(about(edited(["test/cart.test.ts", "toBe(0)", "toBe(1)"]), "adds tax", 3)).toEqual({
+    expect(about(edited(["test/cart.test.ts", "toBe(0)", "toBe(1)"]), "adds tax", 3)).toMatchObject({
       pinned: [],
       isNewTest: false,
     });
-    expect(about(edited(["test/cart.test.ts", '"adds tax"', '"adds no tax"']), "adds no tax", 3)).toEqual({
+    expect(about(edited(["test/cart.test.ts", '"adds tax"', '"adds no tax"']), "adds no tax", 3)).toMatchObject({
       pinned: [0],
       isNewTest: true,
     });
@@ -332,5 +332,12 @@ describe("what is known before any run", () => {
     expect(testHunks(material).pinned).toEqual([]);
     const { "test/cart.test.ts": _gone, ...rest } = BASE;
     expect(testHunks(materialOf(rest, BASE, vitestOutput("adds tax", ASSERTION, 3))).isNewTest).toBe(true);
+  });
+
+  test("failures that say nothing of how they failed are told to be vague", () => {
+    const about = (message: string) => testHunks(failing(message)).isVague;
+    expect(about("test failed")).toBe(true);
+    expect(about(ASSERTION)).toBe(false);
+    expect(about("TypeError: x is not a function")).toBe(false);
   });
 });

@@ -139,6 +139,28 @@ describe("failing tests", () => {
   });
 });
 
+test("a file that could not be loaded says what it printed, not only that it failed", () => {
+  const output = [
+    "TAP version 13",
+    "# file:///app/test/cart.test.ts:3",
+    "# TypeError: total is not iterable",
+    "#     at file:///app/test/cart.test.ts:3:1",
+    "# Subtest: /app/test/cart.test.ts",
+    "not ok 1 - /app/test/cart.test.ts",
+    "  ---",
+    "  error: 'test failed'",
+    "  ...",
+    "1..1",
+    "# tests 1",
+    "# fail 1",
+  ].join("\n");
+  expect(read(output).failures[0]).toMatchObject({
+    file: "test/cart.test.ts",
+    errorType: "TypeError",
+    message: "TypeError: total is not iterable",
+  });
+});
+
 describe("what is no test", () => {
   test.each([
     [

@@ -16,6 +16,8 @@ const ALONE_FROM = 0.35;
 /** Trees in a row of which nothing can be said, before hunks are tried one by one. */
 const MOST_UNCLEAR = 4;
 const MOST_ONE_BY_ONE = 8;
+/** Companions beyond this are no hint any more. */
+const MOST_NEAR = 6;
 
 /**
  * The smallest set of hunks without which the failure is gone, found along the ranking. Taking back a longer part of the
@@ -38,9 +40,15 @@ export function* removalSet(search: Search): Asking<readonly number[] | null> {
 /** What has to come to these hunks on the base, so that the failure is there as it was recorded; the likeliest first. */
 export function* contextFor(search: Search, culprits: readonly number[]): Asking<readonly number[] | null> {
   const chosen: number[] = [];
-  const needed = closedOver(culprits, search.companions).filter((id) => !culprits.includes(id));
-  if (needed.length > 0 && (yield* outcomeOnBase(search, [...culprits, ...needed])) === "fail-same") return needed;
-  let pool = search.order.filter((id) => !culprits.includes(id));
+  // What belongs to them by its names comes first.
+  const near = new Set(
+    culprits.flatMap((id) => search.companions.get(id) ?? []).filter((id) => !culprits.includes(id)),
+  );
+  const rest = search.order.filter((id) => !culprits.includes(id));
+  let pool = [...rest.filter((id) => near.has(id)), ...rest.filter((id) => !near.has(id))];
+  if (near.size > 0 && near.size <= MOST_NEAR) {
+    if ((yield* outcomeOnBase(search, [...culprits, ...near])) === "fail-same") pool = pool.slice(0, near.size);
+  }
   while (pool.length > 0 && !search.book.isSpent) {
     const found = yield* boundary(
       search,

@@ -1,5 +1,6 @@
 import type { BlameMaterial } from "../../domain/change.ts";
 
+import { saysNothing } from "../../domain/failure.ts";
 import { companionsOf } from "./companions.ts";
 import { testBody } from "./reach.ts";
 
@@ -85,12 +86,16 @@ export function flakyHint({ failure, files }: BlameMaterial, isReached: boolean)
 }
 
 /**
- * The hunks of the failing tests themselves, and whether all of these tests are new with the iteration. A test that was
+ * The hunks of the failing tests themselves, whether all of these tests are new with the iteration, and whether they fail
+ * without a word. A test that was
  * there before and only follows a change of names elsewhere is not pinned: on the base it would not even build.
  */
-export function testHunks(material: BlameMaterial): { pinned: number[]; isNewTest: boolean } {
+export function testHunks(material: BlameMaterial): { pinned: number[]; isNewTest: boolean; isVague: boolean } {
   const { failure, hunks, files, before } = material;
   const companions = companionsOf(material);
+  const isVague = failure.failures.some(
+    (each) => each.expected === null && each.actual === null && saysNothing(each.message),
+  );
   const pinned = new Set<number>();
   const fileOf = new Map(hunks.map((hunk) => [hunk.id, hunk.file]));
   const follows = (id: number): boolean =>
@@ -111,5 +116,5 @@ export function testHunks(material: BlameMaterial): { pinned: number[]; isNewTes
       for (const hunk of inFile)
         if (hunk.start <= body.end && hunk.end >= body.start && !follows(hunk.id)) pinned.add(hunk.id);
   }
-  return { pinned: [...pinned].sort((a, b) => a - b), isNewTest: tests.length > 0 && known === 0 };
+  return { pinned: [...pinned].sort((a, b) => a - b), isNewTest: tests.length > 0 && known === 0, isVague };
 }

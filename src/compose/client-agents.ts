@@ -6,6 +6,7 @@ import type { Agent } from "../ports/agent.ts";
 import { createClaudeAgent } from "../adapters/agents/claude-agent.ts";
 import { createCodexAgent } from "../adapters/agents/codex-agent.ts";
 import { COOKIE_VARIABLE } from "../adapters/process/leftovers.ts";
+import { reportingAgent } from "./reporting-agent.ts";
 
 /** The clients of providers, as a role's config wants them. */
 export async function clientAgent(
@@ -25,7 +26,7 @@ export async function clientAgent(
     edits: config.access,
     instructions: await instructionsOf(root, INSTRUCTIONS[use]),
   };
-  return use === "claude" ? createClaudeAgent(options) : createCodexAgent(options);
+  return reportingAgent(use === "claude" ? createClaudeAgent(options) : createCodexAgent(options));
 }
 
 /** The file each client would read by itself, and the one that stands in for it. */

@@ -2,7 +2,7 @@ import type { AttemptOutcome } from "../domain/attempt.ts";
 import type { AgentError, AgentResult } from "../ports/agent.ts";
 import { SIGNALS } from "../domain/signal.ts";
 import { plainText } from "../stdx/plain-text.ts";
-import { readAgentText } from "../readers/agent-text.ts";
+import { readAgentAnswer } from "../readers/agent-answer.ts";
 
 export interface Said {
   readonly outcome: AttemptOutcome;
@@ -27,13 +27,13 @@ export function outcomeOf(result: AgentResult, listening: Listening): Said | "in
     case "failed":
       return { outcome: failure(result.error, listening.nowMs), text: "" };
     case "completed":
-      return spoken(result.text, listening);
+      return spoken(result, listening);
   }
 }
 
-function spoken(text: string, { id, reports }: Listening): Said {
-  const reading = readAgentText(text, { id, role: "developer" });
-  const summary = reading.summary ?? lastLine(text);
+function spoken(result: AgentResult, { id, reports }: Listening): Said {
+  const reading = readAgentAnswer(result, { id, role: "developer" });
+  const summary = reading.summary ?? lastLine(result.text);
   switch (reading.result) {
     case "ready":
       return { outcome: { type: "ready" }, text: summary };

@@ -111,6 +111,8 @@ async function run(
       env: player.env,
       key: command.key,
       turn: turnOf(ledger.story(command.story)),
+      // The product of such a phase is the message itself.
+      ...(desk === null ? { report: { story: before.story.id, kind: "work" } } : {}),
     },
     { signal, onEvent: (event) => event.type === "output" && world.watcher.onOutput(command, event.line) },
   );

@@ -28,6 +28,18 @@ export interface AgentRequest {
   readonly key: string;
   /** How many dispatches of this role for this story have ended before it. One that was interrupted has not. */
   readonly turn: number;
+  /** What is waited for, so that an agent that can be given tools reports by one. Without it: a message will do. */
+  readonly report?: { readonly story: string; readonly kind: "work" | "verdict" };
+  /** Tools that it may call: a server on this machine that speaks MCP over HTTP. */
+  readonly mcpServer?: McpServer;
+}
+
+export interface McpServer {
+  readonly name: string;
+  readonly url: string;
+  /** To be shown as a bearer's. It is this dispatch's own, and must not be seen by what the agent runs. */
+  readonly token: string;
+  readonly tools: readonly string[];
 }
 
 export type AgentEvent =

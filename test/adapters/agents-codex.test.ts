@@ -119,7 +119,9 @@ describe("codex", () => {
     const { env } = askedOf(fake).at(-1)!;
     expect(env).toMatchObject({ CODEX_API_KEY: "sk-none", ADDED: "added" });
     expect(env["GITHUB_TOKEN"]).toBeUndefined();
-    expect(settings()).toContain('shell_environment_policy.exclude=["OPENAI_*","CODEX_API_KEY","CODEX_ACCESS_TOKEN"]');
+    expect(settings()).toContain(
+      'shell_environment_policy.exclude=["OPENAI_*","CODEX_API_KEY","CODEX_ACCESS_TOKEN","REMAND_MCP_TOKEN"]',
+    );
   });
 
   test("further arguments stand before the conversation's name, and the prompt is on its input", async () => {

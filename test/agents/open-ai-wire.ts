@@ -85,7 +85,10 @@ function itemOf(reply: Extract<Reply, { says: string } | { calls: string }>): ob
   if (typeof reply.input === "string")
     return { type: "custom_tool_call", id: `ctc_${id}`, call_id: `call_${id}`, name: reply.calls, input: reply.input };
   const args = JSON.stringify(reply.input);
-  return { type: "function_call", id: `fc_${id}`, call_id: `call_${id}`, name: reply.calls, arguments: args };
+  // A server's tools are in a namespace of their own.
+  const [, namespace, name = reply.calls] = /^(mcp__[a-z]+)__(.+)$/.exec(reply.calls) ?? [];
+  const place = namespace === undefined ? { name } : { name, namespace };
+  return { type: "function_call", id: `fc_${id}`, call_id: `call_${id}`, ...place, arguments: args };
 }
 
 export function openAiError({ fails, type, message }: Extract<Reply, { fails: number }>): object {

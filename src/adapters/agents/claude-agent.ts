@@ -39,6 +39,8 @@ async function launch(scene: Scene): Promise<Launch> {
       "--disable-slash-commands",
       ...(session === null ? ["--session-id", id] : ["--resume", id]),
       ...ACCESS[access],
+      ...allowed(access, request.mcpServer),
+      ...(await serverOf(scene)),
       ...(isBoxed ? ["--settings", JSON.stringify({ sandbox: SANDBOX })] : []),
       ...(request.model === null ? [] : ["--model", request.model]),
       ...(request.outputSchema === null ? [] : ["--json-schema", JSON.stringify(namelessSchema(request.outputSchema))]),
@@ -61,15 +63,29 @@ const EVERYTHING = [...CHANGES, "WebFetch", "WebSearch"];
 const ACCESS: { readonly [A in AgentRequest["access"]]: readonly string[] } = {
   read: ["--permission-mode", "dontAsk", "--tools", LOOKS.join(",")],
   edit: ["--permission-mode", "acceptEdits", "--tools", CHANGES.join(",")],
-  full: [
-    "--permission-mode",
-    "acceptEdits",
-    "--tools",
-    EVERYTHING.join(","),
-    "--allowedTools",
-    "Bash,WebFetch,WebSearch",
-  ],
+  full: ["--permission-mode", "acceptEdits", "--tools", EVERYTHING.join(",")],
 };
+
+/** What it may do without anybody being asked, beside what its mode lets it. */
+function allowed(access: AgentRequest["access"], server: AgentRequest["mcpServer"]): readonly string[] {
+  const names = [
+    ...(access === "full" ? ["Bash", "WebFetch", "WebSearch"] : []),
+    ...(server?.tools ?? []).map((tool) => `mcp__${server!.name}__${tool}`),
+  ];
+  return names.length === 0 ? [] : ["--allowedTools", names.join(",")];
+}
+
+/** By a file and not by an argument: other users of the machine can read those. */
+async function serverOf({ request: { mcpServer }, folder }: Scene): Promise<readonly string[]> {
+  if (mcpServer === undefined) return [];
+  const { name, url, token } = mcpServer;
+  const headers = { Authorization: `Bearer ${token}` };
+  const path = join(folder, "mcp.json");
+  await writeFile(path, JSON.stringify({ mcpServers: { [name]: { type: "http", url, headers, alwaysLoad: true } } }), {
+    mode: 0o600,
+  });
+  return ["--mcp-config", path];
+}
 
 /** Every command in a sandbox that lets it write in the worktree alone and reach no network; none outside of it. */
 const SANDBOX = {

@@ -38,15 +38,16 @@ async function launch(scene: Scene): Promise<Launch> {
         "analytics.enabled": false,
         // The client has its login, and the programs that the agent runs have not.
         "shell_environment_policy.inherit": "all",
-        "shell_environment_policy.exclude": ["OPENAI_*", "CODEX_API_KEY", "CODEX_ACCESS_TOKEN"],
+        "shell_environment_policy.exclude": ["OPENAI_*", "CODEX_API_KEY", "CODEX_ACCESS_TOKEN", TOKEN_VARIABLE],
       }),
+      ...serverOf(request.mcpServer),
       ...(request.model === null ? [] : ["--model", request.model]),
       ...(schemaFile === null ? [] : ["--output-schema", schemaFile]),
       ...(options.args ?? []),
       ...(session === null ? [] : ["resume", session.id]),
       "-",
     ],
-    env: scene.env,
+    env: request.mcpServer === undefined ? scene.env : { ...scene.env, [TOKEN_VARIABLE]: request.mcpServer.token },
     listener: createCodexListener(request.outputSchema, onEvent, scene.now),
     after: (await watchPlaceholders(request.cwd)).remove,
   };
@@ -65,6 +66,21 @@ function nothingOfTheirs(cwd: string): readonly string[] {
     "-c",
     `projects={${JSON.stringify(cwd)}={trust_level="untrusted"}}`,
   ];
+}
+
+const TOKEN_VARIABLE = "REMAND_MCP_TOKEN";
+
+/** Without `required` it would begin before the tools are there; and nobody could be asked whether it may call them. */
+function serverOf(server: AgentRequest["mcpServer"]): readonly string[] {
+  if (server === undefined) return [];
+  const { name, url, tools } = server;
+  return settings({
+    [`mcp_servers.${name}.url`]: url,
+    [`mcp_servers.${name}.bearer_token_env_var`]: TOKEN_VARIABLE,
+    [`mcp_servers.${name}.enabled_tools`]: tools,
+    [`mcp_servers.${name}.default_tools_approval_mode`]: "approve",
+    [`mcp_servers.${name}.required`]: true,
+  });
 }
 
 const ACCESS: { readonly [A in AgentRequest["access"]]: readonly string[] } = {

@@ -6,9 +6,10 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Evidence } from "../../ports/evidence.ts";
 import type { GateRequest } from "../../ports/gate.ts";
 import type { Player, Roster } from "../../ports/roster.ts";
+import { readAgentAnswer } from "../../readers/agent-answer.ts";
 import { fenced } from "../../writers/untrusted-text.ts";
 import { writeClarificationPrompt } from "../../writers/prompts/clarification.ts";
-import { readAnswer, wordsOf } from "./reviewer-answer.ts";
+import { wordsOf } from "./reviewer-answer.ts";
 import { isGone, retryAtOf, troubleWith } from "./reviewer-trouble.ts";
 
 /** What reviewers are asked with. */
@@ -127,7 +128,7 @@ async function converse(
     const trouble = control.signal.aborted ? `${role} was stopped before it answered` : troubleWith(role, result);
     if (trouble !== null)
       return { heard: { ...heard, reading: null, trouble }, isMissing: heard.asked === 1 && isGone(result) };
-    const reading = readAnswer(result, { id: request.story.id, role: question.speaksAs });
+    const reading = readAgentAnswer(result, { id: request.story.id, role: question.speaksAs });
     const doubt = doubtAbout(reading, question, words);
     if (doubt === null) return { heard: { ...heard, reading }, isMissing: false };
     if (left[doubt.bound] <= 0) return { heard: concluded(heard, reading, doubt), isMissing: false };
@@ -202,6 +203,7 @@ async function asked(
       env: player.env,
       key: request.key,
       turn,
+      report: { story: request.story.id, kind: "verdict" },
     },
     { signal: control.signal, onEvent: (event) => event.type === "output" && control.onOutput(event.line) },
   );

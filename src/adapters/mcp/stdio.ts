@@ -15,7 +15,8 @@ export async function serveStdio(tools: readonly Tool[], options: StdioOptions):
   const session = createMcpSession(tools, options);
   const pending = new Set<Promise<void>>();
   const reply = async (line: string): Promise<void> => {
-    const answer = await session.answer(parsed(line));
+    const message = parsed(line);
+    const answer = message === undefined ? fault(null, PARSE_FAULT, "this is no JSON") : await session.answer(message);
     if (answer !== null) output.write(`${JSON.stringify(answer)}\n`);
   };
   const hear = (line: string): void => {
@@ -42,12 +43,12 @@ export async function serveStdio(tools: readonly Tool[], options: StdioOptions):
   await Promise.all(pending);
 }
 
-/** What is no JSON is no message: the session says so, since it then holds no `jsonrpc`. */
+/** `undefined` where it is no JSON. */
 function parsed(line: string): unknown {
   try {
     return JSON.parse(line);
   } catch {
-    return null;
+    return undefined;
   }
 }
 
@@ -61,7 +62,7 @@ async function* linesOf(input: Readable): AsyncGenerator<string | null> {
   for await (const chunk of input) {
     const pieces = decoder.write(chunk as Buffer).split("\n");
     for (const piece of pieces.slice(0, -1)) {
-      yield isTooLong ? null : rest + piece;
+      yield isTooLong || rest.length + piece.length > LONGEST_CHARS ? null : rest + piece;
       rest = "";
       isTooLong = false;
     }

@@ -1,0 +1,93 @@
+import { randomBytes, timingSafeEqual } from "node:crypto";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Tool } from "../../ports/tool.ts";
+import { sha256 } from "../../stdx/sha256.ts";
+import { createMcpSession, fault, PARSE_FAULT, type McpOptions } from "./session.ts";
+
+/** Tools that one agent can call for as long as it is open. */
+export interface McpDesk {
+  readonly url: string;
+  /** Whoever calls must show it. Made anew for each desk. */
+  readonly token: string;
+  close(): Promise<void>;
+}
+
+/** Offers tools to a client on this machine. Each dispatch has a desk of its own, which ends with it. */
+export async function openMcpDesk(tools: readonly Tool[], options: McpOptions): Promise<McpDesk> {
+  const token = randomBytes(32).toString("hex");
+  const session = createMcpSession(tools, options);
+  const server = createServer((request, response) => {
+    void answer(request, response).catch(() => response.destroy());
+  });
+  server.requestTimeout = 60_000;
+  const port = await listening(server);
+  const hosts = [`127.0.0.1:${port}`, `localhost:${port}`];
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const status = refusal(request, token, hosts);
+    if (status !== null) return void response.writeHead(status, status === 405 ? { allow: "POST" } : {}).end();
+    const body = await bodyOf(request);
+    if (body === null) return void response.writeHead(413, { connection: "close" }).end();
+    const message = parsed(body);
+    const said = message === undefined ? fault(null, PARSE_FAULT, "this is no JSON") : await session.answer(message);
+    if (said === null) return void response.writeHead(202).end();
+    response.writeHead(200, { "content-type": "application/json", "cache-control": "no-store" });
+    response.end(JSON.stringify(said));
+  }
+
+  return {
+    url: `http://127.0.0.1:${port}/mcp`,
+    token,
+    close: () => {
+      session.close();
+      server.closeAllConnections();
+      return new Promise((resolve) => server.close(() => resolve()));
+    },
+  };
+}
+
+function listening(server: Server): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(0, "127.0.0.1", () => resolve((server.address() as AddressInfo).port));
+  });
+}
+
+/**
+ * Why a request is not heard. A page in a browser on this machine can send requests here too; it has an origin, or a
+ * host of its own that it made to lead here, and no token.
+ */
+function refusal(request: IncomingMessage, token: string, hosts: readonly string[]): number | null {
+  const { host = "", origin, authorization = "" } = request.headers;
+  if (origin !== undefined || !hosts.includes(host)) return 403;
+  if (!isSame(authorization, `Bearer ${token}`)) return 401;
+  if (request.url !== "/mcp") return 404;
+  return request.method === "POST" ? null : 405;
+}
+
+/** Takes the same time whatever is given, so that nobody finds the token letter by letter. */
+const isSame = (given: string, wanted: string): boolean =>
+  timingSafeEqual(Buffer.from(sha256(given.slice(0, 1000))), Buffer.from(sha256(wanted)));
+
+const MAX_BYTES = 8 * 1024 * 1024;
+
+/** `null` where it is too large to be held. */
+async function bodyOf(request: IncomingMessage): Promise<string | null> {
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  for await (const part of request as AsyncIterable<Buffer>) {
+    bytes += part.length;
+    if (bytes > MAX_BYTES) return null;
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString("utf8");
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,64 @@
+import type { Agent, AgentRequest, AgentResult } from "../ports/agent.ts";
+import type { ReportTool } from "../schemas/report.ts";
+import { NOTHING_REPORTED, reportTools, type Reported } from "../cli/report-tools.ts";
+import { openMcpDesk } from "../adapters/mcp/http.ts";
+
+/**
+ * An agent whose client can be given tools: it reports by calling one of them, with a schema and with errors that it
+ * can mend. Its report stands in the result as structured output does, unless its client gave that by itself.
+ */
+export function reportingAgent(agent: Agent): Agent {
+  return {
+    name: agent.name,
+    async run(request, control) {
+      const { report, outputSchema } = request;
+      // Who is held to a schema already has one way to say it, and needs no second.
+      if (report === undefined || outputSchema !== null) return agent.run(request, control);
+      let reported = NOTHING_REPORTED;
+      const names = TOOLS[report.kind];
+      const tools = reportTools(names, {
+        story: report.story,
+        take: (all) => {
+          reported = all;
+          return Promise.resolve("Taken. Say what else you were asked to say, then end your turn.");
+        },
+      });
+      const desk = await openMcpDesk(tools, { version: "1" });
+      try {
+        const mcpServer = { name: "remand", url: desk.url, token: desk.token, tools: names };
+        const prompt = `${request.prompt}\n\n${hint(report)}`;
+        return withReport(await agent.run({ ...request, prompt, mcpServer }, control), reported);
+      } finally {
+        await desk.close();
+      }
+    },
+  };
+}
+
+const TOOLS: { readonly [K in NonNullable<AgentRequest["report"]>["kind"]]: readonly ReportTool[] } = {
+  work: ["report_ready", "report_blocked", "ask_human", "dispute_finding"],
+  verdict: ["report_verdict"],
+};
+
+/** Some clients show tools only to who looks for them, so they are named. */
+function hint({ kind, story }: NonNullable<AgentRequest["report"]>): string {
+  const tool = kind === "work" ? "report_ready" : "report_verdict";
+  return [
+    `The server \`remand\` offers you the tool \`${tool}\` (it may be listed as \`mcp__remand__${tool}\`). Where you can`,
+    `call it, do so as the last thing, once, for the story \`${story}\`: what you give it counts before your message.`,
+    "A message that says something else makes both worthless.",
+  ].join("\n");
+}
+
+/** Only of an agent that ended well: what one that broke had reported may have been true of an earlier state. */
+function withReport(result: AgentResult, { value, disputes }: Reported): AgentResult {
+  if (result.status !== "completed") return result;
+  const summary = typeof value?.["summary"] === "string" ? value["summary"] : "";
+  const text = result.text.trim() === "" ? summary : result.text;
+  const lines = disputes.map(({ about, reason }) => `Dispute: ${about}: ${reason}`);
+  return {
+    ...result,
+    text: [text, ...lines].filter((part) => part !== "").join("\n\n"),
+    output: result.output ?? value,
+  };
+}

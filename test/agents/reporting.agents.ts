@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createClaudeAgent } from "../../src/adapters/agents/claude-agent.ts";
+import { createCodexAgent } from "../../src/adapters/agents/codex-agent.ts";
+import { reportingAgent } from "../../src/compose/reporting-agent.ts";
+import type { Agent, AgentRequest } from "../../src/ports/agent.ts";
+import { readAgentAnswer } from "../../src/readers/agent-answer.ts";
+import { providerArgs } from "./codex-provider.ts";
+import { clientProgram, makeHome, removeHome } from "./installed-clients.ts";
+import { startModelServer, type ModelServer } from "./model-server.ts";
+
+let server: ModelServer;
+let home: string;
+
+beforeAll(async () => {
+  server = await startModelServer();
+  home = makeHome();
+});
+afterAll(async () => {
+  await server.close();
+  removeHome(home);
+});
+
+const agents: Readonly<Record<string, () => Agent>> = {
+  claude: () =>
+    createClaudeAgent({
+      command: clientProgram("claude"),
+      root: home,
+      environment: {
+        source: { PATH: process.env["PATH"], HOME: home, ANTHROPIC_BASE_URL: server.url, ANTHROPIC_API_KEY: "none" },
+        sees: [],
+      },
+    }),
+  codex: () =>
+    createCodexAgent({
+      command: clientProgram("codex"),
+      args: providerArgs(server.url),
+      root: home,
+      environment: {
+        source: { PATH: process.env["PATH"], HOME: home, CODEX_HOME: home, CODEX_API_KEY: "none" },
+        sees: [],
+      },
+    }),
+};
+
+describe.each(["claude", "codex"])("real %s", (client) => {
+  test.each([
+    ["read", "verdict", "report_verdict", { verdict: "fail", issues: [] }],
+    ["edit", "work", "report_ready", { outcome: "ready" }],
+  ] as const)("with access %s it reports by a tool, and mends what was wrong", async (access, kind, tool, wrong) => {
+    const issue = { severity: "major", category: "bug", description: "drops tabs", file: "a.ts", line: 3 };
+    const right = kind === "verdict" ? { verdict: "fail", issues: [issue] } : { outcome: "ready", summary: "tabs" };
+    const name = `mcp__remand__${tool}`;
+    let calls = 0;
+    server.script(() => {
+      calls++;
+      if (calls === 1) return { calls: name, input: { story: "cart", ...wrong } };
+      return calls === 2 ? { calls: name, input: { story: "cart", ...right } } : { says: "I have reported." };
+    });
+    const request: AgentRequest = {
+      prompt: "look at it",
+      cwd: home,
+      access,
+      session: null,
+      outputSchema: null,
+      model: client === "codex" ? "gpt-5.5" : null,
+      timeoutMs: 60_000,
+      env: {},
+      key: "cart:1",
+      turn: 0,
+      report: { story: "cart", kind },
+    };
+    const control = { signal: new AbortController().signal, onEvent: () => undefined };
+    const result = await reportingAgent(agents[client]!()).run(request, control);
+    expect(result, JSON.stringify([server.requests.at(-1)?.tools, server.requests.at(-1)?.toolResults])).toMatchObject({
+      status: "completed",
+      denied: [],
+    });
+    const role = kind === "verdict" ? "critic" : "developer";
+    expect(readAgentAnswer(result, { id: "cart", role })).toMatchObject({
+      result: kind === "verdict" ? "fail" : "ready",
+    });
+  });
+});

@@ -58,6 +58,7 @@ export function instantWorld({ journal, atOnce, failures, outbox }: InstantOptio
     forge: null,
     fixLint: null,
     detective: null,
+    adjudicator: { decide: () => Promise.reject(new Error("nothing is disputed here")) },
     roster: rosterOf(attempts),
     watcher: { onLines: () => undefined, onOutput: () => undefined },
     nonce: () => "n0nc3n0nc3n0nc3",

@@ -4,6 +4,7 @@ import { createNodeFiles } from "../adapters/files/node-files.ts";
 import { createPhaseProduct } from "../adapters/stories/phase-product.ts";
 import { createStoryPages } from "../adapters/stories/story-pages.ts";
 import { createLocalQueue } from "../adapters/queue/local-queue.ts";
+import { createAdjudicator } from "../adapters/gates/adjudicator.ts";
 import { createInPlace } from "../adapters/git/in-place.ts";
 import { createLaboratory } from "../adapters/git/laboratory.ts";
 import { createWorktrees } from "../adapters/git/worktrees.ts";
@@ -87,6 +88,7 @@ export async function engineWorld(
     outbox: journal.outbox,
     gates,
     roster,
+    adjudicator: createAdjudicator({ roster, evidence, clock, nonce }),
     integration: delivery.integration,
     forge: delivery.forge,
     fixLint: delivery.fixLint,

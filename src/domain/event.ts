@@ -86,6 +86,8 @@ export type StoryEvent =
       readonly upheld: boolean;
       readonly by: string;
       readonly reason: string;
+      /** How often each role was asked for it; without it, `by` was, once. */
+      readonly asked?: Readonly<Record<RoleName, number>>;
     } & Cost)
   | { readonly type: "work.delivered"; readonly how: Policy["deliver"]; readonly where: string }
   | { readonly type: "story.accepted" }

@@ -181,6 +181,8 @@ export interface Dispute {
   readonly rationale: string;
   /** `refused`: the independent reviewer upheld the finding, so a person decides. */
   readonly standing: "open" | "refused";
+  /** Who upheld it, and why. */
+  readonly ruling?: string;
 }
 
 /** Bounds of loops that never charge rework. */

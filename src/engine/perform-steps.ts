@@ -4,9 +4,7 @@ import type { Judgement } from "../domain/gate.ts";
 import type { StoryState } from "../domain/story-state.ts";
 import type { Place } from "../ports/workspace.ts";
 import { composeBrief, type BriefMaterial } from "../policy/compose-brief.ts";
-import { readAgentText } from "../readers/agent-text.ts";
 import { writeBrief } from "../writers/brief.ts";
-import { writeAdjudicationPrompt } from "../writers/prompts/adjudication.ts";
 import { writeRefinementFeedback } from "../writers/refinement-feedback.ts";
 import { isTextPhase } from "../writers/story-sections.ts";
 import { appendWhile, isStep } from "./append-while.ts";
@@ -74,68 +72,6 @@ export async function restoreTree({ command, ledger, world }: PerformingOf<"rest
   const note = { attempt: state.attempts.length, subject: "back to the best tree", journalHead: hash };
   const { tree, commit } = await world.workspace.restore(command.story, command.tree, note);
   await ledger.append(command.story, [{ type: "tree.restored", tree, commit }]);
-}
-
-/** Somebody who did not raise the finding says whether it stands. Where there is nobody, it stands, and a person decides. */
-export async function adjudicate({ command, ledger, world, signal }: PerformingOf<"adjudicate">): Promise<void> {
-  const { story, finding: id, gate, role } = command;
-  const state = ledger.story(story);
-  const dispute = state.disputes.find((each) => each.finding === id);
-  const finding = state.gates[gate]?.last?.findings.find((each) => each.id === id);
-  const player = await world.roster.playing(role);
-  if (player === null || dispute === undefined || finding === undefined) {
-    const reason = player === null ? `nobody plays ${role}` : "the finding is no longer there to be looked at";
-    await ledger.append(story, [
-      { type: "finding.adjudicated", finding: id, upheld: true, by: "engine", reason, durationMs: 0 },
-    ]);
-    return;
-  }
-  if (!(await ledger.append(story, [{ type: "step.started", step: "adjudication" }]))) return;
-  const prompt = writeAdjudicationPrompt(
-    {
-      rolePrompt: player.prompt,
-      story: { id: state.story.id, title: state.story.title, goal: state.story.body },
-      finding,
-      disputedBy: dispute.by,
-      rebuttal: dispute.rationale,
-      evidence: [],
-    },
-    { nonce: world.nonce() },
-  );
-  const { path } = await world.workspace.prepare(story);
-  const timeoutMs = state.policy!.limits.timeoutMs.critic;
-  const result = await player.agent.run(
-    {
-      prompt,
-      cwd: path,
-      access: "read",
-      session: null,
-      outputSchema: null,
-      model: player.model,
-      timeoutMs,
-      env: player.env,
-      key: command.key,
-      turn: state.asked[role] ?? 0,
-    },
-    { signal, onEvent: () => undefined },
-  );
-  if (signal.aborted) return;
-  const reading = readAgentText(result.text, { id: story, role: "critic" });
-  const cost = {
-    durationMs: result.durationMs,
-    ...(result.costUsd === null ? {} : { costUsd: result.costUsd }),
-    ...(result.tokens === null ? {} : { tokens: result.tokens }),
-  };
-  await appendWhile(ledger, story, isStep("adjudication"), [
-    {
-      type: "finding.adjudicated",
-      finding: id,
-      upheld: reading.result !== "pass",
-      by: role,
-      reason: reading.summary ?? "",
-      ...cost,
-    },
-  ]);
 }
 
 async function materialFor(

@@ -3,12 +3,13 @@ import type { Command, StoryCommand } from "../domain/command.ts";
 import type { Event, Step } from "../domain/event.ts";
 import { appendWhile } from "./append-while.ts";
 import type { Ledger } from "./ledger.ts";
+import { adjudicate } from "./perform-adjudication.ts";
 import { askAgain, startAttempt } from "./perform-attempt.ts";
 import { blameFailure } from "./perform-blame.ts";
 import { deliver, fixLint } from "./perform-delivery.ts";
 import { startGate } from "./perform-gate.ts";
 import { checkHealth, startRemediation } from "./perform-remediation.ts";
-import { adjudicate, restoreTree, sendBack, startStory } from "./perform-steps.ts";
+import { restoreTree, sendBack, startStory } from "./perform-steps.ts";
 import type { EngineWorld } from "./world.ts";
 
 /**

@@ -1,4 +1,5 @@
 import type { GateName } from "../domain/gate.ts";
+import type { Adjudicator } from "../ports/adjudicator.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Evidence } from "../ports/evidence.ts";
 import type { Forge } from "../ports/forge.ts";
@@ -41,6 +42,7 @@ export interface EngineWorld {
   readonly outbox: Outbox;
   readonly gates: ReadonlyMap<GateName, Gate>;
   readonly roster: Roster;
+  readonly adjudicator: Adjudicator;
   /** How branches come together; `null` where the work is done in a person's own checkout. */
   readonly integration: Integration | null;
   readonly forge: Forge | null;

@@ -18,7 +18,7 @@ export function gateJudged(state: StoryState, judgement: Judgement, base: string
     wait: null,
     spent: spend(state.spent, judgement, gate === "review" || gate === "audit"),
     counters: { ...state.counters, approvedRetry: false, stepFailures: 0 },
-    asked: added(state.asked, judgement.asked ?? {}),
+    asked: countedBesides(state.asked, judgement.asked ?? {}),
     sessions: { ...state.sessions, ...judgement.sessions },
   };
   const proven = provenResult(state, judgement);
@@ -60,7 +60,8 @@ export function gateJudged(state: StoryState, judgement: Judgement, base: string
   }
 }
 
-function added(before: StoryState["asked"], more: StoryState["asked"]): StoryState["asked"] {
+/** How often each role was asked, with those who were asked now. */
+export function countedBesides(before: StoryState["asked"], more: StoryState["asked"]): StoryState["asked"] {
   const roles = Object.keys(more) as RoleName[];
   return { ...before, ...Object.fromEntries(roles.map((role) => [role, (before[role] ?? 0) + (more[role] ?? 0)])) };
 }

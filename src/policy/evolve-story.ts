@@ -1,6 +1,5 @@
 import type { Cost, Recorded, SentBack, StoryEvent, EscalationEvent } from "../domain/event.ts";
 import { spend } from "../domain/budget.ts";
-import { roleName } from "../domain/ids.ts";
 import type { Phase } from "../domain/phase.ts";
 import { PHASES } from "../domain/phase.ts";
 import type { Policy } from "../domain/policy.ts";
@@ -8,7 +7,7 @@ import type { StoryState } from "../domain/story-state.ts";
 import { gateState, withGate } from "./charge.ts";
 import { answered } from "./evolve-answer.ts";
 import { attemptFinished, attemptStarted, attemptUnclear, backoffMs, interrupted } from "./evolve-attempt.ts";
-import { blameFound, gateJudged } from "./evolve-gate.ts";
+import { blameFound, countedBesides, gateJudged } from "./evolve-gate.ts";
 import { nextGate } from "./gate-standing.ts";
 import { invalidated } from "./invalidate.ts";
 import { blamedPlaces, placesUnderRework } from "./locations.ts";
@@ -139,7 +138,7 @@ function appliedStep(state: StoryState, event: Remaining, at: number): StoryStat
         ],
       };
     case "finding.adjudicated":
-      return adjudicated(askedOnceMore(state, event.by), event.finding, event.upheld, event);
+      return adjudicated(askedForIt(state, event), event);
     case "work.delivered":
       return { ...state, running: null, delivered: event.where };
     case "story.accepted":
@@ -239,25 +238,24 @@ function branchUpdated(state: StoryState, event: Extract<StoryEvent, { type: "br
 }
 
 /** The engine itself answers where nobody plays the role; that is no turn of anybody's. */
-function askedOnceMore(state: StoryState, by: string): StoryState {
-  if (by === "engine") return state;
-  const role = roleName(by);
-  return { ...state, asked: { ...state.asked, [role]: (state.asked[role] ?? 0) + 1 } };
+function askedForIt(state: StoryState, { by, asked }: Adjudicated): StoryState {
+  const more = asked ?? (by === "engine" ? {} : { [by]: 1 });
+  return { ...state, asked: countedBesides(state.asked, more) };
 }
 
-function adjudicated(
-  state: StoryState,
-  finding: StoryState["disputes"][number]["finding"],
-  upheld: boolean,
-  cost: Cost,
-): StoryState {
+type Adjudicated = Extract<Told, { type: "finding.adjudicated" }>;
+
+function adjudicated(state: StoryState, event: Adjudicated): StoryState {
+  const { finding, upheld, by, reason } = event;
   const dispute = state.disputes.find((each) => each.finding === finding);
-  const paid: StoryState = { ...state, running: null, spent: spend(state.spent, cost, true) };
+  const paid: StoryState = { ...state, running: null, spent: spend(state.spent, event, true) };
   if (dispute === undefined) return paid;
   if (upheld)
     return {
       ...paid,
-      disputes: paid.disputes.map((each) => (each === dispute ? { ...each, standing: "refused" } : each)),
+      disputes: paid.disputes.map((each) =>
+        each === dispute ? { ...each, standing: "refused", ruling: reason === "" ? by : `${by}: ${reason}` } : each,
+      ),
     };
   const { overturned } = gateState(paid, dispute.gate);
   // The finding does not stand: the gate judges again and leaves it out. An opinion is not a pass.

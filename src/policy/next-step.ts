@@ -2,7 +2,7 @@ import type { StartAttempt, StartGate, StoryAction } from "../domain/command.ts"
 import type { GateName } from "../domain/gate.ts";
 import type { Policy } from "../domain/policy.ts";
 import type { Lane } from "../domain/lane.ts";
-import type { StoryState } from "../domain/story-state.ts";
+import type { Dispute, StoryState } from "../domain/story-state.ts";
 import { afterAgentFailure } from "./after-agent.ts";
 import { afterFailure, giveUp } from "./after-failure.ts";
 import { gateState } from "./charge.ts";
@@ -71,7 +71,7 @@ function work(state: StoryState, policy: Policy, facts: Facts): StoryAction {
   if (dispute?.standing === "open")
     return { type: "adjudicate", finding: dispute.finding, gate: dispute.gate, role: policy.roles.adjudicator };
   if (dispute !== undefined)
-    return ask(state, { type: "dispute", finding: dispute.finding, detail: dispute.rationale }, dispute.gate);
+    return ask(state, { type: "dispute", finding: dispute.finding, detail: bothSides(dispute) }, dispute.gate);
   if (state.requested !== null) return sendBackForPerson(state, policy, state.requested.phase);
   const gate = nextGate(state, facts.base);
   const isOver = state.failing === null && state.productReady && gate === null;
@@ -83,6 +83,11 @@ function work(state: StoryState, policy: Policy, facts: Facts): StoryAction {
   if (gate === null || !state.productReady) return startAttempt(state, policy);
   const same = policy.circuitBreaker ? stalledUnchanged(state, policy) : null;
   return same === null ? judge(state, policy, gate) : giveUp(state, policy, { type: "stall", ...same }, gate);
+}
+
+/** What is held against the finding, and what was said for it. */
+function bothSides({ by, rationale, ruling }: Dispute): string {
+  return `${by} disputes it: ${rationale}${ruling === undefined ? "" : ` — it stands, says ${ruling}`}`;
 }
 
 /** Money and time always ask: failing a story because it was dear would throw away what was bought. */

@@ -7,6 +7,7 @@ import { answerSchema } from "./answer.ts";
 import { attemptOutcomeSchema } from "./attempt-outcome.ts";
 import { blameSchema } from "./blame.ts";
 import { budgetNameSchema } from "./budget.ts";
+import { byName } from "./by-name.ts";
 import { escalationSchema } from "./escalation.ts";
 import { evidenceIdSchema, fingerprintSchema, roleNameSchema, treeIdSchema } from "./ids.ts";
 import { judgementSchema } from "./judgement.ts";
@@ -90,6 +91,7 @@ const findingAdjudicated = z.strictObject({
   upheld: z.boolean(),
   by: doer,
   reason: text,
+  asked: byName(roleNameSchema, count).exactOptional(),
   ...cost,
 });
 

@@ -391,6 +391,48 @@ describe("a disputed finding", () => {
     expect(result.stories[0]!.question!.reason).toMatchObject({ type: "dispute" });
     expect(project.prompts("critic")).toHaveLength(1);
   });
+
+  test("is looked at by whoever stands in for the reviewer, asked by a schema, and again where the answer is unclear", async () => {
+    project.story("cap");
+    const result = await project.run(
+      {
+        developer: [works("// one"), works("// two", "Dispute: 1: nothing throws there")],
+        critic: [reviewFailed(SWALLOWED), reviewPassed],
+        judge: [{ say: "hm" }, { say: "REVIEW_PASSED: {story}\n\nSummary: it cannot throw\n" }],
+        auditor: [auditPassed],
+      },
+      {
+        // The critic raised it, so it stands in for nobody here; behind it comes one who has no part in it.
+        set: [
+          "agents.adjudicator.use=command",
+          "agents.adjudicator.command=no-such-program-anywhere",
+          "agents.adjudicator.fallback=critic",
+          "agents.critic.fallback=judge",
+        ],
+      },
+    );
+    expect(result.exitCode).toBe(0);
+    expect(project.events("finding.adjudicated")).toMatchObject([
+      { upheld: false, by: "judge", reason: "it cannot throw", asked: { judge: 2 } },
+    ]);
+    const [asked] = project.asked.filter(({ role }) => role === "judge");
+    expect(asked).toMatchObject({ access: "read", session: null, outputSchema: { type: "object" } });
+  });
+
+  test("that nobody can look at is a person's to decide, who is told why", async () => {
+    project.story("cap");
+    const result = await project.run(
+      {
+        developer: [works("// one"), works("// two", "Dispute: 1: nothing throws there")],
+        critic,
+        auditor: [auditPassed],
+      },
+      { set: ["roles.adjudicator=nobody"] },
+    );
+    expect(result.exitCode).toBe(4);
+    expect(result.stories[0]!.question!.assessment).toContain("nobody plays nobody");
+    expect(result.state.spent.costUnknown).toBe(false);
+  });
 });
 
 test("acceptance unblocks what depends on it, and two stories are reworked at the same time", async () => {

@@ -148,7 +148,7 @@ describe("a disputed finding", () => {
     expect(stateOf(ran.run, "a").escalation?.reason).toMatchObject({
       type: "dispute",
       finding: disputed().first,
-      detail: "the caller checks",
+      detail: "Ada disputes it: the caller checks — it stands, says adjudicator: read",
     });
     expect(stateOf(ran.run, "a").spent.costUsd).toBeCloseTo(0.1);
   });

@@ -22,6 +22,7 @@ import {
   phase,
   policy,
   role,
+  rolesAsked,
   route,
   scope,
   session,
@@ -115,7 +116,7 @@ export const EVENTS: EventArbitraries = {
   "finding.disputed": made({ ...is("finding.disputed"), gate, finding: findingId, by: name, rationale: text }),
   "finding.adjudicated": made(
     { ...is("finding.adjudicated"), finding: findingId, upheld: fc.boolean(), by: name, reason: text, durationMs },
-    paid,
+    { ...paid, asked: rolesAsked },
   ),
   "work.delivered": made({
     ...is("work.delivered"),

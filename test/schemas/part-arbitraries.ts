@@ -109,6 +109,7 @@ export const session: fc.Arbitrary<AgentSession> = made(
 );
 
 const roleKey = fc.constantFrom(roleName("critic"), roleName("auditor"));
+export const rolesAsked = fc.dictionary(roleKey, count, { maxKeys: 3, noNullPrototype: true });
 
 export const judgement: fc.Arbitrary<Judgement> = made(
   {
@@ -141,7 +142,7 @@ export const judgement: fc.Arbitrary<Judgement> = made(
     disagreement: text,
     isBestEffort: fc.boolean(),
     retryAt: amount,
-    asked: fc.dictionary(roleKey, count, { maxKeys: 3, noNullPrototype: true }),
+    asked: rolesAsked,
     sessions: fc.dictionary(roleKey, session, { maxKeys: 3, noNullPrototype: true }),
     costUsd: amount,
     tokens: count,

@@ -150,6 +150,8 @@ export function simulatedWorld(
     forge: null,
     fixLint: null,
     detective: null,
+    // Nobody raises a finding that could be disputed.
+    adjudicator: { decide: () => Promise.reject(new Error("nothing is disputed here")) },
     roster: {
       playing: guarded("roster", (role) => ({
         agent: { ...agent, name: role },

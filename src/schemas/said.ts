@@ -5,6 +5,9 @@ import { PHASES } from "../domain/phase.ts";
 import { budgetNameSchema } from "./budget.ts";
 import { amount, text } from "./scalars.ts";
 
+/** What the dashboard sends when a person takes the last answer back. */
+export const takenBackSchema = z.strictObject({ about: text.min(1).max(200) });
+
 /** What the dashboard sends when a person answers. Who says it is not in it: the server knows whose it is. */
 export const saidSchema = z.strictObject({
   /** The escalation, or the story. */

@@ -16,7 +16,7 @@ export function createApp(source: DashboardSource, live: Live, door: { token: st
   const desk = createDesk(source, live);
   app.route("/api", readRoutes(desk));
   app.route("/api", storyRoutes(desk));
-  app.route("/api", writeRoutes(source, live));
+  app.route("/api", writeRoutes(desk));
   app.all("/api/*", (c) => c.json({ error: "there is nothing here", hint: "" }, 404));
   app.get("*", (c) => {
     const { path } = c.req;

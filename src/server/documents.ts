@@ -1,8 +1,10 @@
 import { RemandError } from "../domain/error.ts";
 import type { StoryId } from "../domain/ids.ts";
+import type { RunState } from "../domain/run-state.ts";
 import type { StoryState } from "../domain/story-state.ts";
+import { undoRefusal } from "../domain/undo.ts";
 import { readGitDiff } from "../readers/git-diff.ts";
-import { byText, lookup } from "../stdx/sorted-map.ts";
+import { byText, entries, lookup } from "../stdx/sorted-map.ts";
 import type { BoardCard } from "../views/board-cards.ts";
 import { cardMatches } from "../views/board-cards.ts";
 import type {
@@ -10,6 +12,7 @@ import type {
   InboxDocument,
   LinesDocument,
   ListDocument,
+  OpenAnswer,
   StoryPageDocument,
   TrailDocument,
 } from "../views/dashboard.ts";
@@ -109,7 +112,7 @@ export async function diffOf(
 }
 
 export async function inboxOf(present: Present | null, index: LineIndex): Promise<InboxDocument> {
-  if (present === null) return { position: 0, items: [] };
+  if (present === null) return { position: 0, items: [], answered: [] };
   const { state, sight } = present;
   const items = [];
   for (const item of inboxItems(state).slice(0, PAGE)) {
@@ -121,8 +124,22 @@ export async function inboxOf(present: Present | null, index: LineIndex): Promis
     const findings = escalation.gate === null ? [] : knownFindings(story, escalation.gate).slice(0, 50);
     items.push({ ...item, escalation, askedAt: asked?.at ?? null, findings });
   }
-  return { position: state.position, items };
+  return { position: state.position, items, answered: openAnswers(state) };
 }
+
+function openAnswers(run: RunState): readonly OpenAnswer[] {
+  return [...entries(run.stories)]
+    .flatMap(([, state]) => {
+      if (state.undo === null || undoRefusal(run, state) !== null) return [];
+      const { answer, at } = state.undo;
+      const { verb, by, message } = answer;
+      return [{ story: state.story.id, title: state.story.title, verb, by, message, at }];
+    })
+    .sort((a, b) => b.at - a.at)
+    .slice(0, MOST_ANSWERS);
+}
+
+const MOST_ANSWERS = 20;
 
 /** The newest lines first, page by page towards the beginning. */
 export async function trailPage(

@@ -43,8 +43,7 @@ export function headers(): MiddlewareHandler {
   return async (c, next) => {
     await next();
     for (const [name, value] of HEADERS) c.header(name, value);
-    const isAsset = c.req.path.startsWith("/assets/") && c.res.status === 200;
-    c.header("cache-control", isAsset ? "public, max-age=31536000, immutable" : "no-store");
+    c.header("cache-control", "no-store");
   };
 }
 

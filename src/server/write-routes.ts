@@ -1,44 +1,56 @@
-import { Hono } from "hono";
+import { Hono, type Context } from "hono";
 import { bodyLimit } from "hono/body-limit";
-import { RemandError } from "../domain/error.ts";
-import { saidSchema } from "../schemas/said.ts";
+import { saidSchema, takenBackSchema } from "../schemas/said.ts";
 import type { AnsweredDocument, ErrorDocument } from "../views/dashboard.ts";
 import { answerSubject, personAnswer } from "../views/person-answer.ts";
-import type { Live } from "./live.ts";
-import type { DashboardSource } from "./source.ts";
-import { createWriteLimit } from "./write-limit.ts";
+import { isLastUndoHeard, tooLate, undoSubject } from "../views/undo-answer.ts";
+import type { Desk } from "./desk.ts";
+import { createWriteLimit, type WriteLimit } from "./write-limit.ts";
 
 const MOST_BYTES = 64 * 1024;
+const refused = (error: string, hint: string): ErrorDocument => ({ error, hint });
 
 /** What a person says in the dashboard: the same events as from the terminal, and nothing else is ever written. */
-export function writeRoutes(source: DashboardSource, live: Live): Hono {
+export function writeRoutes({ source, present, index }: Desk): Hono {
   const limit = createWriteLimit(() => source.now());
-  const refused = (error: string, hint: string): ErrorDocument => ({ error, hint });
+  const tooLong = bodyLimit({ maxSize: MOST_BYTES, onError: (c) => c.json(refused("that is too long", ""), 413) });
   const routes = new Hono();
-  routes.use(
-    "/answers",
-    bodyLimit({ maxSize: MOST_BYTES, onError: (c) => c.json(refused("that is too long", ""), 413) }),
-  );
-  routes.post("/answers", async (c) => {
-    if (source.readOnly) return c.json(refused("this dashboard is read-only", "Start remand serve without it."), 403);
-    // A form of another site cannot send this type without asking first.
-    if (!/^application\/json\b/.test(c.req.header("content-type") ?? ""))
-      return c.json(refused("an answer is JSON", ""), 415);
-    const wait = limit.take();
-    if (wait > 0) {
-      c.header("retry-after", String(wait));
-      return c.json(refused("too many answers at once", `Wait ${wait} s.`), 429);
-    }
+  routes.post("/answers", tooLong, async (c) => {
+    const refusal = refusalOf(c, source.readOnly, limit);
+    if (refusal !== null) return refusal;
     const said = saidSchema.safeParse(await c.req.json().catch(() => null));
     if (!said.success) return c.json(refused("this is no answer", said.error.issues[0]?.message ?? ""), 400);
-    const present = await live.now();
-    if (present === null) throw new RemandError("usage", "nothing has run here yet", "Begin with remand run.");
     const { about, ...words } = said.data;
-    const subject = answerSubject(present.state, about);
+    const subject = answerSubject((await present()).state, about);
     const answer = personAnswer(subject, { ...words, by: source.by });
     await source.tell(subject.story, [{ type: "person.answered", answer }]);
     const answered: AnsweredDocument = { story: subject.story, verb: answer.verb, by: answer.by };
     return c.json(answered);
   });
+  routes.post("/undo", tooLong, async (c) => {
+    const refusal = refusalOf(c, source.readOnly, limit);
+    if (refusal !== null) return refusal;
+    const asked = takenBackSchema.safeParse(await c.req.json().catch(() => null));
+    if (!asked.success) return c.json(refused("this takes nothing back", asked.error.issues[0]?.message ?? ""), 400);
+    const { story, answer } = undoSubject((await present()).state, asked.data.about);
+    await source.tell(story, [{ type: "answer.undone", by: source.by }]);
+    // Between the look and the word an engine may have begun; then the word came too late, and that is said.
+    const lines = await index.linesOf((await present()).sight, story, 0, Infinity);
+    if (!isLastUndoHeard(lines)) throw tooLate(story, "work on it began at this very moment");
+    const undone: AnsweredDocument = { story, verb: answer.verb, by: source.by };
+    return c.json(undone);
+  });
   return routes;
+}
+
+/** Why nothing may be written now. */
+function refusalOf(c: Context, readOnly: boolean, limit: WriteLimit): Response | null {
+  if (readOnly) return c.json(refused("this dashboard is read-only", "Start remand serve without it."), 403);
+  // A form of another site cannot send this type without asking first.
+  if (!/^application\/json\b/.test(c.req.header("content-type") ?? ""))
+    return c.json(refused("an answer is JSON", ""), 415);
+  const wait = limit.take();
+  if (wait === 0) return null;
+  c.header("retry-after", String(wait));
+  return c.json(refused("too many answers at once", `Wait ${wait} s.`), 429);
 }

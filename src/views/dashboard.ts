@@ -16,7 +16,8 @@ export interface HelloDocument {
   /** Did anything ever run here? */
   readonly hasJournal: boolean;
   readonly position: number;
-  readonly needsYou: number;
+  /** Questions that wait for a person. */
+  readonly questions: number;
 }
 
 export interface BoardDocument {
@@ -60,6 +61,17 @@ export interface LinesDocument {
 export interface InboxDocument {
   readonly position: number;
   readonly items: readonly InboxEntry[];
+  /** What was answered and can still be taken back. */
+  readonly answered: readonly OpenAnswer[];
+}
+
+export interface OpenAnswer {
+  readonly story: string;
+  readonly title: string;
+  readonly verb: string;
+  readonly by: string;
+  readonly message: string;
+  readonly at: number;
 }
 
 export interface InboxEntry extends InboxItem {

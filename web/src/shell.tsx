@@ -27,7 +27,7 @@ const PAGES = [
 export function Shell() {
   const { data, problem } = useDocument<HelloDocument>("/hello");
   const { path } = place.value;
-  const needsYou = data?.needsYou ?? 0;
+  const questions = data?.questions ?? 0;
   return (
     <div class="shell">
       <a class="skip" href="#main">
@@ -46,9 +46,9 @@ export function Shell() {
               <li key={to}>
                 <Link to={to} current={path === to}>
                   {name}
-                  {to === "/inbox" && needsYou > 0 && (
+                  {to === "/inbox" && questions > 0 && (
                     <span class="count">
-                      {needsYou}
+                      {questions}
                       <span class="unseen"> waiting for you</span>
                     </span>
                   )}

@@ -49,6 +49,7 @@ export function Board() {
 
 function Summary({ board }: { readonly board: BoardDocument }) {
   const { counts, spentUsd, costUnknown, limitUsd } = board;
+  const needsYou = board.columns.find(({ name }) => name === "needs-you")?.total ?? 0;
   const parts = [
     counted(counts.stories, "story", "stories"),
     ...(counts.accepted > 0 ? [`${counts.accepted} accepted`] : []),
@@ -57,9 +58,9 @@ function Summary({ board }: { readonly board: BoardDocument }) {
   ];
   return (
     <p class="summary">
-      {counts.needsYou > 0 && (
+      {needsYou > 0 && (
         <Link to="/inbox" class="needs">
-          {counts.needsYou} {counts.needsYou === 1 ? "needs" : "need"} you
+          {needsYou} {needsYou === 1 ? "needs" : "need"} you
         </Link>
       )}
       <span>{parts.join(" · ")}</span>

@@ -1,5 +1,7 @@
 import type { InboxDocument, InboxEntry } from "../../../src/views/dashboard.ts";
+import { findingText } from "../../../src/views/finding-text.ts";
 import { counted } from "../../../src/views/words.ts";
+import { Answered } from "../parts/answered.tsx";
 import { AnswerForm } from "../parts/answer-form.tsx";
 import { Loading } from "../parts/loading.tsx";
 import { MarkdownView } from "../parts/markdown-view.tsx";
@@ -8,7 +10,17 @@ import { Link } from "../router.tsx";
 import { useDocument } from "../use-document.ts";
 import { useTitle } from "../use-title.ts";
 
-const MATTERS = new Set(["escalation.raised", "person.answered", "story.accepted", "story.failed", "health.checked"]);
+const MATTERS = new Set([
+  "escalation.raised",
+  "person.answered",
+  "story.accepted",
+  "story.failed",
+  "health.checked",
+  "answer.undone",
+  "attempt.started",
+  "gate.started",
+  "story.held",
+]);
 
 /** What waits for a person: the question, why now, what was tried, and what each answer will do. */
 export function Inbox() {
@@ -23,17 +35,15 @@ export function Inbox() {
         )}
       </div>
       <Loading loaded={loaded}>
-        {({ items }) =>
-          items.length === 0 ? (
-            <p class="empty">Nothing waits for you.</p>
-          ) : (
-            <div class="inbox">
-              {items.map((item) => (
-                <Question item={item} onAnswered={loaded.reload} key={item.id} />
-              ))}
-            </div>
-          )
-        }
+        {({ items, answered }) => (
+          <div class="inbox">
+            {items.length === 0 && <p class="empty">Nothing waits for you.</p>}
+            {items.map((item) => (
+              <Question item={item} onAnswered={loaded.reload} key={item.id} />
+            ))}
+            <Answered answered={answered} onUndone={loaded.reload} />
+          </div>
+        )}
       </Loading>
     </>
   );
@@ -66,6 +76,20 @@ function Question({ item, onAnswered }: { readonly item: InboxEntry; onAnswered(
         <dd>{item.recommendation}</dd>
       </dl>
       <Tried item={item} />
+      {findings.length > 0 && (
+        <section aria-label="What was found">
+          <ul class="findings">
+            {findings.slice(0, 10).map((finding) => (
+              <li key={finding.id}>
+                <p class="muted">
+                  {finding.severity} · {finding.source}
+                </p>
+                <p>{findingText(finding, 400)}</p>
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
       <AnswerForm
         about={item.id}
         options={item.answers}

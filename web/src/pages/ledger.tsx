@@ -113,6 +113,9 @@ function Spending({ ledger }: { readonly ledger: LedgerDocument }) {
           cells: [spentText(row), moneyText(row.wastedUsd), durationText(row.timeMs), String(row.times)],
         }))}
       />
+      <p class="legend muted">
+        <span class="swatch" aria-hidden="true" /> spent on attempts that were sent back
+      </p>
       {ledger.more[view] > 0 && (
         <p class="muted">
           and {ledger.more[view]} more: remand cost --by {view}
@@ -123,7 +126,7 @@ function Spending({ ledger }: { readonly ledger: LedgerDocument }) {
 }
 
 function Waste({ ledger: { rows } }: { readonly ledger: LedgerDocument }) {
-  const causes = rows.cause.filter(({ wastedUsd }) => wastedUsd > 0);
+  const causes = rows.cause.filter(({ wastedUsd }) => wastedUsd > 0).toSorted((a, b) => b.wastedUsd - a.wastedUsd);
   if (causes.length === 0) return null;
   return (
     <section>

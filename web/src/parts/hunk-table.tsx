@@ -117,7 +117,7 @@ function BlameRow({ mark }: { readonly mark: BlameMark }) {
       <td colSpan={4}>
         <div class="blame">
           <p>
-            <Badge word="blocked" label={`Blamed by ${mark.gate}: ${how}`} />
+            <Badge word="blamed" label={`Blamed by ${mark.gate}: ${how}`} />
           </p>
           <p>{mark.explanation}</p>
           <details>

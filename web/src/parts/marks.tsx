@@ -22,6 +22,9 @@ const SIGNS: Readonly<Record<string, readonly [sign: string, tone: string]>> = {
   persisting: ["✖", "bad"],
   regressed: ["✖", "bad"],
   disputed: ["?", "warn"],
+  blamed: ["◉", "warn"],
+  proven: ["◉", "warn"],
+  done: ["✔", "good"],
 };
 
 /** A sign and a word, never a colour alone. */

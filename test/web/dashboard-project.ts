@@ -1,0 +1,169 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { DEMO_FILES } from "../../src/cli/demo-project.ts";
+import type { ScriptedAttempt, ScriptPart } from "../../src/schemas/agent-script.ts";
+import { makeRepository, type TestRepository } from "../adapters/git-repository.ts";
+
+const MAIN = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
+
+const story = (title: string, body: string, more = ""): string => `---\ntitle: ${title}\n${more}---\n\n${body}\n`;
+const ready = (id: string, words: string, more: ScriptedAttempt): ScriptedAttempt => ({
+  say: `${words}\n\nREADY_FOR_REVIEW: ${id}\n`,
+  ...more,
+});
+const failed = (id: string, finding: string, fix: string): ScriptedAttempt => ({
+  say: `REVIEW_FAILED: ${id}\n\nIssues Found:\n- ${finding}\n\nRequired Fixes:\n- ${fix}\n\nPriority: HIGH\n`,
+  cost: 0.03,
+});
+const passed = (id: string): ScriptedAttempt => ({
+  say: `REVIEW_PASSED: ${id}\n\nSummary: it does what was asked\n`,
+  cost: 0.03,
+});
+const audited = (id: string): ScriptedAttempt => ({
+  say: `AUDIT_PASSED: ${id}\n\nVerification Results:\n- AC1: VERIFIED - it was run\n\nSummary: it holds\n`,
+  cost: 0.02,
+});
+const playing = (role: string, id: string, ...attempts: ScriptedAttempt[]): ScriptPart => ({
+  match: { role, story: id },
+  attempts,
+});
+
+const EXPORT = `/** Invoices as lines of CSV. */
+export function toCsv(invoices) {
+  return invoices.map((each) => [each.id, each.name, each.total].join(",")).join("\\n");
+}
+`;
+
+/** A reviewer who is never content: the story ends at a person, and goes on when that person says how. */
+const BILLING: readonly ScriptPart[] = [
+  playing(
+    "developer",
+    "billing-export",
+    ready("billing-export", "Wrote the export.", { edit: { "src/export.js": EXPORT }, cost: 0.21 }),
+    ready("billing-export", "Quoted the names.", {
+      edit: { "src/export.js": EXPORT.replace("each.name,", '`"${each.name}"`,') },
+      cost: 0.18,
+    }),
+    ready("billing-export", "Escaped the quotes in them.", {
+      edit: { "src/export.js": EXPORT.replace("each.name,", "JSON.stringify(each.name),") },
+      cost: 0.14,
+    }),
+    ready("billing-export", "Wrote the totals with a point, as the importer wants them.", {
+      edit: { "src/export.js": EXPORT.replace("each.total", "each.total.toFixed(2)") },
+      cost: 0.11,
+    }),
+  ),
+  playing(
+    "critic",
+    "billing-export",
+    failed("billing-export", "src/export.js:3: a comma in a name breaks the line", "quote the names"),
+    failed("billing-export", "src/export.js:3: a quote in a name breaks the line", "double the quotes"),
+    failed("billing-export", "src/export.js:3: which separator does the importer want for decimals?", "ask somebody"),
+    passed("billing-export"),
+  ),
+  playing("auditor", "billing-export", audited("billing-export")),
+];
+
+const GREETING = "export const greeting = (name) => `Hello, ${name}.`;\n";
+
+const EASY: readonly ScriptPart[] = [
+  playing(
+    "developer",
+    "greet-by-name",
+    ready("greet-by-name", "It greets.", { edit: { "src/greet.js": GREETING }, cost: 0.06 }),
+  ),
+  playing("critic", "greet-by-name", passed("greet-by-name")),
+  playing("auditor", "greet-by-name", audited("greet-by-name")),
+];
+
+const demoScript = (): string => DEMO_FILES["agent-script.yaml"]!;
+
+/** Files of a project with stories that end in every way, played by scripted agents. */
+export function projectFiles(more: Readonly<Record<string, string>> = {}, parts: readonly ScriptPart[] = []) {
+  const use = (file: string): object => ({ use: "scripted", command: file });
+  // The demo's own script plays everybody who is not in the other one.
+  const own = JSON.stringify({ version: 1, parts: [...parts, ...BILLING, ...EASY] }, null, 2);
+  const joined = `${demoScript().trimEnd()}\n`.replace(/^parts:$/m, `parts:\n${asYamlItems(own)}`);
+  return {
+    ...DEMO_FILES,
+    "agent-script.yaml": joined,
+    "remand.yaml": `version: 1\npreset: critic-audit\nagents: ${JSON.stringify({
+      developer: use("agent-script.yaml"),
+      critic: use("agent-script.yaml"),
+      auditor: use("agent-script.yaml"),
+    })}\ngates: { checks: { commands: [node --test] } }\nlimits: { costUsd: 2 }\n`,
+    "stories/billing-export.md": story(
+      "Export the invoices as CSV",
+      "The importer of the accountants reads CSV.\n\n## Acceptance criteria\n\n- [ ] names with commas survive",
+    ),
+    "stories/greet-by-name.md": story("Greet people by their name", "## Acceptance criteria\n\n- [ ] it says the name"),
+    "stories/totals-page.md": story(
+      "Show the totals of the export",
+      "Needs the export.",
+      "depends_on: [billing-export]\n",
+    ),
+    "stories/old-idea.md": story("Remember the last filter", "Some day.", "status: backlog\n"),
+    ...more,
+  };
+}
+
+/** JSON is YAML: each part becomes one item of the list. */
+const asYamlItems = (script: string): string =>
+  (JSON.parse(script) as { parts: object[] }).parts.map((part) => `  - ${JSON.stringify(part)}`).join("\n");
+
+export interface DashboardProject {
+  readonly repository: TestRepository;
+  /** `remand run`, to its end. */
+  run(): Promise<number | null>;
+  /** `remand run`, going on in the background. */
+  start(...args: string[]): ChildProcess;
+  /** `remand serve`; says its address. */
+  serve(...args: string[]): Promise<{ readonly url: string; readonly port: number; readonly token: string }>;
+  clear(): Promise<void>;
+}
+
+export function dashboardProject(files: Readonly<Record<string, string>> = projectFiles()): DashboardProject {
+  const repository = makeRepository(files);
+  const started: ChildProcess[] = [];
+  const start = (...args: string[]): ChildProcess => {
+    const env = { ...repository.env, USER: "ada", NO_COLOR: "1" };
+    const child = spawn(process.execPath, [MAIN, ...args], {
+      cwd: repository.root,
+      env,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    started.push(child);
+    return child;
+  };
+  return {
+    repository,
+    start,
+    run: async () => {
+      const child = start("run", "--reporter", "minimal");
+      child.stdout?.resume();
+      child.stderr?.resume();
+      const [code] = (await once(child, "exit")) as [number | null];
+      return code;
+    },
+    serve: async (...args) => {
+      const child = start("serve", "--port", "0", "--json", ...args);
+      let text = "";
+      let trouble = "";
+      child.stderr?.on("data", (data) => (trouble += String(data)));
+      for await (const data of child.stdout ?? []) {
+        text += String(data);
+        if (text.trimEnd().endsWith("}")) return JSON.parse(text) as { url: string; port: number; token: string };
+      }
+      throw new Error(`remand serve ended: ${trouble}`);
+    },
+    clear: async () => {
+      for (const child of started) {
+        if (child.exitCode !== null || child.signalCode !== null) continue;
+        child.kill("SIGINT");
+        await once(child, "exit");
+      }
+      repository.clear();
+    },
+  };
+}

@@ -1,0 +1,45 @@
+import { useState } from "preact/hooks";
+import type { OpenAnswer } from "../../../src/views/dashboard.ts";
+import { say } from "../ask.ts";
+import { Link } from "../router.tsx";
+import { asRefusal } from "../use-document.ts";
+import { Ago } from "./marks.tsx";
+
+/** What was said and not yet acted upon: until then it can be taken back. */
+export function Answered({ answered, onUndone }: { readonly answered: readonly OpenAnswer[]; onUndone(): void }) {
+  const [told, setTold] = useState("");
+  const undo = async (story: string): Promise<void> => {
+    try {
+      await say("/undo", { about: story });
+      setTold(`Taken back: ${story} stands as it did before.`);
+    } catch (error) {
+      const { message, hint } = asRefusal(error);
+      setTold(`${message}. ${hint}`);
+    }
+    onUndone();
+  };
+  return (
+    <section aria-label="Answered">
+      <p role="status">{told}</p>
+      {answered.length > 0 && <h2>Answered, and not begun</h2>}
+      <ul class="findings">
+        {answered.map(({ story, title, verb, by, message, at }) => (
+          <li key={story}>
+            <p>
+              <Link to={`/story/${story}`}>{title}</Link>: {by} says <strong>{verb}</strong>
+              {message !== "" && `: ${message}`}{" "}
+              <span class="muted">
+                <Ago at={at} />
+              </span>
+            </p>
+            <p>
+              <button type="button" onClick={() => void undo(story)}>
+                Take it back
+              </button>
+            </p>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

@@ -70,16 +70,28 @@ function triggerOf(judgement: Judgement): ReworkTrigger {
       const survivors = findings.map(({ file, line, message, suggestedFix }) => ({
         file: file ?? "",
         line: line ?? 0,
-        mutation: message,
+        mutation: mutationIn(message),
         description: message,
         recommendedTest: suggestedFix ?? "",
       }));
-      return { type: "survivors", survivors, score: summary };
+      return { type: "survivors", survivors, score: scoreIn(summary) };
     }
     case "integrity":
     case "merge":
       return { type: "reasons", reasons: findings.length === 0 ? [summary] : findings.map(({ message }) => message) };
   }
+}
+
+/** In S1's words, where the finding tells what became what: "replaced > with >=". */
+function mutationIn(message: string): string {
+  const [, from, to] = /when (.+) becomes (.+)$/s.exec(message) ?? [];
+  if (from === undefined || to === undefined) return message;
+  return `replaced ${from.replaceAll("`", "")} with ${to.replaceAll("`", "")}`;
+}
+
+function scoreIn(summary: string): string {
+  const [, share] = /killed, (\d+(?:\.\d+)?) %/.exec(summary) ?? [];
+  return share === undefined ? summary : `${share}%`;
 }
 
 function failuresOf({ runs, findings, summary }: Judgement): { check: string; environment: string; details: string }[] {

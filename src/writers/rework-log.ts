@@ -22,7 +22,8 @@ export function writeReworkLog(sliceId: string, records: readonly ReworkRecord[]
 function triggerOf(trigger: ReworkTrigger): object {
   switch (trigger.type) {
     case "findings":
-      return { stage: trigger.stage, findings: trigger.findings.map(findingOf) };
+      // S1 writes the names of its stages with underscores.
+      return { stage: trigger.stage.replaceAll("-", "_"), findings: trigger.findings.map(findingOf) };
     case "survivors":
       return {
         survivors: trigger.survivors.map(({ file, line, mutation, recommendedTest }) => ({

@@ -1,0 +1,324 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createScriptedAgent } from "../../src/adapters/agents/scripted-agent.ts";
+import { createSystemClock } from "../../src/adapters/clock/system-clock.ts";
+import { run, type Agent, type Event, type RunResult, type Stored } from "../../src/index.ts";
+import type { ScriptedAttempt } from "../../src/schemas/agent-script.ts";
+import { writeEscalation } from "../../src/writers/escalation.ts";
+import { makeRepository, type TestRepository } from "../adapters/git-repository.ts";
+
+/*
+ * S1's rework protocol over whole runs: what fails where goes to whom, on whose account, and what is judged again.
+ * The tests of the project are real; mutants and CI are told by small commands of its own, so that each gate can be
+ * made to fail when it should. Real mutation testing is in factory.test.ts.
+ */
+
+/** A mutant lives until a test speaks of its boundary. */
+const MUTATE = `
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+const tests = readdirSync("test").map((name) => readFileSync("test/" + name, "utf8")).join();
+const mutant = { id: "1", mutatorName: "EqualityOperator", replacement: ">=", location: { start: { line: 2, column: 16 }, end: { line: 2, column: 17 } } };
+const files = Object.fromEntries(process.env.REMAND_FILES.split(",").map((file) => [
+  file,
+  { language: "javascript", source: readFileSync(file, "utf8"), mutants: [
+    { ...mutant, status: tests.includes("at the limit") ? "Killed" : "Survived" },
+    { ...mutant, id: "2", replacement: "<", status: "Killed" },
+  ] },
+]));
+mkdirSync("reports/mutation", { recursive: true });
+writeFileSync("reports/mutation/mutation.json", JSON.stringify({ schemaVersion: "2", thresholds: { high: 80, low: 60 }, files }));
+`;
+/** Fails as CI does: once for want of a network, and for a test as long as the code says it is slow. */
+const CI = `
+test -e ../../ran-once || { touch ../../ran-once; echo 'fatal: unable to access: Could not resolve host: example.test'; exit 128; }
+if grep -q slow src/cap.js; then echo ' FAIL  test/cap.test.js > cap'; echo 'AssertionError: expected 9 to be 5'; exit 1; fi
+`;
+
+let repository: TestRepository;
+let lines: Stored[];
+let prompts: { role: string; prompt: string }[];
+
+const slice = (id: string, more = ""): string =>
+  `---\ntitle: Cap a number (${id})\nstatus: ready\n${more}---\n\nA number is never above its cap.\n\n## Acceptance Criteria\n\n- [ ] cap(7, 5) is 5\n`;
+
+beforeEach(() => {
+  repository = makeRepository({
+    "package.json": '{ "name": "caps", "private": true, "type": "module" }\n',
+    ".gitignore": "reports/\n.remand/\n",
+    "scripts/mutate.js": MUTATE,
+    "scripts/ci.sh": CI,
+    "src/sum.js": "export const sum = (a, b) => a + b;\n",
+    "test/sum.test.js": testFile("sum", "sum", "assert.equal(sum(1, 2), 3);"),
+    "stories/cap.md": slice("cap"),
+  });
+  lines = [];
+  prompts = [];
+});
+afterEach(() => repository.clear());
+
+function testFile(name: string, imported: string, ...asserts: readonly string[]): string {
+  return [
+    'import assert from "node:assert/strict";',
+    'import test from "node:test";',
+    `import { ${imported} } from "../src/${name}.js";`,
+    `test("${name}", () => {\n  ${asserts.join("\n  ")}\n});`,
+    "",
+  ].join("\n");
+}
+
+const code = (more: string, compare = ">"): string =>
+  `export function cap(value, limit) {\n  return value ${compare} limit ? limit : value; // ${more}\n}\n`;
+const TEST = testFile("cap", "cap", "assert.equal(cap(7, 5), 5);", "assert.equal(cap(3, 5), 3);");
+const says = (files: Readonly<Record<string, string>>, summary = "did it"): ScriptedAttempt => ({
+  edit: { ...files },
+  say: `READY_FOR_REVIEW: {story}\n\nSummary: ${summary}\n`,
+});
+const passes: ScriptedAttempt = { say: "REVIEW_PASSED: {story}\n\n{answers}\n\nSummary: reads well\n" };
+const rejects = (issue: string): ScriptedAttempt => ({
+  say: `REVIEW_FAILED: {story}\n\n{answers}\n\nIssues Found:\n- ${issue}\n\nRequired Fixes:\n- mend it\n`,
+});
+
+/** What a role does, call by call; for one slice only where its name is `role/slice`. */
+type Scripts = Readonly<Record<string, readonly ScriptedAttempt[]>>;
+
+function agent(role: string, scripts: Scripts): Agent {
+  const parts = Object.entries(scripts).flatMap(([name, attempts]) => {
+    const [of, story] = name.split("/");
+    return of === role ? [{ ...(story === undefined ? {} : { match: { story } }), attempts: [...attempts] }] : [];
+  });
+  // The first part that fits is played, so what is for one slice comes before what is for all.
+  parts.sort((a, b) => Number("match" in b) - Number("match" in a));
+  const scripted = createScriptedAgent({ name: role, role, script: { parts }, clock: createSystemClock() });
+  return {
+    name: role,
+    run: async (request, control) => {
+      prompts.push({ role, prompt: request.prompt });
+      const result = await scripted.run(request, control);
+      // A second look answers each finding of the first, by the id that it was shown.
+      const known = [...new Set(request.prompt.match(/\b[0-9a-f]{16}\b/g) ?? [])];
+      return {
+        ...result,
+        text: result.text.replace("{answers}", known.map((id) => `${id}: ADDRESSED - seen`).join("\n")),
+      };
+    },
+  };
+}
+
+function factory(
+  scripts: Scripts,
+  config: { autonomy?: "conservative" | "standard" | "full"; set?: readonly string[] } = {},
+): Promise<RunResult> {
+  const { autonomy = "full", set = [] } = config;
+  const roles = { "spec-reviewer": [passes], "code-reviewer": [passes], "domain-reviewer": [passes], ...scripts };
+  const names = new Set(Object.keys(roles).map((name) => name.split("/")[0]!));
+  return run({
+    root: repository.root,
+    env: repository.env,
+    agents: Object.fromEntries([...names].map((role) => [role, agent(role, roles)])),
+    onLines: (more) => void lines.push(...more),
+    config: {
+      version: 1,
+      preset: "factory",
+      autonomy,
+      ...(autonomy === "full" ? { merge: "auto" as const } : {}),
+      gates: {
+        tdd: { commands: ["node --test"], reruns: 0 },
+        mutation: { commands: ["node scripts/mutate.js"] },
+        ci: { commands: ["sh scripts/ci.sh"] },
+      },
+      blame: { prove: false },
+      limits: { backoff: "10ms" },
+    },
+    set,
+  });
+}
+
+const events = <T extends Event["type"]>(type: T, story = "cap"): Extract<Event, { type: T }>[] =>
+  lines.flatMap(({ event, story: of }) =>
+    event.type === type && of === story ? [event as Extract<Event, { type: T }>] : [],
+  );
+const verdicts = (): string[] =>
+  events("gate.judged")
+    .filter(({ judgement }) => judgement.gate !== "integrity")
+    .map(({ judgement: { gate, result, ciClass } }) => [gate, result, ciClass ?? ""].join(" ").trim());
+const asked = (role: string): string[] => prompts.filter((each) => each.role === role).map(({ prompt }) => prompt);
+const trail = (path: string): unknown =>
+  JSON.parse(readFileSync(join(repository.root, ".remand/audit-trail", path), "utf8"));
+
+const MORE = testFile("more", "more", "assert.equal(more, 1);");
+const GOOD = { "src/cap.js": code("good"), "test/cap.test.js": TEST };
+
+describe("every gate fails once on the way of one slice", () => {
+  test("each failure goes to the pair, on its own account; only what could have changed is judged again", async () => {
+    const result = await factory({
+      "tdd-pair": [
+        says({ "src/cap.js": code("slow", "<"), "test/cap.test.js": TEST }, "wrote it"),
+        says({ "src/cap.js": code("slow") }, "turned it round"),
+        says({ "src/cap.js": code("slow, named") }, "named it"),
+        says(
+          { "test/limit.test.js": testFile("cap", "cap", "assert.equal(cap(5, 5), 5); // at the limit") },
+          "added the limit",
+        ),
+        says({ "src/cap.js": code("good") }, "made it quick"),
+      ],
+      "code-reviewer": [rejects("src/cap.js:2: the limit has no name"), passes],
+    });
+    expect(result).toMatchObject({ exitCode: 0, stories: [{ status: "accepted", attempts: 5 }] });
+    expect(verdicts()).toEqual([
+      "tdd fail",
+      "tdd pass",
+      "review fail",
+      "tdd pass",
+      "review pass",
+      "mutation fail",
+      "tdd pass",
+      "review pass",
+      "mutation pass",
+      "ci fail infrastructure",
+      "ci fail test",
+      "tdd pass",
+      "review pass",
+      "mutation pass",
+      "ci pass",
+      "merge pass",
+    ]);
+    const sent = events("work.sent-back").map(({ gate, failure, failureLimit, route: { role, tddPhase } }) =>
+      [gate, `${failure}/${failureLimit}`, role, tddPhase].join(" "),
+    );
+    // The CI's test failure is the second on the pair's own account; the network's trouble is on nobody's.
+    expect(sent).toEqual([
+      "tdd 1/3 tdd-pair green",
+      "review 1/3 tdd-pair green",
+      "mutation 1/3 tdd-pair red",
+      "ci 2/3 tdd-pair green",
+    ]);
+    // The second look begins at the stage that failed; a rework of another gate has all of it looked at again.
+    const looks = events("gate.started").filter(({ gate }) => gate === "review");
+    const all = ["spec-compliance", "code-quality", "domain-integrity"];
+    expect(looks.map(({ stages }) => stages)).toEqual([all, all.slice(1), all, all]);
+    expect(["spec-reviewer", "code-reviewer", "domain-reviewer"].map((role) => asked(role).length)).toEqual([3, 4, 3]);
+    const briefs = asked("tdd-pair");
+    expect(briefs[1]).toContain("Phase that failed: GREEN");
+    expect(briefs[2]).toContain("src/cap.js:2: the limit has no name");
+    expect(briefs[3]).toContain("### Surviving Mutants");
+    expect(briefs[4]).toContain("AssertionError: expected 9 to be 5");
+    expect(repository.git("show", "main:src/cap.js")).toBe(code("good"));
+    const log = trail("slices/cap/rework-log.json") as { slice_id: string; rework_entries: Record<string, unknown>[] };
+    expect(log.slice_id).toBe("cap");
+    const entries = log.rework_entries.map(({ timestamp, ...entry }) => {
+      expect(timestamp).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
+      return entry;
+    });
+    expect(entries).toEqual([
+      {
+        gate: "tdd",
+        attempt: 1,
+        trigger: { phase: "GREEN", output: "tdd: fail (node --test: 1 of 2 tests failed), 1 to fix", concerns: [] },
+        action_taken: "Routed to tdd-pair (GREEN) with test output",
+        outcome: "Fixed -- turned it round, re-tdd passed",
+      },
+      {
+        gate: "review",
+        attempt: 1,
+        trigger: {
+          stage: "code_quality",
+          findings: [{ severity: "IMPORTANT", file: "src/cap.js", line: 2, description: "the limit has no name" }],
+        },
+        action_taken: "Routed to tdd-pair (GREEN) with findings list",
+        outcome: "Fixed -- named it, re-review passed",
+      },
+      {
+        gate: "mutation",
+        attempt: 1,
+        trigger: {
+          survivors: [
+            {
+              file: "src/cap.js",
+              line: 2,
+              mutation: "replaced > with >=",
+              recommended_test: expect.stringMatching(/boundary.*\(src\/cap\.js:2\)/),
+            },
+          ],
+          score: "50%",
+        },
+        action_taken: "Routed to tdd-pair (RED) with survivor list",
+        outcome: "Fixed -- added the limit, re-mutation passed",
+      },
+      {
+        gate: "ci",
+        attempt: 1,
+        trigger: {
+          classification: "test",
+          step: "sh scripts/ci.sh",
+          output: expect.stringContaining("AssertionError: expected 9 to be 5"),
+        },
+        action_taken: "Routed to tdd-pair (GREEN) with CI output",
+        outcome: "Fixed -- made it quick, re-ci passed",
+      },
+    ]);
+  }, 60_000);
+});
+
+describe("a slice whose budget is used up", () => {
+  test("is escalated in S1's words, and the next unblocked slice goes on", async () => {
+    repository.write("stories/other.md", slice("other"));
+    repository.write("stories/after.md", slice("after", "depends_on: [cap]\n"));
+    const result = await factory(
+      {
+        "tdd-pair/other": [says({ "src/more.js": "export const more = 1;\n", "test/more.test.js": MORE })],
+        "tdd-pair/cap": [
+          says({ ...GOOD, "src/cap.js": code("one") }, "first"),
+          says({ "src/cap.js": code("two") }, "second"),
+          says({ "src/cap.js": code("three") }, "third"),
+        ],
+        "spec-reviewer/other": [passes],
+        "spec-reviewer/cap": [1, 2, 3].map((round) => rejects(`src/cap.js:2: reason ${round}`)),
+      },
+      { set: ["phases.implement=[integrity, tdd, review]", "deliver=branch", "merge=manual"] },
+    );
+    expect(result.exitCode).toBe(4);
+    expect(result.stories.map(({ id, status }) => `${id} ${status}`).sort()).toEqual([
+      "after waiting",
+      "cap escalated",
+      "other accepted",
+    ]);
+    expect(events("story.started", "after")).toEqual([]);
+    const { escalation } = events("escalation.raised")[0]!;
+    const text = writeEscalation(escalation, { id: "cap", title: "Cap a number (cap)" });
+    const commit = repository.git("rev-parse", "remand/cap").trim();
+    expect(text.split("\n").slice(0, 11)).toEqual([
+      "ESCALATION: Slice cap failed review gate 3 times",
+      "",
+      "Slice: Cap a number (cap)",
+      "Gate: review",
+      "",
+      "Attempt 1: first -> review: fail (spec-compliance), 1 to fix",
+      "Attempt 2: second -> review: fail (spec-compliance), 1 to fix",
+      "Attempt 3: third -> review: fail (spec-compliance), 1 to fix",
+      "",
+      `Current state: remand/cap, ${commit}`,
+      expect.stringMatching(/^Recommendation: failure 3 of 3, .*Read what each of the 3 failed attempts tried\./),
+    ]);
+  }, 60_000);
+});
+
+describe("conservative", () => {
+  test("nothing goes back, and no CI run is tried again, before a person has said so", async () => {
+    const agents = { "tdd-pair": [says({ ...GOOD, "src/cap.js": code("bad", "<") }), says(GOOD)] };
+    expect(await factory(agents, { autonomy: "conservative" })).toMatchObject({
+      exitCode: 4,
+      stories: [{ attempts: 1, question: { reason: { type: "approval", of: "rework" } } }],
+    });
+    expect(events("work.sent-back")).toEqual([]);
+  }, 60_000);
+
+  test("a CI run that the surroundings broke waits for a person too", async () => {
+    const set = ["phases.implement=[integrity, tdd, ci]", "deliver=branch"];
+    expect(await factory({ "tdd-pair": [says(GOOD)] }, { autonomy: "conservative", set })).toMatchObject({
+      exitCode: 4,
+      stories: [{ attempts: 1, question: { reason: { type: "approval", of: "retry" } } }],
+    });
+    expect(verdicts()).toEqual(["tdd pass", "ci fail infrastructure"]);
+  }, 60_000);
+});

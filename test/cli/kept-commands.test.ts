@@ -152,10 +152,6 @@ describe("remand diff", () => {
       exit: 2,
       err: expect.stringContaining("nothing was done for new yet"),
     });
-    expect(await on(host, diff, ["login", "--blame"])).toMatchObject({
-      exit: 2,
-      err: expect.stringContaining("not there yet"),
-    });
   });
 });
 

@@ -1,8 +1,15 @@
-import { RemandError } from "../../domain/error.ts";
-import { diffRange } from "../../views/diff-range.ts";
+import type { StoryState } from "../../domain/story-state.ts";
+import type { Stored } from "../../ports/journal.ts";
+import type { Workspace } from "../../ports/workspace.ts";
+import { readGitDiff } from "../../readers/git-diff.ts";
+import { diffDocument, type DiffDocument } from "../../views/diff-document.ts";
+import { diffRange, diffSteps } from "../../views/diff-range.ts";
+import { findingRounds } from "../../views/finding-rounds.ts";
 import { EXIT, type CliCommand, type World } from "../command.ts";
+import { diffBlameText } from "../diff-blame-text.ts";
 import { linesOf, looking, storyOf } from "../looking.ts";
 import { numberOf } from "../option-values.ts";
+import { paintFor } from "../terminal-kind.ts";
 
 interface Options {
   readonly attempt?: string;
@@ -15,6 +22,7 @@ const EXAMPLES = `Examples:
   remand diff checkout-retry                       everything the story has changed
   remand diff checkout-retry --attempt 2           what attempt 2 changed
   remand diff checkout-retry --since 1             what was changed after attempt 1
+  remand diff checkout-retry --blame               who wrote each line, with findings and blame beside it
 `;
 
 export const command: CliCommand = {
@@ -26,7 +34,7 @@ export const command: CliCommand = {
       .argument("<story>", "the story's id")
       .option("--attempt <number>", "what this attempt changed (with --since: up to this attempt)")
       .option("--since <number>", "only what was changed after this attempt")
-      .option("--blame", "say which attempt wrote each line (comes in a later version)")
+      .option("--blame", "say which attempt wrote each line, what was found there, and what was blamed")
       .option("--json", "print a document of the schema remand.diff/1")
       .addHelpText("before", EXAMPLES)
       .action(async (story: string, options: Options) => {
@@ -37,21 +45,38 @@ export const command: CliCommand = {
 };
 
 async function diff(world: World, typed: string, options: Options): Promise<void> {
-  if (options.blame === true)
-    throw new RemandError(
-      "usage",
-      "--blame is not there yet",
-      "remand diff --attempt n shows what each attempt wrote.",
-    );
   const attempt = options.attempt === undefined ? null : numberOf("--attempt", options.attempt, 1, 100_000);
   const since = options.since === undefined ? null : numberOf("--since", options.since, 1, 100_000);
   await looking(world, async (look) => {
-    const { id } = storyOf(look.state, typed).story;
-    const range = diffRange(id, await linesOf(look, id), attempt, since);
+    const state = storyOf(look.state, typed);
+    const { id } = state.story;
+    const lines = await linesOf(look, id);
+    const range = diffRange(id, lines, attempt, since);
     const workspace = await look.workspace();
+    if (options.blame === true) {
+      const document = await blamed(state, lines, range, workspace);
+      if (options.json !== true) return world.out(diffBlameText(document, paintFor(world.color)));
+      return world.out(`${JSON.stringify({ schema: "remand.diff/1", story: id, ...document }, null, 2)}\n`);
+    }
     const text = await workspace.diff(id, range.from, range.to);
     if (options.json !== true) return world.out(text === "" || text.endsWith("\n") ? text : `${text}\n`);
     const files = await workspace.changed(id, range.from, range.to);
     world.out(`${JSON.stringify({ schema: "remand.diff/1", story: id, ...range, files, diff: text }, null, 2)}\n`);
   });
+}
+
+async function blamed(
+  state: StoryState,
+  lines: readonly Stored[],
+  range: { readonly from: string; readonly to: string },
+  workspace: Workspace,
+): Promise<DiffDocument> {
+  const { id } = state.story;
+  const read = async (from: string, to: string) => readGitDiff(await workspace.diff(id, from, to));
+  const changes = [];
+  for (const step of diffSteps(lines, range.to))
+    changes.push({ attempt: step.attempt, files: await read(step.from, step.to) });
+  const attempts = lines.flatMap(({ event }) => (event.type === "attempt.finished" ? [event.attempt] : []));
+  const material = { ...range, attempts, files: await read(range.from, range.to), changes, lines };
+  return diffDocument({ ...material, findings: findingRounds(lines, state) }, Infinity);
 }

@@ -52,6 +52,8 @@ const LONGEST_MS = 120_000;
  */
 function asTarget(found: Blame, { hasChanged }: Suspicion): Blame {
   if (!hasChanged) return { ...found, verdict: "pre-existing", suspects: [], explanation: "No file was changed." };
+  // Changes that cannot be told apart are all of this conversation's, so it can be asked to mend them.
+  if (found.verdict === "too-broad") return { ...found, verdict: "unknown" };
   if (found.verdict !== "pre-existing") return found;
   return { ...found, verdict: "unmet", explanation: `It was red before, and is not met yet. ${found.explanation}` };
 }

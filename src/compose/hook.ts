@@ -6,7 +6,7 @@ import type { Event } from "../domain/event.ts";
 import { isPassed, type GateReport } from "../domain/gate-report.ts";
 import type { Judgement } from "../domain/gate.ts";
 import { storyId, type StoryId } from "../domain/ids.ts";
-import type { Policy } from "../domain/policy.ts";
+import type { GateRules, Policy } from "../domain/policy.ts";
 import type { RunState } from "../domain/run-state.ts";
 import type { Story } from "../domain/story.ts";
 import type { StoryState } from "../domain/story-state.ts";
@@ -88,8 +88,14 @@ function policyInside({ policy, gates }: StopPlan): Policy {
     onExhausted: "manual",
     deliver: "branch",
     phases: [{ phase: "implement", gates }],
+    gates: Object.fromEntries(Object.entries(policy.gates).map(([name, rules]) => [name, insideOf(rules)])) as Gates,
   };
 }
+
+type Gates = Policy["gates"];
+
+/** A person is there and sees what happens: a failure that nobody can explain may go back to whoever just worked. */
+const insideOf = (rules: GateRules): GateRules => ({ ...rules, onUnexplained: "send-back" });
 
 /** What happened since a person spoke last, and what follows from it. */
 interface Chain {

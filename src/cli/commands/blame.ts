@@ -1,12 +1,12 @@
-import type { BlameReport } from "../../domain/blame-report.ts";
 import { RemandError } from "../../domain/error.ts";
 import { knownDurationMs } from "../../config/duration.ts";
 import { blameDocument } from "../../views/blame-report.ts";
 import { problemText } from "../../writers/problem-text.ts";
 import { blameText } from "../blame-text.ts";
-import { EXIT, INTERRUPTED, type CliCommand, type ExitCode, type Interrupt, type World } from "../command.ts";
+import { EXIT, INTERRUPTED, type CliCommand, type ExitCode, type World } from "../command.ts";
 import { loadConfig } from "../load-config.ts";
 import { collect, numberOf } from "../option-values.ts";
+import { stoppable } from "../stoppable.ts";
 import { paintFor } from "../terminal-kind.ts";
 
 interface Options {
@@ -74,10 +74,17 @@ async function blame(world: World, options: Options): Promise<ExitCode> {
   };
   const wish = { config, output, command: check, at: options.at ?? null, base: options.base ?? null, limits };
   const prove = options.prove && config.blame.prove;
-  const { report, interrupt } = await looked(
-    world,
-    { ...wish, prove },
-    options.quiet === true || options.json === true,
+  const isQuiet = options.quiet === true || options.json === true;
+  const { done: report, interrupt } = await stoppable(world, (signal) =>
+    world.host.blame(world.cwd, {
+      ...wish,
+      prove,
+      signal,
+      onRun: (what) => {
+        if (!isQuiet) world.err(`run ${what}\n`);
+      },
+      onNotice: (text) => world.err(`remand: ${text}\n`),
+    }),
   );
   if (interrupt !== null) return INTERRUPTED[interrupt];
   if (options.json === true) world.out(`${JSON.stringify(blameDocument(report), null, 2)}\n`);
@@ -98,33 +105,4 @@ function timeOf(text: string): number {
   if (!/^(?:\d{1,6}(?:\.\d+)?(?:ms|s|m|h)\s*)+$/.test(text))
     throw new RemandError("usage", `${text} is not a length of time`, "Write it so: --time-max 5m");
   return knownDurationMs(text);
-}
-
-type Wish = Omit<Parameters<World["host"]["blame"]>[1], "signal" | "onRun" | "onNotice">;
-
-async function looked(
-  world: World,
-  wish: Wish,
-  isQuiet: boolean,
-): Promise<{ readonly report: BlameReport; readonly interrupt: Interrupt | null }> {
-  const stop = new AbortController();
-  let interrupt: Interrupt | null = null;
-  const unhook = world.onInterrupt((signal) => {
-    interrupt = signal;
-    world.err("remand: stopping (once more: at once)\n");
-    stop.abort();
-  });
-  try {
-    const report = await world.host.blame(world.cwd, {
-      ...wish,
-      signal: stop.signal,
-      onRun: (what) => {
-        if (!isQuiet) world.err(`run ${what}\n`);
-      },
-      onNotice: (text) => world.err(`remand: ${text}\n`),
-    });
-    return { report, interrupt };
-  } finally {
-    unhook();
-  }
 }

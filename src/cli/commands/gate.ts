@@ -2,11 +2,12 @@ import { resolve } from "node:path";
 import { isPassed, type GateReport } from "../../domain/gate-report.ts";
 import { counted } from "../../views/words.ts";
 import { problemText } from "../../writers/problem-text.ts";
-import { EXIT, INTERRUPTED, type CliCommand, type ExitCode, type Interrupt, type World } from "../command.ts";
+import { EXIT, INTERRUPTED, type CliCommand, type ExitCode, type World } from "../command.ts";
 import { formatGates, gateSummary, GATE_FORMATS, type FormatSetting, type GateFormat } from "../gate-formats.ts";
 import { fieldsHelp, JSON_OPTION, pickedFields } from "../json-fields.ts";
-import { planGates, type PlannedGates } from "../gate-plan.ts";
+import { planGates } from "../gate-plan.ts";
 import { collect, wordOf } from "../option-values.ts";
+import { stoppable } from "../stoppable.ts";
 import { glyphsFor, paintFor } from "../terminal-kind.ts";
 
 interface Options {
@@ -63,7 +64,16 @@ async function gate(world: World, typed: readonly string[], options: Options): P
   const { plan, problems } = await planGates(world, { names, at, base, all, config, set });
   for (const problem of problems) world.err(`${problemText(problem, world)}\n`);
   if (plan === null) return EXIT.usage;
-  const { report, interrupt } = await judged(world, plan, options.verbose === true);
+  const { done: report, interrupt } = await stoppable(world, (signal) =>
+    world.host.gate(world.cwd, {
+      ...plan,
+      signal,
+      onOutput: (name, line) => {
+        if (options.verbose === true) world.err(`${name} | ${line}\n`);
+      },
+      onNotice: (text) => world.err(`remand: ${text}\n`),
+    }),
+  );
   if (interrupt !== null) return INTERRUPTED[interrupt];
   await tell(world, report, format, fields, options.output);
   return isPassed(report) ? EXIT.ok : EXIT.rejected;
@@ -82,33 +92,6 @@ function byEnding(file: string): GateFormat {
   if (file.endsWith(".sarif")) return "sarif";
   if (file.endsWith(".xml")) return "junit";
   return file.endsWith(".json") ? "json" : "text";
-}
-
-async function judged(
-  world: World,
-  plan: PlannedGates,
-  isVerbose: boolean,
-): Promise<{ readonly report: GateReport; readonly interrupt: Interrupt | null }> {
-  const stop = new AbortController();
-  let interrupt: Interrupt | null = null;
-  const unhook = world.onInterrupt((signal) => {
-    interrupt = signal;
-    world.err("remand: stopping (once more: at once)\n");
-    stop.abort();
-  });
-  try {
-    const report = await world.host.gate(world.cwd, {
-      ...plan,
-      signal: stop.signal,
-      onOutput: (name, line) => {
-        if (isVerbose) world.err(`${name} | ${line}\n`);
-      },
-      onNotice: (text) => world.err(`remand: ${text}\n`),
-    });
-    return { report, interrupt };
-  } finally {
-    unhook();
-  }
 }
 
 async function tell(

@@ -62,6 +62,7 @@ const COST: FieldsOf<CostRow> = {
   timeMs: true,
   times: true,
   wastedUsd: true,
+  wastedUnknown: true,
 };
 
 const STORY: FieldsOf<Story> = {

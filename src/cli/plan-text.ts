@@ -3,6 +3,7 @@ import type { Policy, SpendLimits } from "../domain/policy.ts";
 import type { RunState } from "../domain/run-state.ts";
 import type { Story } from "../domain/story.ts";
 import { byText, lookup } from "../stdx/sorted-map.ts";
+import { forecastLines, forecastOf } from "../views/forecast.ts";
 import { statusOf } from "../views/story-status.ts";
 import { counted, durationText, moneyText, shortLine } from "../views/words.ts";
 import { startOrder } from "./plan-order.ts";
@@ -29,7 +30,25 @@ export function planText(config: Config, policy: Policy, stories: readonly Story
     "Limits:",
     ...limitLines(policy),
     "",
+    "Forecast:",
+    ...forecastText(run, stories),
+    "",
   ].join("\n");
+}
+
+function forecastText(run: RunState | null, stories: readonly Story[]): string[] {
+  const lines =
+    run === null
+      ? []
+      : forecastLines(
+          forecastOf(
+            run,
+            stories.map(({ id }) => id),
+          ),
+        );
+  return lines.length === 0
+    ? ["  unknown: no agent has said yet what it costs here"]
+    : lines.map((line) => `  ${line}`);
 }
 
 const commandText = (command: string | CommandConfig): string =>

@@ -1,6 +1,7 @@
 import type { StoryId } from "../domain/ids.ts";
 import type { RunOutline } from "../domain/outline.ts";
 import { boardRows } from "../views/board.ts";
+import { forecastOf } from "../views/forecast.ts";
 import { runCounts } from "../views/run-summary.ts";
 import { exitCodeOf } from "./exit.ts";
 
@@ -11,6 +12,7 @@ export function runDocument(run: RunOutline, asked: readonly StoryId[] | null, s
     exit: exitCodeOf(run, asked),
     counts: runCounts(run, asked),
     spent: run.spent,
+    forecast: forecastOf(run, asked),
     question: run.escalation,
     stories: boardRows(run, asked),
   };

@@ -1,4 +1,4 @@
-import type { Recorded } from "../domain/event.ts";
+import type { Cost, Event, Recorded } from "../domain/event.ts";
 import type { RunState } from "../domain/run-state.ts";
 import { byText, entries } from "../stdx/sorted-map.ts";
 
@@ -15,8 +15,10 @@ export interface CostRow {
   readonly timeMs: number;
   /** Dispatches of an agent, or judgements of a gate. */
   readonly times: number;
-  /** What was spent on attempts that were sent back. */
+  /** What was spent on attempts that came to nothing: sent back, ended without work, or of a story that failed. */
   readonly wastedUsd: number;
+  /** Of one of them nobody said what it cost. */
+  readonly wastedUnknown: boolean;
 }
 
 /** What was spent, by one view of it, the dearest first. */
@@ -32,7 +34,15 @@ export function costRows(lines: readonly Recorded[], run: RunState, by: CostView
 }
 
 type Spent = Omit<CostRow, "name">;
-const NOTHING: Spent = { costUsd: 0, costUnknown: false, tokens: 0, timeMs: 0, times: 0, wastedUsd: 0 };
+const NOTHING: Spent = {
+  costUsd: 0,
+  costUnknown: false,
+  tokens: 0,
+  timeMs: 0,
+  times: 0,
+  wastedUsd: 0,
+  wastedUnknown: false,
+};
 
 export function costTotal(rows: readonly CostRow[]): Spent {
   return rows.reduce<Spent>(added, NOTHING);
@@ -47,6 +57,7 @@ function added<R extends Spent>(row: R, more: Spent): R {
     timeMs: row.timeMs + more.timeMs,
     times: row.times + more.times,
     wastedUsd: row.wastedUsd + more.wastedUsd,
+    wastedUnknown: row.wastedUnknown || more.wastedUnknown,
   };
 }
 
@@ -57,51 +68,93 @@ interface Spending extends Spent {
   readonly cause: string | null;
 }
 
-/** Each attempt and each judgement. An attempt that was sent back is known as one by what follows it. */
+/** Everything that was paid for. That an attempt came to nothing is known by what follows it. */
 function spendings(lines: readonly Recorded[]): readonly Spending[] {
   const all: Spending[] = [];
   const started = new Map<string | null, { role: string; cause: string }>();
-  const last = new Map<string | null, number>();
-  for (const { story, event } of lines) {
-    if (event.type === "attempt.started") started.set(story, { role: event.role, cause: causeOf(event.reworkOf) });
-    if (event.type === "attempt.finished") {
-      const { role = null, cause = null } = started.get(story) ?? {};
-      last.set(story, all.length);
-      all.push({ story, role, cause, gate: null, ...spentOn(event.costUsd, event.tokens, event.durationMs, true) });
+  /** Where the parts of a story's attempts are: of the newest, and of all. */
+  const newest = new Map<string | null, number[]>();
+  const attempts = new Map<string | null, number[]>();
+  const waste = (places: readonly number[] | undefined): void => {
+    for (const at of places ?? []) {
+      const { costUsd, costUnknown } = all[at]!;
+      all[at] = { ...all[at]!, wastedUsd: costUsd, wastedUnknown: costUnknown };
     }
-    if (event.type === "gate.judged") {
-      const { gate, costUsd, tokens, durationMs, asked } = event.judgement;
+  };
+  for (const { story, event } of lines) {
+    if (event.type === "attempt.started") {
+      started.set(story, { role: event.role, cause: causeOf(event.reworkOf) });
+      newest.set(story, []);
+    }
+    if (event.type === "attempt.unclear" || event.type === "attempt.finished") {
+      const { role = null, cause = null } = started.get(story) ?? {};
+      const places = newest.get(story) ?? [];
+      newest.set(story, [...places, all.length]);
+      attempts.set(story, [...(attempts.get(story) ?? []), all.length]);
+      const times = event.type === "attempt.finished" ? 1 : 0;
+      all.push({ story, role, cause, gate: null, ...spentOn(event, true), times });
+    }
+    const besides = besidesAttempts(story, event);
+    if (besides !== null) all.push(besides);
+    const isSentBack = event.type === "work.sent-back";
+    if (isSentBack || (event.type === "attempt.finished" && event.outcome.type !== "ready")) waste(newest.get(story));
+    if (isAbandoned(event)) waste(attempts.get(story));
+  }
+  return all;
+}
+
+/** The story is over and its work is nobody's. */
+const isAbandoned = (event: Event): boolean =>
+  event.type === "story.failed" || (event.type === "person.answered" && event.answer.verb === "abandon");
+
+/** What else costs: gates, blame, a look at a disputed finding, and mending the surroundings. */
+function besidesAttempts(story: string | null, event: Event): Spending | null {
+  switch (event.type) {
+    case "gate.judged": {
+      const { gate, asked } = event.judgement;
       // Commands cost time; only where somebody was asked is money unknown when it is not said.
       const isAsked = Object.keys(asked ?? {}).length > 0;
       const role = isAsked ? Object.keys(asked!).sort(byText).join(", ") : null;
-      all.push({ story, role, cause: null, gate, ...spentOn(costUsd, tokens, durationMs, isAsked) });
+      return { story, role, cause: null, gate, ...spentOn(event.judgement, isAsked) };
     }
-    const at = last.get(story);
-    if (event.type === "work.sent-back" && at !== undefined) all[at] = { ...all[at]!, wastedUsd: all[at]!.costUsd };
+    case "blame.found":
+      return { story, role: null, cause: "blame", gate: event.gate, ...spentOn(event, false) };
+    case "finding.adjudicated":
+      return {
+        story,
+        role: event.by === "engine" ? null : event.by,
+        cause: "disputes",
+        gate: null,
+        ...spentOn(event, event.by !== "engine"),
+      };
+    case "remediation.finished":
+    case "health.checked":
+      return { story, role: null, cause: "mending the surroundings", gate: null, ...spentOn(event, true) };
+    default:
+      return null;
   }
-  return all;
 }
 
 const causeOf = (reworkOf: string | null): string =>
   reworkOf === null ? "first attempts" : `rework after ${reworkOf}`;
 
-function spentOn(costUsd: number | undefined, tokens: number | undefined, durationMs: number, isPaid: boolean): Spent {
+function spentOn({ costUsd, tokens, durationMs }: Cost, isPaid: boolean): Spent {
   return {
+    ...NOTHING,
     costUsd: costUsd ?? 0,
     costUnknown: isPaid && costUsd === undefined,
     tokens: tokens ?? 0,
     timeMs: durationMs,
     times: 1,
-    wastedUsd: 0,
   };
 }
 
 /** Places that were reworked, over all stories. */
 function locationRows(run: RunState): readonly CostRow[] {
   const rows = new Map<string, CostRow>();
-  for (const [, { locations }] of entries(run.stories)) {
+  for (const [, { locations, spent: of }] of entries(run.stories)) {
     for (const [name, { attempts, totalCostUsd }] of Object.entries(locations)) {
-      const spent = { ...NOTHING, costUsd: totalCostUsd, times: attempts };
+      const spent = { ...NOTHING, costUsd: totalCostUsd, costUnknown: of.costUnknown, times: attempts };
       rows.set(name, added(rows.get(name) ?? { ...NOTHING, name }, spent));
     }
   }

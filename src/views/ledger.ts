@@ -4,6 +4,7 @@ import type { StoryState } from "../domain/story-state.ts";
 import { entries } from "../stdx/sorted-map.ts";
 import { COST_VIEWS, costRows, costTotal, type CostRow, type CostView } from "./cost.ts";
 import { dailyMetrics } from "./daily-metrics.ts";
+import { forecastOf, type Forecast } from "./forecast.ts";
 
 /** What was spent, on what, and what is likely to come. */
 export interface Ledger {
@@ -13,7 +14,7 @@ export interface Ledger {
   /** How many rows of each view were left out. */
   readonly more: { readonly [V in CostView]: number };
   readonly days: readonly LedgerDay[];
-  readonly forecast: { readonly stories: number; readonly nextUsd: number; readonly unknown: number };
+  readonly forecast: Forecast;
   readonly troubleSpots: readonly TroubleSpot[];
 }
 
@@ -53,7 +54,7 @@ export function ledgerOf(lines: readonly Recorded[], run: RunState, mostRows: nu
         sentBack,
         accepted,
       })),
-    forecast: forecastOf(run),
+    forecast: forecastOf(run, null),
     troubleSpots: troubleSpots(run),
   };
 }
@@ -63,14 +64,6 @@ const MOST_SPOTS = 20;
 
 const byView = <T>(pairs: readonly (readonly [CostView, T])[]): { readonly [V in CostView]: T } =>
   Object.fromEntries(pairs) as { [V in CostView]: T };
-
-/** One more attempt of every story that is under way, at the mean of what its own have cost. */
-function forecastOf(run: RunState): Ledger["forecast"] {
-  const open = states(run).filter(({ policy, ending }) => policy !== null && ending === null);
-  const known = open.filter(({ spent, attempts }) => !spent.costUnknown && attempts.length > 0);
-  const nextUsd = known.reduce((sum, { spent, attempts }) => sum + spent.costUsd / attempts.length, 0);
-  return { stories: open.length, nextUsd, unknown: open.length - known.length };
-}
 
 function troubleSpots(run: RunState): readonly TroubleSpot[] {
   return states(run)

@@ -1,7 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { command as cost } from "../../src/cli/commands/cost.ts";
 import { command as runCommand } from "../../src/cli/commands/run.ts";
+import type { AttemptOutcome } from "../../src/domain/attempt.ts";
+import type { Event, Recorded } from "../../src/domain/event.ts";
+import { roleName, storyId } from "../../src/domain/ids.ts";
+import { EMPTY_RUN } from "../../src/policy/new-state.ts";
+import { costRows, costTotal } from "../../src/views/cost.ts";
 import { world as scripted } from "../seeds/scripted-run.ts";
+import { answer, attemptEnd } from "../simulation/world.ts";
 import { fakeHost } from "./fake-host.ts";
 import { run } from "./fake-surroundings.ts";
 import { memoryFiles } from "./memory-files.ts";
@@ -19,14 +25,19 @@ const ran = async (...argv: string[]) => {
 };
 const rows = async (by: string) => (JSON.parse((await ran("--by", by, "--json")).out) as { rows: object[] }).rows;
 
+const judgedFor = (event: Extract<Event, { type: "gate.judged" }>, costUsd: number): Event => ({
+  ...event,
+  judgement: { ...event.judgement, costUsd },
+});
+
 describe("remand cost", () => {
-  it("says what each story has cost, the dearest first, and what was sent back", async () => {
+  it("says what each story has cost, the dearest first, and what came to nothing", async () => {
     const { out, exit } = await ran();
     expect(exit).toBe(0);
     expect(out.split("\n").map((line) => line.replaceAll(/ +/g, " "))).toEqual([
-      "login $0.80 $0.40 sent back 2 m 6 times",
+      "login $0.80 $0.40 for nothing 2 m 6 times",
       "cart $0.00 3 times",
-      "all $0.80 $0.40 sent back 2 m 9 times",
+      "all $0.80 $0.40 for nothing 2 m 9 times",
       "",
     ]);
   });
@@ -62,6 +73,64 @@ describe("remand cost", () => {
     expect(await run(["cost"], [cost], { host: fakeHost(), files })).toMatchObject({ exit: 2 });
   });
 
+  it("the sum is what the run has spent, whatever it was spent on", async () => {
+    const well = scripted({ gates: { checks: ["fail"] }, attemptCostUsd: 0.4, attemptMs: 60_000, story: "login" });
+    const host = fakeHost({
+      script: (command, state, all) => {
+        const events = well(command, state, all);
+        if (command.type === "start-attempt" && command.attempt === 2 && events !== null) {
+          const unclear = { type: "attempt.unclear", attempt: 2, detail: "?", costUsd: 0.07, durationMs: 5 } as const;
+          return [events[0]!, unclear, ...events.slice(1)];
+        }
+        return events?.map((event) => (event.type === "gate.judged" ? judgedFor(event, 0.01) : event)) ?? null;
+      },
+    });
+    await run(["run", "--quiet"], [runCommand], { host, files });
+    await host.write(null, { type: "health.checked", healthy: true, remaining: [], costUsd: 0.03, durationMs: 7 });
+    const { spent } = host.state();
+    for (const by of ["story", "cause", "agent"] as const) {
+      const { total } = JSON.parse((await run(["cost", "--by", by, "--json"], [cost], { host, files })).out) as {
+        total: { costUsd: number; timeMs: number };
+      };
+      if (by === "story") expect(total).toMatchObject({ costUsd: expect.closeTo(spent.costUsd), timeMs: spent.timeMs });
+      else expect(total.costUsd).toBeLessThanOrEqual(spent.costUsd);
+    }
+    expect(spent.costUsd).toBeCloseTo(0.8 + 0.07 + 0.03 + 0.01 * 4);
+  });
+
+  it("counts as spent for nothing what was sent back, what ended without work, and what was abandoned", () => {
+    const at = (story: string, event: Event): Recorded => ({ v: 1, at: 0, story: storyId(story), event });
+    const attempt = (story: string, n: number, outcome: AttemptOutcome, costUsd?: number): Recorded[] => {
+      const { costUsd: _none, ...end } = attemptEnd(n, outcome, "t") as Extract<Event, { type: "attempt.finished" }>;
+      return [
+        at(story, {
+          type: "attempt.started",
+          attempt: n,
+          phase: "implement",
+          role: roleName("developer"),
+          reworkOf: null,
+          brief: null,
+          forecastUsd: null,
+        }),
+        at(story, { ...end, ...(costUsd === undefined ? {} : { costUsd }) }),
+      ];
+    };
+    const crashed: AttemptOutcome = { type: "crashed", detail: "exit 1" };
+    const ready: AttemptOutcome = { type: "ready" };
+    const lines = [
+      ...attempt("a", 1, crashed, 0.5),
+      ...attempt("a", 2, ready, 0.25),
+      ...attempt("b", 1, ready, 1),
+      ...attempt("b", 2, ready, 2),
+      at("b", answer("abandon")),
+      ...attempt("c", 1, crashed),
+    ];
+    const rows = costRows(lines, EMPTY_RUN, "story");
+    const wasted = Object.fromEntries(rows.map((row) => [row.name, [row.wastedUsd, row.wastedUnknown]]));
+    expect(wasted).toEqual({ a: [0.5, false], b: [3, false], c: [0, true] });
+    expect(costTotal(rows)).toMatchObject({ costUsd: 3.75, costUnknown: true, wastedUsd: 3.5, wastedUnknown: true });
+  });
+
   it("never takes unknown for nothing", async () => {
     const well = scripted({});
     const host = fakeHost({
@@ -74,5 +143,6 @@ describe("remand cost", () => {
     });
     await run(["run", "--quiet", "cart"], [runCommand], { host, files });
     expect((await run(["cost", "--by", "agent"], [cost], { host, files })).out).toMatch(/^developer +unknown/);
+    expect((await run(["cost"], [cost], { host, files })).out).toMatch(/\nall +unknown/);
   });
 });

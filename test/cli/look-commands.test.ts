@@ -37,6 +37,7 @@ describe("remand status", () => {
       "done   accepted   attempt 1/15  $0.00 of $10.00  every gate is open   integrity ✔  checks ✔",
       "login  escalated  attempt 3/15  $1.50 of $10.00  person: What should change before it tries again?   integrity ✔  checks ✖ 1 finding   remand answer esc-login-1 …",
       "3 stories · 1 accepted · 1 waiting · 1 needs you · $1.50",
+      "next: about $0.50 for the next attempt of 1 story",
       "",
     ]);
     expect(exit).toBe(4);

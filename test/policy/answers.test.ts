@@ -18,6 +18,16 @@ describe("a person's answer", () => {
     expect(stateOf(ran.run, "a").gates.review?.failures).toBe(0);
   });
 
+  it("send-back forgives that gate alone: what another gate counted stays", () => {
+    const run = stopped({ checks: ["fail", "fail"], review: ["fail", "fail", "fail"] });
+    const counts = (of: RunState) => [stateOf(of, "a").gates.checks?.failures, stateOf(of, "a").gates.review?.failures];
+    expect(counts(run)).toEqual([2, 3]);
+    const back = told(run, "a", answer("send-back", { message: "use the other one" }));
+    expect(counts(back)).toEqual([2, 0]);
+    expect(stateOf(back, "a").gates.review?.failuresEver).toBe(3);
+    expect(stateOf(back, "a").guidance).toEqual(["Ada: use the other one"]);
+  });
+
   it("send-back to a named phase asks for that phase's work, whatever failed", () => {
     const back = told(
       stopped({ review: ["fail", "fail", "fail", "fail"] }, presetPolicy("story")),

@@ -11,7 +11,7 @@ interface Options {
 }
 
 const EXAMPLES = `Examples:
-  remand cost                         what each story has cost, and how much of that was sent back
+  remand cost                         what each story has cost, and how much of that came to nothing
   remand cost --by agent              by who was asked
   remand cost --by cause              first attempts, and reworks by the gate that asked for them
   remand cost --by location --json    the places that were reworked, as a document for programs
@@ -53,7 +53,7 @@ function text(rows: readonly CostRow[]): string {
   const cells = [...rows, total].map((row) => [
     shortLine(row.name, 60),
     moneyOf(row),
-    row.wastedUsd === 0 ? "" : `${moneyText(row.wastedUsd)} sent back`,
+    wasteOf(row),
     row.timeMs === 0 ? "" : durationText(row.timeMs),
     `${row.times} ${row.times === 1 ? "time" : "times"}`,
   ]);
@@ -65,6 +65,11 @@ function text(rows: readonly CostRow[]): string {
       .trimEnd(),
   );
   return `${lines.join("\n")}\n`;
+}
+
+function wasteOf({ wastedUsd, wastedUnknown }: Pick<CostRow, "wastedUsd" | "wastedUnknown">): string {
+  if (wastedUsd === 0) return wastedUnknown ? "unknown for nothing" : "";
+  return `${wastedUnknown ? "at least " : ""}${moneyText(wastedUsd)} for nothing`;
 }
 
 function moneyOf({ costUsd, costUnknown }: Pick<CostRow, "costUsd" | "costUnknown">): string {

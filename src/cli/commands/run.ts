@@ -1,4 +1,5 @@
 import type { StoryId } from "../../domain/ids.ts";
+import { forecastOf } from "../../views/forecast.ts";
 import { problemText } from "../../writers/problem-text.ts";
 import { EXIT, type CliCommand, type ExitCode, type World } from "../command.ts";
 import { storiesFolder } from "../load-stories.ts";
@@ -108,7 +109,14 @@ async function printPlan(
       dependsOn,
       shelf,
     }));
-    const document = { schema: "remand.plan/1", order, asked, phases: policy.phases, limits: policy.limits };
+    const forecast =
+      look === null
+        ? null
+        : forecastOf(
+            look.state,
+            stories.map(({ id }) => id),
+          );
+    const document = { schema: "remand.plan/1", order, asked, phases: policy.phases, limits: policy.limits, forecast };
     world.out(
       isDocument ? `${JSON.stringify(document, null, 2)}\n` : planText(config, policy, stories, look?.state ?? null),
     );

@@ -1,5 +1,8 @@
+import type { StoryId } from "../../domain/ids.ts";
+import type { RunOutline } from "../../domain/outline.ts";
 import { entries } from "../../stdx/sorted-map.ts";
 import { boardRows, type BoardRow } from "../../views/board.ts";
+import { forecastLines, forecastOf } from "../../views/forecast.ts";
 import { stripText } from "../../views/gate-strip.ts";
 import type { Glyphs } from "../../views/glyphs.ts";
 import { summaryText } from "../../views/run-summary.ts";
@@ -56,11 +59,21 @@ async function status(
     world.out(`${JSON.stringify({ schema: "remand.status/1", stories }, null, 2)}\n`);
   } else {
     const glyphs = glyphsFor(world.env);
-    const lines = [...table(boardRows(run, asked), world.now(), glyphs), summaryText(run, asked, glyphs.dot)];
+    const lines = [
+      ...table(boardRows(run, asked), world.now(), glyphs),
+      summaryText(run, asked, glyphs.dot),
+      ...nextCost(run, asked),
+    ];
     // In one piece: with thousands of lines it is the number of writes that costs.
     world.out(`${lines.join("\n")}\n`);
   }
   return exitCodeOf(run, asked);
+}
+
+/** What more work of what is under way is likely to cost; nothing where nobody knows, or nothing is under way. */
+function nextCost(run: RunOutline, asked: readonly StoryId[] | null): string[] {
+  const forecast = forecastOf(run, asked);
+  return forecast.stories === 0 ? [] : forecastLines({ ...forecast, storyUsd: null }).map((line) => `next: ${line}`);
 }
 
 function table(rows: readonly BoardRow[], now: number, glyphs: Glyphs): string[] {

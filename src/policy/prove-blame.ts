@@ -98,9 +98,9 @@ function* proof(input: ProofInput, book: Notebook): Asking<Cause> {
     const before = yield* ask(book, whole, "base");
     const passed = groups.filter((group) => before[group] === "pass");
     if (passed.length > 0) return yield* changedTest(input, book, passed, whole, outcome);
-    return redBefore(input, before[groups[0]!] ?? "cannot-apply");
+    return yield* redBefore(input, book, whole, groups[0]!);
   }
-  return redBefore(input, outcome);
+  return yield* redBefore(input, book, unpinned, groups[0]!);
 }
 
 /** The untouched tree did not fail as recorded. */
@@ -114,7 +114,9 @@ function* notSeenAgain(book: Notebook): Asking<Cause> {
   return ranked("unknown", "the failing tests could not be run again");
 }
 
-function redBefore(input: ProofInput, outcome: Outcome): Cause {
+/** Red on the base: seen once more at least, because what comes and goes was there before as well. */
+function* redBefore(input: ProofInput, book: Notebook, base: readonly number[], group: number): Asking<Cause> {
+  const outcome = (yield* ask(book, base, "base", input.looksFlaky ? UNTOUCHED_RUNS : 2))[group] ?? "cannot-apply";
   if (outcome === "cannot-apply") return ranked("unknown", "the failing tests cannot be run on the base");
   if (outcome === "flaky") return { kind: "flaky", proven: true, hunks: [], because: "the base passes and fails" };
   if (input.looksEnvironmental)

@@ -5,7 +5,7 @@ import { someLines, type Live } from "./live.ts";
 
 export interface StreamOptions {
   readonly live: Live;
-  /** The last line that the reader has; `null`: what is there now is known, only what is new is wanted. */
+  /** The last line that the reader has; `null`: it has none, is told where it starts, and gets what comes after. */
   readonly after: number | null;
   readonly signal: AbortSignal;
   clean(text: string): string;
@@ -33,11 +33,14 @@ export function lineStream({ live, after, signal, clean }: StreamOptions): Reada
       return "";
     }
     const { state, sight } = present;
-    cursor ??= state.position;
+    if (cursor === null) {
+      cursor = state.position;
+      return `id: ${cursor}\nevent: start\ndata: {}\n\n`;
+    }
     // A journal that is shorter than what the reader has seen is another journal.
     if (cursor > state.position) {
       cursor = state.position;
-      return `event: reset\nid: ${cursor}\ndata: {}\n\n`;
+      return `id: ${cursor}\nevent: reset\ndata: {}\n\n`;
     }
     const lines = await someLines(sight, cursor, MOST_LINES);
     cursor = lines.at(-1)?.position ?? cursor;

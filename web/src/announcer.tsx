@@ -14,6 +14,7 @@ export function Announcer() {
     let gathered: StreamedLine[] = [];
     let timer: ReturnType<typeof setTimeout> | null = null;
     const stop = onLines((lines) => {
+      if (lines === null) return;
       gathered = [...gathered, ...lines.filter(({ type }) => TOLD.has(type))].slice(-20);
       if (gathered.length === 0 || timer !== null) return;
       timer = setTimeout(() => {

@@ -5,7 +5,8 @@ import { openStream, Refusal } from "./ask.ts";
 /** Is the page told of what happens? `lost`: it is trying to be told again. */
 export const connection = signal<"connecting" | "live" | "lost" | "refused">("connecting");
 
-type Listener = (lines: readonly StreamedLine[]) => void;
+/** `null`: what was loaded before may be older than what follows. */
+type Listener = (lines: readonly StreamedLine[] | null) => void;
 const listeners = new Set<Listener>();
 
 /** Calls back with lines as they come, some at a time. Returns how to stop it. */
@@ -42,7 +43,8 @@ async function read(body: ReadableStream<Uint8Array>, isAlive: () => void): Prom
     const blocks = (rest + part.value).split("\n\n");
     rest = blocks.pop() ?? "";
     const lines = blocks.flatMap(lineIn);
-    for (const listener of listeners) listener(lines);
+    const isStart = blocks.some((block) => block.includes("\nevent: start\n"));
+    for (const listener of listeners) listener(isStart ? null : lines);
   }
 }
 

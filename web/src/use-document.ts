@@ -41,7 +41,9 @@ export function useDocument<T>(path: string, matters: (line: StreamedLine) => bo
     };
     load.current = () => void turn();
     void turn();
-    const stop = onLines((lines) => (lines.some((line) => mattering.current(line)) ? void turn() : undefined));
+    const stop = onLines((lines) =>
+      (lines?.some((line) => mattering.current(line)) ?? true) ? void turn() : undefined,
+    );
     return () => {
       over.abort();
       stop();

@@ -28,7 +28,7 @@ export function useLines(id: string): readonly StoryLine[] {
       }
     };
     void turn();
-    const stop = onLines((some) => (some.some(({ story }) => story === id) ? void turn() : undefined));
+    const stop = onLines((some) => ((some?.some(({ story }) => story === id) ?? true) ? void turn() : undefined));
     return () => {
       over.abort();
       stop();

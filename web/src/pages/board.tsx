@@ -125,7 +125,12 @@ function Card({ card }: { readonly card: BoardCard }) {
         {card.attempts > 0 &&
           ` · attempt ${card.attempts}${card.attemptLimit === null ? "" : ` of ${card.attemptLimit}`}`}
       </p>
-      {card.column !== "accepted" && <p class="card-why">{card.why}</p>}
+      {card.column !== "accepted" && (
+        <p class="card-why">
+          {card.actor === "story" && "waits for "}
+          {card.why}
+        </p>
+      )}
       {card.finding !== null && card.column !== "needs-you" && <p class="card-finding">{card.finding}</p>}
       <GateStrip gates={card.gates} />
       <p class="card-foot muted">

@@ -1,0 +1,143 @@
+import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
+import { serving, stuck, type Served } from "./served.ts";
+
+let served: Served & { close(): Promise<void> };
+beforeAll(async () => {
+  served = await serving(await stuck());
+});
+afterAll(() => served.close());
+
+const API = [
+  "/api/hello",
+  "/api/board",
+  "/api/list",
+  "/api/stories/login",
+  "/api/stories/login/lines",
+  "/api/stories/login/diff",
+  "/api/stories/login/export",
+  "/api/evidence/e1",
+  "/api/lines/1",
+  "/api/inbox",
+  "/api/ledger",
+  "/api/trail",
+  "/api/verify",
+  "/api/health",
+  "/api/events",
+  "/api/nothing",
+];
+
+describe("who may ask", () => {
+  test.each(API)("%s says nothing without the token", async (path) => {
+    const without = await served.ask(path, { headers: { authorization: null } });
+    expect(without.status).toBe(401);
+    expect(without.text).not.toContain("login");
+    const wrong = await served.ask(path, { headers: { authorization: `Bearer ${"x".repeat(32)}` } });
+    expect(wrong.status).toBe(401);
+  });
+
+  it("takes the token from the header alone", async () => {
+    const { token } = served.dashboard;
+    for (const path of [`/api/board?token=${token}`, `/api/board#token=${token}`]) {
+      const asked = await served.ask(path, { headers: { authorization: null, cookie: `token=${token}` } });
+      expect(asked.status).toBe(401);
+    }
+    expect((await served.ask("/api/board", { headers: { authorization: token } })).status).toBe(401);
+  });
+
+  it("answers to its own names only, whatever name was made to point here", async () => {
+    const { port } = served.dashboard;
+    for (const host of [
+      "evil.example",
+      `evil.example:${port}`,
+      "127.0.0.1",
+      "127.0.0.1:1",
+      `127.0.0.1.evil.example:${port}`,
+    ]) {
+      for (const path of ["/", "/api/board", "/assets/app.js"]) {
+        const asked = await served.ask(path, { headers: { host } });
+        expect([host, path, asked.status]).toEqual([host, path, 421]);
+      }
+    }
+    expect((await served.ask("/api/board", { headers: { host: `localhost:${port}` } })).status).toBe(200);
+  });
+
+  it("refuses what a page of another site sends, with the token and without", async () => {
+    const { port } = served.dashboard;
+    for (const origin of ["http://evil.example", "null", `http://127.0.0.1:${port + 1}`, `https://127.0.0.1:${port}`]) {
+      const answer = await served.answer(
+        { about: "login", verb: "abandon", message: "gone" },
+        { headers: { origin, "content-type": "application/json" } },
+      );
+      expect([origin, answer.status]).toEqual([origin, 403]);
+    }
+    const site = await served.ask("/api/board", { headers: { "sec-fetch-site": "cross-site" } });
+    expect(site.status).toBe(403);
+    const own = await served.ask("/api/board", {
+      headers: { origin: `http://127.0.0.1:${port}`, "sec-fetch-site": "same-origin" },
+    });
+    expect(own.status).toBe(200);
+    expect(await served.host.lines()).not.toContainEqual(
+      expect.objectContaining({ event: { type: "person.answered" } }),
+    );
+  });
+
+  it("gives no other site leave to read", async () => {
+    const asked = await served.ask("/api/board", {
+      method: "OPTIONS",
+      headers: { origin: `http://127.0.0.1:${served.dashboard.port}` },
+    });
+    expect(asked.headers["access-control-allow-origin"]).toBeUndefined();
+    expect(asked.headers["access-control-allow-headers"]).toBeUndefined();
+  });
+});
+
+describe("what is served", () => {
+  test.each(["/", "/inbox", "/ledger", "/trail", "/health", "/story/login", "/story/login/diff"])(
+    "%s is a shell without data, and needs no token",
+    async (path) => {
+      const page = await served.ask(path, { headers: { authorization: null } });
+      expect(page).toMatchObject({ status: 200, text: "<!doctype html><title>Remand</title>" });
+    },
+  );
+
+  it("tells the browser to load nothing from elsewhere and to run nothing that stands in a page", async () => {
+    for (const path of ["/", "/api/board", "/api/nothing", "/assets/app.js", "/no/such/page"]) {
+      const { headers } = await served.ask(path);
+      const policy = String(headers["content-security-policy"]);
+      expect(policy).toContain("default-src 'none'");
+      expect(policy).toContain("script-src 'self';");
+      expect(policy).toContain("frame-ancestors 'none'");
+      expect(policy).not.toMatch(/unsafe|https?:|\*/);
+      expect(headers).toMatchObject({
+        "x-content-type-options": "nosniff",
+        "referrer-policy": "no-referrer",
+        "cross-origin-resource-policy": "same-origin",
+        "cache-control": "no-store",
+      });
+    }
+  });
+
+  test.each([
+    "/../package.json",
+    "/..%2f..%2fpackage.json",
+    "/%2e%2e/%2e%2e/etc/passwd",
+    "/assets/../../package.json",
+    "/assets/..%2f..%2fmain.js",
+    "/assets//etc/passwd",
+    "/story/..%2f..%2fetc",
+    "//etc/passwd",
+    "/assets/app.js%00.html",
+  ])("%s leads nowhere", async (path) => {
+    const asked = await served.ask(path);
+    expect(asked.status).not.toBe(200);
+    expect(asked.text).not.toMatch(/root:|"name"/);
+  });
+
+  test.each(["..%2f..%2fjournal.db", "../../../etc/passwd", "%2e%2e%2fjournal", "e1/../e1", "E1", "", "a".repeat(65)])(
+    "evidence %s is no path",
+    async (id) => {
+      const asked = await served.ask(`/api/evidence/${id}`);
+      expect(asked.status).toBe(404);
+    },
+  );
+});

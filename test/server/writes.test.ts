@@ -1,0 +1,114 @@
+import { afterEach, describe, expect, it } from "vitest";
+import type { InboxDocument } from "../../src/views/dashboard.ts";
+import { stateOf } from "../seeds/scripted-run.ts";
+import { serving, stuck, LOGIN, type Served } from "./served.ts";
+
+const open: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of open.splice(0)) await close();
+});
+
+async function served(more: Parameters<typeof serving>[1] = {}): Promise<Served> {
+  const server = await serving(await stuck(), more);
+  open.push(server.close);
+  return server;
+}
+
+const SAID = { about: "esc-login-1", verb: "send-back", message: "look at the clock" };
+
+describe("an answer in the dashboard", () => {
+  it("is the same event as from the terminal, in the name of whoever serves", async () => {
+    const server = await served();
+    const answered = await server.answer(SAID);
+    expect(answered).toMatchObject({ status: 200 });
+    expect(answered.json()).toEqual({ story: "login", verb: "send-back", by: "ada" });
+    expect((await server.host.lines()).at(-1)).toMatchObject({
+      story: "login",
+      event: {
+        type: "person.answered",
+        answer: { verb: "send-back", by: "ada", message: "look at the clock", escalation: "esc-login-1" },
+      },
+    });
+    expect((await server.ask("/api/inbox")).json<InboxDocument>().items).toEqual([]);
+  });
+
+  it("can be taken back until work on it begins", async () => {
+    const server = await served();
+    await server.answer(SAID);
+    const inbox = (await server.ask("/api/inbox")).json<InboxDocument>();
+    expect(inbox.answered).toMatchObject([{ story: "login", verb: "send-back", by: "ada" }]);
+    const undo = { method: "POST", headers: { "content-type": "application/json" }, body: '{"about":"login"}' };
+    expect((await server.ask("/api/undo", undo)).status).toBe(200);
+    expect(stateOf(server.host.state(), "login").escalation?.id).toBe("esc-login-1");
+    expect((await server.ask("/api/undo", undo)).json()).toMatchObject({ error: expect.stringContaining("too late") });
+  });
+
+  it("says what is wrong with it, and writes nothing", async () => {
+    const server = await served();
+    const before = (await server.host.lines()).length;
+    const wrong = [
+      { ...SAID, message: "" },
+      { ...SAID, verb: "sing" },
+      { ...SAID, by: "somebody else" },
+      { ...SAID, about: "nosuch" },
+      { ...SAID, verb: "halt" },
+      { ...SAID, verb: "waive", findings: ["nosuch"] },
+      { ...SAID, verb: "raise-budget" },
+      "words",
+    ];
+    for (const body of wrong) {
+      const answered = await server.answer(body as object);
+      expect([400, 404], JSON.stringify(body)).toContain(answered.status);
+      expect(answered.json<{ error: string }>().error).not.toBe("");
+    }
+    expect(await server.host.lines()).toHaveLength(before);
+  });
+
+  it("is refused where the dashboard is read-only", async () => {
+    const server = await served({ readOnly: true });
+    expect((await server.answer(SAID)).status).toBe(403);
+    const undo = { method: "POST", headers: { "content-type": "application/json" }, body: '{"about":"login"}' };
+    expect((await server.ask("/api/undo", undo)).status).toBe(403);
+    expect((await server.ask("/api/hello")).json()).toMatchObject({ readOnly: true });
+    expect(stateOf(server.host.state(), "login").escalation).not.toBeNull();
+  });
+
+  it("is refused when it is too long, or is no JSON", async () => {
+    const server = await served();
+    expect((await server.answer({ ...SAID, message: "x".repeat(70_000) })).status).toBe(413);
+    expect((await server.answer({ ...SAID, message: "x".repeat(30_000) })).status).toBe(400);
+    const form = {
+      method: "POST",
+      headers: { "content-type": "application/x-www-form-urlencoded" },
+      body: "about=login",
+    };
+    expect((await server.ask("/api/answers", form)).status).toBe(415);
+    const broken = { method: "POST", headers: { "content-type": "application/json" }, body: "{" };
+    expect((await server.ask("/api/answers", broken)).status).toBe(400);
+  });
+
+  it("is refused when there are too many, until some time has passed", async () => {
+    let now = 0;
+    const server = await served({ now: () => now });
+    const codes: number[] = [];
+    for (let i = 0; i < 12; i++) codes.push((await server.answer({ ...SAID, about: "nosuch" })).status);
+    expect(codes).toEqual([...Array<number>(10).fill(404), 429, 429]);
+    const refused = await server.answer(SAID);
+    expect(refused.headers["retry-after"]).toBe("2");
+    now += 2000;
+    expect((await server.answer(SAID)).status).toBe(200);
+  });
+
+  it("can be given to a story that asks nothing, with a phase that it has", async () => {
+    const server = await served();
+    await server.host.write(LOGIN, {
+      type: "person.answered",
+      answer: { verb: "resolve", by: "eve", message: "", escalation: null },
+    });
+    const said = { about: "login", verb: "send-back", message: "once more" };
+    expect((await server.answer({ ...said, phase: "plan" })).json()).toMatchObject({
+      error: "login has no phase plan",
+    });
+    expect((await server.answer({ ...said, phase: "implement" })).status).toBe(200);
+  });
+});

@@ -51,7 +51,9 @@ const writes =
     ready(story, `## ${section}\n\n${section} ${turn} of ${story}.`);
 /** Whoever looks again says of each finding what became of it. */
 const answers = (prompt: string): string => {
-  const earlier = prompt.includes("NOT ADDRESSED") ? new Set(prompt.match(/\b[0-9a-f]{16}\b/g) ?? []) : new Set();
+  const earlier = prompt.includes("NOT ADDRESSED")
+    ? new Set<string>(prompt.match(/\b[0-9a-f]{16}\b/g) ?? [])
+    : new Set<string>();
   return earlier.size === 0
     ? ""
     : `Earlier Findings:\n${[...earlier].map((id) => `- ${id}: ADDRESSED - seen\n`).join("")}\n`;

@@ -179,6 +179,19 @@ describe("what cannot be taken back alone", () => {
     });
   });
 
+  test("one of many that only go together: the likeliest is named, soon, and not proven", () => {
+    const ids = [2, 3, 4, 5, 6, 7, 8, 9];
+    const companions = new Map(ids.map((id) => [id, ids.filter((other) => other !== id)]));
+    const oracle: Oracle = (applied) => {
+      const there = ids.filter((id) => applied.has(id)).length;
+      return there > 0 && there < ids.length ? "cannot-apply" : failsIf(applied.has(5));
+    };
+    const hunks = [5, 0, 1, 2, 3, 4, 6, 7, 8, 9, 10, 11].map((id) => ({ id, confidence: id === 5 ? 0.5 : 0.05 }));
+    const { answer } = prove(inputOf(12, { hunks, companions }), oracle);
+    expect(answer).toMatchObject({ kind: "culprit", proven: false, hunks: [5] });
+    expect(answer.runs).toBeLessThan(12);
+  });
+
   test("where nothing can be told apart the answer is not proven", () => {
     const oracle: Oracle = (applied) =>
       applied.size === 12 ? "fail-same" : applied.size === 0 ? "pass" : "cannot-apply";

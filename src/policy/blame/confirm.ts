@@ -1,5 +1,5 @@
 import { keyOf, type Asking, type Outcome } from "./experiments.ts";
-import { complement, contextFor, outcomeOnBase, outcomeWithout, removalSet, type Search } from "./search.ts";
+import { complement, contextFor, isBound, outcomeOnBase, outcomeWithout, removalSet, type Search } from "./search.ts";
 
 export type ProofKind =
   | "culprit"
@@ -46,6 +46,15 @@ export function* provenCause(search: Search): Asking<Cause> {
       return ranked("flaky", "the same tree ended in different ways");
     if (book.isSpent) return ranked("unknown", "no runs were left for the search");
     return ranked("too-broad", "what changed could not be taken apart");
+  }
+  if (isBound(search, removal)) {
+    const likeliest = [...removal].sort((a, b) => search.shareOf(b) - search.shareOf(a)).slice(0, 1);
+    const others = removal.length - 1;
+    return ranked(
+      "culprit",
+      `it can be taken back only with ${others} others that share its names, and is the likeliest of them`,
+      likeliest,
+    );
   }
   const split = yield* distilled(search, removal);
   if (split === null) {

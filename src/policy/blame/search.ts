@@ -15,7 +15,10 @@ export interface Search {
 const ALONE_FROM = 0.35;
 /** Trees in a row of which nothing can be said, before hunks are tried one by one. */
 const MOST_UNCLEAR = 4;
+const MOST_UNCLEAR_BOUND = 2;
 const MOST_ONE_BY_ONE = 8;
+/** So many can be told apart by runs even if they belong together. */
+const FEW = 4;
 /** Companions beyond this are no hint any more. */
 const MOST_NEAR = 6;
 
@@ -31,7 +34,8 @@ export function* removalSet(search: Search): Asking<readonly number[] | null> {
     const found = yield* boundary(search, pool, (ids) => outcomeWithout(search, [...chosen, ...ids]), "pass");
     if (found === null) return null;
     chosen.push(...found.unit);
-    if ((yield* outcomeWithout(search, chosen)) === "pass") return yield* shrunk(search, chosen);
+    if ((yield* outcomeWithout(search, chosen)) === "pass")
+      return isBound(search, chosen) ? chosen : yield* shrunk(search, chosen);
     pool = found.before;
   }
   return null;
@@ -84,6 +88,13 @@ export function* outcomeOnBase(
   return yield* outcomeWithout(search, complement(search, ids), times, purpose);
 }
 
+/** Do all of these belong together by their names, and are too many to be told apart? A rename with many places is. */
+export function isBound({ companions }: Search, ids: readonly number[]): boolean {
+  if (ids.length <= FEW) return false;
+  const all = new Set(closedOver(ids.slice(0, 1), companions));
+  return ids.every((id) => all.has(id));
+}
+
 /** Everything that may be taken back, but these. */
 export function complement({ order }: Search, ids: readonly number[]): number[] {
   const kept = new Set(ids);
@@ -106,7 +117,8 @@ function* boundary(
   let high = order.length;
   let unclear = 0;
   const tried = new Set<number>();
-  while (high - low > 1 && unclear < MOST_UNCLEAR && !search.book.isSpent) {
+  while (high - low > 1 && !search.book.isSpent) {
+    if (unclear >= (isBound(search, order.slice(low, high)) ? MOST_UNCLEAR_BOUND : MOST_UNCLEAR)) break;
     const cut = cutOf(search, order, low, high, tried);
     if (cut === null) break;
     const prefix = order.slice(0, cut);
@@ -132,7 +144,7 @@ function* boundary(
     if (outcome === goal) high = ids.length;
     else low = ids.length;
   }
-  if (high - low > 1 && !search.book.isSpent) {
+  if (high - low > 1 && !search.book.isSpent && !isBound(search, order.slice(low, high))) {
     const single = yield* oneByOne(order.slice(low, high), test, goal);
     if (single !== null) return { unit: [single], before: [] };
   }

@@ -35,7 +35,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
 
 /** Roles by stage, and fallbacks: people choose the names, so no name is unknown and none must be there. */
 const isByName = (path: readonly Key[]): boolean =>
-  /^event\.(?:policy\.roles\.(?:stage|fallback)|judgement\.(?:quality|asked|sessions))$/.test(path.join("."));
+  /^event\.(?:policy\.roles\.(?:stage|fallback)|judgement\.(?:quality|asked|sessions)|asked)$/.test(path.join("."));
 
 function written(path: readonly Key[]): string {
   let text = "";

@@ -1,7 +1,7 @@
 import { defineConfig } from "vitest/config";
 
 /** Tests that run the built program. They need `dist`, which their set-up builds once. */
-const BUILT = ["test/cli/built*.test.ts", "test/docs.test.ts", "test/e2e/**/*.test.ts"];
+const BUILT = ["test/cli/built*.test.ts", "test/docs.test.ts", "test/e2e/**/*.test.ts", "test/web/**/*.test.ts"];
 /** Tests that start the lint many times, explore every state, or read tens of megabytes. */
 const SLOW = [
   "test/tidy.test.ts",

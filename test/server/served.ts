@@ -17,6 +17,7 @@ export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly text: string;
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller knows which document it asked for
   json<T = Record<string, never>>(): T;
 }
 

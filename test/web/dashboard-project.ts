@@ -77,6 +77,29 @@ const EASY: readonly ScriptPart[] = [
   playing("auditor", "greet-by-name", audited("greet-by-name")),
 ];
 
+/** Whoever writes this wants a browser to run it. */
+export const HOSTILE = `<img src=x onerror="document.title='owned'"><script>document.title='owned'</script>`;
+const HOSTILE_FILE = "src/<img src=x onerror=alert(1)>.js";
+
+/** A story whose every text is an attack, and whose reviewer never lets it through. */
+export const hostileStory: Readonly<Record<string, string>> = {
+  "stories/hostile.md": story(
+    `'${HOSTILE.replaceAll("'", "''")}'`,
+    `${HOSTILE}\n\n[click](javascript:alert(1)) \u001b[31mred\u001b[0m\n\n- [ ] ${HOSTILE}`,
+  ),
+};
+export const hostileParts: readonly ScriptPart[] = [
+  playing(
+    "developer",
+    "hostile",
+    ready("hostile", HOSTILE, { edit: { [HOSTILE_FILE]: `// ${HOSTILE}\n` }, cost: 0.01 }),
+    ready("hostile", HOSTILE, { append: { [HOSTILE_FILE]: `// 2\n` }, cost: 0.01 }),
+    ready("hostile", HOSTILE, { append: { [HOSTILE_FILE]: `// 3\n` }, cost: 0.01 }),
+  ),
+  playing("critic", "hostile", failed("hostile", `src/greet.js:1: ${HOSTILE}`, HOSTILE)),
+  playing("auditor", "hostile", audited("hostile")),
+];
+
 const demoScript = (): string => DEMO_FILES["agent-script.yaml"]!;
 
 /** Files of a project with stories that end in every way, played by scripted agents. */

@@ -3,7 +3,7 @@ import type { BoardColumn, BoardDocument } from "../../../src/views/dashboard.ts
 import { counted } from "../../../src/views/words.ts";
 import { Filter } from "../parts/filter.tsx";
 import { Loading } from "../parts/loading.tsx";
-import { Ago, Badge, GateStrip, Money } from "../parts/marks.tsx";
+import { Ago, Badge, GateStrip, Money, Why } from "../parts/marks.tsx";
 import { Link, refine, refined } from "../router.tsx";
 import { useDocument } from "../use-document.ts";
 import { useTitle } from "../use-title.ts";
@@ -127,8 +127,7 @@ function Card({ card }: { readonly card: BoardCard }) {
       </p>
       {card.column !== "accepted" && (
         <p class="card-why">
-          {card.actor === "story" && "waits for "}
-          {card.why}
+          <Why card={card} />
         </p>
       )}
       {card.finding !== null && card.column !== "needs-you" && <p class="card-finding">{card.finding}</p>}

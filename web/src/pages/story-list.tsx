@@ -1,7 +1,7 @@
 import { COLUMN_TITLES, COLUMNS, type BoardCard, type Column } from "../../../src/views/board-cards.ts";
 import type { ListDocument } from "../../../src/views/dashboard.ts";
 import { Loading } from "../parts/loading.tsx";
-import { Badge, GateStrip, Money } from "../parts/marks.tsx";
+import { Badge, GateStrip, Money, Why } from "../parts/marks.tsx";
 import { Link, refine, refined } from "../router.tsx";
 import { useDocument } from "../use-document.ts";
 
@@ -71,7 +71,9 @@ function Row({ card }: { readonly card: BoardCard }) {
       <td>
         <Badge word={card.status} label={columnTitle(card.column)} />
       </td>
-      <td>{card.why}</td>
+      <td>
+        <Why card={card} />
+      </td>
       <td>
         <GateStrip gates={card.gates} />
       </td>

@@ -6,7 +6,7 @@ import { Copy } from "../parts/copy.tsx";
 import { Export } from "../parts/export.tsx";
 import { Loading } from "../parts/loading.tsx";
 import { MarkdownView } from "../parts/markdown-view.tsx";
-import { Badge, Money } from "../parts/marks.tsx";
+import { Badge, Money, Why } from "../parts/marks.tsx";
 import { Timeline } from "../parts/timeline.tsx";
 import { unaskedOptions } from "../parts/unasked.ts";
 import { Link } from "../router.tsx";
@@ -65,7 +65,9 @@ function Head({ story: { card, story, branch, commit, place } }: { readonly stor
           <span>{facts.join(" · ")}</span>
           <Money usd={card.costUsd} unknown={card.costUnknown} limit={card.costLimitUsd} />
         </p>
-        <p class="why">{card.why}</p>
+        <p class="why">
+          <Why card={card} />
+        </p>
       </div>
       <div class="tools">
         {commit !== "" && <Link to={`/story/${story.id}/diff`}>Diff and blame</Link>}

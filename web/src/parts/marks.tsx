@@ -1,3 +1,4 @@
+import type { BoardRow } from "../../../src/views/board.ts";
 import type { GateMark } from "../../../src/views/gate-strip.ts";
 import { durationText, moneyText } from "../../../src/views/words.ts";
 import { timeText } from "../../../src/views/event-words.ts";
@@ -49,6 +50,11 @@ export function GateStrip({ gates }: { readonly gates: readonly GateMark[] }) {
       ))}
     </ul>
   );
+}
+
+/** What a story waits for. */
+export function Why({ card }: { readonly card: Pick<BoardRow, "actor" | "why"> }) {
+  return <>{card.actor === "story" ? `waits for ${card.why}` : card.why}</>;
 }
 
 export interface MoneyProps {

@@ -1,0 +1,243 @@
+/**
+ * The dashboard in a real browser, over a journal that real runs have made: what needs me, why, and what becomes of my
+ * answer. Everything a page says is also tested at the server; here it is used as a person does.
+ */
+import { readFileSync } from "node:fs";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { complaints, launch } from "./browser.ts";
+import { dashboardProject, HOSTILE, hostileParts, hostileStory, projectFiles } from "./dashboard-project.ts";
+
+const project = dashboardProject(projectFiles(hostileStory, hostileParts));
+let browser: Browser;
+let address: { readonly url: string; readonly port: number; readonly token: string };
+let context: BrowserContext;
+let page: Page;
+/** What a page complained of: errors of scripts, and what the policy kept from loading. */
+let troubles: string[];
+
+beforeAll(async () => {
+  await project.run();
+  [browser, address] = await Promise.all([launch(), project.serve()]);
+});
+afterAll(async () => {
+  await browser?.close();
+  await project.clear();
+});
+beforeEach(() => visit({}));
+afterEach(async () => {
+  expect(troubles).toEqual([]);
+  await context.close();
+});
+
+async function visit(options: Parameters<Browser["newContext"]>[0]): Promise<void> {
+  await context?.close();
+  context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
+  context.setDefaultTimeout(15_000);
+  page = await context.newPage();
+  troubles = [];
+  page.on("pageerror", (error) => troubles.push(error.message));
+  page.on("console", (message) => (message.type() === "error" ? troubles.push(message.text()) : null));
+  await page.goto(address.url);
+  await page.getByRole("heading", { name: "Board" }).waitFor();
+}
+
+const at = (path: string): string => `http://127.0.0.1:${address.port}${path}`;
+const column = (name: string) => page.getByRole("region", { name: new RegExp(`^${name}`) });
+
+describe("the dashboard", () => {
+  test("keeps the token out of the address, and shows nothing without it", async () => {
+    await expect.poll(() => page.url()).toBe(at("/"));
+    await page.getByRole("link", { name: "Export the invoices as CSV" }).waitFor();
+    const stranger = await browser.newContext();
+    const strange = await stranger.newPage();
+    await strange.goto(at("/"));
+    await strange.getByRole("heading", { name: "This page needs its token" }).waitFor();
+    expect(await strange.content()).not.toContain("invoices");
+    await stranger.close();
+  });
+
+  test("says in one look what needs me", async () => {
+    await column("Needs you").getByRole("link", { name: "Export the invoices as CSV" }).waitFor();
+    await column("Accepted").getByRole("link", { name: "Greet people by their name" }).waitFor();
+    await page.getByRole("link", { name: "Inbox 2 waiting for you" }).click();
+    const question = page.getByRole("article", { name: /review gate/ }).filter({ hasText: "invoices" });
+    await question.getByText("which separator does the importer want").waitFor();
+    await question.getByText("Attempt 3: Escaped the quotes in them.").waitFor();
+    await question.getByText(/goes into the next brief.*Costs: about \$/).waitFor();
+  });
+
+  test("filters stories, as cards and as a list", async () => {
+    await page.getByRole("searchbox", { name: "Filter stories" }).fill("totals");
+    await expect.poll(() => page.locator(".card").count()).toBe(1);
+    expect(page.url()).toBe(at("/?q=totals"));
+    await page.getByText("list", { exact: true }).click();
+    await expect.poll(() => page.locator(".list tbody tr").count()).toBe(1);
+    await page.getByRole("cell", { name: "waits for billing-export (escalated)" }).waitFor();
+  });
+
+  test("tells a story, with its brief and what was said, down to the raw line", async () => {
+    await page.goto(at("/story/cap-the-wait"));
+    const first = page.locator(".attempts > li").last();
+    await first.getByText("What it said").click();
+    await first.getByText("Everything works.", { exact: false }).last().waitFor();
+    const second = page.locator(".attempts > li").nth(1);
+    await second.getByText("The brief it got").click();
+    await second.locator(".prose").getByText("Gate:", { exact: false }).first().waitFor();
+    await page.getByText("raw events", { exact: true }).click();
+    await page.locator(".raw summary").first().click();
+    await page.locator(".raw pre").getByText('"type": "story.added"').waitFor();
+    await page.getByText("bars", { exact: true }).click();
+    await page.locator(".bars li").filter({ hasText: "checks: fail" }).waitFor();
+  });
+
+  test("shows on the diff what was blamed, by whom it was written, and why", async () => {
+    await page.goto(at("/story/cap-the-wait/diff?attempt=1"));
+    await page.getByText(/Blamed by checks: proven in \d+ test runs/).waitFor();
+    await page.getByText("Why this blame").click();
+    await page.locator(".blame li").first().waitFor();
+    expect(await page.locator(".hunk .author").allInnerTexts()).toContain("attempt 1");
+    await page.getByLabel("Up to").selectOption({ label: "now" });
+    await expect.poll(() => page.locator(".hunk .author").allInnerTexts()).toContain("attempt 3");
+  });
+
+  test("shows what was spent with a table under each chart, and verifies the trail", async () => {
+    await page.goto(at("/ledger"));
+    await page.getByRole("img", { name: /Spent by story/ }).waitFor();
+    await page.getByText("Table: Spent by story").click();
+    await page.getByRole("rowheader", { name: "billing-export" }).waitFor();
+    await page.goto(at("/trail"));
+    await page.getByRole("button", { name: "Verify the chain" }).click();
+    await page.getByText(/Intact: \d+ lines/).waitFor();
+    await page.goto(at("/health"));
+    await page.getByRole("rowheader", { name: "preset", exact: true }).waitFor();
+  });
+
+  test("runs nothing of what agents and story files say", async () => {
+    for (const path of ["/", "/?view=list", "/inbox", "/story/hostile", "/story/hostile/diff", "/trail?q=hostile"]) {
+      await page.goto(at(path));
+      await page.getByText("<img src=x", { exact: false }).first().waitFor();
+      expect(await page.title()).not.toBe("owned");
+      expect(await page.locator("#app img:not([src='/icon.svg'])").count()).toBe(0);
+      expect(await page.locator("a[href^='javascript:']").count()).toBe(0);
+    }
+  });
+
+  test("saves a story as one file that opens offline", async () => {
+    await page.goto(at("/story/hostile"));
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "Save as one HTML file" }).click(),
+    ]);
+    const file = await download.path();
+    expect(readFileSync(file, "utf8")).not.toContain("<img");
+    const offline = await browser.newContext({ offline: true });
+    const alone = await offline.newPage();
+    const asked: string[] = [];
+    alone.on("request", (request) => asked.push(request.url()));
+    await alone.setContent(readFileSync(file, "utf8"));
+    await alone.getByRole("heading", { name: HOSTILE }).waitFor();
+    expect(asked).toEqual([]);
+    expect(await complaints(alone)).toEqual([]);
+    await offline.close();
+  });
+});
+
+describe("an answer", () => {
+  test("is given with the keyboard alone, can be taken back, and lets the run go on before my eyes", async () => {
+    await page.goto(at("/inbox"));
+    const hostile = page.getByRole("article").filter({ hasText: "<img" });
+    await hostile.getByRole("radio", { name: /^abandon/ }).check();
+    await hostile.getByLabel("Your words").fill("never mind");
+    await hostile.getByRole("button", { name: "Say abandon as ada" }).click();
+    await page.getByText("Answered, and not begun").waitFor();
+    await page.getByRole("button", { name: "Take it back" }).click();
+    await page.getByText("Taken back: hostile stands as it did before.").waitFor();
+    await hostile.waitFor();
+
+    project.start("run", "--watch", "--reporter", "minimal");
+    const question = page.getByRole("article").filter({ hasText: "invoices" });
+    await question.getByRole("radio").first().focus();
+    await page.keyboard.press("1");
+    await page.keyboard.press("Tab");
+    await page.keyboard.type("a point, as in 12.50");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    await question.waitFor({ state: "detached" });
+    await page.getByRole("link", { name: "Board" }).click();
+    await column("Accepted").getByRole("link", { name: "Export the invoices as CSV" }).waitFor({ timeout: 30_000 });
+    await page.goto(at("/story/billing-export"));
+    await page.getByText("ada says send-back: a point, as in 12.50").waitFor();
+  }, 90_000);
+
+  test("waives with a reason, which is never shown as a pass", async () => {
+    await page.goto(at("/inbox"));
+    const hostile = page.getByRole("article").filter({ hasText: "<img" });
+    await hostile.getByRole("radio", { name: /^waive/ }).check();
+    await hostile.getByLabel("Your words").fill("a test of ours");
+    await hostile.getByRole("button", { name: "Say waive as ada" }).click();
+    await page.goto(at("/story/hostile"));
+    await page.getByText("review waived by ada: a test of ours").waitFor();
+    await page.locator(".gates li").filter({ hasText: "review" }).locator(".badge", { hasText: "waived" }).waitFor();
+  });
+
+  test("is followed live: a story that is new appears, and is worked on, without a reload", async () => {
+    await page.evaluate(() => Object.assign(globalThis, { same: true }));
+    project.repository.write("stories/greet-again.md", "---\ntitle: Greet once more\n---\n\nAgain.\n");
+    await page.getByRole("link", { name: "Greet once more" }).waitFor({ timeout: 30_000 });
+    expect(await page.evaluate(() => (globalThis as { same?: boolean }).same)).toBe(true);
+  }, 60_000);
+});
+
+describe("every page", () => {
+  const PAGES = [
+    ["/", ".card"],
+    ["/?view=list", ".list td"],
+    ["/inbox", "main .empty, .question"],
+    ["/story/cap-the-wait", ".timeline li"],
+    ["/story/hostile", ".timeline li"],
+    ["/story/cap-the-wait/diff", ".hunk"],
+    ["/ledger", ".chart"],
+    ["/trail", ".raw"],
+    ["/health", ".probes li"],
+  ] as const;
+  const KINDS = [
+    ["in the light", { colorScheme: "light" }],
+    ["in the dark", { colorScheme: "dark" }],
+    ["on a phone", { viewport: { width: 360, height: 740 } }],
+  ] as const;
+
+  test.each(KINDS)(
+    "is accessible %s, and fits",
+    async (_, options) => {
+      await visit(options);
+      for (const [path, there] of PAGES) {
+        await page.goto(at(path));
+        await page.locator(there).first().waitFor();
+        expect(await complaints(page), path).toEqual([]);
+        const tooWide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+        expect(tooWide, path).toBeLessThanOrEqual(0);
+      }
+    },
+    90_000,
+  );
+
+  test("is dark when the person wants it dark", async () => {
+    const paper = (): Promise<string> => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    await page.getByLabel("Colours").selectOption("dark");
+    const dark = await paper();
+    await page.getByLabel("Colours").selectOption("light");
+    expect(dark).not.toBe(await paper());
+    await page.reload();
+    await expect.poll(() => page.getByLabel("Colours").inputValue()).toBe("light");
+  });
+
+  test("can be reached with the keyboard, past what stands before it", async () => {
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe("main");
+    await page.keyboard.press("Tab");
+    await expect.poll(() => page.evaluate(() => document.activeElement?.closest("main")?.id)).toBe("main");
+    expect(await page.evaluate(() => document.activeElement?.id)).not.toBe("main");
+  });
+});

@@ -74,8 +74,8 @@ async function owned(
   if (inPlace === null) await leavePlaces(folder.path, ledger.state(), workspace);
   await bringUpToDate(ledger, plan.stories, policy);
   const only = asked(plan, ledger.state());
-  doorbell.resume(ledger.state());
   const ear = commentEar(ledger, world, only, (text) => plan.onNotice?.(text));
+  doorbell.resume(ledger.state());
   return {
     workspace,
     evidence,

@@ -29,7 +29,7 @@ function shortReason(reason: EscalationReason, gate: GateName | null): string {
   switch (reason.type) {
     case "budget":
       return reason.budget.startsWith("failures:")
-        ? `the ${reason.budget.slice("failures:".length)} gate failed ${reason.used} times`
+        ? `the ${reason.budget.slice("failures:".length)} gate failed ${times(reason.used)}`
         : `the ${reason.budget} budget is used up`;
     case "stall":
       return STALL_WORDS[reason.stall];
@@ -38,13 +38,13 @@ function shortReason(reason: EscalationReason, gate: GateName | null): string {
     case "non-deterministic":
       return "non-deterministic failure";
     case "gate-error":
-      return `${gate === null ? "a step of the engine" : `the ${gate} gate`} broke ${reason.errors} times`;
+      return `${gate === null ? "a step of the engine" : `the ${gate} gate`} broke ${times(reason.errors)}`;
     case "gate-inconclusive":
-      return `the ${gate} gate proved nothing ${reason.times} times`;
+      return `the ${gate} gate proved nothing ${times(reason.times)}`;
     case "gate-blocked":
-      return `the surroundings broke ${reason.times} times under it`;
+      return `the surroundings broke ${times(reason.times)} under it`;
     case "agent-failure":
-      return `the agent ${reason.outcome} ${reason.times} ${reason.times === 1 ? "time" : "times"}`;
+      return `the agent ${reason.outcome} ${times(reason.times)}`;
     case "agent-missing":
       return `there is no agent for ${reason.role}`;
     case "incomplete":
@@ -59,6 +59,8 @@ function shortReason(reason: EscalationReason, gate: GateName | null): string {
       return `infrastructure is not healthy after ${reason.tries} tries`;
   }
 }
+
+const times = (count: number): string => `${count} ${count === 1 ? "time" : "times"}`;
 
 const STALL_WORDS = {
   "same-failure": "the same failure again and again",
@@ -133,11 +135,11 @@ export function recommendationOf(reason: EscalationReason, gate: GateName | null
     case "non-deterministic":
       return `Run what the${at} gate ran by hand, on the same tree. If it changes its mind, mend or waive the test; more rework cannot.`;
     case "gate-error":
-      return `Mend the${at} gate, which broke ${reason.errors} times: the work itself was not judged.`;
+      return `Mend the${at} gate, which broke ${times(reason.errors)}: the work itself was not judged.`;
     case "gate-inconclusive":
-      return `Mend the${at} gate, which proved nothing ${reason.times} times: the work itself was not judged.`;
+      return `Mend the${at} gate, which proved nothing ${times(reason.times)}: the work itself was not judged.`;
     case "gate-blocked":
-      return `Mend the surroundings, which broke ${reason.times} times, then let the gates judge again.`;
+      return `Mend the surroundings, which broke ${times(reason.times)}, then let the gates judge again.`;
     case "infrastructure":
       return `Mend the surroundings, which ${reason.tries} repairs did not, then let the gates judge again.`;
     case "agent-failure":

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { AgentConfig } from "../config/config.ts";
 import { RemandError } from "../domain/error.ts";
 import type { Agent } from "../ports/agent.ts";
+import { createAcpAgent } from "../adapters/agents/acp-agent.ts";
 import { createClaudeAgent } from "../adapters/agents/claude-agent.ts";
 import { createCodexAgent } from "../adapters/agents/codex-agent.ts";
 import { COOKIE_VARIABLE } from "../adapters/process/leftovers.ts";
@@ -27,6 +28,27 @@ export async function clientAgent(
     instructions: await instructionsOf(root, INSTRUCTIONS[use]),
   };
   return reportingAgent(use === "claude" ? createClaudeAgent(options) : createCodexAgent(options));
+}
+
+/** Any agent that speaks the Agent Client Protocol. */
+export async function acpAgent(
+  root: string,
+  command: string,
+  config: AgentConfig,
+  env: {
+    readonly source: Readonly<Record<string, string | undefined>>;
+    readonly sees: readonly string[];
+  },
+): Promise<Agent> {
+  return reportingAgent(
+    createAcpAgent({
+      command,
+      args: config.args,
+      environment: { source: env.source, sees: [...env.sees, ...(config.env ?? []), COOKIE_VARIABLE] },
+      edits: config.access,
+      instructions: await instructionsOf(root, INSTRUCTIONS.codex),
+    }),
+  );
 }
 
 /** The file each client would read by itself, and the one that stands in for it. */

@@ -14,7 +14,7 @@ import { createScriptedAgent } from "../adapters/agents/scripted-agent.ts";
 import { COOKIE_VARIABLE } from "../adapters/process/leftovers.ts";
 import { createRoster, type Casting } from "../adapters/roster/roster.ts";
 import { problemText } from "../writers/problem-text.ts";
-import { clientAgent } from "./client-agents.ts";
+import { acpAgent, clientAgent } from "./client-agents.ts";
 
 interface Parts {
   readonly clock: Clock;
@@ -63,11 +63,17 @@ async function agentOf(
 ): Promise<Agent> {
   const use = config.use ?? "command";
   if (use === "claude" || use === "codex") return clientAgent(use, root, config, { source: parts.env, sees: env });
+  if (use === "acp" && config.command !== undefined)
+    return acpAgent(root, config.command, config, { source: parts.env, sees: env });
   if (config.command === undefined)
     throw new RemandError(
       "config-invalid",
       `agents.${role} has no command`,
-      use === "scripted" ? "Name the script: `command: agent-script.yaml`." : "Give it the command to run.",
+      use === "scripted"
+        ? "Name the script: `command: agent-script.yaml`."
+        : use === "acp"
+          ? "Name what speaks the Agent Client Protocol: `command: gemini --acp`."
+          : "Give it the command to run.",
     );
   if (use === "command")
     return createCommandAgent({

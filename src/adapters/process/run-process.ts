@@ -13,7 +13,8 @@ export interface ProcessSpec {
   readonly command: string | readonly [program: string, ...args: string[]];
   readonly cwd: string;
   readonly env: Environment;
-  readonly stdin?: string;
+  /** All of its input; or whoever speaks with it, line by line, for as long as it runs. */
+  readonly stdin?: string | ((input: ProcessInput) => void);
   /** May be `Infinity`. */
   readonly timeoutMs: number;
   /** For each stream, and for both together: beginning and end are kept and the cut is stated. */
@@ -27,6 +28,12 @@ export interface ProcessSpec {
    * to start a service, or is known to leave nobody (then nobody is looked for, which is quicker).
    */
   readonly survivors?: "end" | "spare";
+}
+
+export interface ProcessInput {
+  /** Into nothing, once the program has closed its input. */
+  write(text: string): void;
+  end(): void;
 }
 
 export interface ProcessControl {
@@ -142,11 +149,12 @@ function watch(child: ChildProcess, collector: Collector): Ended {
   };
 }
 
-function feed(child: ChildProcess, stdin: string | undefined): void {
-  if (child.stdin === null || stdin === undefined) return;
+function feed({ stdin: pipe }: ChildProcess, stdin: ProcessSpec["stdin"]): void {
+  if (pipe === null || stdin === undefined) return;
   // A program need not read its input: that it closed the pipe is its own affair.
-  child.stdin.on("error", () => {});
-  child.stdin.end(stdin);
+  pipe.on("error", () => {});
+  if (typeof stdin === "string") pipe.end(stdin);
+  else stdin({ write: (text) => void (pipe.writable && pipe.write(text)), end: () => void pipe.end() });
 }
 
 async function afterExit(spec: ProcessSpec, family: Family, ended: Ended): Promise<number> {

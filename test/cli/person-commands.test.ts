@@ -200,15 +200,29 @@ describe("remand rework", () => {
     expect(stateOf(host.state(), "login").requested).toEqual({ phase: "implement", message: "shorter" });
   });
 
+  it("sends accepted work back too: it is open again", async () => {
+    const host = await stuck();
+    expect(stateOf(host.state(), "done").ending?.how).toBe("accepted");
+    expect(await on(host, rework, ["done", "--message", "shorter"])).toMatchObject({ exit: 0 });
+    expect(stateOf(host.state(), "done")).toMatchObject({ ending: null, requested: { message: "shorter" } });
+  });
+
   it.each([
     [["login"], "rework needs your words"],
     [["login", "--phase", "plan", "--message", "x"], "login has no phase plan"],
     [["login", "--phase", "implment", "--message", "x"], "Did you mean implement?"],
-    [["done", "--message", "x"], "done is over: accepted"],
+    [["filed", "--message", "x"], "filed is over: accepted"],
+    [["given-up", "--message", "x"], "given-up is over: abandoned"],
     [["new", "--message", "x"], "new has not begun"],
   ])("%j is refused", async (args, message) => {
     const host = await stuck();
     await host.write(storyId("new"), { type: "story.added", story: story("new") });
+    await host.write(storyId("filed"), { type: "story.added", story: story("filed", { shelf: "done" }) });
+    await host.write(
+      storyId("given-up"),
+      { type: "story.added", story: story("given-up") },
+      { type: "person.answered", answer: { verb: "abandon", by: "ada", message: "no", escalation: null } },
+    );
     expect(await on(host, rework, args)).toMatchObject({ exit: 2, err: expect.stringContaining(message) });
   });
 });

@@ -17,7 +17,8 @@ const EXAMPLES = `Examples:
   remand rework checkout-retry --message "the back-off must not be longer than a minute"
   remand rework checkout-retry --phase plan --message "plan it without a queue"
 
-What runs for the story now ends first; then it goes back with your words in the brief.
+What runs for the story now ends first; then it goes back with your words in the brief. Accepted work goes back too,
+and is judged and delivered anew.
 `;
 
 export const command: CliCommand = {
@@ -48,7 +49,8 @@ async function rework(world: World, typed: string, options: Options): Promise<vo
   const { id, answer } = await looking(world, (look) => {
     const state = storyOf(look.state, typed);
     const { story, ending, policy } = state;
-    if (ending !== null)
+    // Accepted work may be wanted otherwise after all; what was given up is another matter, as is what we never did.
+    if (ending !== null && (ending.how !== "accepted" || policy === null))
       throw new RemandError("usage", `${story.id} is over: ${ending.how}`, "Write a new story for what is missing.");
     if (policy === null)
       throw new RemandError(

@@ -1,5 +1,4 @@
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
+import axe from "axe-core";
 import chromium from "@sparticuz/chromium";
 import { chromium as playwright, type Browser, type Page } from "playwright-core";
 
@@ -10,15 +9,13 @@ export async function launch(): Promise<Browser> {
   return playwright.launch({ executablePath: await chromium.executablePath(), args: ARGS, headless: true });
 }
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-
 /** What axe has against the page, in a line each; by the rules of WCAG 2.2 up to AA. */
 export async function complaints(page: Page): Promise<readonly string[]> {
-  await page.evaluate(AXE);
+  await page.evaluate(axe.source);
   return page.evaluate(async () => {
-    const { axe } = globalThis as unknown as { axe: { run(options: object): Promise<AxeResult> } };
+    const { axe: there } = globalThis as unknown as { axe: { run(options: object): Promise<AxeResult> } };
     const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
-    const { violations } = await axe.run({ runOnly: tags });
+    const { violations } = await there.run({ runOnly: tags });
     return violations.flatMap(({ id, nodes }) =>
       nodes.map(({ target, html }) => `${id}: ${target.join(" ")} ${html.slice(0, 160)}`),
     );

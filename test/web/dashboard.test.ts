@@ -4,7 +4,7 @@
  */
 import { readFileSync } from "node:fs";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { Browser, BrowserContext, Page } from "playwright-core";
+import type { Browser, BrowserContext, Locator, Page } from "playwright-core";
 import { complaints, launch } from "./browser.ts";
 import { dashboardProject, HOSTILE, hostileParts, hostileStory, projectFiles } from "./dashboard-project.ts";
 
@@ -26,9 +26,18 @@ afterAll(async () => {
 });
 beforeEach(() => visit({}));
 afterEach(async () => {
-  expect(troubles).toEqual([]);
+  expectNoTroubles();
   await context.close();
 });
+
+function expectNoTroubles(): void {
+  expect(troubles).toEqual([]);
+}
+
+async function expectSeen(what: Locator, timeout = 15_000): Promise<void> {
+  await what.waitFor({ timeout });
+  expect(await what.isVisible()).toBe(true);
+}
 
 async function visit(options: Parameters<Browser["newContext"]>[0]): Promise<void> {
   await context?.close();
@@ -39,7 +48,7 @@ async function visit(options: Parameters<Browser["newContext"]>[0]): Promise<voi
   page.on("pageerror", (error) => troubles.push(error.message));
   page.on("console", (message) => (message.type() === "error" ? troubles.push(message.text()) : null));
   await page.goto(address.url);
-  await page.getByRole("heading", { name: "Board" }).waitFor();
+  await expectSeen(page.getByRole("heading", { name: "Board" }));
 }
 
 const at = (path: string): string => `http://127.0.0.1:${address.port}${path}`;
@@ -48,23 +57,23 @@ const column = (name: string) => page.getByRole("region", { name: new RegExp(`^$
 describe("the dashboard", () => {
   test("keeps the token out of the address, and shows nothing without it", async () => {
     await expect.poll(() => page.url()).toBe(at("/"));
-    await page.getByRole("link", { name: "Export the invoices as CSV" }).waitFor();
+    await expectSeen(page.getByRole("link", { name: "Export the invoices as CSV" }));
     const stranger = await browser.newContext();
     const strange = await stranger.newPage();
     await strange.goto(at("/"));
-    await strange.getByRole("heading", { name: "This page needs its token" }).waitFor();
+    await expectSeen(strange.getByRole("heading", { name: "This page needs its token" }));
     expect(await strange.content()).not.toContain("invoices");
     await stranger.close();
   });
 
   test("says in one look what needs me", async () => {
-    await column("Needs you").getByRole("link", { name: "Export the invoices as CSV" }).waitFor();
-    await column("Accepted").getByRole("link", { name: "Greet people by their name" }).waitFor();
+    await expectSeen(column("Needs you").getByRole("link", { name: "Export the invoices as CSV" }));
+    await expectSeen(column("Accepted").getByRole("link", { name: "Greet people by their name" }));
     await page.getByRole("link", { name: "Inbox 2 waiting for you" }).click();
     const question = page.getByRole("article", { name: /review gate/ }).filter({ hasText: "invoices" });
-    await question.getByText("which separator does the importer want").waitFor();
-    await question.getByText("Attempt 3: Escaped the quotes in them.").waitFor();
-    await question.getByText(/goes into the next brief.*Costs: about \$/).waitFor();
+    await expectSeen(question.getByText("which separator does the importer want"));
+    await expectSeen(question.getByText("Attempt 3: Escaped the quotes in them."));
+    await expectSeen(question.getByText(/goes into the next brief.*Costs: about \$/));
   });
 
   test("filters stories, as cards and as a list", async () => {
@@ -73,29 +82,29 @@ describe("the dashboard", () => {
     expect(page.url()).toBe(at("/?q=totals"));
     await page.getByText("list", { exact: true }).click();
     await expect.poll(() => page.locator(".list tbody tr").count()).toBe(1);
-    await page.getByRole("cell", { name: "waits for billing-export (escalated)" }).waitFor();
+    await expectSeen(page.getByRole("cell", { name: "waits for billing-export (escalated)" }));
   });
 
   test("tells a story, with its brief and what was said, down to the raw line", async () => {
     await page.goto(at("/story/cap-the-wait"));
     const first = page.locator(".attempts > li").last();
     await first.getByText("What it said").click();
-    await first.getByText("Everything works.", { exact: false }).last().waitFor();
+    await expectSeen(first.getByText("Everything works.", { exact: false }).last());
     const second = page.locator(".attempts > li").nth(1);
     await second.getByText("The brief it got").click();
-    await second.locator(".prose").getByText("Gate:", { exact: false }).first().waitFor();
+    await expectSeen(second.locator(".prose").getByText("Gate:", { exact: false }).first());
     await page.getByText("raw events", { exact: true }).click();
     await page.locator(".raw summary").first().click();
-    await page.locator(".raw pre").getByText('"type": "story.added"').waitFor();
+    await expectSeen(page.locator(".raw pre").getByText('"type": "story.added"'));
     await page.getByText("bars", { exact: true }).click();
-    await page.locator(".bars li").filter({ hasText: "checks: fail" }).waitFor();
+    await expectSeen(page.locator(".bars li").filter({ hasText: "checks: fail" }));
   });
 
   test("shows on the diff what was blamed, by whom it was written, and why", async () => {
     await page.goto(at("/story/cap-the-wait/diff?attempt=1"));
-    await page.getByText(/Blamed by checks: proven in \d+ test runs/).waitFor();
+    await expectSeen(page.getByText(/Blamed by checks: proven in \d+ test runs/));
     await page.getByText("Why this blame").click();
-    await page.locator(".blame li").first().waitFor();
+    await expectSeen(page.locator(".blame li").first());
     expect(await page.locator(".hunk .author").allInnerTexts()).toContain("attempt 1");
     await page.getByLabel("Up to").selectOption({ label: "now" });
     await expect.poll(() => page.locator(".hunk .author").allInnerTexts()).toContain("attempt 3");
@@ -103,20 +112,20 @@ describe("the dashboard", () => {
 
   test("shows what was spent with a table under each chart, and verifies the trail", async () => {
     await page.goto(at("/ledger"));
-    await page.getByRole("img", { name: /Spent by story/ }).waitFor();
+    await expectSeen(page.getByRole("img", { name: /Spent by story/ }));
     await page.getByText("Table: Spent by story").click();
-    await page.getByRole("rowheader", { name: "billing-export" }).waitFor();
+    await expectSeen(page.getByRole("rowheader", { name: "billing-export" }));
     await page.goto(at("/trail"));
     await page.getByRole("button", { name: "Verify the chain" }).click();
-    await page.getByText(/Intact: \d+ lines/).waitFor();
+    await expectSeen(page.getByText(/Intact: \d+ lines/));
     await page.goto(at("/health"));
-    await page.getByRole("rowheader", { name: "preset", exact: true }).waitFor();
+    await expectSeen(page.getByRole("rowheader", { name: "preset", exact: true }));
   });
 
   test("runs nothing of what agents and story files say", async () => {
     for (const path of ["/", "/?view=list", "/inbox", "/story/hostile", "/story/hostile/diff", "/trail?q=hostile"]) {
       await page.goto(at(path));
-      await page.getByText("<img src=x", { exact: false }).first().waitFor();
+      await expectSeen(page.getByText("<img src=x", { exact: false }).first());
       expect(await page.title()).not.toBe("owned");
       expect(await page.locator("#app img:not([src='/icon.svg'])").count()).toBe(0);
       expect(await page.locator("a[href^='javascript:']").count()).toBe(0);
@@ -136,7 +145,7 @@ describe("the dashboard", () => {
     const asked: string[] = [];
     alone.on("request", (request) => asked.push(request.url()));
     await alone.setContent(readFileSync(file, "utf8"));
-    await alone.getByRole("heading", { name: HOSTILE }).waitFor();
+    await expectSeen(alone.getByRole("heading", { name: HOSTILE }));
     expect(asked).toEqual([]);
     expect(await complaints(alone)).toEqual([]);
     await offline.close();
@@ -150,10 +159,10 @@ describe("an answer", () => {
     await hostile.getByRole("radio", { name: /^abandon/ }).check();
     await hostile.getByLabel("Your words").fill("never mind");
     await hostile.getByRole("button", { name: "Say abandon as ada" }).click();
-    await page.getByText("Answered, and not begun").waitFor();
+    await expectSeen(page.getByText("Answered, and not begun"));
     await page.getByRole("button", { name: "Take it back" }).click();
-    await page.getByText("Taken back: hostile stands as it did before.").waitFor();
-    await hostile.waitFor();
+    await expectSeen(page.getByText("Taken back: hostile stands as it did before."));
+    await expectSeen(hostile);
 
     project.start("run", "--watch", "--reporter", "minimal");
     const question = page.getByRole("article").filter({ hasText: "invoices" });
@@ -163,11 +172,11 @@ describe("an answer", () => {
     await page.keyboard.type("a point, as in 12.50");
     await page.keyboard.press("Tab");
     await page.keyboard.press("Enter");
-    await question.waitFor({ state: "detached" });
+    await expect.poll(() => question.count()).toBe(0);
     await page.getByRole("link", { name: "Board" }).click();
-    await column("Accepted").getByRole("link", { name: "Export the invoices as CSV" }).waitFor({ timeout: 30_000 });
+    await expectSeen(column("Accepted").getByRole("link", { name: "Export the invoices as CSV" }), 30_000);
     await page.goto(at("/story/billing-export"));
-    await page.getByText("ada says send-back: a point, as in 12.50").waitFor();
+    await expectSeen(page.getByText("ada says send-back: a point, as in 12.50"));
   }, 90_000);
 
   test("waives with a reason, which is never shown as a pass", async () => {
@@ -177,14 +186,14 @@ describe("an answer", () => {
     await hostile.getByLabel("Your words").fill("a test of ours");
     await hostile.getByRole("button", { name: "Say waive as ada" }).click();
     await page.goto(at("/story/hostile"));
-    await page.getByText("review waived by ada: a test of ours").waitFor();
-    await page.locator(".gates li").filter({ hasText: "review" }).locator(".badge", { hasText: "waived" }).waitFor();
+    await expectSeen(page.getByText("review waived by ada: a test of ours"));
+    await expectSeen(page.locator(".gates li").filter({ hasText: "review" }).locator(".badge", { hasText: "waived" }));
   });
 
   test("is followed live: a story that is new appears, and is worked on, without a reload", async () => {
     await page.evaluate(() => Object.assign(globalThis, { same: true }));
     project.repository.write("stories/greet-again.md", "---\ntitle: Greet once more\n---\n\nAgain.\n");
-    await page.getByRole("link", { name: "Greet once more" }).waitFor({ timeout: 30_000 });
+    await expectSeen(page.getByRole("link", { name: "Greet once more" }), 30_000);
     expect(await page.evaluate(() => (globalThis as { same?: boolean }).same)).toBe(true);
   }, 60_000);
 });
@@ -213,9 +222,9 @@ describe("every page", () => {
       await visit(options);
       for (const [path, there] of PAGES) {
         await page.goto(at(path));
-        await page.locator(there).first().waitFor();
+        await expectSeen(page.locator(there).first());
         expect(await complaints(page), path).toEqual([]);
-        const tooWide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+        const tooWide = await page.evaluate<number>("document.documentElement.scrollWidth - innerWidth");
         expect(tooWide, path).toBeLessThanOrEqual(0);
       }
     },
@@ -223,7 +232,7 @@ describe("every page", () => {
   );
 
   test("is dark when the person wants it dark", async () => {
-    const paper = (): Promise<string> => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    const paper = (): Promise<string> => page.evaluate<string>("getComputedStyle(document.body).backgroundColor");
     await page.getByLabel("Colours").selectOption("dark");
     const dark = await paper();
     await page.getByLabel("Colours").selectOption("light");
@@ -235,9 +244,9 @@ describe("every page", () => {
   test("can be reached with the keyboard, past what stands before it", async () => {
     await page.keyboard.press("Tab");
     await page.keyboard.press("Enter");
-    await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe("main");
+    await expect.poll(() => page.evaluate<string>("document.activeElement.id")).toBe("main");
     await page.keyboard.press("Tab");
-    await expect.poll(() => page.evaluate(() => document.activeElement?.closest("main")?.id)).toBe("main");
-    expect(await page.evaluate(() => document.activeElement?.id)).not.toBe("main");
+    await expect.poll(() => page.evaluate<string>('document.activeElement.closest("main")?.id')).toBe("main");
+    expect(await page.evaluate<string>("document.activeElement.id")).not.toBe("main");
   });
 });

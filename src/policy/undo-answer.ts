@@ -8,7 +8,7 @@ export function withUndo(before: StoryState, after: StoryState, event: Event, at
     // These speak of the run, and changed nothing here.
     if (after === before) return after;
     // While something runs, what is done about an answer is under way already.
-    if (before.running !== null) return after.undo === null ? after : { ...after, undo: null };
+    if (before.running !== null) return { ...after, undo: null };
     return { ...after, undo: { answer: event.answer, at, before: { ...before, policy: null, undo: null } } };
   }
   return after.undo === null || leavesUndoOpen(event) ? after : { ...after, undo: null };

@@ -303,6 +303,28 @@ describe("a slice whose budget is used up", () => {
   }, 60_000);
 });
 
+test("a mistake in the CI's own configuration goes to whoever keeps it, not to the pair", async () => {
+  const ci = "! grep -q bad ci.yml || { echo 'Invalid workflow file: .github/workflows/ci.yml#L3'; exit 1; }";
+  const result = await factory(
+    {
+      "tdd-pair": [says({ ...GOOD, "ci.yml": "bad\n" })],
+      "ci-integration": [says({ "ci.yml": "good\n" }, "put the workflow right")],
+    },
+    {
+      set: [
+        "phases.implement=[integrity, tdd, ci]",
+        "deliver=branch",
+        "merge=manual",
+        `gates.ci.commands=[${JSON.stringify(ci)}]`,
+      ],
+    },
+  );
+  expect(result).toMatchObject({ exitCode: 0, stories: [{ status: "accepted", attempts: 2 }] });
+  expect(verdicts().filter((verdict) => verdict.startsWith("ci"))).toEqual(["ci fail configuration", "ci pass"]);
+  expect(events("work.sent-back")).toMatchObject([{ gate: "ci", failure: 1, route: { role: "ci-integration" } }]);
+  expect(asked("ci-integration")[0]).toContain("Invalid workflow file");
+}, 60_000);
+
 describe("conservative", () => {
   test("nothing goes back, and no CI run is tried again, before a person has said so", async () => {
     const agents = { "tdd-pair": [says({ ...GOOD, "src/cap.js": code("bad", "<") }), says(GOOD)] };

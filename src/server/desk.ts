@@ -2,7 +2,7 @@ import { RemandError } from "../domain/error.ts";
 import { createLineIndex, type LineIndex } from "./line-index.ts";
 import type { Live, Present } from "./live.ts";
 import type { DashboardSource } from "./source.ts";
-import { cleanText, withoutSecrets } from "./without-secrets.ts";
+import { cleanText, withoutSecrets } from "../readers/without-secrets.ts";
 
 /** What every address of the server works with. */
 export interface Desk {

@@ -8,7 +8,7 @@ import { storyLine } from "../views/story-lines.ts";
 import { numberIn, type Desk } from "./desk.ts";
 import { diffOf, linesOf, storyOf } from "./documents.ts";
 import { someLines } from "./live.ts";
-import { withoutSecrets } from "./without-secrets.ts";
+import { withoutSecrets } from "../readers/without-secrets.ts";
 
 /** A kept text may be megabytes: nobody reads more than this in a page, and the whole of it has a file. */
 const MOST_TEXT = 400_000;

@@ -6,7 +6,7 @@ export type Block =
   | { readonly type: "heading"; readonly level: number; readonly inline: readonly Inline[] }
   | { readonly type: "paragraph"; readonly inline: readonly Inline[] }
   | { readonly type: "quote"; readonly inline: readonly Inline[] }
-  | { readonly type: "code"; readonly text: string }
+  | { readonly type: "code"; readonly info: string; readonly text: string }
   | { readonly type: "list"; readonly ordered: boolean; readonly items: readonly ListItem[] }
   | { readonly type: "rule" };
 
@@ -37,7 +37,7 @@ function blockAt(lines: readonly string[], at: number): readonly [block: Block |
   const line = lines[at]!;
   if (line.trim() === "") return [null, at + 1];
   const fence = FENCE.exec(line);
-  if (fence !== null) return codeAt(lines, at, fence[1]!);
+  if (fence !== null) return codeAt(lines, at, fence[1]!, fence[2]!.trim());
   const heading = /^ {0,3}(#{1,6})\s+(.*?)\s*#*$/.exec(line);
   if (heading !== null) return [{ type: "heading", level: heading[1]!.length, inline: inlineOf(heading[2]!) }, at + 1];
   if (/^ {0,3}(?:-{3,}|\*{3,}|_{3,})\s*$/.test(line)) return [{ type: "rule" }, at + 1];
@@ -51,17 +51,17 @@ function blockAt(lines: readonly string[], at: number): readonly [block: Block |
   return [{ type: isQuote ? "quote" : "paragraph", inline: inlineOf(text) }, end];
 }
 
-const FENCE = /^ {0,3}(`{3,}|~{3,})/;
+const FENCE = /^ {0,3}(`{3,}|~{3,})(.*)$/;
 const ITEM = /^( {0,12})(?:([-*+])|(\d{1,9})[.)])\s+(.*)$/;
 
-function codeAt(lines: readonly string[], at: number, fence: string): readonly [Block, number] {
+function codeAt(lines: readonly string[], at: number, fence: string, info: string): readonly [Block, number] {
   const isEnd = (line: string): boolean => {
-    const found = FENCE.exec(line)?.[1];
-    return found !== undefined && found[0] === fence[0] && found.length >= fence.length;
+    const [, found, rest] = FENCE.exec(line) ?? [];
+    return found !== undefined && found[0] === fence[0] && found.length >= fence.length && rest?.trim() === "";
   };
   const end = lines.findIndex((line, index) => index > at && isEnd(line));
   const last = end === -1 ? lines.length : end;
-  return [{ type: "code", text: lines.slice(at + 1, last).join("\n") }, last + 1];
+  return [{ type: "code", info, text: lines.slice(at + 1, last).join("\n") }, last + 1];
 }
 
 function listAt(lines: readonly string[], at: number): readonly [Block, number] {

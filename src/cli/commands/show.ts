@@ -1,10 +1,16 @@
+import { resolve } from "node:path";
 import type { RunState } from "../../domain/run-state.ts";
 import type { StoryState } from "../../domain/story-state.ts";
+import { keptTexts } from "../../engine/kept-texts.ts";
+import { withoutSecrets } from "../../readers/without-secrets.ts";
 import { boardRows } from "../../views/board.ts";
 import { timeText } from "../../views/event-words.ts";
 import { gateStrip, stripText } from "../../views/gate-strip.ts";
 import { reJudgings } from "../../views/re-judging.ts";
 import { reJudgingText } from "../../views/re-judging-text.ts";
+import { storyDocument } from "../../views/story-document.ts";
+import { storyHtml } from "../../views/story-html.ts";
+import { storyLine } from "../../views/story-lines.ts";
 import { statusOf } from "../../views/story-status.ts";
 import { timelineOf } from "../../views/timeline.ts";
 import { counted, durationText, shortLine, spentText } from "../../views/words.ts";
@@ -12,6 +18,7 @@ import type { Stored } from "../../ports/journal.ts";
 import { writeEscalation } from "../../writers/escalation.ts";
 import { EXIT, type CliCommand, type World } from "../command.ts";
 import { fieldsHelp, JSON_OPTION, picked, pickedFields } from "../json-fields.ts";
+import { shownPath } from "../load-config.ts";
 import { linesOf, looking, storyOf } from "../looking.ts";
 import { glyphsFor, paintFor } from "../terminal-kind.ts";
 
@@ -19,6 +26,7 @@ const EXAMPLES = `Examples:
   remand show checkout-retry          what happened: attempts, gates, findings, decisions, and what is next
   remand show checkout-retry --json   as a document for programs
   remand show checkout-retry --json commit,timeline
+  remand show checkout-retry --html story.html      the whole of it in one file, for somebody without Remand
 `;
 
 export const command: CliCommand = {
@@ -29,10 +37,12 @@ export const command: CliCommand = {
       .usage("<story> [options]")
       .argument("<story>", "the story's id")
       .option(JSON_OPTION, "print a document of the schema remand.show/1, or these fields of it")
+      .option("--html <file>", "write one HTML file that needs nothing else and opens offline")
       .addHelpText("before", EXAMPLES)
       .addHelpText("after", fieldsHelp("show"))
-      .action(async (story: string, options: { readonly json?: boolean | string }) => {
-        await show(world, story, pickedFields("show", options.json));
+      .action(async (story: string, options: { readonly json?: boolean | string; readonly html?: string }) => {
+        if (options.html === undefined) await show(world, story, pickedFields("show", options.json));
+        else await write(world, story, options.html);
         done(EXIT.ok);
       });
   },
@@ -48,6 +58,20 @@ async function show(world: World, typed: string, fields: readonly string[] | nul
         : `${JSON.stringify({ schema: "remand.show/1", ...picked(document(look.state, state, lines), fields) }, null, 2)}\n`,
     );
   });
+}
+
+async function write(world: World, typed: string, file: string): Promise<void> {
+  const html = await looking(world, async (look) => {
+    const state = storyOf(look.state, typed);
+    const lines = await linesOf(look, state.story.id);
+    const told = lines.map(storyLine);
+    const texts = await keptTexts(told, look.evidence);
+    const paper = { document: storyDocument(look.state, state, lines), lines: told, texts, at: world.now() };
+    return storyHtml(withoutSecrets(paper, {}));
+  });
+  const path = resolve(world.cwd, file);
+  await world.files.write(path, html);
+  world.out(`${shownPath(world, path)}\n`);
 }
 
 function document(run: RunState, state: StoryState, lines: readonly Stored[]): object {

@@ -37,7 +37,12 @@ function BlockView({ block }: { readonly block: Block }) {
         </blockquote>
       );
     case "code":
-      return <pre tabIndex={0}>{block.text}</pre>;
+      return (
+        <pre tabIndex={0}>
+          {block.info !== "" && <span class="muted">{`${block.info}\n`}</span>}
+          {block.text}
+        </pre>
+      );
     case "rule":
       return <hr />;
     case "list": {

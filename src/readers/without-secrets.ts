@@ -1,4 +1,4 @@
-import { redactSecrets, type SecretRules } from "../readers/secrets.ts";
+import { redactSecrets, type SecretRules } from "./secrets.ts";
 import { plainText } from "../stdx/plain-text.ts";
 
 /**

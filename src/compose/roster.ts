@@ -10,6 +10,7 @@ import type { Agent } from "../ports/agent.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Roster } from "../ports/roster.ts";
 import { createCommandAgent } from "../adapters/agents/command-agent.ts";
+import { createModelAgent } from "../adapters/agents/model-agent.ts";
 import { createScriptedAgent } from "../adapters/agents/scripted-agent.ts";
 import { COOKIE_VARIABLE } from "../adapters/process/leftovers.ts";
 import { createRoster, type Casting } from "../adapters/roster/roster.ts";
@@ -63,6 +64,7 @@ async function agentOf(
 ): Promise<Agent> {
   const use = config.use ?? "command";
   if (use === "claude" || use === "codex") return clientAgent(use, root, config, { source: parts.env, sees: env });
+  if (use === "model") return createModelAgent({ root, source: parts.env });
   if (use === "acp" && config.command !== undefined)
     return acpAgent(root, config.command, config, { source: parts.env, sees: env });
   if (config.command === undefined)

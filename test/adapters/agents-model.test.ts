@@ -1,0 +1,118 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createModelAgent } from "../../src/adapters/agents/model-agent.ts";
+import type { AgentEvent, AgentRequest, AgentResult } from "../../src/ports/agent.ts";
+
+/** The packages as a project would have them, with the few functions that are used. They do what the prompt says. */
+const AI = `
+exports.jsonSchema = (schema) => ({ jsonSchema: schema });
+exports.Output = { object: ({ schema }) => ({ form: schema.jsonSchema }) };
+exports.generateText = async ({ model, prompt, abortSignal, output }) => {
+  const { fails, message = "no", name = "AI_APICallError", hangs, wraps } = JSON.parse(prompt);
+  if (hangs) await new Promise((_, reject) => abortSignal.addEventListener("abort", () => reject(new Error("aborted"))));
+  const error = Object.assign(new Error(message), { name, statusCode: fails });
+  if (wraps) throw Object.assign(new Error("Failed after 2 attempts"), { lastError: error });
+  if (fails || name !== "AI_APICallError") throw error;
+  return { text: JSON.stringify(model), ...(output ? { output: { passed: true, issues: [], form: output.form } } : {}), usage: { totalTokens: 42 } };
+};`;
+const PROVIDER = `exports.createFake = (options) => (id) => ({ ...options, id });`;
+
+describe("model", () => {
+  let root: string;
+  let events: AgentEvent[];
+  beforeEach(() => {
+    root = mkdtempSync(join(tmpdir(), "remand-model-"));
+    events = [];
+    writeFileSync(join(root, "package.json"), "{}");
+  });
+  afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+  function install(name: string, text: string): void {
+    const place = join(root, "node_modules", name);
+    mkdirSync(place, { recursive: true });
+    writeFileSync(join(place, "package.json"), JSON.stringify({ name, main: "index.js" }));
+    writeFileSync(join(place, "index.js"), text);
+  }
+  function run(
+    says: object,
+    changes: Partial<AgentRequest> = {},
+    signal = new AbortController().signal,
+  ): Promise<AgentResult> {
+    const source = { FAKE_API_KEY: "key", FAKE_BASE_URL: "http://127.0.0.1:1", OTHER_API_KEY: "other" };
+    const request: AgentRequest = {
+      prompt: JSON.stringify(says),
+      cwd: root,
+      access: "read",
+      session: null,
+      outputSchema: null,
+      model: "fake/large/1",
+      timeoutMs: 10_000,
+      env: {},
+      key: "s:1",
+      turn: 0,
+      ...changes,
+    };
+    return createModelAgent({ root, source }).run(request, { signal, onEvent: (event) => events.push(event) });
+  }
+
+  test("without the packages it says what to install", async () => {
+    const error = (missing: string) => ({
+      kind: "launch",
+      message: `model: the package ${missing} is not installed`,
+      fix: "install it in the project: npm install --save-dev ai @ai-sdk/fake",
+    });
+    expect(await run({})).toMatchObject({ status: "failed", error: error("ai") });
+    install("ai", AI);
+    expect(await run({})).toMatchObject({ status: "failed", error: error("@ai-sdk/fake") });
+  });
+
+  describe("with the packages", () => {
+    beforeEach(() => {
+      install("ai", AI);
+      install("@ai-sdk/fake", PROVIDER);
+    });
+
+    test("it asks the model with the provider's own key, and says what was used; the cost is unknown", async () => {
+      const result = await run({});
+      expect(result).toMatchObject({ status: "completed", error: null, output: null, tokens: 42, costUsd: null });
+      expect(JSON.parse(result.text)).toEqual({ apiKey: "key", baseURL: "http://127.0.0.1:1", id: "large/1" });
+      expect(events).toEqual([{ type: "output", line: result.text }]);
+    });
+
+    test("it answers in the form that was asked for", async () => {
+      const form = { type: "object" };
+      const result = await run({}, { outputSchema: form });
+      expect(result).toMatchObject({ status: "completed", text: "", output: { passed: true, issues: [], form } });
+    });
+
+    test.each([
+      [{ fails: 401 }, "auth"],
+      [{ name: "AI_LoadAPIKeyError" }, "auth"],
+      [{ fails: 429 }, "rate-limit"],
+      [{ fails: 529, wraps: true }, "overloaded"],
+      [{ fails: 400, message: "Your credit balance is too low" }, "credit"],
+      [{ fails: 400, message: "prompt is too long" }, "context-length"],
+      [{ fails: 404 }, "bad-request"],
+      [{ name: "AI_NoObjectGeneratedError" }, "crash"],
+    ])("trouble %j is told as %s", async (says, kind) => {
+      expect(await run(says)).toMatchObject({ status: "failed", error: { kind } });
+    });
+
+    test("it only reviews, and must be told which model", async () => {
+      expect((await run({}, { access: "edit" })).error?.message).toContain("only review");
+      expect((await run({}, { model: null })).error?.fix).toContain("name it with its provider");
+      expect((await run({}, { model: "large" })).error?.kind).toBe("bad-request");
+    });
+
+    test("time and whoever cancels end it", async () => {
+      expect(await run({ hangs: true }, { timeoutMs: 50 })).toMatchObject({ status: "timeout", error: null });
+      const stop = new AbortController();
+      const running = run({ hangs: true }, {}, stop.signal);
+      stop.abort();
+      expect(await running).toMatchObject({ status: "cancelled", error: null });
+      expect(await run({}, {}, AbortSignal.abort())).toMatchObject({ status: "cancelled", error: null });
+    });
+  });
+});

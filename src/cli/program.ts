@@ -46,7 +46,7 @@ export async function runProgram(
     assert(outcome.exit !== null, "a command ended without an exit code");
     return outcome.exit;
   } catch (error) {
-    const entry = commands.find(({ name }) => name === (program.args[0] ?? argv.find((word) => isCommand(word))));
+    const entry = commands.find(({ name }) => name === (program.args.find(isCommand) ?? argv.find(isCommand)));
     const usage = entry?.hasNoUsageCode === true ? EXIT.failed : EXIT.usage;
     // Commander has already printed the help, the version, or what is wrong with the command line.
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : usage;

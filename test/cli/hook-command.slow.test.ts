@@ -150,6 +150,14 @@ describe("remand hook stop, on a real checkout", () => {
     expect(ran.err).not.toBe("");
   });
 
+  it.each([["--bogus", "hook", "stop"], ["hook"], ["hook", "stpo"]])(
+    "%s %s %s exits 1, and never 2",
+    async (...argv) => {
+      const words = argv.filter((word) => word !== undefined);
+      expect(await run(words, [hook], { stdin: () => Promise.resolve("{}") })).toMatchObject({ exit: 1, out: "" });
+    },
+  );
+
   it.each(["", "no JSON", "[]", "null"])("input that is no document of a hook (%j) exits 1", async (text) => {
     expect(await stop(text)).toMatchObject({ exit: 1, out: "" });
   });

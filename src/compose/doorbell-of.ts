@@ -6,7 +6,7 @@ import { redactSecrets } from "../readers/secrets.ts";
 import { createSystemClock } from "../adapters/clock/system-clock.ts";
 import { createDoorbell, type Doorbell } from "./doorbell.ts";
 import { outletsOf } from "./notifiers.ts";
-import { envSecrets } from "./project-evidence.ts";
+import { envSecrets, listedSecrets } from "./project-evidence.ts";
 
 /** The doorbell of a checkout: whom its config names, and without what its `.env` files hold. */
 export async function doorbellOf(
@@ -19,7 +19,7 @@ export async function doorbellOf(
   const told = (text: string): void => onNotice?.(text);
   const outlets = outletsOf(config, { root, env, clock, onNotice: told });
   const literals = outlets.length === 0 ? [] : await envSecrets(root);
-  const patterns = config.redact.map((pattern) => ({ kind: "listed", pattern: new RegExp(pattern) }));
+  const patterns = listedSecrets(config.redact);
   return createDoorbell({
     ...parts,
     project: basename(root),

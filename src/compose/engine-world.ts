@@ -47,7 +47,7 @@ export async function engineWorld(
   journal: SqliteJournal,
 ): Promise<OwnWorld> {
   const clock = createSystemClock();
-  const evidence = await projectEvidence(root, folder.evidence);
+  const evidence = await projectEvidence(root, folder.evidence, plan.config);
   const inPlace = plan.place === "in-place" ? createInPlace({ root, state: folder.path }) : null;
   const { setup, share } = plan.config.workspace;
   const onNotice = (text: string): void => plan.onNotice?.(text);

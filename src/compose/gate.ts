@@ -32,7 +32,7 @@ export async function gate(
   const onNotice = (text: string): void => plan.onNotice(text);
   const place = await openJudgedPlace({ root, state: folder.path, at, base, setup, share, signal, onNotice });
   try {
-    const evidence = await projectEvidence(root, folder.evidence);
+    const evidence = await projectEvidence(root, folder.evidence, plan.config);
     // Asked for what changed, objects are the same in all places of a repository; the files are those of this one.
     const workspace = {
       ...createWorktrees({ root, state: folder.path }),

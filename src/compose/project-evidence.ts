@@ -1,12 +1,29 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { Config } from "../config/config.ts";
 import type { Evidence } from "../ports/evidence.ts";
 import { readEnvValues } from "../readers/env-file.ts";
 import { createEvidenceStore } from "../adapters/evidence/evidence-store.ts";
 
-/** Where what was printed is kept, without what the project's own `.env` files hold: a check may print all of it. */
-export async function projectEvidence(root: string, folder: string): Promise<Evidence> {
-  return createEvidenceStore(folder, { secrets: { literals: await envSecrets(root) } });
+/**
+ * Where what was printed is kept, without what the project's own `.env` files hold (a check may print all of it) and
+ * without what the config says is secret.
+ */
+export async function projectEvidence(
+  root: string,
+  folder: string,
+  { redact }: Pick<Config, "redact">,
+): Promise<Evidence> {
+  return createEvidenceStore(folder, {
+    secrets: { literals: await envSecrets(root), patterns: listedSecrets(redact) },
+  });
+}
+
+/** The person's own patterns. */
+export function listedSecrets(
+  redact: readonly string[],
+): readonly { readonly kind: string; readonly pattern: RegExp }[] {
+  return redact.map((pattern) => ({ kind: "listed", pattern: new RegExp(pattern, "g") }));
 }
 
 /** What the `.env` files hold that is no ordinary word. */

@@ -16,7 +16,7 @@ export async function tryChecks(
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<Judgement> {
   const folder = stateFolder(root);
-  const evidence = await projectEvidence(root, folder.evidence);
+  const evidence = await projectEvidence(root, folder.evidence, plan.config);
   const workspace = createInPlace({ root, state: folder.path });
   const gate = gatesOf(plan, { evidence, clock: createSystemClock(), workspace, env }).get("checks")!;
   const { policy, stories } = plan;

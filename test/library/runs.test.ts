@@ -147,13 +147,13 @@ describe("loop", () => {
     expect(repository.git("show", `remand/${result.stories[0]!.id}:answer.txt`)).toContain("42");
   });
 
-  test("keeps nothing of what the project's .env files hold", async () => {
+  test("keeps nothing of what the project's .env files hold, nor of what the config calls secret", async () => {
     repository.write(".env", "COLOUR=tell-nobody-77\nNODE_ENV=development\n");
     repository.write(".env.local", 'export TASTE="hush hush hush"\n');
     repository.write(".env.example", "COLOUR=a-made-up-one\n");
     repository.write(".gitignore", ".env*\n");
-    const check = "cat .env .env.local .env.example; grep -qx 42 answer.txt";
-    await loop({ ...base(), check, agent: writer(["41\n", "42\n"]) });
+    const check = "cat .env .env.local .env.example; echo badge 4711-XY; grep -qx 42 answer.txt";
+    await loop({ ...base(), check, agent: writer(["41\n", "42\n"]), set: ["redact=['\\d{4}-XY']"] });
     const evidence = join(repository.root, ".remand", "evidence");
     const kept = readdirSync(evidence, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
@@ -163,6 +163,8 @@ describe("loop", () => {
     expect(kept).toContain("a-made-up-one");
     expect(kept).not.toContain("tell-nobody-77");
     expect(kept).not.toContain("hush hush hush");
+    expect(kept).toContain("badge ");
+    expect(kept).not.toContain("4711-XY");
   });
 
   test.each([

@@ -45,7 +45,9 @@ export function blameSentence(blame: Blame): string {
     case "culprit":
       return "One change caused this.";
     case "multi":
-      return "Several changes caused this, each by itself.";
+      return blame.together === true
+        ? "Several changes caused this together; none of them does it alone."
+        : "Several changes caused this, each by itself.";
     case "unmet":
       return "Nothing you changed broke this: it is not done yet. Build what is missing; there is nothing to undo.";
     case "pre-existing":

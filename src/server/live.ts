@@ -41,7 +41,7 @@ export function createLive(source: Pick<DashboardSource, "look">): Live {
   };
   const catchUp = async (): Promise<Present | null> => {
     await open();
-    if (sight === null || folded === null) return null;
+    if (sight === null || folded === null || closed) return null;
     for await (const line of sight.lines(folded.position)) folded = withLine(folded, line);
     return { state: folded.state, sight };
   };

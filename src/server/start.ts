@@ -32,9 +32,11 @@ export async function startDashboard(source: DashboardSource, port: number): Pro
     token,
     url: `http://127.0.0.1:${listening}/#token=${token}`,
     close: async () => {
-      await live.close();
+      // Who reads is let go of first, and the journal after that: nobody reads from what is closed.
+      const closed = new Promise<void>((done) => server.close(() => done()));
       server.closeAllConnections();
-      await new Promise<void>((done) => server.close(() => done()));
+      await closed;
+      await live.close();
     },
   };
 }

@@ -47,19 +47,30 @@ export function lineStream({ live, after, signal, clean }: StreamOptions): Reada
     return lines.map((line) => eventText(line, clean)).join("");
   };
 
+  /** Waits for lines, or for the time to show that the connection stands. `null`: it is over. */
+  const nextText = async (): Promise<string | null> => {
+    while (!stop.aborted) {
+      const pulse = AbortSignal.timeout(PULSE_MS);
+      // Asked for before it is looked: what is written in between is not missed.
+      const changed = live.changed(AbortSignal.any([stop, pulse]));
+      const text = await next();
+      if (text !== "") return text;
+      await changed;
+      if (pulse.aborted && !stop.aborted) return ": pulse\n\n";
+    }
+    return null;
+  };
+
   return new ReadableStream({
     start: (controller) => controller.enqueue(encoder.encode(`retry: 1000\n: connected\n\n`)),
     pull: async (controller) => {
-      while (!stop.aborted) {
-        const pulse = AbortSignal.timeout(PULSE_MS);
-        // Asked for before it is looked: what is written in between is not missed.
-        const changed = live.changed(AbortSignal.any([stop, pulse]));
-        const text = await next();
-        if (text !== "") return controller.enqueue(encoder.encode(text));
-        await changed;
-        if (pulse.aborted && !stop.aborted) return controller.enqueue(encoder.encode(": pulse\n\n"));
-      }
-      controller.close();
+      const text = await nextText().catch((error: unknown) => {
+        // Whoever has gone, or is being let go of, is told of no error.
+        if (stop.aborted) return null;
+        throw error;
+      });
+      if (text === null) return controller.close();
+      controller.enqueue(encoder.encode(text));
     },
     cancel: () => over.abort(),
   });

@@ -1,11 +1,12 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { fileURLToPath } from "node:url";
+import { resolve } from "node:path";
 import { DEMO_FILES } from "../../src/cli/demo-project.ts";
 import type { ScriptedAttempt, ScriptPart } from "../../src/schemas/agent-script.ts";
 import { makeRepository, type TestRepository } from "../adapters/git-repository.ts";
 
-const MAIN = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
+/** From the root, where tests and scripts are started. */
+const MAIN = resolve("dist/main.js");
 
 const story = (title: string, body: string, more = ""): string => `---\ntitle: ${title}\n${more}---\n\n${body}\n`;
 const ready = (id: string, words: string, more: ScriptedAttempt): ScriptedAttempt => ({

@@ -1,0 +1,33 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
+import type { BenchResult } from "./bench-result.ts";
+import { measurePages } from "./dashboard/pages.ts";
+import { serveFrom } from "./dashboard/served.ts";
+import { measureStreams } from "./dashboard/streams.ts";
+import { longJournal } from "./engine/long-journal.ts";
+
+/** The script of the built dashboard; this file itself runs from `.build/bench`. */
+const SCRIPT = fileURLToPath(new URL("../../dist/web/assets/app.js", import.meta.url));
+const STORIES = 5000;
+
+/** What the dashboard weighs, how soon it can be used with thousands of stories, and what it holds while it streams. */
+export async function run(): Promise<readonly BenchResult[]> {
+  mkdirSync(".build", { recursive: true });
+  const folder = mkdtempSync(join(process.cwd(), ".build", "bench-dashboard-"));
+  const { root, file } = await longJournal(folder, STORIES);
+  const server = await serveFrom(root);
+  try {
+    return [firstLoad(), ...(await measurePages(server, file)), ...(await measureStreams(server, file))];
+  } finally {
+    await server.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function firstLoad(): BenchResult {
+  const kilobytes = gzipSync(readFileSync(SCRIPT)).byteLength / 1024;
+  const against = "60 kB";
+  return { name: "dashboard: script, gzip", value: kilobytes, unit: "kB", ratio: kilobytes / 60, against, limit: 1 };
+}

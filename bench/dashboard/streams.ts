@@ -1,0 +1,77 @@
+import { connect, type Socket } from "node:net";
+import type { BenchResult } from "../bench-result.ts";
+import type { BenchServer } from "./served.ts";
+import { writeTo } from "./writing.ts";
+
+const READERS = 19;
+/** What Node takes before its memory is as large as it wants to have it. */
+const WARM_UP = 20_000;
+const LINES = 100_000;
+
+/** A hundred thousand lines to twenty readers, of whom one has stopped reading: what the server holds must not grow. */
+export async function measureStreams(server: BenchServer, file: string): Promise<readonly BenchResult[]> {
+  const writing = await writeTo(file);
+  const { position } = (await (await server.ask("/hello")).json()) as { position: number };
+  const stuck = stuckReader(server);
+  const over = new AbortController();
+  const readers = Array.from({ length: READERS }, () => reader(server, position, over.signal));
+  try {
+    await writing.lines(WARM_UP);
+    await Promise.all(readers.map((each) => each.has(WARM_UP)));
+    const before = server.memoryMb();
+    const start = performance.now();
+    await writing.lines(LINES);
+    await Promise.all(readers.map((each) => each.has(WARM_UP + LINES)));
+    const seconds = (performance.now() - start) / 1000;
+    const after = server.memoryMb();
+    const against = `${before.toFixed(0)} MB before`;
+    return [
+      {
+        name: "dashboard: lines to 20 readers",
+        value: LINES / seconds,
+        unit: "lines/s",
+        ratio: 1,
+        against: "-",
+        limit: null,
+      },
+      { name: "dashboard: memory after 100,000", value: after, unit: "MB", ratio: after / before, against, limit: 1.2 },
+    ];
+  } finally {
+    over.abort();
+    stuck.destroy();
+    await writing.close();
+  }
+}
+
+function stuckReader({ origin, token }: BenchServer): Socket {
+  const { hostname, port, host } = new URL(origin);
+  const socket = connect(Number(port), hostname);
+  socket.write(`GET /api/events HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${token}\r\n\r\n`);
+  socket.pause();
+  return socket;
+}
+
+function reader({ origin, token }: BenchServer, after: number, signal: AbortSignal) {
+  const state = { lines: 0, wanted: Infinity, done: (): void => undefined };
+  const read = async (): Promise<void> => {
+    const headers = { authorization: `Bearer ${token}`, "last-event-id": String(after) };
+    const { body } = await fetch(`${origin}/api/events`, { headers, signal });
+    const decoder = new TextDecoder();
+    for await (const part of body!) {
+      state.lines += decoder.decode(part, { stream: true }).split("event: line").length - 1;
+      if (state.lines >= state.wanted) state.done();
+    }
+  };
+  const failed = read();
+  return {
+    has: (count: number): Promise<void> =>
+      Promise.race([
+        failed,
+        new Promise<void>((done) => {
+          state.wanted = count;
+          state.done = done;
+          if (state.lines >= count) done();
+        }),
+      ]),
+  };
+}

@@ -1,6 +1,7 @@
 import { presetPolicy } from "../../src/config/preset-policy.ts";
 import { byText, entries, lookup } from "../../src/stdx/sorted-map.ts";
 import { storyId } from "../../src/domain/ids.ts";
+import { GATES } from "../../src/domain/gate.ts";
 import type { Event } from "../../src/domain/event.ts";
 import type { Policy } from "../../src/domain/policy.ts";
 import type { RunState } from "../../src/domain/run-state.ts";
@@ -14,19 +15,30 @@ import type { Stored } from "../../src/ports/journal.ts";
 import { checkBudgets, checkCommands, NOTHING_WITNESSED, waitsForSomebody, witnessed } from "./laws.ts";
 import { RemandError } from "../../src/domain/error.ts";
 import { chance } from "./chance.ts";
-import { Killed, newDisk, simulatedWorld, type Disk } from "./simulated-world.ts";
+import { CHEATED, Killed, newDisk, simulatedWorld, type Disk } from "./simulated-world.ts";
 import { story } from "./world.ts";
 
-const BASE = presetPolicy("critic-audit");
-
-/** Real limits; the gates that an engine without reviewers has. */
-const POLICY: Policy = {
-  ...BASE,
-  phases: [{ phase: "implement", gates: ["integrity", "checks"] }],
-  gates: { ...BASE.gates, checks: { ...BASE.gates.checks, blame: false } },
-  stall: { ...BASE.stall, plateau: 3 },
-  concurrency: { ...BASE.concurrency, developers: 2, checks: 1 },
-};
+/** Half of the seeds are short, with two gates; the others take the four presets in turn. */
+function policyFor(seed: number): Policy {
+  const name = (["critic-audit", "factory", "goal", "story"] as const)[seed % 8];
+  const base = presetPolicy(name ?? "critic-audit");
+  const gates = base.phases.find((plan) => plan.phase === "implement")?.gates ?? [];
+  const unblamed = Object.fromEntries(GATES.map((gate) => [gate, { ...base.gates[gate], blame: false }]));
+  return {
+    ...base,
+    // Nobody merges here, and the phases that write text are played elsewhere.
+    phases: [
+      {
+        phase: "implement",
+        gates: name === undefined ? ["integrity", "checks"] : gates.filter((gate) => gate !== "merge"),
+      },
+    ],
+    gates: unblamed as Policy["gates"],
+    stall: { ...base.stall, plateau: 3 },
+    concurrency: { ...base.concurrency, developers: 2, checks: 1 },
+    deliver: "branch",
+  };
+}
 
 const STORIES = [story("a"), story("b", { dependsOn: [storyId("a")] }), story("c", { priority: 0 }), story("d")];
 
@@ -41,9 +53,9 @@ export interface Simulated {
   readonly lives: number;
 }
 
-async function newProject(): Promise<Disk> {
+async function newProject(seed: number): Promise<Disk> {
   const disk = newDisk();
-  await disk.journal.append(null, 0, [{ type: "policy.set", policy: POLICY, by: "test" }], 0);
+  await disk.journal.append(null, 0, [{ type: "policy.set", policy: policyFor(seed), by: "test" }], 0);
   for (const each of STORIES) await disk.journal.append(each.id, 0, [{ type: "story.added", story: each }], 0);
   return disk;
 }
@@ -61,7 +73,7 @@ async function driven(world: ReturnType<typeof simulatedWorld>): Promise<RunStat
  * wakes and goes on with what it was about to do. Nothing of that may count.
  */
 export async function simulateZombie(seed: number, stopsAt: number): Promise<Disk> {
-  const disk = await newProject();
+  const disk = await newProject(seed);
   const gate: { open: () => void } = { open: () => undefined };
   const opened = new Promise<void>((resolve) => (gate.open = resolve));
   let calls = 0;
@@ -94,7 +106,7 @@ async function speak(disk: Disk, about: (typeof STORIES)[number] | null): Promis
  * nothing, and the engine's own word must not be lost by it.
  */
 export async function simulateChatter(seed: number, blocked = false): Promise<Disk> {
-  const disk = await newProject();
+  const disk = await newProject(seed);
   let calls = 0;
   const chatter = async (what: string): Promise<void> => {
     calls++;
@@ -107,7 +119,7 @@ export async function simulateChatter(seed: number, blocked = false): Promise<Di
 
 /** The surroundings fail now and then: a full disk, a git error. The engine says so and tries again, within a bound. */
 export async function simulateTrouble(seed: number): Promise<Disk> {
-  const disk = await newProject();
+  const disk = await newProject(seed);
   let calls = 0;
   const trouble = async (what: string): Promise<void> => {
     calls++;
@@ -122,7 +134,7 @@ export async function simulateTrouble(seed: number): Promise<Disk> {
 
 /** Runs the engine to its end in a simulated world, killing it at the given calls and starting it again each time. */
 export async function simulate(seed: number, blocked: boolean, kills: ReadonlySet<number>): Promise<Simulated> {
-  const disk = await newProject();
+  const disk = await newProject(seed);
   let calls = 0;
   for (let lives = 1; ; lives++) {
     let dead = false;
@@ -154,11 +166,16 @@ export async function checkJournal(disk: Disk): Promise<RunState> {
     const after = line.story === null ? undefined : lookup(run.stories, line.story, byText);
     if (before !== undefined && after !== undefined && before.ending === null)
       witness = witnessed(witness, before, after, line.event);
-    checkBudgets(run, witness, POLICY);
-    if (run.policy !== null) checkCommands(run, witness, decide(run, POLICY, Number.MAX_SAFE_INTEGER));
-    for (const lane of ["developers", "checks"] as const)
-      if (run.busy[lane] > POLICY.concurrency[lane])
-        throw new Error(`${run.busy[lane]} at once in ${lane}, of ${POLICY.concurrency[lane]}`);
+    const { policy } = run;
+    if (policy === null) continue;
+    checkBudgets(run, witness, policy);
+    checkCommands(run, witness, decide(run, policy, Number.MAX_SAFE_INTEGER));
+    for (const lane of ["developers", "checks", "critics", "auditors"] as const)
+      if (run.busy[lane] > policy.concurrency[lane])
+        throw new Error(`${run.busy[lane]} at once in ${lane}, of ${policy.concurrency[lane]}`);
+    // Law 9: what the diff shows counts, whatever the agent says of it.
+    if (line.event.type === "story.accepted" && after?.tree?.includes(CHEATED) === true)
+      throw new Error(`${line.story} was accepted with ${after.tree}, which integrity refuses`);
   }
   if (!waitsForSomebody(run)) throw new Error("it ended with nobody to wait for");
   const ended = lines.flatMap((line) =>

@@ -1,7 +1,7 @@
 import { createMemoryJournal } from "../../src/adapters/journal/memory-journal.ts";
 import { identified, failureFingerprint } from "../../src/domain/finding.ts";
 import { evidenceId, treeId, type StoryId } from "../../src/domain/ids.ts";
-import type { GateName, Judgement } from "../../src/domain/gate.ts";
+import { GATES, type CiClass, type GateName, type Judgement } from "../../src/domain/gate.ts";
 import type { Result } from "../../src/domain/result.ts";
 import type { EngineWorld } from "../../src/engine/world.ts";
 import type { Agent, AgentResult } from "../../src/ports/agent.ts";
@@ -74,10 +74,7 @@ export function simulatedWorld(
       simulatedAgent(faults, disk, place, told, cwd, key),
     ),
   };
-  const gates: [GateName, Gate][] = (["integrity", "checks"] as const).map((name) => [
-    name,
-    simulatedGate(name, faults, told, guarded),
-  ]);
+  const gates: [GateName, Gate][] = GATES.map((name) => [name, simulatedGate(name, faults, told, guarded)]);
   return {
     root: "/project",
     journal: {
@@ -166,6 +163,17 @@ export function simulatedWorld(
   };
 }
 
+/** Marks a tree in which an agent broke a rule that the diff shows. */
+export const CHEATED = "!";
+
+const CI: readonly (readonly [number, CiClass])[] = [
+  [50, "test"],
+  [15, "build"],
+  [15, "lint"],
+  [10, "configuration"],
+  [10, "infrastructure"],
+];
+
 type Told = (story: StoryId | null, ...types: string[]) => Promise<number>;
 
 async function simulatedAgent(
@@ -195,7 +203,8 @@ async function simulatedAgent(
   const story = cwd as StoryId;
   const turn = await told(story, "attempt.finished");
   const asked = await askedSoFar(disk, story);
-  const edits = (): void => void (place(story).tree = `t-${story}-${turn}`);
+  const cheats = chance(seed, story, "cheat", turn) < 0.08;
+  const edits = (): void => void (place(story).tree = `t-${story}-${turn}${cheats ? CHEATED : ""}`);
   const ready = `I did it.\n\nREADY_FOR_REVIEW: ${story}\n\nSummary: done ${turn}`;
   const failed = (kind: "crash" | "rate-limit" | "refused"): AgentResult =>
     result({ status: "failed", error: { kind, message: kind, retryAt: disk.nowMs + 5000 } });
@@ -254,13 +263,16 @@ function simulatedGate(
     judge: guarded("gate", async ({ story, tree }): Promise<Judgement> => {
       const turn = await told(story.id, "gate.judged");
       const roll = chance(seed, story.id, name, turn);
-      const result = pick<Result>(roll, [
-        [62, "pass"],
-        [25, "fail"],
-        [5, "error"],
-        [4, "inconclusive"],
-        [blocked ? 4 : 0, "blocked"],
-      ]);
+      const result =
+        name === "integrity" && tree.includes(CHEATED)
+          ? "fail"
+          : pick<Result>(roll, [
+              [62, "pass"],
+              [25, "fail"],
+              [5, "error"],
+              [4, "inconclusive"],
+              [blocked ? 4 : 0, "blocked"],
+            ]);
       const count = result === "fail" ? 1 + Math.floor(chance(seed, story.id, name, turn, "count") * 4) : 0;
       const findings = Array.from({ length: count }, (_, i) =>
         identified({
@@ -272,6 +284,7 @@ function simulatedGate(
           line: 1,
         }),
       );
+      const ciClass = name === "ci" && result === "fail" ? { ciClass: pick(chance(seed, story.id, turn), CI) } : {};
       const failure = result === "fail" ? { failure: failureFingerprint(findings, "") } : {};
       return {
         gate: name,
@@ -280,6 +293,7 @@ function simulatedGate(
         findings,
         blocking: findings.map(({ id }) => id),
         ...failure,
+        ...ciClass,
         summary: `${name} ${result}`,
         evidence: [],
         durationMs: 3,

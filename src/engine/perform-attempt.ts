@@ -98,6 +98,8 @@ async function run(
   const timeoutMs = before.policy?.limits.timeoutMs.developer ?? 0;
   const role = runningRole(ledger.story(command.story));
   const desk = await openDesk(world, before, runningPhase(ledger.story(command.story)), path);
+  // Stopped before it began: nothing was done, and it is begun anew.
+  if (signal.aborted && ledger.story(command.story).stopping === null) return;
   const result = await player.agent.run(
     {
       prompt,

@@ -21,6 +21,10 @@ afterEach(() => repository.clear());
 
 const CHECK = "sh check.sh";
 
+/** It may have happened before anybody listens. */
+const aborted = (signal: AbortSignal): Promise<unknown> =>
+  signal.aborted ? Promise.resolve() : new Promise((done) => signal.addEventListener("abort", done, { once: true }));
+
 /** An agent in this process: each time it is asked it writes the next of these, or hangs where there is none. */
 function writer(answers: readonly string[], asked: AgentRequest[] = []): Agent {
   return {
@@ -28,7 +32,7 @@ function writer(answers: readonly string[], asked: AgentRequest[] = []): Agent {
     run: async (request, { signal }): Promise<AgentResult> => {
       asked.push(request);
       const answer = answers[asked.length - 1];
-      if (answer === undefined) await new Promise((done) => signal.addEventListener("abort", done, { once: true }));
+      if (answer === undefined) await aborted(signal);
       else writeFileSync(join(request.cwd, "answer.txt"), answer);
       return {
         status: answer === undefined ? "cancelled" : "completed",

@@ -226,7 +226,7 @@ describe("remand brief refuses", () => {
       expect.arrayContaining([
         "requird: there is no such field (did you mean required?)",
         "attempt: it must be at least 1",
-        "report: it must be one of signal, tool",
+        "report: it must be one of signal, tool, stop",
         "route: it must be a map",
         "judgedBy[0]: it must be text",
       ]),

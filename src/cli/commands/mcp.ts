@@ -5,7 +5,7 @@ import { reportTools, type Reported, type ReportTaker } from "../report-tools.ts
 
 const EXAMPLES = `Examples:
   claude mcp add remand -- npx remand mcp        the tools, in Claude Code
-  remand -C ~/project mcp                        for any other client: this command, on its standard input and output
+  remand mcp -C ~/project                        for any other client: this command, on its standard input and output
 
 Tools: gate, blame, brief, status; report_ready, report_verdict, report_blocked, ask_human, dispute_finding.
 The last five report to the run of Remand that started the agent; where there is none, they say so.

@@ -139,6 +139,8 @@ export interface ServePlan {
   /** Whose word an answer is. */
   readonly by: string;
   readonly version: string;
+  /** What the config says is secret: patterns. */
+  readonly redact: readonly string[];
   /** The folder of the built pages, where it is not the program's own. */
   readonly assets?: string;
   health(): Promise<HealthDocument>;

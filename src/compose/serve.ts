@@ -9,7 +9,7 @@ import { startDashboard } from "../server/start.ts";
 import { allowedEnvironment } from "../adapters/process/environment.ts";
 import { runProcess } from "../adapters/process/run-process.ts";
 import { look } from "./look.ts";
-import { envSecrets } from "./project-evidence.ts";
+import { envSecrets, listedSecrets } from "./project-evidence.ts";
 import { stateFolder } from "./state-folder.ts";
 import { tell } from "./tell.ts";
 
@@ -28,7 +28,7 @@ export async function serve(
       version: plan.version,
       by: plan.by,
       readOnly: plan.readOnly,
-      secrets: { literals: await envSecrets(root) },
+      secrets: { literals: await envSecrets(root), patterns: listedSecrets(plan.redact) },
       assets: await assetsIn(plan.assets ?? BUILT),
       look: () => look(root),
       tell: (stream, events) => tell(root, stream, events),

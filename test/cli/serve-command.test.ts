@@ -16,7 +16,7 @@ async function served(args: readonly string[], options: FakeHostOptions = {}, si
   const ran = await run(["serve", ...args], [serve], {
     host,
     env: { USER: "ada" },
-    files: memoryFiles({ "/work/remand.yaml": "version: 1\npreset: goal\n" }),
+    files: memoryFiles({ "/work/remand.yaml": "version: 1\npreset: goal\nredact: [secret-\\d+]\n" }),
     onInterrupt: (handler) => {
       plan = host.servePlans[0];
       setImmediate(() => handler(signal));
@@ -31,7 +31,7 @@ describe("remand serve", () => {
     const { ran, plan, host } = await served(["--port", "7000"]);
     expect(ran).toMatchObject({ exit: 0, out: "http://127.0.0.1:7000/#token=secret\n" });
     expect(ran.err).toContain("for this machine only");
-    expect(plan).toMatchObject({ port: 7000, readOnly: false, by: "ada" });
+    expect(plan).toMatchObject({ port: 7000, readOnly: false, by: "ada", redact: ["secret-\\d+"] });
     expect(host.servePlans).toEqual([]);
   });
 

@@ -76,9 +76,8 @@ describe("who may ask", () => {
       headers: { origin: `http://127.0.0.1:${port}`, "sec-fetch-site": "same-origin" },
     });
     expect(own.status).toBe(200);
-    expect(await served.host.lines()).not.toContainEqual(
-      expect.objectContaining({ event: { type: "person.answered" } }),
-    );
+    const types = (await served.host.lines()).map(({ event }) => event.type);
+    expect(types).not.toContain("person.answered");
   });
 
   it("gives no other site leave to read", async () => {

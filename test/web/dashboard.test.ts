@@ -179,6 +179,24 @@ describe("an answer", () => {
     await expectSeen(page.getByText("ada says send-back: a point, as in 12.50"));
   }, 90_000);
 
+  test("raises a budget, in the unit that people think in", async () => {
+    await page.goto(at("/inbox"));
+    const hostile = page.getByRole("article").filter({ hasText: "<img" });
+    await hostile.getByRole("radio", { name: /^raise-budget/ }).check();
+    await hostile.getByLabel("New limit, times").fill("4");
+    const [answered] = await Promise.all([
+      page.waitForResponse("**/api/answers"),
+      hostile.getByRole("button", { name: "Say raise-budget as ada" }).click(),
+    ]);
+    expect(await answered.json()).toEqual({ story: "hostile", verb: "raise-budget", by: "ada" });
+    await page.goto(at("/story/hostile"));
+    await page.getByText("raw events", { exact: true }).click();
+    const said = page.locator(".raw").filter({ hasText: "ada says raise-budget" });
+    await said.locator("summary").click();
+    await expectSeen(said.getByText('"budget": "failures:review"', { exact: false }));
+    await expectSeen(said.getByText('"limit": 4', { exact: false }));
+  });
+
   test("waives with a reason, which is never shown as a pass", async () => {
     await page.goto(at("/inbox"));
     const hostile = page.getByRole("article").filter({ hasText: "<img" });

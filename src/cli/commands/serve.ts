@@ -42,11 +42,13 @@ export const command: CliCommand = {
 };
 
 async function serve(world: World, options: Options): Promise<ExitCode> {
+  const { config } = await loadConfig(world, { config: options.config });
   const served = await world.host.serve(world.cwd, {
     port: numberOf("--port", options.port, 0, 65_535),
     readOnly: options.readOnly === true,
     by: options.readOnly === true ? "nobody" : await personOf(world, options.by),
     version: world.version,
+    redact: config?.redact ?? [],
     health: () => healthOf(world, options.config),
     verify: async () => {
       const look = await world.host.look(world.cwd);

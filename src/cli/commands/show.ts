@@ -18,7 +18,7 @@ import type { Stored } from "../../ports/journal.ts";
 import { writeEscalation } from "../../writers/escalation.ts";
 import { EXIT, type CliCommand, type World } from "../command.ts";
 import { fieldsHelp, JSON_OPTION, picked, pickedFields } from "../json-fields.ts";
-import { shownPath } from "../load-config.ts";
+import { loadConfig, shownPath } from "../load-config.ts";
 import { linesOf, looking, storyOf } from "../looking.ts";
 import { glyphsFor, paintFor } from "../terminal-kind.ts";
 
@@ -61,13 +61,15 @@ async function show(world: World, typed: string, fields: readonly string[] | nul
 }
 
 async function write(world: World, typed: string, file: string): Promise<void> {
+  const { config } = await loadConfig(world, {});
+  const patterns = (config?.redact ?? []).map((pattern) => ({ kind: "listed", pattern: new RegExp(pattern, "g") }));
   const html = await looking(world, async (look) => {
     const state = storyOf(look.state, typed);
     const lines = await linesOf(look, state.story.id);
     const told = lines.map(storyLine);
     const texts = await keptTexts(told, look.evidence);
     const paper = { document: storyDocument(look.state, state, lines), lines: told, texts, at: world.now() };
-    return storyHtml(withoutSecrets(paper, {}));
+    return storyHtml(withoutSecrets(paper, { patterns }));
   });
   const path = resolve(world.cwd, file);
   await world.files.write(path, html);

@@ -5,6 +5,7 @@ import { inboxItems } from "../views/inbox.ts";
 import { createBoardCache } from "./board-cache.ts";
 import { numberIn, queryIn, type Desk } from "./desk.ts";
 import { boardOf, inboxOf, listOf, trailPage } from "./documents.ts";
+import { createLineTexts } from "./line-texts.ts";
 import { lineStream } from "./stream.ts";
 
 const MOST_ROWS = 50;
@@ -12,6 +13,7 @@ const MOST_ROWS = 50;
 /** What is about all stories. */
 export function readRoutes({ source, live, index, present, sent, clean }: Desk): Hono {
   const board = createBoardCache();
+  const texts = createLineTexts(clean);
   return new Hono()
     .get("/hello", async () => {
       const now = await live.now();
@@ -43,7 +45,7 @@ export function readRoutes({ source, live, index, present, sent, clean }: Desk):
     .get("/health", async () => sent(await source.health()))
     .get("/events", (c) => {
       const after = numberIn(c.req.header("last-event-id")) ?? numberIn(c.req.query("after"));
-      const stream = lineStream({ live, after, signal: c.req.raw.signal, clean });
+      const stream = lineStream({ live, after, signal: c.req.raw.signal, texts });
       return c.body(stream, 200, { "content-type": "text/event-stream; charset=utf-8" });
     });
 }

@@ -1,14 +1,12 @@
-import type { Stored } from "../ports/journal.ts";
-import type { StreamedLine } from "../views/dashboard.ts";
-import { eventWords } from "../views/event-words.ts";
-import { someLines, type Live } from "./live.ts";
+import type { LineTexts } from "./line-texts.ts";
+import type { Live } from "./live.ts";
 
 export interface StreamOptions {
   readonly live: Live;
   /** The last line that the reader has; `null`: it has none, is told where it starts, and gets what comes after. */
   readonly after: number | null;
   readonly signal: AbortSignal;
-  clean(text: string): string;
+  readonly texts: LineTexts;
 }
 
 /** How long a connection may be silent before something is sent, so that both ends know that it stands. */
@@ -20,7 +18,7 @@ const MOST_LINES = 200;
  * The journal's lines as server-sent events, each with its place as its id. The reader pulls: who does not read holds
  * one position and no lines, whatever is written meanwhile, and goes on from there.
  */
-export function lineStream({ live, after, signal, clean }: StreamOptions): ReadableStream<Uint8Array> {
+export function lineStream({ live, after, signal, texts }: StreamOptions): ReadableStream<Uint8Array> {
   const over = new AbortController();
   const stop = AbortSignal.any([signal, over.signal]);
   const encoder = new TextEncoder();
@@ -42,9 +40,9 @@ export function lineStream({ live, after, signal, clean }: StreamOptions): Reada
       cursor = state.position;
       return `id: ${cursor}\nevent: reset\ndata: {}\n\n`;
     }
-    const lines = await someLines(sight, cursor, MOST_LINES);
-    cursor = lines.at(-1)?.position ?? cursor;
-    return lines.map((line) => eventText(line, clean)).join("");
+    const { text, position } = await texts.after(sight, cursor, MOST_LINES);
+    cursor = position;
+    return text;
   };
 
   /** Waits for lines, or for the time to show that the connection stands. `null`: it is over. */
@@ -74,9 +72,4 @@ export function lineStream({ live, after, signal, clean }: StreamOptions): Reada
     },
     cancel: () => over.abort(),
   });
-}
-
-function eventText({ position, at, story, event }: Stored, clean: (text: string) => string): string {
-  const line: StreamedLine = { position, at, story, type: event.type, words: clean(eventWords(event)) };
-  return `id: ${position}\nevent: line\ndata: ${JSON.stringify(line)}\n\n`;
 }

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import type { BenchResult } from "./bench-result.ts";
 import { measurePages } from "./dashboard/pages.ts";
-import { serveFrom } from "./dashboard/served.ts";
+import { serveFrom, type BenchServer } from "./dashboard/served.ts";
 import { measureStreams } from "./dashboard/streams.ts";
 import { longJournal } from "./engine/long-journal.ts";
 
@@ -17,12 +17,22 @@ export async function run(): Promise<readonly BenchResult[]> {
   mkdirSync(".build", { recursive: true });
   const folder = mkdtempSync(join(process.cwd(), ".build", "bench-dashboard-"));
   const { root, file } = await longJournal(folder, STORIES);
+  try {
+    // Each on a server of its own: what one leaves in memory is not the other's.
+    const pages = await onServer(root, (server) => measurePages(server, file));
+    const streams = await onServer(root, (server) => measureStreams(server, file));
+    return [firstLoad(), ...pages, ...streams];
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function onServer<T>(root: string, work: (server: BenchServer) => Promise<T>): Promise<T> {
   const server = await serveFrom(root);
   try {
-    return [firstLoad(), ...(await measurePages(server, file)), ...(await measureStreams(server, file))];
+    return await work(server);
   } finally {
     await server.close();
-    rmSync(folder, { recursive: true, force: true });
   }
 }
 

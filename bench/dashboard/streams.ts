@@ -52,25 +52,30 @@ function stuckReader({ origin, token }: BenchServer): Socket {
 }
 
 function reader({ origin, token }: BenchServer, after: number, signal: AbortSignal) {
-  const state = { lines: 0, wanted: Infinity, done: (): void => undefined };
+  const state = { last: after, wanted: Infinity, done: (): void => undefined };
   const read = async (): Promise<void> => {
     const headers = { authorization: `Bearer ${token}`, "last-event-id": String(after) };
     const { body } = await fetch(`${origin}/api/events`, { headers, signal });
     const decoder = new TextDecoder();
+    let rest = "";
     for await (const part of body!) {
-      state.lines += decoder.decode(part, { stream: true }).split("event: line").length - 1;
-      if (state.lines >= state.wanted) state.done();
+      const text = rest + decoder.decode(part, { stream: true });
+      state.last = Math.max(state.last, ...[...text.matchAll(/id: (\d+)\n/g)].map(([, id]) => Number(id)));
+      // A line's id may be cut in two by the end of a part.
+      rest = text.slice(-40);
+      if (state.last >= state.wanted) state.done();
     }
   };
   const failed = read();
   return {
+    /** Has it got so many lines? */
     has: (count: number): Promise<void> =>
       Promise.race([
         failed,
         new Promise<void>((done) => {
-          state.wanted = count;
+          state.wanted = after + count;
           state.done = done;
-          if (state.lines >= count) done();
+          if (state.last >= state.wanted) done();
         }),
       ]),
   };

@@ -21,6 +21,10 @@ export function decide(run: RunState, policy: Policy, now: number, only: Only = 
   const project = projectCommand(run);
   if (project !== null) commands.push({ key: `project:${run.seq}`, ...project });
   const due = mayDispatch(run) ? dueStories(run, now) : [];
+  // A fact of the whole run (what is usual for its kind) may have made bookkeeping of the step that was waited for.
+  for (const { state, step } of due)
+    if (step.lane === "engine" && (only === null || only.has(state.story.id)))
+      commands.push(command(state, step.action));
   for (const [key, id] of entries(run.lanes.engine)) {
     if (only !== null && !only.has(id)) continue;
     const state = lookup(run.stories, id, byText)!;

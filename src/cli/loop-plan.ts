@@ -73,7 +73,7 @@ export function loopConfig({ check, maxIterations, cost, time, set }: LoopWish):
     "preset=goal",
     // JSON is YAML: quoted so, a check may hold any character.
     `gates.checks.commands=[${JSON.stringify(check)}]`,
-    "gates.checks.blame=false",
+    "gates.checks.onUnexplained=send-back",
     ...(maxIterations === undefined ? [] : [`limits.iterations=${maxIterations}`]),
     ...(cost === undefined ? [] : [`limits.costUsd=${cost}`]),
     ...(time === undefined ? [] : [`limits.time=${time}`]),

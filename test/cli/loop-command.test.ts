@@ -31,7 +31,11 @@ describe("remand loop", () => {
       agentCommand: ["./agent.sh", "--fast"],
       policy: { preset: "goal" },
     });
-    expect(plan!.config.gates.checks).toMatchObject({ commands: ["npm test"], blame: false });
+    expect(plan!.config.gates.checks).toMatchObject({
+      commands: ["npm test"],
+      blame: true,
+      onUnexplained: "send-back",
+    });
     expect(plan!.stories).toMatchObject([
       { title: "accept tabs", body: "accept tabs", criteria: [{ text: "`npm test` passes" }] },
     ]);

@@ -93,7 +93,9 @@ export function readUnittest(lines: readonly string[]): Recognised | null {
         const frame = /^\s+File "(.+)", line (\d{1,7})/.exec(lines[at]!);
         if (frame !== null) place = { file: frame[1]!, line: Number(frame[2]) };
         else if (
-          /^[A-Z]\w*(?:\.\w+)*(?:Error|Exception|Failure|Warning|Interrupt)?(?::|$)/.test(lines[at]!) &&
+          /^(?:[a-z_]\w*\.){0,20}[A-Z]\w*(?:\.\w+)*(?:Error|Exception|Failure|Warning|Interrupt)?(?::|$)/.test(
+            lines[at]!,
+          ) &&
           !lines[at]!.startsWith("Traceback")
         ) {
           message ||= lines[at]!;

@@ -127,6 +127,12 @@ describe("failing tests", () => {
     expect(told(sample(name))).toEqual(failures);
   });
 
+  test("of unittest: an exception of the project's own, which is named with its module", () => {
+    const bar = "=".repeat(70);
+    const text = `${bar}\nERROR: test_take (tests.test_stock.Stock.test_take)\n${"-".repeat(70)}\nTraceback (most recent call last):\n  File "inv/stock.py", line 11, in take\n    raise OutOfStock(name)\ninv.stock.OutOfStock: nut: 5 of 5\n\n${"-".repeat(70)}\nRan 4 tests in 0.001s\n\nFAILED (errors=1)\n`;
+    expect(told(text)).toEqual(["inv/stock.py:11 tests.test_stock.Stock.test_take: inv.stock.OutOfStock: nut: 5 of 5"]);
+  });
+
   test("colours and line ends of another system change nothing", () => {
     const text = sample("vitest")
       .replaceAll("\n", "\r\n")

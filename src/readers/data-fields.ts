@@ -1,11 +1,8 @@
+import { isRecord } from "../stdx/is-record.ts";
 import { plainText } from "../stdx/plain-text.ts";
 
 /** Looks into values that somebody else made: own keys only, nothing is assumed, nothing throws. */
 export type Fields = Readonly<Record<string, unknown>>;
-
-export function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 /** The first of these keys that is there with a value. */
 export function pick(fields: Fields, ...keys: readonly string[]): unknown {
@@ -25,7 +22,7 @@ export function textOf(value: unknown): string | null {
 export function textsOf(value: unknown): readonly string[] {
   const items = Array.isArray(value) ? value : [value];
   return items.flatMap(
-    (item) => textOf(isFields(item) ? Object.values(item).find((v) => textOf(v) !== null) : item) ?? [],
+    (item) => textOf(isRecord(item) ? Object.values(item).find((v) => textOf(v) !== null) : item) ?? [],
   );
 }
 

@@ -1,6 +1,6 @@
 import { issueText } from "../schemas/issue-text.ts";
 import { plainText } from "../stdx/plain-text.ts";
-import { isFields } from "./data-fields.ts";
+import { isRecord } from "../stdx/is-record.ts";
 import { readJson, readYaml, type DataResult } from "./data-text.ts";
 import { findJsonBlocks } from "./json-blocks.ts";
 
@@ -24,7 +24,7 @@ export function readEvidence<D, T>(
   if (!data.ok) return refused(`The document ${data.problem}.`);
   if (data.cut) return refused("The document has no end.");
   const { value } = data;
-  const named = isFields(value) && Object.hasOwn(value, name) ? value[name] : value;
+  const named = isRecord(value) && Object.hasOwn(value, name) ? value[name] : value;
   const parsed = schema.safeParse(named);
   if (!parsed.success) return refused(...parsed.error.issues.slice(0, MOST_PROBLEMS).map(issueText));
   return meaning(parsed.data);
@@ -52,7 +52,7 @@ function dataOf(text: string, name: string): DataResult {
   // A name alone on the first line, with the fields below it not indented, is a heading and not a key.
   const isHeading = whole.startsWith(`${name}:\n`) && !/^\S+\n\s/.test(whole);
   const yaml = readYaml(isHeading ? whole.slice(name.length + 2) : whole);
-  if (yaml.ok && isFields(yaml.value)) return yaml;
+  if (yaml.ok && isRecord(yaml.value)) return yaml;
   const block = findJsonBlocks(whole, () => true, 1).at(-1);
   return block === undefined ? yaml : readJson(block.text);
 }

@@ -1,7 +1,8 @@
 import type { ReadCommand, ReadFinding, ReadIncomplete, ReadVerification, Reading } from "../domain/reading.ts";
 import { severityFromWord, toPriorityScale } from "../domain/severity.ts";
 import { INCOMPLETE_CATEGORIES, type IncompleteCategory, type ReadingResult } from "../domain/signal.ts";
-import { isFields, lineOf, listOf, pick, recordOf, textOf, textsOf, type Fields } from "./data-fields.ts";
+import { isRecord } from "../stdx/is-record.ts";
+import { lineOf, listOf, pick, recordOf, textOf, textsOf, type Fields } from "./data-fields.ts";
 import { findingFromLine } from "./finding-line.ts";
 import type { ReadingParts } from "./reading-parts.ts";
 import { spokenResult, wordResult } from "./verdict-words.ts";
@@ -17,7 +18,7 @@ export interface VerdictValue {
 
 /** `null` where the value is no verdict. A wrapper around one is looked through. */
 export function readVerdictValue(value: unknown, depth = 0): VerdictValue | null {
-  if (!isFields(value)) return null;
+  if (!isRecord(value)) return null;
   const spoken = spokenResult(value);
   if (spoken !== null) {
     const id = textOf(pick(value, "id", "story", "storyId", "story_id", "task", "taskId", "task_id", "slice_id"));
@@ -71,8 +72,8 @@ export function priorityOf(word: string | null): Reading["priority"] {
 
 function stageFindings(fields: Fields): readonly ReadFinding[] {
   const stages = pick(fields, "stages");
-  return (isFields(stages) ? Object.values(stages) : listOf(stages))
-    .filter(isFields)
+  return (isRecord(stages) ? Object.values(stages) : listOf(stages))
+    .filter(isRecord)
     .flatMap((stage) => findingsOf(pick(stage, "findings", "issues")));
 }
 
@@ -80,7 +81,7 @@ function findingsOf(value: unknown): readonly ReadFinding[] {
   return listOf(value).flatMap((item) => {
     const text = textOf(item);
     if (text !== null) return [findingFromLine(text)];
-    return isFields(item) ? (findingOf(item) ?? []) : [];
+    return isRecord(item) ? (findingOf(item) ?? []) : [];
   });
 }
 
@@ -103,13 +104,13 @@ function findingOf(fields: Fields): ReadFinding | null {
 }
 
 function qualityOf(value: unknown): Readonly<Record<string, string>> {
-  if (!isFields(value)) return {};
+  if (!isRecord(value)) return {};
   return recordOf(Object.entries(value).map(([key, item]) => [key, textOf(item) ?? ""] as const));
 }
 
 function verificationOf(value: unknown): readonly ReadVerification[] {
   return listOf(value)
-    .filter(isFields)
+    .filter(isRecord)
     .flatMap((fields) => {
       const criterion = textOf(pick(fields, "criterion", "name", "type", "id", "text"));
       const evidence = textOf(pick(fields, "evidence", "output", "reason", "details")) ?? "";
@@ -127,7 +128,7 @@ export function verificationStatus(word: string | null): ReadVerification["statu
 
 function commandsOf(value: unknown): readonly ReadCommand[] {
   return listOf(value)
-    .filter(isFields)
+    .filter(isRecord)
     .flatMap((fields) => {
       const command = textOf(pick(fields, "command", "check", "name"));
       const exit = textOf(pick(fields, "exitCode", "exit_code"));
@@ -139,7 +140,7 @@ function commandsOf(value: unknown): readonly ReadCommand[] {
 
 function incompleteOf(fields: Fields, result: ReadingResult): ReadIncomplete | null {
   const given = pick(fields, "incomplete");
-  const inner = isFields(given) ? given : result === "incomplete" ? fields : null;
+  const inner = isRecord(given) ? given : result === "incomplete" ? fields : null;
   if (inner === null) return null;
   const blocker = textOf(pick(inner, "blocker", "reason", "summary")) ?? "";
   return {

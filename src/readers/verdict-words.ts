@@ -1,5 +1,6 @@
 import { RESULT_OF_SIGNAL, SIGNALS, type ReadingResult } from "../domain/signal.ts";
-import { isFields, listOf, pick, textOf, type Fields } from "./data-fields.ts";
+import { isRecord } from "../stdx/is-record.ts";
+import { listOf, pick, textOf, type Fields } from "./data-fields.ts";
 
 /**
  * What an object says about the work, by every key that may say it. `null`: it is no verdict at all. Keys that say
@@ -54,8 +55,8 @@ function decisionOf(word: string): ReadingResult {
 
 /** S1: a review is as good as the worst of its stages. */
 function stagesResult(stages: unknown): ReadingResult | undefined {
-  const results = (isFields(stages) ? Object.values(stages) : listOf(stages))
-    .filter(isFields)
+  const results = (isRecord(stages) ? Object.values(stages) : listOf(stages))
+    .filter(isRecord)
     .map((stage) => wordResult(textOf(pick(stage, "verdict", "result"))));
   if (results.length === 0 || results.includes(undefined)) return undefined;
   return results.find((result) => result !== "pass") ?? "pass";

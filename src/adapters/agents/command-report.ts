@@ -1,3 +1,4 @@
+import { isRecord } from "../../stdx/is-record.ts";
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import { readJson } from "../../readers/data-text.ts";
@@ -52,7 +53,7 @@ function reportOf(data: Data): CommandReport {
   const report = {
     text: field("text", textOf),
     output: data["output"] ?? null,
-    session: field("session", (value) => textOf(isData(value) ? value["id"] : value)),
+    session: field("session", (value) => textOf(isRecord(value) ? value["id"] : value)),
     tokens: field("usage", tokensOf) ?? field("tokens", amountOf),
     costUsd: field("costUsd", amountOf),
   };
@@ -70,7 +71,7 @@ function amountOf(value: unknown): number | null {
 
 /** One number, a total, or parts that add up. */
 function tokensOf(usage: unknown): number | null {
-  if (!isData(usage)) return amountOf(usage);
+  if (!isRecord(usage)) return amountOf(usage);
   const total = amountOf(usage["tokens"] ?? usage["totalTokens"] ?? usage["total_tokens"]);
   if (total !== null) return Math.round(total);
   const parts = TOKEN_PARTS.flatMap((name) => amountOf(usage[name]) ?? []);
@@ -86,11 +87,7 @@ function readOutput(stdout: string): unknown {
 
 function dataIn(text: string): Data | null {
   const data = readJson(text.trim());
-  return data.ok && !data.cut && isData(data.value) ? data.value : null;
-}
-
-function isData(value: unknown): value is Data {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return data.ok && !data.cut && isRecord(data.value) ? data.value : null;
 }
 
 /**

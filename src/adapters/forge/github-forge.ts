@@ -6,6 +6,7 @@ import type {
   PullRequest,
   PullRequestDraft,
 } from "../../ports/forge.ts";
+import { isRecord } from "../../stdx/is-record.ts";
 import type { GithubOptions } from "./github-patience.ts";
 import { createGithubRequest, type GithubRequest } from "./github-request.ts";
 
@@ -112,7 +113,6 @@ async function commentsOn(
 
 type Fields = Readonly<Record<string, unknown>>;
 
-const isFields = (value: unknown): value is Fields => typeof value === "object" && value !== null;
 const text = (value: unknown): string => (typeof value === "string" ? value : "");
 const textOf = ({ title, body }: PullRequestDraft) => ({ title, body });
 
@@ -120,8 +120,8 @@ const textOf = ({ title, body }: PullRequestDraft) => ({ title, body });
 const listOf =
   (field: string | null) =>
   (body: unknown): readonly Fields[] => {
-    const list = field === null ? body : isFields(body) ? body[field] : null;
-    return Array.isArray(list) ? list.filter(isFields) : [];
+    const list = field === null ? body : isRecord(body) ? body[field] : null;
+    return Array.isArray(list) ? list.filter(isRecord) : [];
   };
 
 const STATES: Readonly<Record<string, ForgeCheck["state"]>> = {
@@ -141,7 +141,7 @@ function checkOfRun(run: Fields): ForgeCheck[] {
   if (typeof id !== "number") return [];
   const running = status === "in_progress" ? "running" : "waiting";
   const state = status === "completed" ? (STATES[text(conclusion)] ?? "failed") : running;
-  const said = isFields(output) ? text(output["title"]) : "";
+  const said = isRecord(output) ? text(output["title"]) : "";
   const summary = said === "" ? text(conclusion ?? status) : said;
   return [{ id: `run/${id}`, name: text(run["name"]), state, url: text(run["html_url"]) || null, summary }];
 }
@@ -174,7 +174,7 @@ function newestPerContext(statuses: readonly Fields[]): readonly Fields[] {
 }
 
 function failedStep(job: unknown): string | null {
-  const steps = isFields(job) && Array.isArray(job["steps"]) ? job["steps"].filter(isFields) : [];
+  const steps = isRecord(job) && Array.isArray(job["steps"]) ? job["steps"].filter(isRecord) : [];
   const failed = steps.find((step) => step["conclusion"] === "failure");
   return failed === undefined ? null : text(failed["name"]);
 }
@@ -191,7 +191,7 @@ function annotationOf(note: Fields): ForgeAnnotation[] {
 }
 
 function pullRequestOf(body: unknown): PullRequest | null {
-  if (!isFields(body) || typeof body["number"] !== "number") return null;
+  if (!isRecord(body) || typeof body["number"] !== "number") return null;
   const isMerged = body["merged"] === true || typeof body["merged_at"] === "string";
   return { number: body["number"], url: text(body["html_url"]), isMerged, isOpen: body["state"] === "open" };
 }
@@ -207,7 +207,7 @@ function commentOf(kind: string, fields: Fields, time: string, asks: boolean): F
   return [
     {
       id: `${kind}/${String(fields["id"])}`,
-      by: isFields(user) ? text(user["login"]) : "",
+      by: isRecord(user) ? text(user["login"]) : "",
       at: Date.parse(text(fields[time])) || 0,
       text: said,
       path: text(path) || null,

@@ -16,11 +16,11 @@ import type {
   StoryPageDocument,
   TrailDocument,
 } from "../views/dashboard.ts";
-import { diffDocument, type DiffDocument } from "../views/diff-document.ts";
-import { diffRange, diffSteps } from "../views/diff-range.ts";
-import { findingRounds } from "../views/finding-rounds.ts";
+import type { DiffDocument } from "../views/diff-document.ts";
+import { diffRange } from "../views/diff-range.ts";
 import { inboxItems } from "../views/inbox.ts";
 import { knownFindings } from "../views/person-answer.ts";
+import { readDiff } from "../views/read-diff.ts";
 import { runCounts } from "../views/run-summary.ts";
 import { storyDocument } from "../views/story-document.ts";
 import { lineMatches, storyLine, type StoryLine } from "../views/story-lines.ts";
@@ -103,12 +103,7 @@ export async function diffOf(
   const range = diffRange(id, lines, attempt, since);
   const workspace = await present.sight.workspace();
   const read = async (from: string, to: string) => readGitDiff(await workspace.diff(story.id, from, to));
-  const changes = [];
-  for (const step of diffSteps(lines, range.to))
-    changes.push({ attempt: step.attempt, files: await read(step.from, step.to) });
-  const attempts = lines.flatMap(({ event }) => (event.type === "attempt.finished" ? [event.attempt] : []));
-  const material = { ...range, attempts, files: await read(range.from, range.to), changes, lines };
-  return diffDocument({ ...material, findings: findingRounds(lines, state) }, MOST_DIFF_LINES);
+  return readDiff({ state, lines, range, mostLines: MOST_DIFF_LINES, read });
 }
 
 export async function inboxOf(present: Present | null, index: LineIndex): Promise<InboxDocument> {

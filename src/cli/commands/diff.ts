@@ -1,10 +1,6 @@
-import type { StoryState } from "../../domain/story-state.ts";
-import type { Stored } from "../../ports/journal.ts";
-import type { Workspace } from "../../ports/workspace.ts";
 import { readGitDiff } from "../../readers/git-diff.ts";
-import { diffDocument, type DiffDocument } from "../../views/diff-document.ts";
-import { diffRange, diffSteps } from "../../views/diff-range.ts";
-import { findingRounds } from "../../views/finding-rounds.ts";
+import { diffRange } from "../../views/diff-range.ts";
+import { readDiff } from "../../views/read-diff.ts";
 import { EXIT, type CliCommand, type World } from "../command.ts";
 import { diffBlameText } from "../diff-blame-text.ts";
 import { linesOf, looking, storyOf } from "../looking.ts";
@@ -54,7 +50,8 @@ async function diff(world: World, typed: string, options: Options): Promise<void
     const range = diffRange(id, lines, attempt, since);
     const workspace = await look.workspace();
     if (options.blame === true) {
-      const document = await blamed(state, lines, range, workspace);
+      const read = async (from: string, to: string) => readGitDiff(await workspace.diff(id, from, to));
+      const document = await readDiff({ state, lines, range, mostLines: Infinity, read });
       if (options.json !== true) return world.out(diffBlameText(document, paintFor(world.color)));
       return world.out(`${JSON.stringify({ schema: "remand.diff/1", story: id, ...document }, null, 2)}\n`);
     }
@@ -63,20 +60,4 @@ async function diff(world: World, typed: string, options: Options): Promise<void
     const files = await workspace.changed(id, range.from, range.to);
     world.out(`${JSON.stringify({ schema: "remand.diff/1", story: id, ...range, files, diff: text }, null, 2)}\n`);
   });
-}
-
-async function blamed(
-  state: StoryState,
-  lines: readonly Stored[],
-  range: { readonly from: string; readonly to: string },
-  workspace: Workspace,
-): Promise<DiffDocument> {
-  const { id } = state.story;
-  const read = async (from: string, to: string) => readGitDiff(await workspace.diff(id, from, to));
-  const changes = [];
-  for (const step of diffSteps(lines, range.to))
-    changes.push({ attempt: step.attempt, files: await read(step.from, step.to) });
-  const attempts = lines.flatMap(({ event }) => (event.type === "attempt.finished" ? [event.attempt] : []));
-  const material = { ...range, attempts, files: await read(range.from, range.to), changes, lines };
-  return diffDocument({ ...material, findings: findingRounds(lines, state) }, Infinity);
 }

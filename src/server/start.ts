@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import type { Server } from "node:http";
 import { serve } from "@hono/node-server";
-import { RemandError } from "../domain/error.ts";
 import { createApp } from "./app.ts";
+import { closeServer, portOf } from "./listen.ts";
 import { createLive } from "./live.ts";
 import type { DashboardSource } from "./source.ts";
 
@@ -22,7 +22,7 @@ export async function startDashboard(source: DashboardSource, port: number): Pro
   const app = createApp(source, live, { token, port: () => listening });
   const server = serve({ fetch: app.fetch, hostname: "127.0.0.1", port }) as Server;
   try {
-    listening = await portOf(server, port);
+    listening = await portOf(server, port, "--port");
   } catch (error) {
     await live.close();
     throw error;
@@ -33,31 +33,8 @@ export async function startDashboard(source: DashboardSource, port: number): Pro
     url: `http://127.0.0.1:${listening}/#token=${token}`,
     close: async () => {
       // Who reads is let go of first, and the journal after that: nobody reads from what is closed.
-      const closed = new Promise<void>((done) => server.close(() => done()));
-      server.closeAllConnections();
-      await closed;
+      await closeServer(server);
       await live.close();
     },
   };
-}
-
-function portOf(server: Server, wanted: number): Promise<number> {
-  return new Promise((done, failed) => {
-    server.once("listening", () => {
-      const address = server.address();
-      done(typeof address === "object" && address !== null ? address.port : wanted);
-    });
-    server.once("error", (error) =>
-      failed(
-        new RemandError(
-          "usage",
-          `port ${wanted} cannot be had: ${error.message}`,
-          "Give another: --port 0 takes any.",
-          {
-            cause: error,
-          },
-        ),
-      ),
-    );
-  });
 }

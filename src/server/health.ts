@@ -1,0 +1,91 @@
+import type { Server } from "node:http";
+import { serve } from "@hono/node-server";
+import { Hono } from "hono";
+import { headers } from "./guard.ts";
+import { closeServer, portOf } from "./listen.ts";
+
+/** How a worker stands. Facts only: what is said of them is said here, so that no address or error text leaks out. */
+export interface HealthReport {
+  /** The name by which the worker holds its presence. */
+  readonly worker: string;
+  readonly version: string;
+  readonly isDatabaseReached: boolean;
+  /** Does it hold its presence lock, so that nobody takes its work over? */
+  readonly isPresent: boolean;
+  readonly isQueueLaunched: boolean;
+  readonly isDraining: boolean;
+  /** What it performs at this moment. */
+  readonly jobs: number;
+}
+
+export interface HealthPlan {
+  /** Who may ask: `127.0.0.1` is this machine alone. */
+  readonly host: string;
+  /** `0`: any that is free. */
+  readonly port: number;
+  report(): HealthReport | Promise<HealthReport>;
+  /** How long a report may take; a database that hangs must not make whoever asks hang too. */
+  readonly patienceMs?: number;
+}
+
+export interface HealthServer {
+  readonly url: string;
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/**
+ * Says to whoever runs the worker how it is. `/healthz`: the process is up; if it does not answer, start it anew.
+ * `/readyz`: it takes work; 503 says why not. Nothing else is answered and nothing can be changed here, so that it may
+ * be shown to a network of its own.
+ */
+export async function startHealthServer(plan: HealthPlan): Promise<HealthServer> {
+  const server = serve({ fetch: healthApp(plan).fetch, hostname: plan.host, port: plan.port }) as Server;
+  const port = await portOf(server, plan.port, "--health-port");
+  const host = plan.host.includes(":") ? `[${plan.host}]` : plan.host;
+  return { url: `http://${host}:${port}`, port, close: () => closeServer(server) };
+}
+
+function healthApp({ report, patienceMs = 2000 }: HealthPlan): Hono {
+  const app = new Hono();
+  app.use(headers());
+  app.get("/healthz", (c) => c.json({ schema: "remand.alive/1", alive: true }));
+  app.get("/readyz", async (c) => {
+    const known = await inTime(report, patienceMs);
+    const reasons = known === null ? [NO_REPORT] : reasonsAgainst(known);
+    const ready = reasons.length === 0;
+    const told = known === null ? {} : { worker: known.worker, version: known.version, jobs: known.jobs };
+    return c.json({ schema: "remand.ready/1", ready, reasons, ...told }, ready ? 200 : 503);
+  });
+  app.all("*", (c) => c.json({ error: "there is /healthz and /readyz" }, 404));
+  return app;
+}
+
+const NO_REPORT = "the worker could not say in time how it stands";
+
+/** Why a worker takes no work; empty: it does. */
+function reasonsAgainst(report: HealthReport): string[] {
+  const against: readonly (readonly [holds: boolean, reason: string])[] = [
+    [!report.isDatabaseReached, "the database is not reached"],
+    [!report.isPresent, "the presence lock is not held"],
+    [!report.isQueueLaunched, "the queue is not launched"],
+    [report.isDraining, "the worker is draining"],
+  ];
+  return against.filter(([holds]) => holds).map(([, reason]) => reason);
+}
+
+/** What a report says, or `null` when it fails or takes too long. */
+async function inTime(report: HealthPlan["report"], patienceMs: number): Promise<HealthReport | null> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<null>((done) => {
+    timer = setTimeout(() => done(null), patienceMs);
+  });
+  const asked = Promise.resolve()
+    .then(report)
+    .catch(() => null);
+  try {
+    return await Promise.race([asked, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

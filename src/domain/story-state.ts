@@ -104,16 +104,15 @@ export interface Undo {
   readonly before: StoryState;
 }
 
-export type Running =
-  | {
-      readonly type: "attempt";
-      readonly attempt: number;
-      readonly role: RoleName;
-      readonly since: number;
-      readonly unclear: number;
-    }
-  | { readonly type: "gate"; readonly gate: GateName; readonly since: number }
-  | { readonly type: "step"; readonly step: Step; readonly since: number };
+export type Running = {
+  readonly since: number;
+  /** The number of the event that says it began: whoever began it knows by this that it is still the one that runs. */
+  readonly seq: number;
+} & (
+  | { readonly type: "attempt"; readonly attempt: number; readonly role: RoleName; readonly unclear: number }
+  | { readonly type: "gate"; readonly gate: GateName }
+  | { readonly type: "step"; readonly step: Step }
+);
 
 /** How one gate stands. The counts of failures outlive the phases; the rest is about the present phase. */
 export interface GateState {

@@ -15,9 +15,12 @@ export interface Ledger {
   story(id: StoryId): StoryState;
   /**
    * Writes events to a stream. `false`: somebody else was there first; nothing was written, and whoever asked must
-   * look at the state again.
+   * look at the state again. `known`: how many events of the story, or of the project, the writer goes by; without it,
+   * all that have been folded.
    */
-  append(stream: StoryId | null, events: readonly Event[]): Promise<boolean>;
+  append(stream: StoryId | null, events: readonly Event[], known?: number): Promise<boolean>;
+  /** Whether the writer may still say something about this. Everybody may, but for one who does a command (see `hold`). */
+  holds(stream: StoryId | null): boolean;
   /** Folds what others have written. */
   catchUp(): Promise<void>;
   /** Resolves at the next change of the state. */
@@ -64,16 +67,17 @@ export async function openLedger(world: Pick<EngineWorld, "journal" | "clock" | 
   return {
     state: () => now().state,
     story: (id) => lookup(now().state.stories, id, byText)!,
-    append: async (stream, events) => {
+    append: async (stream, events, known) => {
       writing++;
       try {
-        const appended = await journal.append(stream, now().seqs.get(stream) ?? 0, events, clock.now());
+        const appended = await journal.append(stream, expectedSeq(now(), stream, known), events, clock.now());
         await (appended.ok && writing === 1 ? inTurn(() => foldOwn(appended.stored)) : readSoon());
         return appended.ok;
       } finally {
         writing--;
       }
     },
+    holds: () => true,
     catchUp: readSoon,
     changed,
     rest: () => inTurn(() => keepSnapshot(WORTH_SAVING)),
@@ -87,6 +91,14 @@ export async function openLedger(world: Pick<EngineWorld, "journal" | "clock" | 
 export const SNAPSHOT_EVERY = 1000;
 /** At the end of a run fewer are enough, because somebody will look. */
 const WORTH_SAVING = 100;
+
+/** A stream may hold lines that its story knows nothing of, because they came before it did. */
+function expectedSeq({ state, seqs }: Folded, stream: StoryId | null, known: number | undefined): number {
+  const lines = seqs.get(stream) ?? 0;
+  if (known === undefined) return lines;
+  const folded = stream === null ? state.seq : (lookup(state.stories, stream, byText)?.seq ?? 0);
+  return lines - (folded - known);
+}
 
 /** What was folded so far, and those who wait for more. */
 function folding(from: Folded, watcher: Watcher) {

@@ -2,6 +2,7 @@ import { RemandError } from "../domain/error.ts";
 import type { Command, StoryCommand } from "../domain/command.ts";
 import type { Event, Step } from "../domain/event.ts";
 import { appendWhile } from "./append-while.ts";
+import { heldFor } from "./hold.ts";
 import type { Ledger } from "./ledger.ts";
 import { adjudicate } from "./perform-adjudication.ts";
 import { askAgain, startAttempt } from "./perform-attempt.ts";
@@ -18,10 +19,11 @@ import type { EngineWorld } from "./world.ts";
  */
 export async function perform(
   command: Command,
-  ledger: Ledger,
+  everybodys: Ledger,
   world: EngineWorld,
   signal: AbortSignal,
 ): Promise<void> {
+  const ledger = heldFor(command, everybodys);
   const performing = { ledger, world, signal };
   switch (command.type) {
     case "start-story":

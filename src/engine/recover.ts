@@ -1,4 +1,5 @@
 import { entries } from "../stdx/sorted-map.ts";
+import type { StoryId } from "../domain/ids.ts";
 import type { StoryState } from "../domain/story-state.ts";
 import type { Ledger } from "./ledger.ts";
 import { attemptKey, reportAttempt, type EndedAttempt } from "./report-attempt.ts";
@@ -20,13 +21,20 @@ export async function recover(ledger: Ledger, world: EngineWorld): Promise<numbe
     ]))
   )
     interrupted++;
-  for (const [id, state] of entries(ledger.state().stories)) {
-    if (state.running === null || state.ending !== null || (await reported(ledger, world, state))) continue;
-    if (state.tree !== null) await world.workspace.forget(id);
-    if (await ledger.append(id, [{ type: "work.interrupted", detail: `the engine stopped during ${whatRan(state)}` }]))
-      interrupted++;
-  }
+  for (const [id] of entries(ledger.state().stories)) if (await recoverStory(id, ledger, world)) interrupted++;
   return interrupted;
+}
+
+/** The same for one story, when whoever worked on it is gone. Says whether something was interrupted. */
+export async function recoverStory(id: StoryId, ledger: Ledger, world: EngineWorld): Promise<boolean> {
+  const state = ledger.story(id);
+  if (state.running === null || state.ending !== null || (await reported(ledger, world, state))) return false;
+  if (state.tree !== null) await world.workspace.forget(id);
+  return ledger.append(
+    id,
+    [{ type: "work.interrupted", detail: `the engine stopped during ${whatRan(state)}` }],
+    state.seq,
+  );
 }
 
 async function reported(ledger: Ledger, world: EngineWorld, state: StoryState): Promise<boolean> {

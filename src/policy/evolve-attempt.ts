@@ -10,7 +10,7 @@ import { invalidated } from "./invalidate.ts";
 export function attemptStarted(state: StoryState, event: AttemptStarted, at: number): StoryState {
   return {
     ...state,
-    running: { type: "attempt", attempt: event.attempt, role: event.role, since: at, unclear: 0 },
+    running: { type: "attempt", attempt: event.attempt, role: event.role, since: at, seq: state.seq + 1, unclear: 0 },
     wait: null,
     scope: event.reworkOf === null ? null : state.scope,
     startedFrom: isFirstSinceReady(state) && !isStillToPutBack(state, event) ? state.tree : state.startedFrom,

@@ -63,7 +63,7 @@ function applied(state: StoryState, event: Happened, around: Surroundings, at: n
     case "attempt.finished":
       return isRunning(state, event.attempt) ? attemptFinished(state, event, at) : paidOnly(state, event);
     case "gate.started":
-      return { ...state, running: { type: "gate", gate: event.gate, since: at }, wait: null };
+      return { ...state, running: { type: "gate", gate: event.gate, since: at, seq: state.seq + 1 }, wait: null };
     case "gate.judged":
       return gateJudged(state, event.judgement, around.base, at);
     case "blame.found":
@@ -114,7 +114,7 @@ type Remaining =
 function appliedStep(state: StoryState, event: Remaining, at: number): StoryState {
   switch (event.type) {
     case "step.started":
-      return { ...state, running: { type: "step", step: event.step, since: at }, wait: null };
+      return { ...state, running: { type: "step", step: event.step, since: at, seq: state.seq + 1 }, wait: null };
     case "step.failed":
       return stepFailed(state, event.infrastructure, event.detail, at);
     case "lint.fixed": {
@@ -163,7 +163,7 @@ function appliedStep(state: StoryState, event: Remaining, at: number): StoryStat
 }
 
 function started(state: StoryState, policy: Policy | null, at: number): StoryState {
-  const running = { type: "step", step: "prepare", since: at } as const;
+  const running = { type: "step", step: "prepare", since: at, seq: state.seq + 1 } as const;
   // A second start is a retry of the first: it keeps the rules it began with.
   if (policy === null || state.policy !== null) return { ...state, running, wait: null };
   const phases = policy.phases.map((plan) => plan.phase);

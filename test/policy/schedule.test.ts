@@ -179,7 +179,7 @@ describe("lanes", () => {
       "checks",
       "checks",
     ]);
-    expect(STEPS.map((step) => laneOfRunning({ type: "step", step, since: 0 }))).toEqual([
+    expect(STEPS.map((step) => laneOfRunning({ type: "step", step, since: 0, seq: 1 }))).toEqual([
       "developers",
       "developers",
       "checks",
@@ -190,7 +190,7 @@ describe("lanes", () => {
       "critics",
       "checks",
     ]);
-    expect(laneOfRunning({ type: "attempt", attempt: 1, role: roleName("x"), since: 0, unclear: 0 })).toBe(
+    expect(laneOfRunning({ type: "attempt", attempt: 1, role: roleName("x"), since: 0, seq: 1, unclear: 0 })).toBe(
       "developers",
     );
   });

@@ -68,6 +68,8 @@ export interface StoryState {
   readonly heard?: readonly string[];
   readonly wait: Wait | null;
   readonly escalation: Escalation | null;
+  /** Since when it waits for a person; `null` when it does not. */
+  readonly escalatedAt: number | null;
   readonly escalations: number;
   readonly disputes: readonly Dispute[];
   readonly waivers: readonly Waiver[];

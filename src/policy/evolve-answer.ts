@@ -15,7 +15,8 @@ import { placesForgiven } from "./locations.ts";
 export function answered(state: StoryState, answer: Answer, base: string, at: number): StoryState {
   const reason = state.escalation?.reason ?? null;
   const gate = answer.gate ?? state.escalation?.gate ?? state.failing?.gate ?? null;
-  const next: StoryState = { ...state, escalation: null, counters: { ...state.counters, unchanged: 0 } };
+  const counters = { ...state.counters, unchanged: 0 };
+  const next: StoryState = { ...state, escalation: null, escalatedAt: null, counters };
   switch (answer.verb) {
     case "resolve":
       return resolved(forgiven(next, reason, gate), reason, answer);

@@ -73,7 +73,7 @@ function applied(state: StoryState, event: Happened, around: Surroundings, at: n
     case "grace.granted":
       return { ...state, grace: { ...state.grace, [event.gate]: (state.grace[event.gate] ?? 0) + 1 } };
     case "escalation.raised":
-      return { ...state, escalation: event.escalation, escalations: state.escalations + 1 };
+      return { ...state, escalation: event.escalation, escalatedAt: at, escalations: state.escalations + 1 };
     case "person.answered":
       return answered(state, event.answer, around.base, at);
     case "budget.warned":

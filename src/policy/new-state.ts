@@ -84,6 +84,7 @@ export function newStory(story: Story, arrival: number, at: number): StoryState 
     requested: null,
     wait: null,
     escalation: null,
+    escalatedAt: null,
     escalations: 0,
     disputes: [],
     waivers: [],

@@ -27,6 +27,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   config: ["schemas", "domain", "stdx"],
   cli: FRONT,
   server: FRONT,
+  testing: [],
   "adapters/process": ADAPTER,
   "adapters/git": ADAPTER,
   "adapters/files": ADAPTER,
@@ -54,6 +55,7 @@ const MAY_USE_NODE = [
   "config",
   "cli",
   "server",
+  "testing",
   "adapters/process",
   "adapters/git",
   "adapters/files",
@@ -114,6 +116,12 @@ const otherBorders: readonly Plant[] = [
     path: "src/index.ts",
     text: 'export type { Thing } from "./adapters/git/thing.ts";\n',
     rule: "house(borders)",
+  },
+  {
+    title: "the entry for rehearsals hands out what is for them",
+    path: "src/testing.ts",
+    text: 'export type { Thing } from "./testing/thing.ts";\n',
+    rule: null,
   },
   {
     title: "web may import domain",

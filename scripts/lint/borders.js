@@ -1,6 +1,6 @@
 import { isBuiltin } from "node:module";
 import { resolved, roomOf } from "./place.js";
-import { isComposition, rowOf, SPAWNING_MODULES, SPAWNING_ROOM, TYPE_ROOMS } from "./table.js";
+import { isComposition, PACKAGE_ENTRIES, rowOf, SPAWNING_MODULES, SPAWNING_ROOM, TYPE_ROOMS } from "./table.js";
 
 /** Every import of every form leads to a room, a library or a Node module that the importer's row names. */
 const imports = {
@@ -88,15 +88,16 @@ function isTypeOnly(node) {
   }
 }
 
-/** A name has one home: only the package entry hands on what another file exports. */
+/** A name has one home: only a package entry hands on what another file exports. */
 const noBarrel = {
   /** @param {any} context */
   create(context) {
     const room = roomOf(context.filename);
-    if (room === null || room === "index.ts") return {};
+    if (room === null || PACKAGE_ENTRIES.includes(room)) return {};
     /** @param {any} node */
     const complain = (node) => {
-      if (node.source) context.report({ node, message: "only src/index.ts may export from another file" });
+      if (node.source)
+        context.report({ node, message: `only ${PACKAGE_ENTRIES.join(" and ")} may export from another file` });
     };
     return { ExportAllDeclaration: complain, ExportNamedDeclaration: complain };
   },

@@ -35,6 +35,9 @@ const TABLE = {
   cli: { rooms: FRONT_ROOMS, libraries: ["commander"], node: true },
   server: { rooms: FRONT_ROOMS, libraries: ["hono", "@hono/node-server"], node: true },
   web: { rooms: ["domain", "views"], libraries: ["preact", "@preact/signals"], node: false },
+  // The model on loopback stands by itself: whoever rehearses with it loads nothing else.
+  testing: { rooms: [], libraries: [], node: true },
+  "testing.ts": { rooms: ["testing"], libraries: [], node: false },
   // The package entry: what other tools may use.
   "index.ts": {
     rooms: ["compose", "engine", "policy", "views", "writers", "readers", "schemas", "config", "ports", ...CORE],
@@ -57,6 +60,9 @@ export const isComposition = (room) => COMPOSITION.includes(room);
 /** The only room that starts other programs, so that each of them can be found and ended. */
 export const SPAWNING_ROOM = "adapters/process";
 export const SPAWNING_MODULES = ["child_process", "cluster"];
+
+/** The files that hand out what others declare: the package's own entries. */
+export const PACKAGE_ENTRIES = ["index.ts", "testing.ts"];
 
 /** Rooms whose files hold types only. */
 export const TYPE_ROOMS = ["ports"];

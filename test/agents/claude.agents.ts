@@ -5,7 +5,7 @@ import { describeAgent } from "../contract/agent.ts";
 import { claudeAnswerUsd, createCookies, play, promptsIn, type Hands } from "./client-under-test.ts";
 import { describeConfinement } from "./confinement.ts";
 import { clientProgram, makeHome, removeHome } from "./installed-clients.ts";
-import { startModelServer, type ModelServer } from "./model-server.ts";
+import { startModelServer, type ModelServer } from "../../src/testing/model-server.ts";
 
 const cookies = createCookies();
 let server: ModelServer;
@@ -29,7 +29,7 @@ const hands: Hands = {
     overloaded: { fails: 529 },
     "bad-request": { fails: 404, type: "not_found_error", message: "model: no such model" },
     "rate-limit": { fails: 429, retryAfterSeconds: 120 },
-    refused: { says: "I will not", stops: "refusal" },
+    refused: { refuses: "I will not" },
     credit: { fails: 400, message: "Your credit balance is too low to access the Anthropic API." },
     "context-length": { fails: 400, message: "prompt is too long: 210000 tokens > 200000 maximum" },
   },

@@ -2,11 +2,10 @@ import { afterAll, beforeAll, describe } from "vitest";
 import { createCodexAgent } from "../../src/adapters/agents/codex-agent.ts";
 import type { ClientAgentOptions } from "../../src/adapters/agents/client-agent.ts";
 import { describeAgent } from "../contract/agent.ts";
-import { providerArgs } from "./codex-provider.ts";
 import { createCookies, play, promptsIn, type Hands } from "./client-under-test.ts";
 import { describeConfinement } from "./confinement.ts";
 import { clientProgram, makeHome, removeHome } from "./installed-clients.ts";
-import { startModelServer, type ModelServer } from "./model-server.ts";
+import { startModelServer, type ModelServer } from "../../src/testing/model-server.ts";
 
 const cookies = createCookies();
 let server: ModelServer;
@@ -50,7 +49,7 @@ const source = () => ({
 function make(options: Partial<ClientAgentOptions>) {
   return createCodexAgent({
     command: clientProgram("codex"),
-    args: providerArgs(server.url),
+    args: server.codexArgs,
     root: home,
     environment: { source: source(), sees: [] },
     cookieOf: cookies.of,

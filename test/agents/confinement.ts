@@ -6,7 +6,7 @@ import type { ClientAgentOptions } from "../../src/adapters/agents/client-agent.
 import type { Agent, AgentEvent, AgentRequest } from "../../src/ports/agent.ts";
 import type { Hands } from "./client-under-test.ts";
 import { makeHome, removeHome } from "./installed-clients.ts";
-import type { ModelServer } from "./model-server.ts";
+import type { ModelServer } from "../../src/testing/model-server.ts";
 
 export interface Confined {
   readonly hands: Hands;
@@ -135,7 +135,7 @@ export function describeConfinement(name: string, { hands, server, make, left }:
     });
 
     test("it asks nobody but its model", () => {
-      expect(server().unknown).toEqual([]);
+      expect(server().unexpected).toEqual([]);
     });
   });
 }

@@ -4,10 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { providerArgs } from "./codex-provider.ts";
 import { clientProgram, makeHome, removeHome } from "./installed-clients.ts";
-import type { Reply } from "./model.ts";
-import { startModelServer, type ModelServer } from "./model-server.ts";
+import type { Reply } from "../../src/testing/model.ts";
+import { startModelServer, type ModelServer } from "../../src/testing/model-server.ts";
 
 const main = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
 const plugin = fileURLToPath(new URL("../../plugin", import.meta.url));
@@ -158,7 +157,7 @@ describe("inside real codex", () => {
     const args = ["exec", "--json", "--dangerously-bypass-hook-trust", "--sandbox", "workspace-write", "-m", "gpt-5.5"];
     const { exit, out } = await start(
       clientProgram("codex"),
-      [...args, ...providerArgs(server.url), "-"],
+      [...args, ...server.codexArgs, "-"],
       { CODEX_HOME: home, CODEX_API_KEY: "none" },
       "add double to add.cjs",
     );

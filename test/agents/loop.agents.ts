@@ -6,9 +6,8 @@ import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { claudeAnswerUsd } from "./client-under-test.ts";
 import { clientProgram, makeHome, removeHome } from "./installed-clients.ts";
-import type { ModelRequest, Reply } from "./model.ts";
-import { startModelServer, type ModelServer } from "./model-server.ts";
-import { providerArgs } from "./codex-provider.ts";
+import type { ModelRequest, Reply } from "../../src/testing/model.ts";
+import { startModelServer, type ModelServer } from "../../src/testing/model-server.ts";
 
 const main = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
 
@@ -117,7 +116,7 @@ describe("a whole loop: red check, brief, rework in the same conversation, green
       [2, 1],
     ]);
     expect(server.requests.at(-1)!.text.split("Prices are in cents.")).toHaveLength(2);
-    expect(server.unknown).toEqual([]);
+    expect(server.unexpected).toEqual([]);
   });
 
   test("with codex", async () => {
@@ -129,7 +128,7 @@ describe("a whole loop: red check, brief, rework in the same conversation, green
           : `*** Update File: price.mjs\n@@\n-${WRONG.trimEnd()}\n+${RIGHT.trimEnd()}`;
       return { calls: "apply_patch", input: `*** Begin Patch\n${patch}\n*** End Patch` };
     });
-    const set = [`agents.developer.args=${JSON.stringify(providerArgs(server.url))}`];
+    const set = [`agents.developer.args=${JSON.stringify(server.codexArgs)}`];
     const ended = await loop("codex", { CODEX_HOME: home, CODEX_API_KEY: "none" }, set);
     expect(ended.exit, ended.err).toBe(0);
     const [first, second, ...more] = finished(ended);
@@ -141,7 +140,7 @@ describe("a whole loop: red check, brief, rework in the same conversation, green
     expect(first?.costUsd).toBeUndefined();
     expect(readFileSync(join(repository, "price.mjs"), "utf8")).toBe(RIGHT);
     expect(server.requests.at(-1)!.text).toContain("Prices are in cents.");
-    expect(server.unknown).toEqual([]);
+    expect(server.unexpected).toEqual([]);
   });
 
   test("a login that does not work stops and says how to mend it, and charges nothing", async () => {

@@ -4,9 +4,8 @@ import { createCodexAgent } from "../../src/adapters/agents/codex-agent.ts";
 import { reportingAgent } from "../../src/compose/reporting-agent.ts";
 import type { Agent, AgentRequest } from "../../src/ports/agent.ts";
 import { readAgentAnswer } from "../../src/readers/agent-answer.ts";
-import { providerArgs } from "./codex-provider.ts";
 import { clientProgram, makeHome, removeHome } from "./installed-clients.ts";
-import { startModelServer, type ModelServer } from "./model-server.ts";
+import { startModelServer, type ModelServer } from "../../src/testing/model-server.ts";
 
 let server: ModelServer;
 let home: string;
@@ -33,7 +32,7 @@ const agents: Readonly<Record<string, () => Agent>> = {
   codex: () =>
     createCodexAgent({
       command: clientProgram("codex"),
-      args: providerArgs(server.url),
+      args: server.codexArgs,
       root: home,
       environment: {
         source: { PATH: process.env["PATH"], HOME: home, CODEX_HOME: home, CODEX_API_KEY: "none" },

@@ -4,10 +4,9 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { providerArgs } from "./codex-provider.ts";
 import { clientProgram, makeHome, removeHome } from "./installed-clients.ts";
-import type { ModelRequest, Reply } from "./model.ts";
-import { startModelServer, type ModelServer } from "./model-server.ts";
+import type { ModelRequest, Reply } from "../../src/testing/model.ts";
+import { startModelServer, type ModelServer } from "../../src/testing/model-server.ts";
 
 const main = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
 let server: ModelServer;
@@ -39,7 +38,7 @@ function files(): Readonly<Record<string, string>> {
     preset: "critic-audit",
     agents: {
       developer: { use: "claude", command: clientProgram("claude") },
-      critic: { use: "codex", command: clientProgram("codex"), args: providerArgs(server.url) },
+      critic: { use: "codex", command: clientProgram("codex"), args: server.codexArgs },
       auditor: { use: "claude", command: clientProgram("claude") },
     },
     gates: { checks: { commands: ["node --test"] } },
@@ -69,7 +68,7 @@ interface Line {
 test("a developer in Claude Code, a critic in Codex: rejected, reworked in the same conversation, accepted", async () => {
   let reviews = 0;
   server.script(({ api, step, round, prompt }: ModelRequest): Reply => {
-    if (api === "openai") {
+    if (api === "openai-responses") {
       if (step === 0) return { calls: "exec_command", input: { cmd: "echo mine > src/slug.mjs; cat src/slug.mjs" } };
       reviews++;
       return reviews === 1

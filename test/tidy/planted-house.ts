@@ -20,6 +20,7 @@ export const ROOMS = [
   "config",
   "cli",
   "server",
+  "testing",
   "adapters/process",
   "adapters/git",
   "adapters/files",

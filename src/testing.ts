@@ -1,0 +1,8 @@
+/**
+ * The second package entry, `remand/testing`: a model on loopback with a script instead of a mind, so that a loop can
+ * be rehearsed with the real clients, without a key and without a network.
+ */
+export { startModelServer } from "./testing/model-server.ts";
+export type { ModelServer, Script } from "./testing/model-server.ts";
+export { TOKENS_OF_ANSWER } from "./testing/model.ts";
+export type { Failure, ModelRequest, Reply } from "./testing/model.ts";

@@ -1,0 +1,125 @@
+import { randomUUID } from "node:crypto";
+import { messageOf, tokensOf, typeOf, type Answer, type Asked, type StreamEvent, type Wire } from "./wire.ts";
+
+interface Body {
+  readonly model: string;
+  readonly stream?: boolean;
+  readonly messages: readonly Message[];
+  readonly tools?: readonly { readonly name: string; readonly input_schema?: object }[];
+  readonly output_config?: { readonly format?: { readonly schema?: object } };
+}
+
+interface Message {
+  readonly role: string;
+  readonly content: string | readonly Block[];
+}
+
+interface Block {
+  readonly type: string;
+  readonly text?: string;
+  readonly content?: string | readonly Block[];
+}
+
+/** The Messages API. */
+export const anthropicWire: Wire = {
+  api: "anthropic",
+  takes: (path) => path.endsWith("/messages"),
+  read,
+  whole: (answer, model) => ({
+    ...messageIn(answer, model),
+    content: [contentOf(answer)],
+    stop_reason: stopOf(answer),
+    usage: usageOf(answer),
+  }),
+  pieces,
+  error: (failure) => ({ type: "error", error: { type: typeOf(failure), message: messageOf(failure) } }),
+};
+
+/** Reminders may stand after the prompt with a role of their own: they are no prompts. */
+function read(body: unknown): Asked {
+  const { model, stream = false, messages, tools = [], output_config: wanted } = body as Body;
+  const prompts = messages.flatMap((message, at) => (isPrompt(message) ? [at] : []));
+  const last = prompts.at(-1) ?? 0;
+  const since = messages.slice(last + 1).flatMap(({ content }) => blocks(content));
+  return {
+    model,
+    isStreamed: stream,
+    prompt: blocks(messages[last]?.content ?? "")
+      .map(blockText)
+      .join("\n"),
+    round: prompts.length,
+    step: since.filter(({ type }) => type === "tool_use").length,
+    toolResults: since.filter(({ type }) => type === "tool_result").map(blockText),
+    tools: tools.map(({ name }) => name),
+    form: wanted?.format?.schema ?? tools.find(({ name }) => name === "StructuredOutput")?.input_schema ?? null,
+  };
+}
+
+const blocks = (content: string | readonly Block[]): readonly Block[] =>
+  typeof content === "string" ? [{ type: "text", text: content }] : content;
+
+const blockText = ({ text, content }: Block): string =>
+  text ??
+  blocks(content ?? [])
+    .map(blockText)
+    .join("\n");
+
+const isPrompt = ({ role, content }: Message): boolean =>
+  role === "user" && !blocks(content).some(({ type }) => type === "tool_result");
+
+const newId = (kind: string): string => `${kind}_${randomUUID().replaceAll("-", "")}`;
+
+const messageIn = (answer: Answer, model: string): object => ({
+  id: newId("msg"),
+  type: "message",
+  role: "assistant",
+  model,
+  content: [],
+  stop_reason: null,
+  stop_sequence: null,
+  usage: { ...usageOf(answer), output_tokens: 1 },
+});
+
+function usageOf(answer: Answer): object {
+  const { input, output } = tokensOf(answer);
+  return {
+    input_tokens: input,
+    cache_creation_input_tokens: 0,
+    cache_read_input_tokens: 0,
+    output_tokens: output,
+  };
+}
+
+const stopOf = (answer: Answer): string =>
+  "calls" in answer ? "tool_use" : "refuses" in answer ? "refusal" : "end_turn";
+
+function contentOf(answer: Answer): object {
+  if ("calls" in answer) return { type: "tool_use", id: newId("toolu"), name: answer.calls, input: answer.input };
+  return { type: "text", text: "says" in answer ? answer.says : answer.refuses };
+}
+
+function pieces(answer: Answer, model: string): readonly StreamEvent[] {
+  const content = contentOf(answer);
+  const [block, delta] =
+    "calls" in answer
+      ? [
+          { ...content, input: {} },
+          { type: "input_json_delta", partial_json: JSON.stringify(answer.input) },
+        ]
+      : [
+          { type: "text", text: "" },
+          { ...content, type: "text_delta" },
+        ];
+  return [
+    { type: "message_start", message: messageIn(answer, model) },
+    { type: "content_block_start", index: 0, content_block: block },
+    { type: "content_block_delta", index: 0, delta },
+    { type: "content_block_stop", index: 0 },
+    {
+      type: "message_delta",
+      delta: { stop_reason: stopOf(answer), stop_sequence: null },
+      usage: usageOf(answer),
+    },
+    { type: "message_stop" },
+  ];
+}

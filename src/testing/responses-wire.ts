@@ -1,0 +1,104 @@
+import { randomUUID } from "node:crypto";
+import { messageOf, tokensOf, type Answer, type Asked, type StreamEvent, type Wire } from "./wire.ts";
+
+interface Body {
+  readonly model: string;
+  readonly stream?: boolean;
+  readonly input: string | readonly Item[];
+  readonly tools?: readonly { readonly name?: string; readonly type: string }[];
+  readonly text?: { readonly format?: { readonly schema?: object } };
+}
+
+interface Item {
+  readonly type?: string;
+  readonly role?: string;
+  readonly content?: string | readonly { readonly text?: string }[];
+  readonly output?: unknown;
+}
+
+/** OpenAI's Responses API. */
+export const responsesWire: Wire = {
+  api: "openai-responses",
+  takes: (path) => path.endsWith("/responses"),
+  read,
+  whole: responseOf,
+  pieces,
+  error: (failure) => ({
+    error: { message: messageOf(failure), type: failure.type ?? "error", code: failure.type ?? null },
+  }),
+};
+
+function read(body: unknown): Asked {
+  const { model, stream = false, input: given, tools = [], text } = body as Body;
+  const input = typeof given === "string" ? [{ role: "user", content: given }] : given;
+  const prompts = input.flatMap((item, at) => (isPrompt(item) ? [at] : []));
+  const last = prompts.at(-1) ?? 0;
+  const since = input.slice(last + 1);
+  return {
+    model,
+    isStreamed: stream,
+    prompt: itemText(input[last] ?? {}),
+    round: prompts.length,
+    step: since.filter(({ type }) => type === "function_call" || type === "custom_tool_call").length,
+    toolResults: since
+      .filter(({ type }) => type === "function_call_output" || type === "custom_tool_call_output")
+      .map(({ output }) => (typeof output === "string" ? output : JSON.stringify(output))),
+    tools: tools.map(({ name, type }) => name ?? type),
+    form: text?.format?.schema ?? null,
+  };
+}
+
+const itemText = ({ content = "" }: Item): string =>
+  typeof content === "string" ? content : content.map(({ text }) => text ?? "").join("\n");
+
+/** What Codex says about the surroundings comes as the user's word, in tags. */
+const isPrompt = (item: Item): boolean => item.role === "user" && !/^\s*<[a-z_]+>|^# AGENTS\.md/.test(itemText(item));
+
+const newId = (kind: string): string => `${kind}_${randomUUID().replaceAll("-", "")}`;
+
+function responseOf(answer: Answer, model: string, item = itemOf(answer)): object {
+  const { input, output } = tokensOf(answer);
+  return {
+    id: newId("resp"),
+    object: "response",
+    created_at: 0,
+    model,
+    status: "completed",
+    output: [item],
+    usage: {
+      input_tokens: input,
+      input_tokens_details: { cached_tokens: 0 },
+      output_tokens: output,
+      output_tokens_details: { reasoning_tokens: 0 },
+      total_tokens: input + output,
+    },
+  };
+}
+
+function pieces(answer: Answer, model: string): readonly StreamEvent[] {
+  const item = itemOf(answer);
+  const response = responseOf(answer, model, item);
+  return [
+    { type: "response.created", response: { ...response, status: "in_progress", output: [], usage: null } },
+    { type: "response.output_item.added", output_index: 0, item: { ...item, status: "in_progress" } },
+    { type: "response.output_item.done", output_index: 0, item },
+    { type: "response.completed", response },
+  ];
+}
+
+function itemOf(answer: Answer): object {
+  if (!("calls" in answer)) {
+    const content =
+      "says" in answer
+        ? { type: "output_text", text: answer.says, annotations: [] }
+        : { type: "refusal", refusal: answer.refuses };
+    return { type: "message", id: newId("msg"), role: "assistant", status: "completed", content: [content] };
+  }
+  const call_id = newId("call");
+  if (typeof answer.input === "string")
+    return { type: "custom_tool_call", id: newId("ctc"), call_id, name: answer.calls, input: answer.input };
+  // A server's tools are in a namespace of their own.
+  const [, namespace, name = answer.calls] = /^(mcp__[a-z]+)__(.+)$/.exec(answer.calls) ?? [];
+  const place = namespace === undefined ? { name } : { name, namespace };
+  return { type: "function_call", id: newId("fc"), call_id, ...place, arguments: JSON.stringify(answer.input) };
+}

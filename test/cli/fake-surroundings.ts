@@ -1,6 +1,7 @@
 import type { CommandEntry } from "../../src/cli/command-table.ts";
 import type { CliCommand, World } from "../../src/cli/command.ts";
 import type { Host } from "../../src/cli/host.ts";
+import { memoryFiles } from "./memory-files.ts";
 import { runProgram, type Surroundings } from "../../src/cli/program.ts";
 
 export interface Ran {
@@ -33,7 +34,7 @@ export async function run(
     version: "9.8.7",
     cwd: "/work",
     env: {},
-    files: { read: () => Promise.resolve(null), list: () => Promise.resolve([]), write: () => Promise.resolve() },
+    files: memoryFiles({}),
     terminal: false,
     columns: () => 100,
     host: NO_HOST,

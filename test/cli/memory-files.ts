@@ -18,5 +18,15 @@ export function memoryFiles(texts: Readonly<Record<string, string>>): Files {
       held.set(path, text);
       return Promise.resolve();
     },
+    look: (path) => {
+      if (held.has(path)) return Promise.resolve({ type: "file", place: path, isReadOnly: false });
+      const below = [...held.keys()].filter((each) => each.startsWith(`${path}/`));
+      const entries = [...new Set(below.map((each) => each.slice(path.length + 1).split("/")[0]!))].toSorted();
+      return Promise.resolve(below.length === 0 ? { type: "absent" } : { type: "folder", place: path, entries });
+    },
+    remove: (path) => {
+      held.delete(path);
+      return Promise.resolve();
+    },
   };
 }

@@ -35,6 +35,8 @@ async function brief(args: readonly string[], file: unknown, stdin = ""): Promis
         ),
       list: () => Promise.resolve([]),
       write: () => Promise.reject(new Error("this command writes no file")),
+      look: () => Promise.resolve({ type: "absent" }),
+      remove: () => Promise.reject(new Error("this command removes no file")),
     },
     stdin: () => Promise.resolve(stdin),
     out: (text) => (printed.out += text),

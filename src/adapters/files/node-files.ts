@@ -1,7 +1,7 @@
-import { mkdir, open, readdir, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
+import { lstat, mkdir, open, readdir, realpath, rename, rm, rmdir, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { RemandError } from "../../domain/error.ts";
-import type { Files } from "../../ports/files.ts";
+import type { Files, Standing } from "../../ports/files.ts";
 
 /** A JavaScript string holds no more than this, and nothing a person writes comes near it. */
 const MAX_BYTES = 512 * 1024 * 1024 - 1024;
@@ -12,6 +12,8 @@ export function createNodeFiles(maxBytes = MAX_BYTES): Files {
     read: (path) => read(path, maxBytes),
     list,
     write,
+    look,
+    remove,
   };
 }
 
@@ -67,6 +69,34 @@ async function write(path: string, text: string): Promise<void> {
   } catch (error) {
     if (beside !== null) await rm(beside, { force: true });
     throw asRemandError(error, "write", path);
+  }
+}
+
+async function look(path: string): Promise<Standing> {
+  try {
+    const itself = await unlessMissing(lstat(path));
+    if (itself === null) return { type: "absent" };
+    const led = await unlessMissing(stat(path));
+    if (led === null) return { type: "other" };
+    const place = await realpath(path);
+    if (led.isDirectory()) return { type: "folder", place, entries: (await readdir(path)).sort() };
+    // Whoever may write all the same (root) was still told not to by whoever took the right away.
+    return led.isFile() ? { type: "file", place, isReadOnly: (led.mode & 0o222) === 0 } : { type: "other" };
+  } catch (error) {
+    if (codeOf(error) === "ENOTDIR") return { type: "absent" };
+    if (codeOf(error) === "ELOOP") return { type: "other" };
+    throw asRemandError(error, "look at", path);
+  }
+}
+
+async function remove(path: string): Promise<void> {
+  try {
+    const itself = await unlessMissing(lstat(path));
+    if (itself === null) return;
+    if (itself.isDirectory()) await rmdir(path);
+    else await rm(path);
+  } catch (error) {
+    throw asRemandError(error, "remove", path);
   }
 }
 

@@ -2,7 +2,9 @@ import { join } from "node:path";
 import { presetPolicy } from "../../config/preset-policy.ts";
 import { RemandError } from "../../domain/error.ts";
 import { PRESETS, type PresetName } from "../../domain/policy.ts";
+import { SETUPS, type SetupName } from "../client-parts.ts";
 import { EXIT, type CliCommand, type World } from "../command.ts";
+import { deedLines, setUp, type SetupWish } from "../set-up.ts";
 import { wordOf } from "../option-values.ts";
 import { rolesOfGate } from "../who-plays.ts";
 
@@ -10,12 +12,21 @@ interface Options {
   readonly preset?: string;
   readonly yes?: boolean;
   readonly json?: boolean;
+  readonly claude?: boolean;
+  readonly codex?: boolean;
+  readonly roles?: boolean;
+  readonly uninstall?: boolean;
+  readonly dryRun?: boolean;
 }
 
 const EXAMPLES = `Examples:
   remand init                         remand.yaml and a sample story, with the checks that are found here
   remand init --preset story          with refine, research and plan before the code
   remand init --yes                   without a question, as in a script
+  remand init --claude                the gates judge whenever Claude Code wants to stop in this project
+  remand init --codex --dry-run       what would be written for Codex
+  remand init --claude --uninstall    every file as it was before
+  remand init --roles                 the default roles as files of yours, in .claude/agents
 
 Presets: goal (a goal and its checks), critic-audit (a critic and an auditor), factory (a TDD pair and a pipeline),
 story (phases, each reviewed). Nothing that is there already is written over.
@@ -28,14 +39,38 @@ export const command: CliCommand = {
     command
       .option("--preset <name>", `one of ${PRESETS.join(", ")} (default: goal)`)
       .option("--yes", "ask nothing: the preset goal, and the checks that are found here")
+      .option("--claude", "put the Stop hook, tools, skill and commands where Claude Code looks for them here")
+      .option("--codex", "put the Stop hook, tools and skill where Codex looks for them here")
+      .option("--roles", "copy the default roles to .claude/agents; what is there stays")
+      .option("--uninstall", "take out what --claude, --codex or --roles put in")
+      .option("--dry-run", "with these: only say what would be done")
       .option("--json", "print a document of the schema remand.init/1")
       .addHelpText("before", EXAMPLES)
       .action(async (options: Options) => {
-        await init(world, options);
+        const setups = SETUPS.filter((name) => options[name] === true);
+        if (setups.length > 0) await initSetups(world, options, setups);
+        else if (options.uninstall === true || options.dryRun === true)
+          throw new RemandError("usage", "what is meant is not said", "Add --claude, --codex or --roles.");
+        else await init(world, options);
         done(EXIT.ok);
       });
   },
 };
+
+/** A client's files by themselves; with a preset, the config before them. */
+async function initSetups(world: World, options: Options, setups: readonly SetupName[]): Promise<void> {
+  const wish: SetupWish = { setups, isDry: options.dryRun === true, isRemoval: options.uninstall === true };
+  if (options.preset !== undefined && (wish.isDry || wish.isRemoval))
+    throw new RemandError("usage", "--preset writes a config, which --uninstall and --dry-run do not", "Leave it out.");
+  if (options.preset !== undefined) await init(world, { ...options, json: false, yes: true });
+  const { deeds, next } = await setUp(world, wish);
+  if (options.json === true) {
+    const files = deeds.map(({ path, did, why }) => ({ path, did, why }));
+    return world.out(`${JSON.stringify({ schema: "remand.init/1", dryRun: wish.isDry, files }, null, 2)}\n`);
+  }
+  world.out(deedLines(deeds, wish.isDry));
+  for (const line of next) world.err(`remand: ${line}\n`);
+}
 
 async function init(world: World, options: Options): Promise<void> {
   const typed = options.preset === undefined ? null : wordOf("a preset", options.preset, PRESETS);

@@ -32,6 +32,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "adapters/git": ADAPTER,
   "adapters/files": ADAPTER,
   "adapters/journal": ADAPTER,
+  "adapters/telemetry": ADAPTER,
 };
 const LIBRARIES = [
   "zod",
@@ -39,9 +40,11 @@ const LIBRARIES = [
   "commander",
   "left-pad",
   "@photostructure/sqlite",
+  "pg",
   "hono",
   "@hono/node-server",
   "preact",
+  "@opentelemetry/api",
 ];
 const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   schemas: ["zod"],
@@ -50,6 +53,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   cli: ["commander"],
   server: ["hono", "@hono/node-server"],
   "adapters/journal": ["@photostructure/sqlite"],
+  "adapters/telemetry": ["@opentelemetry/api"],
 };
 const MAY_USE_NODE = [
   "config",
@@ -60,6 +64,7 @@ const MAY_USE_NODE = [
   "adapters/git",
   "adapters/files",
   "adapters/journal",
+  "adapters/telemetry",
 ];
 
 interface Plant {

@@ -3,7 +3,7 @@
  * in a row is forbidden to it, and a folder of `src` without a row may import nothing at all.
  *
  * A room may always import from its own folder; `adapters/<x>` are rooms of their own, so they may not import each
- * other. `node` says whether Node's own modules are open to the room; `node:child_process` is open to one room only.
+ * other, but for those named in `ROOMS_OF_ADAPTERS`. `node` says whether Node's own modules are open to the room; `node:child_process` is open to one room only.
  *
  * @typedef {object} Row
  * @property {readonly string[]} rooms
@@ -49,6 +49,18 @@ const TABLE = {
 /** @type {Readonly<Record<string, readonly string[]>>} */
 const LIBRARIES_OF_ADAPTERS = {
   journal: ["@photostructure/sqlite"],
+  postgres: ["pg"],
+  telemetry: ["@opentelemetry/api"],
+};
+
+/**
+ * Adapters that do the same as another on other ground. The chain of hashes and the packing of evidence are one thing
+ * wherever they are kept.
+ *
+ * @type {Readonly<Record<string, readonly string[]>>}
+ */
+const ROOMS_OF_ADAPTERS = {
+  postgres: ["adapters/journal", "adapters/evidence"],
 };
 
 /** Where everything is put together: the program's own file, and the room it shares with the package entry. */
@@ -70,8 +82,9 @@ export const TYPE_ROOMS = ["ports"];
 /** @param {string} room @returns {Row | undefined} */
 export function rowOf(room) {
   if (room.startsWith("adapters/")) {
-    const libraries = LIBRARIES_OF_ADAPTERS[room.slice("adapters/".length)] ?? [];
-    return { rooms: ADAPTER_ROOMS, libraries, node: true };
+    const adapter = room.slice("adapters/".length);
+    const libraries = LIBRARIES_OF_ADAPTERS[adapter] ?? [];
+    return { rooms: [...ADAPTER_ROOMS, ...(ROOMS_OF_ADAPTERS[adapter] ?? [])], libraries, node: true };
   }
   return Object.hasOwn(TABLE, room) ? TABLE[room] : undefined;
 }

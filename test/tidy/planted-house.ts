@@ -25,6 +25,8 @@ export const ROOMS = [
   "adapters/git",
   "adapters/files",
   "adapters/journal",
+  "adapters/postgres",
+  "adapters/telemetry",
 ] as const;
 
 export interface Lint {

@@ -24,7 +24,7 @@ export interface Line {
 /** Where a journal without lines stands. */
 export const START: Head = { position: 0, hash: "0".repeat(64) };
 
-const FORMAT = 1;
+export const FORMAT = 1;
 
 /** The line that comes after `head`. */
 export function lineAfter(head: Head, stream: StoryId | null, seq: number, at: number, event: string): Line {

@@ -45,7 +45,7 @@ export function createGroupWriter(commit: (group: readonly Write[]) => Promise<r
       for (const [i, each] of group.entries()) each.resolve(outcomes[i]!);
     } catch (error) {
       // What one of them cannot have the others may: the last room on a disk, say.
-      const oneByOne = group.length > 1 && !isLocked(error);
+      const oneByOne = group.length > 1 && !isAboutAll(error);
       for (const each of group) {
         if (oneByOne) await settle([each]);
         else each.reject(error);
@@ -80,4 +80,5 @@ export function createGroupWriter(commit: (group: readonly Write[]) => Promise<r
 }
 
 /** Each of them would wait as long again, for nothing. */
-const isLocked = (error: unknown): boolean => error instanceof RemandError && error.code === "journal-locked";
+const isAboutAll = (error: unknown): boolean =>
+  error instanceof RemandError && ["journal-locked", "journal-unreachable"].includes(error.code);

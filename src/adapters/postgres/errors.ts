@@ -1,0 +1,121 @@
+import { RemandError, type ErrorCode } from "../../domain/error.ts";
+
+/** What the server, the driver or the network said, as an error that says what to do. Our own mistakes pass through. */
+export function asPostgresError(error: unknown, where: string): unknown {
+  if (error instanceof RemandError) return error;
+  const code = codeOf(error);
+  const known = BY_CODE[code] ?? (isLost(error) ? LOST : null);
+  if (known === null) return error;
+  const [kind, what, hint] = known;
+  return new RemandError(kind, `the database ${where} ${what}${said(error, code)}`, hint, { cause: error });
+}
+
+type Known = readonly [code: ErrorCode, what: string, hint: string];
+
+const ROOM_HINT = "Make room on the server and run the same command again: everything up to here is kept.";
+const RIGHTS_HINT =
+  "Let an administrator grant it: CREATE on the database for the first start, afterwards USAGE on the schema and the rights on its tables and functions.";
+
+const UNREACHABLE: Known = [
+  "journal-unreachable",
+  "cannot be reached",
+  "Check the address, that the server runs and listens there, and that no firewall is in between.",
+];
+const LOST: Known = [
+  "journal-unreachable",
+  "does not answer",
+  "What was being written is either there as a whole or not at all: run the same command again when the server is back.",
+];
+const PASSWORD: Known = [
+  "journal-refused",
+  "refuses the user or the password",
+  "Check both in the address, or in PGUSER and PGPASSWORD; special characters in an address are percent-encoded.",
+];
+const RIGHTS: Known = ["journal-refused", "does not allow it", RIGHTS_HINT];
+const FULL: Known = ["journal-full", "cannot grow: its disk is full", ROOM_HINT];
+const READONLY: Known = [
+  "journal-readonly",
+  "can only be read",
+  "It is a replica, or was made read-only: give the address of the server that takes writes.",
+];
+const NEWER: Known = [
+  "journal-newer",
+  "was changed by a newer Remand while this one was at work",
+  "Nothing was changed by this one. Use the newer Remand.",
+];
+const CORRUPT: Known = [
+  "journal-corrupt",
+  "reports damage to its own files",
+  "Nothing was changed. Look at the server's log, run `remand verify`, and restore a backup where it says so.",
+];
+
+/** SQLSTATEs of PostgreSQL, and names of the system's errors. */
+const BY_CODE: Readonly<Record<string, Known>> = {
+  ECONNREFUSED: UNREACHABLE,
+  ENOTFOUND: UNREACHABLE,
+  EAI_AGAIN: UNREACHABLE,
+  EHOSTUNREACH: UNREACHABLE,
+  ENETUNREACH: UNREACHABLE,
+  ENOENT: UNREACHABLE,
+  "28P01": PASSWORD,
+  "28000": PASSWORD,
+  "3D000": [
+    "journal-refused",
+    "is not there: the server has no database of that name",
+    "Make it with createdb, or check the name.",
+  ],
+  "42501": RIGHTS,
+  "53100": FULL,
+  "53300": ["journal-locked", "has no connection left", "Raise max_connections of the server, or start fewer workers."],
+  "25006": READONLY,
+  "42883": NEWER,
+  XX001: CORRUPT,
+  XX002: CORRUPT,
+};
+
+/** The server's own words, where they help: they name users, tables and limits, and never a password. */
+function said(error: unknown, code: string): string {
+  const helps = code === "28P01" || code === "28000" || code === "42501" || code === "3D000";
+  return helps && error instanceof Error ? ` (${error.message})` : "";
+}
+
+/** Was it the connection and not the statement? Then the same may be tried again on a new one. */
+export function isLost(error: unknown): boolean {
+  const code = codeOf(error);
+  if (LOST_CODES.has(code) || code.startsWith("08")) return true;
+  return code === "" && error instanceof Error && LOST_WORDS.some((words) => error.message.includes(words));
+}
+
+/** Starting up, shutting down, or without a free connection for the moment. */
+const LOST_CODES: ReadonlySet<string> = new Set([
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "EPIPE",
+  "ETIMEDOUT",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "EAI_AGAIN",
+  "57P01",
+  "57P02",
+  "57P03",
+  "57014",
+  "53300",
+  "40001",
+  "40P01",
+]);
+
+/** The driver gives these errors no code. */
+const LOST_WORDS = [
+  "Connection terminated",
+  "Query read timeout",
+  "timeout exceeded when trying to connect",
+  "timeout expired",
+  "not queryable",
+];
+
+export function codeOf(error: unknown): string {
+  if (!(error instanceof Error)) return "";
+  // Several addresses were tried, and none of them answered.
+  if (error instanceof AggregateError && error.errors.length > 0) return codeOf(error.errors[0]);
+  return "code" in error && typeof error.code === "string" ? error.code : "";
+}

@@ -1,0 +1,104 @@
+import { randomBytes } from "node:crypto";
+import type { Journal, JournalReader } from "../../ports/journal.ts";
+import type { Outbox } from "../../ports/outbox.ts";
+import { assert } from "../../stdx/assert.ts";
+import { eventText, verifyChain } from "../journal/chain.ts";
+import { createGroupWriter } from "../journal/group-writer.ts";
+import { createCommit } from "./commit.ts";
+import { createPostgresOutbox } from "./outbox.ts";
+import { openPool, type PoolOptions, type PostgresPool } from "./pool.ts";
+import { createReading } from "./reading.ts";
+import { migrate, schemaVersion } from "./schema.ts";
+import { createSnapshotReading, createSnapshotWriting } from "./snapshots.ts";
+import { createWatch, type WatchOptions } from "./watch.ts";
+
+export interface PostgresOptions extends PoolOptions, WatchOptions {}
+
+export interface PostgresJournal extends Journal {
+  /** In the same database, so that what goes into both is committed once. */
+  readonly outbox: Outbox;
+}
+
+/**
+ * The journal in a PostgreSQL database that many processes on many machines share. Appends are gathered for one turn of
+ * the event loop and committed with one call. While the server is away, everybody waits: an append whose answer was
+ * lost is asked about again, and is neither lost nor written twice. Opened by an address, it has connections of its
+ * own; opened by a pool, it leaves them open when it is closed.
+ */
+export async function createPostgresJournal(
+  place: string | PostgresPool,
+  options: PostgresOptions = {},
+): Promise<PostgresJournal> {
+  const pool = typeof place === "string" ? await openPool(place, options) : place;
+  const release = async (): Promise<void> => (typeof place === "string" ? pool.close() : undefined);
+  try {
+    await migrate(pool);
+  } catch (error) {
+    await release();
+    throw error;
+  }
+  const writerName = randomBytes(8).toString("hex");
+  const reading = createReading(pool);
+  const watch = createWatch(pool, writerName, options);
+  const outbox = createPostgresOutbox(pool);
+  const commit = createCommit(pool, writerName, outbox);
+  const writer = createGroupWriter(async (group) => {
+    const outcomes = await commit(group);
+    if (outcomes.some((each) => each.ok && each.stored.length > 0)) watch.tell();
+    return outcomes;
+  });
+  return {
+    append: async (stream, expectedSeq, events, at) => {
+      assert(stream !== "", "a story's stream has a name");
+      assert(Number.isFinite(at), "a line has a time");
+      return writer.write({ stream, expectedSeq, at, texts: events.map(eventText) });
+    },
+    read: reading.stored,
+    head: reading.head,
+    watch: watch.watch,
+    saveSnapshot: createSnapshotWriting(pool),
+    ...createSnapshotReading(pool),
+    verify: (noted) => verifyChain(reading.lines(0), noted),
+    outbox: outbox.through(writer),
+    close: async () => {
+      await watch.close();
+      if (!(await writer.close())) return;
+      try {
+        await outbox.close();
+      } finally {
+        await release();
+      }
+    },
+  };
+}
+
+/** For looking from anywhere: it needs the right to read and makes nothing. `null` where nothing was ever written. */
+export async function openPostgresReadOnly(
+  place: string | PostgresPool,
+  options: PostgresOptions = {},
+): Promise<JournalReader | null> {
+  const pool = typeof place === "string" ? await openPool(place, options) : place;
+  const release = async (): Promise<void> => (typeof place === "string" ? pool.close() : undefined);
+  try {
+    if ((await schemaVersion(pool)) === null) {
+      await release();
+      return null;
+    }
+  } catch (error) {
+    await release();
+    throw error;
+  }
+  const reading = createReading(pool);
+  const watch = createWatch(pool, "", options);
+  return {
+    read: reading.stored,
+    head: reading.head,
+    watch: watch.watch,
+    ...createSnapshotReading(pool),
+    verify: (noted) => verifyChain(reading.lines(0), noted),
+    close: async () => {
+      await watch.close();
+      await release();
+    },
+  };
+}

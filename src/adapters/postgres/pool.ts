@@ -1,0 +1,230 @@
+import { randomBytes } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Client, ClientConfig, Pool, PoolClient } from "pg";
+import { RemandError } from "../../domain/error.ts";
+import { assert } from "../../stdx/assert.ts";
+import { readAddress, type Address } from "./address.ts";
+import { asPostgresError, codeOf, isLost } from "./errors.ts";
+
+export interface PoolOptions {
+  /** How long a statement is tried again while the server cannot be reached. */
+  readonly patienceMs?: number;
+  /** The same for the first connection: a wrong address should be told at once, a server that starts be waited for. */
+  readonly openPatienceMs?: number;
+  /** How long one try may take before its connection counts as lost. */
+  readonly tryMs?: number;
+  /** At most so many connections at once. */
+  readonly connections?: number;
+}
+
+/** A statement with its values. One with a `name` is taken apart by the server once for each connection. */
+export interface Statement {
+  readonly text: string;
+  readonly values?: readonly unknown[];
+  readonly name?: string;
+}
+
+/** Connections to one database. Errors come in our words, and a lost connection is got over within bounds. */
+export interface PostgresPool extends Pick<Address, "schema" | "where"> {
+  /**
+   * Runs a statement, on another connection again if the first was lost: it must be one that may be run twice. A try
+   * that took too long is ended on the server before the next begins.
+   */
+  query<Row extends object>(statement: Statement): Promise<readonly Row[]>;
+  /** Several statements in one transaction, from the beginning again if the connection was lost. */
+  transaction<T>(work: (query: Query) => Promise<T>): Promise<T>;
+  /** A connection of its own, for what lives as long as a session does: listening, and locks. End it. */
+  session(): Promise<Session>;
+  /** Ends the connections. What still waits for the server is rejected. */
+  close(): Promise<void>;
+}
+
+export type Query = <Row extends object>(statement: Statement) => Promise<readonly Row[]>;
+
+export interface Session {
+  readonly query: Query;
+  /** Called once when the connection is gone, by whoever ended it. */
+  onEnd(ended: () => void): void;
+  /** With its payload, for each notification on a channel this session listens to. */
+  onNotification(heard: (payload: string) => void): void;
+  end(): Promise<void>;
+}
+
+const PATIENCE_MS = 60_000;
+const TRY_MS = 20_000;
+const CONNECT_MS = 10_000;
+const CONNECTIONS = 4;
+
+/** Opens connections to the database of an address; says in our words what is wrong where none can be had. */
+export async function openPool(url: string, options: PoolOptions = {}): Promise<PostgresPool> {
+  const address = readAddress(url);
+  const { where } = address;
+  const tryMs = options.tryMs ?? TRY_MS;
+  const driver = await loadDriver();
+  // The server shows it beside each connection: so those of this pool can be told from others.
+  const name = `remand ${randomBytes(6).toString("hex")}`;
+  const config: ClientConfig = {
+    connectionString: address.url,
+    application_name: name,
+    connectionTimeoutMillis: CONNECT_MS,
+    keepAlive: true,
+  };
+  const pool = new driver.Pool({ ...config, max: options.connections ?? CONNECTIONS });
+  // A connection that breaks while nobody uses it is replaced by the next who asks.
+  pool.on("error", () => undefined);
+  pool.on("connect", (client) => client.on("error", () => undefined));
+  const tries = createTries(pool, name, tryMs);
+  const closing = new AbortController();
+  const patient = <T>(patienceMs: number, work: () => Promise<T>): Promise<T> =>
+    insisted(work, { patienceMs, where, signal: closing.signal });
+  const patienceMs = options.patienceMs ?? PATIENCE_MS;
+
+  const opened: PostgresPool = {
+    schema: address.schema,
+    where,
+    query: (statement) => patient(patienceMs, () => tries.query(statement)),
+    transaction: (work) => patient(patienceMs, () => tries.transaction(work)),
+    session: () => patient(0, () => openSession(new driver.Client(config), tryMs)),
+    close: async () => {
+      if (closing.signal.aborted) return;
+      closing.abort();
+      await pool.end();
+    },
+  };
+  try {
+    await patient(options.openPatienceMs ?? 0, () => tries.query({ text: "SELECT 1" }));
+    return opened;
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
+}
+
+async function loadDriver(): Promise<{ Pool: typeof Pool; Client: typeof Client }> {
+  try {
+    return (await import("pg")).default;
+  } catch (error) {
+    throw new RemandError(
+      "journal-unreachable",
+      "the package pg, which speaks to PostgreSQL, is not installed",
+      "Run npm install pg beside Remand (npm install -g pg where Remand is installed globally).",
+      { cause: error },
+    );
+  }
+}
+
+/**
+ * What an administrator may have set otherwise: a commit that is acknowledged is on the disk, and a statement sees
+ * what was committed before it.
+ */
+async function settled(client: Pick<PoolClient, "query">): Promise<void> {
+  await client.query(
+    `SELECT set_config('synchronous_commit', CASE WHEN current_setting('synchronous_commit') = 'off' THEN 'on'
+       ELSE current_setting('synchronous_commit') END, false),
+     set_config('default_transaction_isolation', 'read committed', false)`,
+  );
+}
+
+function createTries(pool: Pool, name: string, tryMs: number) {
+  const ready = new WeakSet<PoolClient>();
+  let stalled: number[] = [];
+  /** One that still ran after us could undo what we do next. They are ours: nobody else has that name. */
+  const endStalled = async (client: PoolClient): Promise<void> => {
+    if (stalled.length === 0) return;
+    const text =
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = ANY($1) AND application_name = $2 AND usename = current_user";
+    await client.query({ ...timed({ text, values: [stalled, name] }, tryMs) });
+    stalled = [];
+  };
+  const onOne = async <T>(work: (client: PoolClient) => Promise<T>): Promise<T> => {
+    const client = await pool.connect();
+    try {
+      if (!ready.has(client)) await settled(client);
+      ready.add(client);
+      await endStalled(client);
+      const result = await work(client);
+      client.release();
+      return result;
+    } catch (error) {
+      const { processID } = client as unknown as { readonly processID: number | null };
+      if (isLost(error) && processID !== null) stalled.push(processID);
+      client.release(true);
+      throw error;
+    }
+  };
+  const asked =
+    (client: PoolClient): Query =>
+    async (statement) =>
+      (await client.query(timed(statement, tryMs))).rows;
+  return {
+    query: <Row extends object>(statement: Statement) => onOne((client) => asked(client)<Row>(statement)),
+    transaction: <T>(work: (query: Query) => Promise<T>) =>
+      onOne(async (client) => {
+        const query = asked(client);
+        await query({ text: "BEGIN" });
+        const result = await work(query);
+        await query({ text: "COMMIT" });
+        return result;
+      }),
+  };
+}
+
+function timed({ text, values, name }: Statement, tryMs: number) {
+  return {
+    text,
+    query_timeout: tryMs,
+    ...(values === undefined ? {} : { values: [...values] }),
+    ...(name === undefined ? {} : { name }),
+  };
+}
+
+interface Patience {
+  readonly patienceMs: number;
+  readonly where: string;
+  readonly signal: AbortSignal;
+}
+
+/** Tries until it works, fails for another reason than a lost connection, or took too long. */
+async function insisted<T>(work: () => Promise<T>, { patienceMs, where, signal }: Patience): Promise<T> {
+  const deadline = performance.now() + patienceMs;
+  for (let tries = 0; ; tries++) {
+    try {
+      assert(!signal.aborted, "the database's connections are closed");
+      return await work();
+    } catch (error) {
+      // A server that starts says so: that is no wrong address, and over in a moment.
+      const isStarting = codeOf(error) === "57P03" && tries < STARTING_TRIES;
+      const isOver = performance.now() > deadline && !isStarting;
+      if (!isLost(error) || isOver || signal.aborted) throw asPostgresError(error, where);
+      await sleep(Math.min(PAUSE_MS * 2 ** tries, LONGEST_PAUSE_MS));
+    }
+  }
+}
+
+const STARTING_TRIES = 20;
+const PAUSE_MS = 20;
+const LONGEST_PAUSE_MS = 500;
+
+async function openSession(client: Client, tryMs: number): Promise<Session> {
+  let isEnded = false;
+  const waiting: (() => void)[] = [];
+  const over = (): void => {
+    isEnded = true;
+    for (const each of waiting.splice(0)) each();
+  };
+  client.on("error", over);
+  client.on("end", over);
+  await client.connect();
+  await settled(client);
+  return {
+    query: async (statement) => (await client.query(timed(statement, tryMs))).rows,
+    onEnd: (ended) => {
+      if (isEnded) ended();
+      else waiting.push(ended);
+    },
+    onNotification: (heard) => void client.on("notification", ({ payload }) => heard(payload ?? "")),
+    end: async () => {
+      await client.end().catch(() => undefined);
+    },
+  };
+}

@@ -1,0 +1,81 @@
+import type { Head, Stored } from "../../ports/journal.ts";
+import { readLine, START, type Line } from "../journal/chain.ts";
+import type { PostgresPool } from "./pool.ts";
+
+/** Reading, the same for whoever writes too and for whoever only looks. */
+export interface PostgresReading {
+  lines(after: number): AsyncGenerator<Line>;
+  stored(after: number): AsyncGenerator<Stored>;
+  head(): Promise<Head>;
+}
+
+export function createReading(pool: PostgresPool): PostgresReading {
+  const { schema, where } = pool;
+  const pages = createPages(pool);
+
+  async function* lines(after: number): AsyncGenerator<Line> {
+    for await (const page of pages(after)) yield* page;
+  }
+  async function* stored(after: number): AsyncGenerator<Stored> {
+    for await (const page of pages(after)) for (const line of page) yield readLine(line, where);
+  }
+  const head = async (): Promise<Head> => {
+    const text = `SELECT position, hash FROM ${schema}.line ORDER BY position DESC LIMIT 1`;
+    const [row] = await pool.query<{ position: string; hash: string }>({ name: "head", text });
+    return row === undefined ? START : { position: Number(row.position), hash: row.hash };
+  };
+  return { lines, stored, head };
+}
+
+/** One answer of the server holds about so much, so that neither memory nor the process's other work suffers. */
+const PAGE_LINES = 2000;
+const PAGE_CHARS = 4_000_000;
+/** The first is a small one: most who read want the few lines that are new. */
+const FIRST_LINES = 200;
+
+interface LineRow extends Omit<Line, "position" | "seq" | "stream"> {
+  /** Large numbers come as text. */
+  readonly position: string;
+  readonly seq: string;
+  readonly stream: string;
+}
+
+function createPages({ schema, query }: PostgresPool): (after: number) => AsyncGenerator<readonly Line[]> {
+  const text = `SELECT position, stream, seq, at, v, event, hash FROM ${schema}.line
+    WHERE position > $1 ORDER BY position LIMIT $2`;
+  const page = async (after: number, limit: number): Promise<readonly Line[]> =>
+    (await query<LineRow>({ name: "page", text, values: [after, limit] })).map(lineOf);
+  return async function* pages(after) {
+    let limit = FIRST_LINES;
+    let next = page(after, limit);
+    for (;;) {
+      const lines = await next;
+      if (lines.length < limit) {
+        yield lines;
+        return;
+      }
+      limit = nextLimit(lines);
+      // The server is asked for the next while this one is worked on. Whoever stops reading does not hear of it.
+      next = page(lines.at(-1)!.position, limit);
+      next.catch(() => undefined);
+      yield lines;
+    }
+  };
+}
+
+function lineOf({ position, stream, seq, at, v, event, hash }: LineRow): Line {
+  return {
+    position: Number(position),
+    stream: stream === "" ? null : (stream as Exclude<Line["stream"], null>),
+    seq: Number(seq),
+    at,
+    v,
+    event,
+    hash,
+  };
+}
+
+function nextLimit(lines: readonly Line[]): number {
+  const chars = lines.reduce((sum, line) => sum + line.event.length, 0);
+  return Math.max(1, Math.min(PAGE_LINES, Math.floor((PAGE_CHARS * lines.length) / chars)));
+}

@@ -32,6 +32,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "adapters/git": ADAPTER,
   "adapters/files": ADAPTER,
   "adapters/journal": ADAPTER,
+  "adapters/postgres": [...ADAPTER, "adapters/journal"],
   "adapters/telemetry": ADAPTER,
 };
 const LIBRARIES = [
@@ -53,6 +54,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   cli: ["commander"],
   server: ["hono", "@hono/node-server"],
   "adapters/journal": ["@photostructure/sqlite"],
+  "adapters/postgres": ["pg"],
   "adapters/telemetry": ["@opentelemetry/api"],
 };
 const MAY_USE_NODE = [
@@ -64,6 +66,7 @@ const MAY_USE_NODE = [
   "adapters/git",
   "adapters/files",
   "adapters/journal",
+  "adapters/postgres",
   "adapters/telemetry",
 ];
 

@@ -12,7 +12,8 @@ export interface BenchResult {
 
 /** What every file of this folder but the runner's own exports. */
 export interface BenchModule {
-  run(): Promise<readonly BenchResult[]> | readonly BenchResult[];
+  /** It is handed what was typed as `--name value`. */
+  run(options: ReadonlyMap<string, string>): Promise<readonly BenchResult[]> | readonly BenchResult[];
 }
 
 export const isOver = ({ ratio, limit }: BenchResult): boolean => limit !== null && !(ratio <= limit);

@@ -1,3 +1,4 @@
+import { basename, resolve } from "node:path";
 import { asWritten, quickMix, rankOf } from "./blame/baselines.ts";
 import { makeCase, type Case } from "./blame/cases.ts";
 import { largeDiff } from "./blame/large-diff.ts";
@@ -10,6 +11,12 @@ import type { Project } from "./blame/projects.ts";
 import { tried, type Trial } from "./blame/trial.ts";
 import { median, type BenchResult } from "./bench-result.ts";
 
+import { layOut, type MadeRepository } from "./blame/made/made.ts";
+import { ledger } from "./blame/made/ledger.ts";
+import { tracker } from "./blame/made/tracker.ts";
+import { tryRepository, type RepositoryWish } from "./blame/repository/run.ts";
+import { scoresOf } from "./blame/repository/score.ts";
+
 /** Weights were fitted on the first two projects alone. */
 const TRAINING: readonly Project[] = [shop, formula];
 const HELD_OUT: readonly Project[] = [planner, gatekeeper];
@@ -21,7 +28,58 @@ const OTHERS = Math.ceil(SINGLES / 4);
  * Iterations of ten to fifty hunks in small projects, with one slip among them, or several, or none: how often ranking
  * names the slip, how sure it says it is, and what it takes to prove it. Every failure and every run is a real one.
  */
-export function run(): readonly BenchResult[] {
+export async function run(options: ReadonlyMap<string, string>): Promise<readonly BenchResult[]> {
+  if (options.has("repo")) return ofRepository(options);
+  const only = options.get("made");
+  if (only !== undefined)
+    return ofMade(
+      MADE.filter(({ name }) => only === "" || name === only),
+      options,
+    );
+  return [...ofProjects(), ...(await ofMade(MADE, options))];
+}
+
+/** Small repositories with a history, in other languages than the projects. */
+const MADE: readonly MadeRepository[] = [ledger, tracker];
+
+/** Any repository: `--repo <path> --test "<command>"`, with `--cases`, `--seed`, `--minutes`, `--save`, `--no-ddmin`. */
+async function ofRepository(options: ReadonlyMap<string, string>): Promise<readonly BenchResult[]> {
+  const path = options.get("repo")!;
+  const command = options.get("test") ?? "";
+  if (command === "") throw new Error('which command tests it? Say so: --repo <path> --test "npm test"');
+  return scoresOf(basename(resolve(path)), await tryRepository({ path, command, ...wishOf(options, SINGLES) }));
+}
+
+async function ofMade(made: readonly MadeRepository[], options: ReadonlyMap<string, string>): Promise<BenchResult[]> {
+  const results: BenchResult[] = [];
+  for (const each of made) {
+    const { path, leave } = layOut(each);
+    try {
+      const wish = { path, command: each.command, ...wishOf(options, SINGLES) };
+      results.push(...scoresOf(each.name, await tryRepository(wish)));
+    } finally {
+      leave();
+    }
+  }
+  return results;
+}
+
+function wishOf(options: ReadonlyMap<string, string>, cases: number): Omit<RepositoryWish, "path" | "command"> {
+  const number = (name: string, usual: number): number => {
+    const value = Number(options.get(name) ?? usual);
+    if (!Number.isFinite(value) || value < 0) throw new Error(`--${name} is no number: ${options.get(name)}`);
+    return value;
+  };
+  return {
+    cases: number("cases", cases),
+    seed: number("seed", 1),
+    minutes: number("minutes", 30),
+    withPlain: !options.has("no-ddmin"),
+    save: options.get("save") ?? null,
+  };
+}
+
+function ofProjects(): readonly BenchResult[] {
   const place = makePlace();
   try {
     const training = casesOf(TRAINING, "single", SINGLES, 1, place).map((each) => tried(each, place, false));

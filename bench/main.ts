@@ -1,6 +1,7 @@
 /**
  * Runs the benchmarks (`npm run bench`), or those named (`npm run bench -- start-up`), and prints each figure beside
  * what it is compared with. `--strict` ends with 1 where a limit is passed; `--json` prints the figures for programs.
+ * What else is written as `--name value` is handed to the benchmark.
  */
 import { readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -9,7 +10,7 @@ import { isOver, type BenchModule, type BenchResult } from "./bench-result.ts";
 const RUNNER = ["main", "bench-result"];
 
 async function main(argv: readonly string[]): Promise<number> {
-  const wanted = argv.filter((arg) => !arg.startsWith("--"));
+  const { words: wanted, options } = readWords(argv);
   const names = benchNames();
   const unknown = wanted.filter((name) => !names.includes(name));
   if (unknown.length > 0) {
@@ -20,10 +21,24 @@ async function main(argv: readonly string[]): Promise<number> {
   for (const name of wanted.length > 0 ? wanted : names) {
     const bench = (await import(`./${name}.js`)) as BenchModule;
     if (typeof bench.run !== "function") throw new Error(`bench/${name}.ts exports no run()`);
-    results.push(...(await bench.run()));
+    results.push(...(await bench.run(options)));
   }
-  console.log(argv.includes("--json") ? JSON.stringify(results, null, 2) : table(results).join("\n"));
-  return argv.includes("--strict") && results.some(isOver) ? 1 : 0;
+  console.log(options.has("json") ? JSON.stringify(results, null, 2) : table(results).join("\n"));
+  return options.has("strict") && results.some(isOver) ? 1 : 0;
+}
+
+const ALONE = ["json", "strict", "no-ddmin"];
+
+/** Names of benchmarks, and what stands behind `--name`: the next word, unless the flag says all by itself. */
+function readWords(argv: readonly string[]): { words: string[]; options: Map<string, string> } {
+  const words: string[] = [];
+  const options = new Map<string, string>();
+  for (let at = 0; at < argv.length; at++) {
+    const [, name, value] = /^--([a-z-]+)(?:=([^]*))?$/.exec(argv[at]!) ?? [];
+    if (name === undefined) words.push(argv[at]!);
+    else options.set(name, value ?? (ALONE.includes(name) ? "" : (argv[++at] ?? "")));
+  }
+  return { words, options };
 }
 
 /** The sources are listed, not what was compiled: a benchmark that was removed must not run from an old build. */

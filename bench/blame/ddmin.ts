@@ -1,19 +1,13 @@
+export interface Minimised {
+  readonly found: readonly number[];
+  readonly runs: number;
+}
+
+/** A tree of which it is not known yet whether its tests fail. */
+type Asking = Generator<readonly number[], readonly number[], boolean>;
+
 /** Plain delta debugging over the hunks that are applied, as it is usually described: no ranking, no signatures. */
-export function ddmin(
-  all: readonly number[],
-  fails: (applied: readonly number[]) => boolean,
-): { found: readonly number[]; runs: number } {
-  const known = new Map<string, boolean>();
-  let runs = 0;
-  const test = (applied: readonly number[]): boolean => {
-    const key = applied.join(",");
-    const before = known.get(key);
-    if (before !== undefined) return before;
-    runs++;
-    const result = fails(applied);
-    known.set(key, result);
-    return result;
-  };
+function* minimising(all: readonly number[]): Asking {
   let current = [...all];
   let parts = 2;
   while (current.length > 1) {
@@ -21,15 +15,54 @@ export function ddmin(
     const chunks = Array.from({ length: Math.ceil(current.length / size) }, (_, at) =>
       current.slice(at * size, (at + 1) * size),
     );
-    const subset = chunks.find((chunk) => test(chunk));
+    const subset = yield* firstOf(chunks);
     const rest =
       subset === undefined && parts > 2
-        ? chunks.map((chunk) => current.filter((id) => !chunk.includes(id))).find((each) => test(each))
+        ? yield* firstOf(chunks.map((chunk) => current.filter((id) => !chunk.includes(id))))
         : undefined;
-    if (subset !== undefined) [current, parts] = [subset, 2];
-    else if (rest !== undefined) [current, parts] = [rest, Math.max(parts - 1, 2)];
+    if (subset !== undefined) [current, parts] = [[...subset], 2];
+    else if (rest !== undefined) [current, parts] = [[...rest], Math.max(parts - 1, 2)];
     else if (parts < current.length) parts = Math.min(parts * 2, current.length);
     else break;
   }
-  return { found: current, runs };
+  return current;
+}
+
+function* firstOf(
+  sets: readonly (readonly number[])[],
+): Generator<readonly number[], readonly number[] | undefined, boolean> {
+  for (const each of sets) if (yield each) return each;
+  return undefined;
+}
+
+export function ddmin(all: readonly number[], fails: (applied: readonly number[]) => boolean): Minimised {
+  const known = new Map<string, boolean>();
+  const walk = minimising(all);
+  let step = walk.next();
+  while (!step.done) {
+    const key = step.value.join(",");
+    if (!known.has(key)) known.set(key, fails(step.value));
+    step = walk.next(known.get(key)!);
+  }
+  return { found: step.value, runs: known.size };
+}
+
+/** The same where a run takes its time. With no runs left it has found nothing. */
+export async function ddminWith(
+  all: readonly number[],
+  mostRuns: number,
+  fails: (applied: readonly number[]) => Promise<boolean>,
+): Promise<Minimised> {
+  const known = new Map<string, boolean>();
+  const walk = minimising(all);
+  let step = walk.next();
+  while (!step.done) {
+    const key = step.value.join(",");
+    if (!known.has(key)) {
+      if (known.size >= mostRuns) return { found: [], runs: known.size };
+      known.set(key, await fails(step.value));
+    }
+    step = walk.next(known.get(key)!);
+  }
+  return { found: step.value, runs: known.size };
 }

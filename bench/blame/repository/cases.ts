@@ -1,0 +1,108 @@
+import type { ChangedHunk } from "../../../src/domain/change.ts";
+import { filesWithout } from "../../../src/policy/blame/tree.ts";
+import { readHunks } from "../../../src/readers/failure-material.ts";
+import { readFailure } from "../../../src/readers/failure.ts";
+import { readGitDiff } from "../../../src/readers/git-diff.ts";
+import { pathIndex } from "../../../src/readers/imports.ts";
+import type { Iteration } from "./iterations.ts";
+import type { SuiteRun, Texts, Workshop } from "./workshop.ts";
+
+export const CATEGORIES = [
+  "single",
+  "new code",
+  "lookalike",
+  "multi",
+  "joint",
+  "unmet",
+  "pre-existing",
+  "environment",
+  "flaky",
+] as const;
+export type Category = (typeof CATEGORIES)[number];
+
+/** One iteration on which the check fails, and what did it. */
+export interface RepositoryCase {
+  readonly category: Category;
+  readonly origin: Iteration["origin"];
+  readonly label: string;
+  /** What was done to it. */
+  readonly kinds: readonly string[];
+  readonly base: string;
+  readonly tree: string;
+  readonly diff: string;
+  readonly hunks: readonly ChangedHunk[];
+  readonly run: SuiteRun;
+  /** Ids of the hunks that did it; none where no change did. */
+  readonly truth: readonly number[];
+}
+
+/** The hunks of a change, by their ids in its diff. */
+export async function hunksBetween(workshop: Workshop, base: string, tree: string): Promise<ChangedHunk[]> {
+  return readHunks(readGitDiff(await workshop.diff(base, tree)));
+}
+
+/**
+ * Which hunks of the whole change hold what was put in last; one for each part of it, or `null` where they cannot be
+ * told apart.
+ */
+export async function truthOf(
+  workshop: Workshop,
+  base: string,
+  clean: string,
+  tree: string,
+): Promise<{ readonly truth: readonly number[]; readonly hunks: readonly ChangedHunk[] } | null> {
+  const put = await hunksBetween(workshop, clean, tree);
+  const hunks = await hunksBetween(workshop, base, tree);
+  const truth = put.map((slip) => hunks.filter((hunk) => hunk.file === slip.file && meets(hunk, slip)));
+  if (truth.some((found) => found.length !== 1)) return null;
+  const ids = truth.map(([hunk]) => hunk!.id);
+  return new Set(ids).size === ids.length ? { truth: ids, hunks } : null;
+}
+
+/** Both are ranges of lines of the same new version. */
+function meets(hunk: ChangedHunk, slip: ChangedHunk): boolean {
+  if (slip.added.length > 0)
+    return (
+      hunk.added.length > 0 &&
+      hunk.start <= slip.start + slip.added.length - 1 &&
+      hunk.start + hunk.added.length - 1 >= slip.start
+    );
+  if (hunk.added.length === 0) return hunk.start === slip.start;
+  return hunk.start <= slip.start && hunk.start + hunk.added.length >= slip.start;
+}
+
+/** The base with nothing but these hunks on it. */
+export async function onBase(
+  workshop: Workshop,
+  { base, tree, hunks }: Pick<RepositoryCase, "base" | "tree" | "hunks">,
+  kept: readonly number[],
+): Promise<string> {
+  const without = new Set(hunks.map(({ id }) => id).filter((id) => !kept.includes(id)));
+  const texts: Texts = filesWithout(
+    hunks,
+    without,
+    (path) => workshop.text(tree, path),
+    (path) => workshop.text(base, path),
+  );
+  return workshop.treeWith(tree, texts);
+}
+
+/** Do two runs fail in at least one test of the same name? */
+export function failsAlike(workshop: Workshop, a: SuiteRun, b: SuiteRun): boolean {
+  if (!a.failed || !b.failed) return false;
+  const index = pathIndex([]);
+  const names = ({ output }: SuiteRun): Set<string> =>
+    new Set(
+      readFailure(output, { root: workshop.bench.path, paths: index }).failures.map(
+        ({ test, message }) => test ?? message,
+      ),
+    );
+  const known = names(a);
+  return known.size === 0 || [...names(b)].some((name) => known.has(name));
+}
+
+/** Code that cannot even be read is no slip: it would not have been handed in. */
+export const isGarbled = ({ output }: SuiteRun): boolean =>
+  /SyntaxError|IndentationError|TabError|Transform failed|PARSE_ERROR|Parse failure|Unexpected token|error TS1\d{3}\b/.test(
+    output,
+  );

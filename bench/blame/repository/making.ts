@@ -1,0 +1,149 @@
+import { looksLikeTest } from "../../../src/domain/change.ts";
+import { pathIndex, readImports } from "../../../src/readers/imports.ts";
+import { readGitDiff } from "../../../src/readers/git-diff.ts";
+import type { Chance } from "../random.ts";
+import { broken, breaksIn, type Break } from "./breaking.ts";
+import { failsAlike, isGarbled, onBase, truthOf, type Category, type RepositoryCase } from "./cases.ts";
+import type { Iteration } from "./iterations.ts";
+import { bodiesIn, headEnd, isData, isSource, languageOf, pageOf, type Page } from "./language.ts";
+import type { Workshop } from "./workshop.ts";
+
+/** An iteration with what can be broken in it. */
+export interface Ground {
+  readonly workshop: Workshop;
+  readonly iteration: Iteration;
+  readonly chance: Chance;
+  /** Files that the tests come to, those first that the iteration changed. */
+  readonly files: readonly string[];
+  readonly changed: readonly string[];
+}
+
+const MOST_FILES = 300;
+
+export async function groundOf(workshop: Workshop, iteration: Iteration, chance: Chance): Promise<Ground> {
+  const { base, tree } = iteration;
+  const paths = workshop.paths(tree);
+  const index = pathIndex(paths);
+  const reached = new Set(
+    chance.shuffled(paths.filter((path) => looksLikeTest(path) && languageOf(path) !== null)).slice(0, 60),
+  );
+  for (const path of reached) {
+    if (reached.size > MOST_FILES) break;
+    const text = languageOf(path) === null ? null : workshop.text(tree, path);
+    if (text !== null) for (const next of readImports(text, path, index)) reached.add(next);
+  }
+  const diff = readGitDiff(await workshop.diff(base, tree));
+  const changed = diff
+    .map(({ path }) => path)
+    .filter((path) => (isSource(path) || isData(path)) && paths.includes(path));
+  const isFit = (path: string): boolean => isSource(path) || isData(path);
+  const found = [...reached].filter(isFit);
+  return { workshop, iteration, chance, files: found.length > 0 ? found : paths.filter(isSource), changed };
+}
+
+function pageAt({ workshop, iteration }: Ground, path: string): Page | null {
+  const text = workshop.text(iteration.tree, path);
+  return text === null || text.length > 300_000 ? null : pageOf(path, text);
+}
+
+/** A slip of a kind that is drawn first, so that kinds with many places are not most of them. */
+function draw(ground: Ground): Break | null {
+  const { chance, files, changed } = ground;
+  const pool = changed.length > 0 && chance.share() < 0.6 ? changed : files;
+  if (pool.length === 0) return null;
+  const page = pageAt(ground, chance.pick(pool));
+  if (page === null) return null;
+  const all = breaksIn(page, chance);
+  if (all.length === 0) return null;
+  const kind = chance.pick([...new Set(all.map((each) => each.kind))]);
+  return chance.pick(all.filter((each) => each.kind === kind));
+}
+
+/** The iteration with these slips, if the check fails on it. */
+export async function caseWith(
+  ground: Ground,
+  category: Category,
+  kinds: readonly string[],
+  texts: ReadonlyMap<string, string>,
+  from: { readonly base: string; readonly clean: string } = {
+    base: ground.iteration.base,
+    clean: ground.iteration.tree,
+  },
+): Promise<RepositoryCase | null> {
+  const { workshop, iteration } = ground;
+  const tree = await workshop.treeWith(from.clean, texts);
+  const run = await workshop.suite(tree);
+  if (!run.failed || isGarbled(run)) return null;
+  const found = await truthOf(workshop, from.base, from.clean, tree);
+  if (found === null) return null;
+  const { origin, label } = iteration;
+  const diff = await workshop.diff(from.base, tree);
+  return { category, origin, label, kinds, base: from.base, tree, diff, run, ...found };
+}
+
+export interface Slip {
+  readonly each: RepositoryCase;
+  readonly slip: Break;
+  /** The base with the slip alone on it, where that fails as the iteration does. */
+  readonly alone: string | null;
+}
+
+export async function single(ground: Ground): Promise<Slip | null> {
+  const { workshop, iteration } = ground;
+  const slip = draw(ground);
+  if (slip === null) return null;
+  const text = broken(workshop.text(iteration.tree, slip.file)!, [slip]);
+  const made = await caseWith(ground, "single", [slip.kind], new Map([[slip.file, text]]));
+  if (made === null || made.truth.length !== 1) return null;
+  const alone = await onBase(workshop, made, made.truth);
+  const isRegression = failsAlike(workshop, made.run, await workshop.suite(alone));
+  return { each: isRegression ? made : { ...made, category: "new code" }, slip, alone: isRegression ? alone : null };
+}
+
+/** Two slips of which each turns the check red by itself. */
+export async function several(ground: Ground, slips: readonly Slip[]): Promise<RepositoryCase | null> {
+  const [a, b] = ground.chance.shuffled(slips.filter(({ alone }) => alone !== null));
+  if (a === undefined || b === undefined) return null;
+  const { workshop, iteration } = ground;
+  const texts = new Map<string, string>();
+  for (const file of new Set([a.slip.file, b.slip.file]))
+    texts.set(
+      file,
+      broken(
+        workshop.text(iteration.tree, file)!,
+        [a.slip, b.slip].filter((slip) => slip.file === file),
+      ),
+    );
+  const made = await caseWith(ground, "multi", [a.slip.kind, b.slip.kind], texts);
+  return made === null || made.truth.length !== 2 ? null : made;
+}
+
+/** A function that the tests come to, and the lines that may be put into it. */
+export function bodyIn(
+  ground: Ground,
+): { readonly page: Page; readonly after: number; readonly indent: string } | null {
+  const { chance, files, changed } = ground;
+  for (let tries = 0; tries < 20; tries++) {
+    const pool = changed.length > 0 && chance.share() < 0.5 ? changed : files;
+    if (pool.length === 0) return null;
+    const page = pageAt(ground, chance.pick(pool));
+    const bodies = page === null ? [] : bodiesIn(page);
+    if (page !== null && bodies.length > 0) return { page, ...chance.pick(bodies) };
+  }
+  return null;
+}
+
+/** A file with lines behind its imports, and others at the beginning of a function's body. */
+export function withLines(page: Page, head: readonly string[], after: number, body: readonly string[]): string | null {
+  const end = headEnd(page);
+  // Nearer than that, both would be one change.
+  if (head.length > 0 && after - end < 2) return null;
+  const lines = [
+    ...page.lines.slice(0, end + 1),
+    ...head,
+    ...page.lines.slice(end + 1, after + 1),
+    ...body,
+    ...page.lines.slice(after + 1),
+  ];
+  return lines.join("\n");
+}

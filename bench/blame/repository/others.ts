@@ -1,0 +1,178 @@
+import { looksLikeTest } from "../../../src/domain/change.ts";
+import { failsAlike, hunksBetween, onBase, truthOf, type RepositoryCase } from "./cases.ts";
+import { languageOf, type Language } from "./language.ts";
+import { bodyIn, caseWith, withLines, type Ground, type Slip } from "./making.ts";
+
+const leave = (language: Language): string =>
+  language === "py" ? "return None" : language === "ts" ? "return undefined as never;" : "return undefined;";
+
+/** A setting that nobody minds, and code that goes wrong under it: only both together do harm. */
+export async function joint(ground: Ground): Promise<RepositoryCase | null> {
+  const body = bodyIn(ground);
+  if (body === null) return null;
+  const { page, after, indent } = body;
+  const { workshop, iteration } = ground;
+  const isPython = page.language === "py";
+  const setting = (value: boolean): string[] =>
+    isPython
+      ? ["", `TUNING = {"strict": ${value ? "True" : "False"}}`, ""]
+      : ["", `const tuning = { strict: ${value} };`, ""];
+  const calm = withLines(page, setting(false), after, []);
+  const guard = isPython
+    ? [`${indent}if TUNING["strict"]:`, `${indent}    return None`]
+    : [`${indent}if (tuning.strict) ${leave(page.language)}`];
+  const wild = withLines(page, setting(true), after, guard);
+  if (calm === null || wild === null || page.lines.some((line) => /\btuning\b/i.test(line))) return null;
+  const clean = await workshop.treeWith(iteration.tree, new Map([[page.path, calm]]));
+  const put = await truthOf(workshop, iteration.base, iteration.tree, clean);
+  if (put === null) return null;
+  // The setting was there before: it comes with the base.
+  const base = await onBase(workshop, { base: iteration.base, tree: clean, hunks: put.hunks }, put.truth);
+  const made = await caseWith(ground, "joint", ["setting", "under the setting"], new Map([[page.path, wild]]), {
+    base,
+    clean,
+  });
+  return made === null || made.truth.length !== 2 ? null : asRegression(ground, made);
+}
+
+/** What is new with its tests fails without its base, and so cannot be told from what is not built yet. */
+async function asRegression({ workshop }: Ground, made: RepositoryCase): Promise<RepositoryCase | null> {
+  const alone = await workshop.suite(await onBase(workshop, made, made.truth));
+  return failsAlike(workshop, made.run, alone) ? made : null;
+}
+
+const TROUBLES: Readonly<Record<"py" | "js", readonly string[]>> = {
+  py: [
+    'raise ConnectionRefusedError(111, "Connection refused")',
+    'raise OSError(28, "No space left on device")',
+    'raise OSError(98, "Address already in use")',
+    '__import__("socket").create_connection(("127.0.0.1", 9), 1)',
+  ],
+  js: [
+    'throw Object.assign(new Error("connect ECONNREFUSED 127.0.0.1:5432"), { code: "ECONNREFUSED" });',
+    'throw Object.assign(new Error("getaddrinfo ENOTFOUND db.internal"), { code: "ENOTFOUND" });',
+    'throw Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" });',
+    'throw Object.assign(new Error("listen EADDRINUSE: address already in use :::3000"), { code: "EADDRINUSE" });',
+  ],
+};
+
+/** The iteration itself brought in what looks like a fault of the surroundings. */
+export async function lookalike(ground: Ground): Promise<RepositoryCase | null> {
+  const body = bodyIn(ground);
+  if (body === null) return null;
+  const { page, after, indent } = body;
+  const trouble = ground.chance.pick(TROUBLES[page.language === "py" ? "py" : "js"]);
+  const text = withLines(page, [], after, [
+    `${indent}${page.language === "ts" ? `if (Date.now() > 0) ${trouble}` : trouble}`,
+  ]);
+  const made =
+    text === null
+      ? null
+      : await caseWith(ground, "lookalike", ["looks like the surroundings"], new Map([[page.path, text]]));
+  return made === null || made.truth.length !== 1 ? null : asRegression(ground, made);
+}
+
+/** The same on the base: then it was there before, whatever it is. */
+export async function wasBefore(
+  ground: Ground,
+  each: RepositoryCase,
+  category: "environment" | "pre-existing",
+): Promise<RepositoryCase | null> {
+  const { workshop } = ground;
+  const base = await onBase(workshop, each, each.truth);
+  if (!(await workshop.suite(base)).failed) return null;
+  const hunks = await hunksBetween(workshop, base, each.tree);
+  if (hunks.length === 0) return null;
+  return { ...each, category, base, hunks, diff: await workshop.diff(base, each.tree), truth: [] };
+}
+
+export function preExisting(ground: Ground, slips: readonly Slip[]): Promise<RepositoryCase | null> {
+  const known = slips.filter(({ alone }) => alone !== null);
+  return known.length === 0 ? Promise.resolve(null) : wasBefore(ground, ground.chance.pick(known).each, "pre-existing");
+}
+
+const MOST_RUNS = 8;
+
+/** What passes and fails by chance, before the iteration and after it. */
+export async function flaky(ground: Ground): Promise<RepositoryCase | null> {
+  const body = bodyIn(ground);
+  if (body === null) return null;
+  const { page, after, indent } = body;
+  const { workshop, iteration } = ground;
+  const isPython = page.language === "py";
+  const head = isPython
+    ? ["", 'CHANCE = __import__("random").random() < 0.5', ""]
+    : ["", "const chance = Math.random() < 0.5;", ""];
+  const guard = isPython
+    ? [`${indent}if CHANCE:`, `${indent}    return None`]
+    : [`${indent}if (chance) ${leave(page.language)}`];
+  const text = withLines(page, head, after, guard);
+  if (text === null || page.lines.some((line) => /\bchance\b/i.test(line))) return null;
+  const tree = await workshop.treeWith(iteration.tree, new Map([[page.path, text]]));
+  const put = await truthOf(workshop, iteration.base, iteration.tree, tree);
+  if (put === null) return null;
+  const base = await onBase(workshop, { base: iteration.base, tree, hunks: put.hunks }, put.truth);
+  let [red, green] = [await workshop.suite(tree, { afresh: true }), false];
+  for (let runs = 1; runs < MOST_RUNS && !(red.failed && green); runs++) {
+    const run = await workshop.suite(tree, { afresh: true });
+    if (run.failed) red = run;
+    green ||= run.passed;
+  }
+  if (!red.failed || !green) return null;
+  const { origin, label } = iteration;
+  const diff = await workshop.diff(base, tree);
+  const hunks = await hunksBetween(workshop, base, tree);
+  return { category: "flaky", origin, label, kinds: ["by chance"], base, tree, diff, hunks, run: red, truth: [] };
+}
+
+/** Tests of something that is not there yet: those of the iteration itself without its code, or one that is put in. */
+export async function unmet(ground: Ground): Promise<RepositoryCase | null> {
+  const { workshop, iteration, chance } = ground;
+  const { base, tree: clean, origin, label } = iteration;
+  const finished = async (tree: string): Promise<RepositoryCase | null> => {
+    const run = await workshop.suite(tree);
+    const hunks = await hunksBetween(workshop, base, tree);
+    if (!run.failed || hunks.length < 2) return null;
+    return {
+      category: "unmet",
+      origin,
+      label,
+      kinds: ["not built yet"],
+      base,
+      tree,
+      diff: await workshop.diff(base, tree),
+      hunks,
+      run,
+      truth: [],
+    };
+  };
+  if (origin === "history") {
+    const hunks = await hunksBetween(workshop, base, clean);
+    const tests = hunks.filter(({ file }) => looksLikeTest(file) || /\.mdx?$/.test(file)).map(({ id }) => id);
+    if (!hunks.some(({ file }) => looksLikeTest(file))) return null;
+    return finished(await onBase(workshop, { base, tree: clean, hunks }, tests));
+  }
+  const tests = workshop
+    .paths(clean)
+    .filter((path) => looksLikeTest(path) && ["js", "ts", "py"].includes(languageOf(path) ?? ""));
+  for (const path of chance.shuffled(tests).slice(0, 6)) {
+    const text = workshop.text(clean, path);
+    const more = text === null ? null : askingTest(text, languageOf(path)!);
+    if (more !== null)
+      return finished(await workshop.treeWith(clean, new Map([[path, `${text!.trimEnd()}\n\n${more}\n`]])));
+  }
+  return null;
+}
+
+function askingTest(text: string, language: Language): string | null {
+  if (language === "py") {
+    if (/^def test_/m.test(text)) return 'def test_what_is_asked_for():\n    assert "feature" in globals()';
+    return /^class \w+\(.*TestCase\):/m.test(text) && !/^if __name__/m.test(text)
+      ? 'class AskedFor(unittest.TestCase):\n    def test_what_is_asked_for(self):\n        self.assertIn("feature", globals())'
+      : null;
+  }
+  const word = /^\s*(test|it)\(/m.exec(text)?.[1];
+  return word === undefined
+    ? null
+    : `${word}("what is asked for and not yet there", () => {\n  if (!("feature" in globalThis)) throw new Error("expected feature to be there");\n});`;
+}

@@ -1,0 +1,151 @@
+import { appendFileSync } from "node:fs";
+import { chanceOf, type Chance } from "../random.ts";
+import { composedIteration, isGreen, stretches, treeOf, type Iteration } from "./iterations.ts";
+import { CATEGORIES, type Category, type RepositoryCase } from "./cases.ts";
+import { groundOf, several, single, type Ground, type Slip } from "./making.ts";
+import { flaky, joint, lookalike, preExisting, unmet, wasBefore } from "./others.ts";
+import { triedIn, type RepositoryTrial } from "./trial.ts";
+import { openWorkshop, type Workshop } from "./workshop.ts";
+
+export interface RepositoryWish {
+  readonly path: string;
+  readonly command: string;
+  /** How many cases with one culprit; of the other kinds a quarter as many each. */
+  readonly cases: number;
+  readonly seed: number;
+  readonly minutes: number;
+  readonly withPlain: boolean;
+  /** Where each case is written down, for whoever wants to look at one. */
+  readonly save: string | null;
+}
+
+/** Makes cases of a repository's own history and from innocent edits, and tries each of them at once. */
+export async function tryRepository(wish: RepositoryWish): Promise<readonly RepositoryTrial[]> {
+  const until = performance.now() + wish.minutes * 60_000;
+  const workshop = await openWorkshop(wish.path, wish.command);
+  try {
+    await mustPass(workshop);
+    const trials: RepositoryTrial[] = [];
+    const counts = new Map<Category, number>();
+    const isWanted = (category: Category): boolean =>
+      performance.now() < until && (counts.get(category) ?? 0) < limitOf(category, wish.cases);
+    const tryCase = async (each: RepositoryCase | null): Promise<void> => {
+      if (each === null || !isWanted(each.category)) return;
+      counts.set(each.category, (counts.get(each.category) ?? 0) + 1);
+      const trial = await triedIn(workshop, each, wish);
+      trials.push(trial);
+      tell(trial);
+      if (wish.save !== null) appendFileSync(wish.save, `${JSON.stringify(shown(workshop, trial))}\n`);
+    };
+    for await (const iteration of iterationsOf(workshop, chanceOf(wish.seed), until)) {
+      const ground = await groundOf(workshop, iteration, chanceOf(wish.seed + trials.length));
+      await casesOn(ground, isWanted, tryCase);
+      if (CATEGORIES.every((category) => !isWanted(category) || category === "new code")) break;
+    }
+    return trials;
+  } finally {
+    await workshop.close();
+  }
+}
+
+const limitOf = (category: Category, cases: number): number =>
+  category === "single" ? cases : category === "new code" ? Math.ceil(cases / 2) : Math.ceil(cases / 4);
+
+async function mustPass(workshop: Workshop): Promise<void> {
+  const head = treeOf(workshop, "HEAD");
+  const run = await workshop.suite(head);
+  if (run.passed) return;
+  const last = run.output.trim().split("\n").slice(-15).join("\n  ");
+  throw new Error(
+    [
+      `\`${workshop.command}\` does not pass on HEAD of ${workshop.name} (${run.judgement.result}: ${run.judgement.summary}).`,
+      "Slips can be told only where the tests pass without them. Install what they need, or name a command that passes by --test.",
+      `The end of what it printed:\n  ${last}`,
+    ].join("\n"),
+  );
+}
+
+/** Real ones and composed ones in turn, as long as there are any and there is time. */
+async function* iterationsOf(workshop: Workshop, chance: Chance, until: number): AsyncGenerator<Iteration> {
+  const real = stretches(workshop, chance);
+  let isDry = false;
+  for (let serial = 1; serial < 200 && performance.now() < until; serial++) {
+    let found: Iteration | null = null;
+    while (serial % 2 === 1 && !isDry && found === null && performance.now() < until) {
+      const next = await real.next();
+      if (next.done === true) isDry = true;
+      else if (await isGreen(workshop, next.value)) found = next.value;
+    }
+    found ??= await composedIteration(workshop, chance, serial);
+    if (found !== null) yield found;
+  }
+}
+
+const TRIES = 6;
+const SLIPS = 3;
+
+async function casesOn(
+  ground: Ground,
+  isWanted: (category: Category) => boolean,
+  tryCase: (each: RepositoryCase | null) => Promise<void>,
+): Promise<void> {
+  const slips: Slip[] = [];
+  const isShort = (): boolean => isWanted("single") || isWanted("multi") || isWanted("pre-existing");
+  for (let tries = 0; tries < TRIES * SLIPS && slips.length < SLIPS && isShort(); tries++) {
+    const slip = await single(ground);
+    if (slip === null) continue;
+    slips.push(slip);
+    await tryCase(slip.each);
+  }
+  const makers: readonly (readonly [Category, () => Promise<RepositoryCase | null>])[] = [
+    ["multi", () => several(ground, slips)],
+    ["joint", () => again(() => joint(ground))],
+    ["lookalike", () => again(() => lookalike(ground))],
+    ["pre-existing", () => preExisting(ground, slips)],
+    ["unmet", () => unmet(ground)],
+    ["flaky", () => again(() => flaky(ground))],
+    [
+      "environment",
+      async () => {
+        const seen = await again(() => lookalike(ground));
+        return seen === null ? null : wasBefore(ground, seen, "environment");
+      },
+    ],
+  ];
+  for (const [category, make] of makers) if (isWanted(category)) await tryCase(await make());
+}
+
+async function again(make: () => Promise<RepositoryCase | null>): Promise<RepositoryCase | null> {
+  for (let tries = 0; tries < TRIES; tries++) {
+    const made = await make();
+    if (made !== null) return made;
+  }
+  return null;
+}
+
+function tell({ case: each, kind, proven, named, runs, seconds, ranks }: RepositoryTrial): void {
+  const place = ranks === null ? "" : `, ranked ${ranks.own} of ${each.hunks.length}`;
+  const truth = each.truth.length === 0 ? "" : ` (truth ${each.truth.join(",")}, named ${named.join(",")})`;
+  console.error(
+    `${each.category} [${each.kinds.join(" + ")}] ${each.label}: ${kind}${proven ? ", proven" : ""}${truth}${place}; ${runs} runs, ${seconds.toFixed(1)} s`,
+  );
+}
+
+function shown(workshop: Workshop, { case: each, ...trial }: RepositoryTrial): object {
+  const truth = each.truth.map((id) => each.hunks.find((hunk) => hunk.id === id));
+  return {
+    repository: workshop.name,
+    ...trial,
+    category: each.category,
+    origin: each.origin,
+    label: each.label,
+    kinds: each.kinds,
+    hunks: each.hunks.length,
+    files: new Set(each.hunks.map(({ file }) => file)).size,
+    truth,
+    base: each.base,
+    tree: each.tree,
+    output: each.run.output.slice(0, 6000),
+    diff: each.diff,
+  };
+}

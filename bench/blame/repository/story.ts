@@ -1,0 +1,126 @@
+import type { Blame } from "../../../src/domain/blame.ts";
+import type { SendBack } from "../../../src/domain/command.ts";
+import type { Event } from "../../../src/domain/event.ts";
+import type { Judgement } from "../../../src/domain/gate.ts";
+import { storyId, type TreeId } from "../../../src/domain/ids.ts";
+import type { RunState } from "../../../src/domain/run-state.ts";
+import type { Scope } from "../../../src/domain/scope.ts";
+import type { StoryState } from "../../../src/domain/story-state.ts";
+import type { Story } from "../../../src/domain/story.ts";
+import { presetPolicy } from "../../../src/config/preset-policy.ts";
+import { composeBrief } from "../../../src/policy/compose-brief.ts";
+import { evolve } from "../../../src/policy/evolve.ts";
+import { EMPTY_RUN } from "../../../src/policy/new-state.ts";
+import { nextStep } from "../../../src/policy/next-step.ts";
+import type { Evidence } from "../../../src/ports/evidence.ts";
+import type { GateRequest } from "../../../src/ports/gate.ts";
+import { byText, lookup } from "../../../src/stdx/sorted-map.ts";
+import { writeBrief } from "../../../src/writers/brief.ts";
+
+const POLICY = presetPolicy("goal");
+const STORY: Story = {
+  id: storyId("bench"),
+  title: "The feature that was asked for",
+  priority: 1,
+  kind: "goal",
+  labels: [],
+  dependsOn: [],
+  criteria: [],
+  shelf: "ready",
+  body: "Build the feature that was asked for, with its tests. The checks pass afterwards as they did before.",
+  completed: [],
+};
+
+export function requestFor(path: string, tree: TreeId, timeoutMs: number): GateRequest {
+  return {
+    story: STORY,
+    phase: "implement",
+    path,
+    tree,
+    commit: "HEAD",
+    base: "HEAD",
+    previous: "HEAD",
+    rules: POLICY.gates.checks,
+    stages: [],
+    since: null,
+    earlier: [],
+    last: null,
+    beside: {},
+    overturned: [],
+    scope: null,
+    exceptions: [],
+    message: null,
+    roles: POLICY.roles,
+    clarifications: 0,
+    asked: {},
+    sessions: {},
+    key: "bench",
+    preExisting: [],
+    timeoutMs,
+  };
+}
+
+/** What the loop does with a failure once its cause was looked for. */
+export interface SentBack {
+  /** `null`: nothing goes back to an agent, a person is asked. */
+  readonly brief: string | null;
+  readonly scope: Scope | null;
+}
+
+interface Failed {
+  readonly judgement: Judgement;
+  readonly blame: Blame;
+  readonly changed: readonly string[];
+  readonly command: string;
+  readonly evidence: Evidence;
+}
+
+/** The brief that the rules of the loop send back, with the scope that they set: as `remand loop` would. */
+export async function sentBack(given: Failed): Promise<SentBack> {
+  const { judgement, blame, changed } = given;
+  let run: RunState = EMPTY_RUN;
+  const put = (event: Event): void => {
+    const story = event.type === "policy.set" ? null : STORY.id;
+    run = evolve(run, { v: 1, at: 0, story, event });
+  };
+  const facts = { tree: judgement.tree, commit: "0".repeat(40) };
+  const role = POLICY.roles.phase.implement;
+  const started = { phase: "implement", role, reworkOf: null, brief: null, forecastUsd: null } as const;
+  const ready = { outcome: { type: "ready" }, changed, productChanged: true, summary: "done", durationMs: 0 } as const;
+  put({ type: "policy.set", policy: POLICY, by: "bench" });
+  put({ type: "story.added", story: STORY });
+  put({ type: "story.started", by: "bench" });
+  put({ type: "story.prepared", ...facts, preExisting: [] });
+  put({ type: "attempt.started", attempt: 1, ...started });
+  put({ type: "attempt.finished", attempt: 1, ...facts, ...ready });
+  const passed = { ...judgement, gate: "integrity", result: "pass", findings: [], blocking: [] } as const;
+  put({ type: "gate.judged", judgement: passed });
+  put({ type: "gate.judged", judgement });
+  for (let steps = 0; steps < 10; steps++) {
+    const state = lookup(run.stories, STORY.id, byText)!;
+    const { action } = nextStep(state, { base: "", usualMs: null });
+    if (action.type === "send-back") return { brief: await written(state, action, given), scope: action.scope };
+    if (action.type !== "find-blame") break;
+    put({ type: "blame.found", gate: action.gate, blame, durationMs: 0 });
+  }
+  return { brief: null, scope: null };
+}
+
+async function written(state: StoryState, action: SendBack, { judgement, changed, command, evidence }: Failed) {
+  const texts = await Promise.all(
+    judgement.evidence.map(async (id) => ({ text: await evidence.read(id), fullAt: evidence.placeOf(id) })),
+  );
+  const brief = composeBrief(state, action, {
+    rolePrompt: "",
+    evidence: texts.flatMap(({ text, fullAt }) =>
+      text === null ? [] : [{ title: "what the checks gate saw", text, fullAt }],
+    ),
+    judgedBy: [command],
+    filesModified: changed,
+    survivors: [],
+    mutationScore: "",
+    ci: null,
+    report: "signal",
+  });
+  return writeBrief(brief, { nonce: "5f2c9a71d04e8b36" });
+}

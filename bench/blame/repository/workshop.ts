@@ -1,0 +1,200 @@
+import { spawnSync } from "node:child_process";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, dirname, join, relative } from "node:path";
+import { createChecksGate } from "../../../src/adapters/gates/checks-gate.ts";
+import { createLaboratory } from "../../../src/adapters/git/laboratory.ts";
+import { createWorktrees } from "../../../src/adapters/git/worktrees.ts";
+import { createCommandTrial } from "../../../src/adapters/process/command-trial.ts";
+import { printedIn } from "../../../src/domain/check-log.ts";
+import type { Judgement } from "../../../src/domain/gate.ts";
+import { evidenceId, storyId, treeId, type TreeId } from "../../../src/domain/ids.ts";
+import type { Evidence } from "../../../src/ports/evidence.ts";
+import type { Bench } from "../../../src/ports/laboratory.ts";
+import type { Trial } from "../../../src/ports/trial.ts";
+import type { Workspace } from "../../../src/ports/workspace.ts";
+import { sha256 } from "../../../src/stdx/sha256.ts";
+import { requestFor } from "./story.ts";
+
+export type Texts = ReadonlyMap<string, string | null>;
+
+/** How the whole check ended on a state of the files. */
+export interface SuiteRun {
+  readonly passed: boolean;
+  /** It ran to its end, and said of the work that it is not good enough. */
+  readonly failed: boolean;
+  readonly output: string;
+  readonly judgement: Judgement;
+}
+
+/** A clone of somebody's repository, with a bench on which any state of its files can be tried. The original is read. */
+export interface Workshop {
+  readonly name: string;
+  readonly command: string;
+  readonly clone: string;
+  readonly bench: Bench;
+  readonly trial: Trial;
+  readonly work: Workspace;
+  readonly evidence: Evidence;
+  git(...args: string[]): string;
+  /** The same tree is run once, unless it is to be run afresh. */
+  suite(tree: string, options?: { readonly afresh?: boolean }): Promise<SuiteRun>;
+  treeWith(tree: string, texts: Texts): Promise<TreeId>;
+  text(tree: string, path: string): string | null;
+  paths(tree: string): readonly string[];
+  diff(base: string, tree: string): Promise<string>;
+  close(): Promise<void>;
+}
+
+const SUITE_TIMEOUT_MS = 15 * 60_000;
+const SIGNAL = new AbortController().signal;
+
+export async function openWorkshop(path: string, command: string): Promise<Workshop> {
+  const top = topOf(path);
+  const place = realpathSync(mkdtempSync(join(tmpdir(), "remand-blame-")));
+  const clone = join(place, "clone");
+  run(place, ["clone", "--quiet", "--local", top, clone]);
+  const root = join(clone, relative(top, realpathSync(path)));
+  const state = join(place, "state");
+  const env = surroundings();
+  // Nothing is installed: what the original has is lent to it.
+  const bench = await createLaboratory({ root, state, setup: "true", share: null }).open({ signal: SIGNAL });
+  lend(top, run(bench.path, ["rev-parse", "--show-toplevel"]).trim());
+  const evidence = memoryEvidence();
+  const gate = createChecksGate({
+    commands: [{ name: "test", run: command, timeoutMs: SUITE_TIMEOUT_MS }],
+    environments: {},
+    evidence,
+    clock: { now: () => Date.now(), sleep: () => Promise.resolve() },
+    env,
+    target: true,
+  });
+  const known = new Map<string, SuiteRun>();
+  const work = createWorktrees({ root, state });
+  const git = (...args: string[]): string => run(clone, args);
+  return {
+    name: basename(top),
+    command,
+    clone,
+    bench,
+    trial: createCommandTrial(env),
+    work,
+    evidence,
+    git,
+    async suite(tree, options = {}) {
+      const before = options.afresh === true ? undefined : known.get(tree);
+      if (before !== undefined) return before;
+      await bench.set(tree, new Map());
+      const request = requestFor(bench.path, treeId(tree), SUITE_TIMEOUT_MS);
+      const judgement = await gate.judge(request, { signal: SIGNAL, onOutput: () => undefined });
+      const log = judgement.evidence[0] === undefined ? null : await evidence.read(judgement.evidence[0]);
+      const output = log === null ? judgement.summary : printedIn(log);
+      const { result } = judgement;
+      const ran = { passed: result === "pass", failed: result === "fail", output, judgement };
+      known.set(tree, ran);
+      return ran;
+    },
+    treeWith: async (tree, texts) => bench.set(tree, texts),
+    text: (tree, file) => textAt(clone, tree, file),
+    paths: (tree) =>
+      git("ls-tree", "-r", "-z", "--name-only", tree)
+        .split("\0")
+        .filter((each) => each !== ""),
+    diff: (base, tree) => work.diff(storyId("bench"), base, tree),
+    async close() {
+      await bench.close();
+      rmSync(place, { recursive: true, force: true });
+    },
+  };
+}
+
+function topOf(path: string): string {
+  if (!existsSync(path)) throw new Error(`there is no folder ${path}`);
+  const { status, stdout } = spawnSync("git", ["rev-parse", "--show-toplevel"], { cwd: path, encoding: "utf8" });
+  if (status !== 0) throw new Error(`${path} is no git repository; name one by --repo`);
+  return realpathSync(stdout.trim());
+}
+
+function run(cwd: string, args: readonly string[]): string {
+  const { status, stdout, stderr } = spawnSync("git", ["-c", "core.quotePath=false", ...args], {
+    cwd,
+    encoding: "utf8",
+    maxBuffer: 1 << 29,
+    env: { ...process.env, LC_ALL: "C", GIT_CONFIG_NOSYSTEM: "1" },
+  });
+  if (status !== 0) throw new Error(`git ${args.join(" ")}: ${stderr}`);
+  return stdout;
+}
+
+function textAt(clone: string, tree: string, file: string): string | null {
+  const { status, stdout } = spawnSync("git", ["cat-file", "blob", `${tree}:${file}`], {
+    cwd: clone,
+    encoding: "utf8",
+    maxBuffer: 1 << 26,
+  });
+  return status !== 0 || stdout.includes("\0") || stdout.includes("\uFFFD") ? null : stdout;
+}
+
+/** What a test run sees, without what npm put around this one. */
+function surroundings(): Record<string, string> {
+  const shown = Object.entries(process.env).filter(
+    ([name]) => !/^(?:npm_|INIT_CWD$|NODE_ENV$|VITEST|JEST|FORCE_COLOR$|NODE_TEST_CONTEXT$|GIT_)/.test(name),
+  );
+  return Object.fromEntries(shown.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
+}
+
+const DEPENDENCIES = /^(?:node_modules|\.venv|venv|vendor|bower_components|\.pnp\.[a-z]+|\.yarn)$/;
+
+/** Installed packages of the original, wherever in it they are: each folder is real, and what is in it is a link. */
+function lend(top: string, to: string): void {
+  const ignored = run(top, ["ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z"]).split(
+    "\0",
+  );
+  for (const each of ignored) {
+    const folder = each.replace(/\/$/, "");
+    const parts = folder.split("/");
+    if (!DEPENDENCIES.test(parts.at(-1)!) || parts.slice(0, -1).some((part) => DEPENDENCIES.test(part))) continue;
+    linkInto(join(top, folder), join(to, folder));
+  }
+}
+
+function linkInto(from: string, to: string): void {
+  mkdirSync(dirname(to), { recursive: true });
+  if (existsSync(to)) return;
+  mkdirSync(to);
+  for (const entry of readdirSync(from, { withFileTypes: true })) {
+    const [source, target] = [join(from, entry.name), join(to, entry.name)];
+    if (/^\.(?:cache|vite|vitest|tmp)/.test(entry.name)) continue;
+    if (entry.name.startsWith("@") && entry.isDirectory()) linkInto(source, target);
+    // A package of the repository itself leads to the place's own files, as it does in the original.
+    else if (entry.isSymbolicLink() && !readlinkSync(source).startsWith("/")) symlinkSync(localLink(source), target);
+    else symlinkSync(source, target);
+  }
+}
+
+function localLink(source: string): string {
+  const way = readlinkSync(source);
+  return /(?:^|\/)node_modules(?:\/|$)|^\.[^.]|^\w/.test(way) ? source : way;
+}
+
+function memoryEvidence(): Evidence {
+  const texts = new Map<string, string>();
+  return {
+    keep(text) {
+      const id = evidenceId(sha256(text));
+      texts.set(id, text);
+      return Promise.resolve(id);
+    },
+    read: (id) => Promise.resolve(texts.get(id) ?? null),
+    placeOf: (id) => `.remand/evidence/${id.slice(0, 12)}.log`,
+  };
+}

@@ -66,7 +66,7 @@ export async function openPool(url: string, options: PoolOptions = {}): Promise<
   const config: ClientConfig = {
     connectionString: address.url,
     application_name: name,
-    connectionTimeoutMillis: CONNECT_MS,
+    connectionTimeoutMillis: Math.min(CONNECT_MS, tryMs),
     keepAlive: true,
   };
   const pool = new driver.Pool({ ...config, max: options.connections ?? CONNECTIONS });

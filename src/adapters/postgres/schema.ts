@@ -32,12 +32,13 @@ export async function migrate(pool: PostgresPool): Promise<void> {
   });
 }
 
+const RELATIONS = `SELECT relname FROM pg_catalog.pg_class
+  JOIN pg_catalog.pg_namespace ON pg_namespace.oid = relnamespace WHERE nspname = $1`;
+
 async function versionSeen(query: Query, { schema, where }: PostgresPool): Promise<number | null> {
-  const [there] = await query<{ there: boolean }>({
-    text: "SELECT to_regclass($1) IS NOT NULL AS there",
-    values: [`${schema}.version`],
-  });
-  if (there?.there !== true) return null;
+  // Asked of the catalogue itself: what the server remembers of names may be older than the lock we waited for.
+  const there = await query({ text: `${RELATIONS} AND relname = 'version'`, values: [schema] });
+  if (there.length === 0) return null;
   const [row] = await query<{ version: number }>({ text: `SELECT version FROM ${schema}.version` });
   const version = row?.version ?? 0;
   if (version <= STEPS.length) return version;
@@ -49,7 +50,7 @@ async function versionSeen(query: Query, { schema, where }: PostgresPool): Promi
 async function refuseForeign(query: Query, { schema, where }: PostgresPool): Promise<void> {
   const [row] = await query<{ encoding: string; tables: number }>({
     text: `SELECT current_setting('server_encoding') AS encoding,
-      (SELECT count(*)::integer FROM pg_catalog.pg_class WHERE relnamespace = to_regnamespace($1)) AS tables`,
+      (SELECT count(*)::integer FROM (${RELATIONS}) AS relations) AS tables`,
     values: [schema],
   });
   if (row!.encoding !== "UTF8") {

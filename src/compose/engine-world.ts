@@ -26,6 +26,7 @@ import { allowedEnvironment } from "../adapters/process/environment.ts";
 import { COOKIE_VARIABLE } from "../adapters/process/leftovers.ts";
 import type { InPlace } from "../adapters/git/in-place.ts";
 import type { SqliteJournal } from "../adapters/journal/sqlite-journal.ts";
+import type { Telemetry } from "../adapters/telemetry/telemetry.ts";
 import type { StateFolder } from "./state-folder.ts";
 
 interface OwnWorld {
@@ -45,6 +46,7 @@ export async function engineWorld(
   plan: RunPlan,
   env: Readonly<Record<string, string | undefined>>,
   journal: SqliteJournal,
+  telemetry: Pick<Telemetry, "roster">,
 ): Promise<OwnWorld> {
   const clock = createSystemClock();
   const evidence = await projectEvidence(root, folder.evidence, plan.config);
@@ -57,7 +59,7 @@ export async function engineWorld(
       ? createWorktrees({ root, state: folder.path, setup, share, remote, onNotice, ...aside(plan) })
       : null;
   const workspace = inPlace ?? worktrees!;
-  const roster = await rosterOf(root, plan, { clock, env });
+  const roster = telemetry.roster(await rosterOf(root, plan, { clock, env }));
   const nonce = (): string => randomBytes(12).toString("hex");
   const pages = createStoryPages({ root, folder: plan.config.stories, files: createNodeFiles() });
   const practices = await practicesOf(root, plan.config);

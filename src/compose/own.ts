@@ -22,6 +22,7 @@ import { leavePlaces } from "./leave-places.ts";
 import { createStoryNotes } from "./note-stories.ts";
 import { shelveAll } from "./shelve.ts";
 import { stateFolder, type StateFolder } from "./state-folder.ts";
+import { telemetryOf } from "./telemetry.ts";
 import { insist } from "./tell.ts";
 
 /** Becomes the one engine of a checkout, with everything that it works with. */
@@ -66,10 +67,13 @@ async function owned(
 ): Promise<Owned> {
   const notes = createStoryNotes(root, plan, journal);
   const doorbell = await doorbellOf(root, plan, env, { journal, watcher: notes.watcher });
-  const noted = { ...plan, watcher: doorbell.watcher };
-  const { world, policy, inPlace, queue } = await engineWorld(root, folder, noted, env, journal);
+  const telemetry = await telemetryOf({ root, worker: null, journal, onNotice: (text) => plan.onNotice?.(text) });
+  const noted = { ...plan, watcher: telemetry.watcher(doorbell.watcher) };
+  const told = telemetry.journal(journal);
+  const { world, policy, inPlace, queue } = await engineWorld(root, folder, noted, env, told, telemetry);
   const { workspace, evidence } = world;
   const ledger = await openLedger(world);
+  telemetry.resume(ledger.state());
   const interrupted = await recover(ledger, world);
   if (inPlace === null) await leavePlaces(folder.path, ledger.state(), workspace);
   await bringUpToDate(ledger, plan.stories, policy);
@@ -96,6 +100,7 @@ async function owned(
     close: async () => {
       await doorbell.close();
       await close();
+      await telemetry.close();
     },
   };
 }

@@ -3,6 +3,8 @@ import type { AgentSession } from "../domain/session.ts";
 /** A coding agent. `run` resolves for every outcome: a failure is a value, never a throw. */
 export interface Agent {
   readonly name: string;
+  /** It has neither eyes nor hands: what it is to judge must stand in its prompt. */
+  readonly seesPromptAlone?: boolean;
   run(request: AgentRequest, control: AgentControl): Promise<AgentResult>;
 }
 
@@ -58,6 +60,16 @@ export interface AgentResult {
   readonly denied: readonly string[];
   readonly error: AgentError | null;
   readonly durationMs: number;
+  /** What is known beyond the sum, for those who measure. */
+  readonly usage?: AgentUsage;
+}
+
+export interface AgentUsage {
+  /** Which model answered; of several, the one that did most. */
+  readonly model?: string;
+  /** With what was read from a cache. */
+  readonly inputTokens?: number;
+  readonly outputTokens?: number;
 }
 
 export interface AgentError {

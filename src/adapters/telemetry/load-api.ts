@@ -1,0 +1,37 @@
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import type * as Otel from "@opentelemetry/api";
+
+export type OtelApi = typeof Otel;
+
+/** Where an SDK of OpenTelemetry says that it is there: every copy of its API looks in this place. */
+const REGISTERED = Symbol.for("opentelemetry.js.api.1");
+
+/** Has somebody registered an SDK in this process? Then, and only then, telemetry is wanted. */
+export function isSdkRegistered(scope: object = globalThis): boolean {
+  const known = (scope as Record<symbol, unknown>)[REGISTERED];
+  return typeof known === "object" && known !== null && ("trace" in known || "metrics" in known);
+}
+
+/** The API: our own copy, or else that of the project. All copies speak to the one SDK. `null`: there is none. */
+export async function loadApi(
+  root: string,
+  load: () => Promise<OtelApi> = () => import("@opentelemetry/api"),
+): Promise<OtelApi | null> {
+  try {
+    return await load();
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+  }
+  try {
+    return createRequire(join(root, "package.json"))("@opentelemetry/api") as OtelApi;
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+    return null;
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === "ERR_MODULE_NOT_FOUND" || code === "MODULE_NOT_FOUND";
+}

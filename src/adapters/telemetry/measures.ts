@@ -1,0 +1,128 @@
+import type { Attributes as OtelAttributes, Counter, Histogram, Meter } from "@opentelemetry/api";
+import type { Event } from "../../domain/event.ts";
+import { LANES } from "../../domain/lane.ts";
+import type { RunState } from "../../domain/run-state.ts";
+import { size } from "../../stdx/sorted-map.ts";
+import { costIn, type Attributes } from "./attributes.ts";
+import type { OtelApi } from "./load-api.ts";
+import type { Tally } from "./tally.ts";
+import type { Piece } from "./work-pieces.ts";
+
+/** How the run stands, for who asks now and then. */
+export interface Standing {
+  state(): RunState | null;
+  readonly tally: Pick<Tally, "open" | "waitingForPerson">;
+}
+
+export interface Measures {
+  ended(piece: Piece): void;
+  /** A line that we wrote: one step of a story. */
+  step(event: Event): void;
+  called(seconds: number, attributes: Attributes): void;
+  tokens(input: number | undefined, output: number | undefined, attributes: Attributes): void;
+  tookOver(jobs: number): void;
+  /** Nobody is answered any more about how the run stands. */
+  close(): void;
+}
+
+/** Counters and durations have no story in them: there are too many, and traces have it. */
+export function createMeasures(api: OtelApi, version: string, standing: Standing): Measures {
+  const meter = api.metrics.getMeter("remand", version);
+  const pieces = pieceMeasures(meter);
+  const steps = count(meter, "remand.steps", "Lines that this process wrote to the journal", "{line}");
+  const cost = count(meter, "remand.cost", "What agents said that they cost", "USD");
+  const used = count(meter, "remand.tokens", "What agents said that they used", "{token}");
+  const takeovers = count(meter, "remand.takeovers", "Jobs that were taken over from workers that are gone", "{job}");
+  const seconds = lengths(meter, "gen_ai.client.operation.duration", "How long calls of agents took");
+  const tokens = meter.createHistogram("gen_ai.client.token.usage", {
+    description: "Tokens of calls of agents, by their type",
+    unit: "{token}",
+    advice: { explicitBucketBoundaries: TOKENS },
+  });
+  return {
+    ended: ({ kind, attributes, since, at }) => {
+      const about = dimensions(attributes);
+      pieces[kind].took?.record(Math.max(0, at - since) / 1000, about);
+      pieces[kind].count?.add(1, about);
+    },
+    step: (event) => {
+      steps.add(1, { "remand.event": event.type });
+      const { costUsd, tokens: sum } = costIn(event) ?? {};
+      const gate = event.type === "gate.judged" ? { "remand.gate": event.judgement.gate } : {};
+      if (costUsd !== undefined) cost.add(costUsd, { "remand.event": event.type, ...gate });
+      if (sum !== undefined) used.add(sum, { "remand.event": event.type, ...gate });
+    },
+    called: (took, attributes) => seconds.record(took, dimensions(attributes)),
+    tokens: (input, output, attributes) => {
+      const about = dimensions(attributes);
+      if (input !== undefined) tokens.record(input, { ...about, "gen_ai.token.type": "input" });
+      if (output !== undefined) tokens.record(output, { ...about, "gen_ai.token.type": "output" });
+    },
+    tookOver: (jobs) => takeovers.add(jobs),
+    close: observe(meter, standing),
+  };
+}
+
+type PieceMeasures = {
+  readonly [K in Piece["kind"]]: { readonly took: Histogram | null; readonly count: Counter | null };
+};
+
+function pieceMeasures(meter: Meter): PieceMeasures {
+  return {
+    attempt: {
+      took: lengths(meter, "remand.attempt.duration", "How long attempts of agents took"),
+      count: count(meter, "remand.attempts", "Attempts that ended, by outcome", "{attempt}"),
+    },
+    gate: {
+      took: lengths(meter, "remand.gate.duration", "How long gates took to judge"),
+      count: count(meter, "remand.judgements", "Judgements, by gate and result", "{judgement}"),
+    },
+    step: { took: lengths(meter, "remand.step.duration", "How long steps of the engine took"), count: null },
+    escalation: {
+      took: lengths(meter, "remand.escalation.duration", "How long questions waited for a person"),
+      count: count(meter, "remand.escalations", "Questions that people answered, by reason", "{escalation}"),
+    },
+    story: {
+      took: lengths(meter, "remand.story.duration", "How long stories took from their start to their end"),
+      count: count(meter, "remand.stories.ended", "Stories that ended, by outcome", "{story}"),
+    },
+    "send-back": {
+      took: null,
+      count: count(meter, "remand.reworks", "Times that work was sent back, by gate and cause", "{rework}"),
+    },
+  };
+}
+
+const count = (meter: Meter, name: string, description: string, unit: string): Counter =>
+  meter.createCounter(name, { description, unit });
+
+const lengths = (meter: Meter, name: string, description: string): Histogram =>
+  meter.createHistogram(name, { description, unit: "s", advice: { explicitBucketBoundaries: SECONDS } });
+
+/** What is looked at when somebody collects; it costs nothing in between. */
+function observe(meter: Meter, { state, tally }: Standing): () => void {
+  const gauge = (name: string, description: string, unit: string) =>
+    meter.createObservableGauge(name, { description, unit });
+  const open = gauge("remand.stories.open", "Stories that have not ended", "{story}");
+  const waiting = gauge("remand.stories.waiting_for_person", "Stories that wait for a person", "{story}");
+  const depth = gauge("remand.queue.depth", "Stories that something could be done for now, by lane", "{story}");
+  const instruments = [open, waiting, depth];
+  const look: Parameters<typeof meter.addBatchObservableCallback>[0] = (result) => {
+    const now = state();
+    if (now === null) return;
+    result.observe(open, tally.open());
+    result.observe(waiting, tally.waitingForPerson());
+    for (const lane of LANES) result.observe(depth, size(now.lanes[lane]), { "remand.lane": lane });
+  };
+  meter.addBatchObservableCallback(look, instruments);
+  return () => meter.removeBatchObservableCallback(look, instruments);
+}
+
+/** What has few values. Numbers are what is measured, and are never a dimension. */
+function dimensions(attributes: Attributes): OtelAttributes {
+  return Object.fromEntries(Object.entries(attributes).filter(([, value]) => typeof value !== "number"));
+}
+
+/** From tenths of a second to days: a check, an agent, a person. */
+const SECONDS = [0.1, 0.5, 1, 5, 10, 30, 60, 300, 600, 1800, 3600, 14_400, 86_400, 604_800];
+const TOKENS = [1, 4, 16, 64, 256, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216, 67_108_864];

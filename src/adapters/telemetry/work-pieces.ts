@@ -1,0 +1,196 @@
+import type { AttemptSummary } from "../../domain/attempt.ts";
+import type { Event } from "../../domain/event.ts";
+import type { StoryState } from "../../domain/story-state.ts";
+import { leavesUndoOpen } from "../../domain/undo.ts";
+import type { Stored } from "../../ports/journal.ts";
+import { costAttributes, endAttributes, type Attributes } from "./attributes.ts";
+
+/** A piece of work that began, and has a length. */
+export interface Open {
+  readonly kind: "attempt" | "gate" | "step";
+  readonly name: string;
+  readonly since: number;
+  readonly attributes: Attributes;
+}
+
+/** A piece of work that is over: from when to when, and what came of it. */
+export interface Piece {
+  readonly kind: Open["kind"] | "story" | "escalation" | "send-back";
+  readonly name: string;
+  readonly since: number;
+  readonly at: number;
+  /** Why it came to nothing, where that was trouble and no judgement: a word of ours. */
+  readonly trouble: string | null;
+  readonly attributes: Attributes;
+}
+
+/** What one line began and ended. */
+export interface Seen {
+  readonly line: Stored;
+  readonly begun: Open | null;
+  readonly ended: readonly Piece[];
+}
+
+/**
+ * What lines of one story began and ended. What ran before them is known from the state before, and in between from the
+ * lines themselves. Whatever the last line is: if nothing runs after it, it has ended what ran.
+ */
+export function piecesIn(lines: readonly Stored[], before: StoryState | undefined, after: StoryState): readonly Seen[] {
+  let open = before === undefined ? null : openIn(before);
+  let answered = before === undefined ? null : answerIn(before);
+  return lines.map((line, index) => {
+    const ended: Piece[] = [];
+    // A question is over when somebody answered; it is told by whoever does something about it, and by nobody else.
+    if (answered !== null && !leavesUndoOpen(line.event) && line.event.type !== "person.answered") {
+      if (line.event.type !== "answer.undone") ended.push(answered);
+      answered = null;
+    }
+    answered = answerBy(line, before) ?? answered;
+    const begun = begunBy(line);
+    const isLast = index === lines.length - 1;
+    if (open !== null && begun === null && (isEndedBy(line.event, open) || (isLast && after.running === null))) {
+      ended.push({ ...open, at: line.at, ...endOf(line.event, open) });
+      open = null;
+    }
+    open = begun ?? open;
+    ended.push(...pointsIn(line, before, after));
+    return { line, begun, ended };
+  });
+}
+
+function openIn({ running, attempts, phase }: StoryState): Open | null {
+  if (running === null) return null;
+  const { since } = running;
+  if (running.type === "gate") return gateOpen(running.gate, since);
+  if (running.type === "step") return stepOpen(running.step, since);
+  const known = attempts.at(-1);
+  return attemptOpen(known ?? { attempt: running.attempt, role: running.role, phase, reworkOf: null }, since);
+}
+
+function begunBy({ event, at }: Stored): Open | null {
+  switch (event.type) {
+    case "story.started":
+      return stepOpen("prepare", at);
+    case "attempt.started":
+      return attemptOpen(event, at);
+    case "gate.started":
+      return gateOpen(event.gate, at);
+    case "step.started":
+      return stepOpen(event.step, at);
+    default:
+      return null;
+  }
+}
+
+type Dispatch = Pick<AttemptSummary, "attempt" | "role" | "phase" | "reworkOf" | "tddPhase">;
+
+function attemptOpen({ attempt, role, phase, reworkOf, tddPhase }: Dispatch, since: number): Open {
+  const attributes = {
+    "remand.attempt": attempt,
+    "remand.phase": phase,
+    "remand.rework": reworkOf !== null,
+    "gen_ai.agent.name": role,
+    ...(reworkOf === null ? {} : { "remand.rework_of": reworkOf }),
+    ...(tddPhase === undefined ? {} : { "remand.tdd_phase": tddPhase }),
+  };
+  return { kind: "attempt", name: `attempt ${phase}`, since, attributes };
+}
+
+const gateOpen = (gate: string, since: number): Open => ({
+  kind: "gate",
+  name: `gate ${gate}`,
+  since,
+  attributes: { "remand.gate": gate },
+});
+
+const stepOpen = (step: string, since: number): Open => ({
+  kind: "step",
+  name: `step ${step}`,
+  since,
+  attributes: { "remand.step": step },
+});
+
+/** Lines that end it even where others follow in the same breath. */
+function isEndedBy(event: Event, { kind, attributes }: Open): boolean {
+  switch (event.type) {
+    case "work.interrupted":
+    case "step.failed":
+      return true;
+    case "attempt.finished":
+      return kind === "attempt" && attributes["remand.attempt"] === event.attempt;
+    case "gate.judged":
+      return kind === "gate" && attributes["remand.gate"] === event.judgement.gate;
+    case "story.prepared":
+    case "blame.found":
+    case "lint.fixed":
+    case "branch.updated":
+    case "tree.restored":
+    case "finding.adjudicated":
+    case "work.delivered":
+      return kind === "step";
+    default:
+      return false;
+  }
+}
+
+function endOf(event: Event, { attributes }: Open): Pick<Piece, "attributes" | "trouble"> {
+  const { trouble, more } = endAttributes(event);
+  return { trouble, attributes: { ...attributes, ...more, ...costAttributes(event) } };
+}
+
+/** An answer that nobody has acted on yet, to a question that was asked. */
+function answerIn({ undo }: StoryState): Piece | null {
+  if (undo === null) return null;
+  const { escalation, escalatedAt } = undo.before;
+  if (escalation === null || escalatedAt === null) return null;
+  return {
+    kind: "escalation",
+    name: "escalation",
+    since: escalatedAt,
+    at: undo.at,
+    trouble: null,
+    attributes: {
+      "remand.escalation.kind": escalation.kind,
+      "remand.escalation.reason": escalation.reason.type,
+      "remand.answer": undo.answer.verb,
+      ...(escalation.gate === null ? {} : { "remand.gate": escalation.gate }),
+    },
+  };
+}
+
+function answerBy({ event, at }: Stored, before: StoryState | undefined): Piece | null {
+  if (event.type !== "person.answered" || before === undefined) return null;
+  return answerIn({ ...before, undo: { answer: event.answer, at, before } });
+}
+
+/** What has no length, or that of the whole story. */
+function pointsIn({ event, at }: Stored, before: StoryState | undefined, after: StoryState): readonly Piece[] {
+  switch (event.type) {
+    case "work.sent-back": {
+      const cause = before?.failing?.blame?.verdict;
+      const attributes = {
+        "remand.gate": event.gate,
+        "remand.failure": event.failure,
+        "remand.phase": event.route.phase,
+        "gen_ai.agent.name": event.route.role,
+        ...(cause === undefined ? {} : { "remand.cause": cause }),
+      };
+      return [{ kind: "send-back", name: `send-back ${event.gate}`, since: at, at, trouble: null, attributes }];
+    }
+    case "story.accepted":
+    case "story.failed": {
+      const attributes = {
+        "remand.outcome": event.type === "story.failed" ? event.how : "accepted",
+        "remand.attempts": after.attempts.length,
+        "remand.reworks": after.reworks,
+        "remand.escalations": after.escalations,
+        "remand.cost_usd": after.spent.costUsd,
+        "remand.tokens": after.spent.tokens,
+      };
+      const since = after.startedAt ?? at;
+      return [{ kind: "story", name: "story", since, at, trouble: null, attributes }];
+    }
+    default:
+      return [];
+  }
+}

@@ -146,6 +146,6 @@ function createNap(clock: Clock): { until(at: number): Promise<void>; end(): voi
 /** Nothing rings for what another process writes while the notice of it is late; so the loop looks now and then. */
 const LOOK_AGAIN_MS = 1000;
 
-function laneOfCommand(command: Command): Lane {
+export function laneOfCommand(command: Command): Lane {
   return command.story === null ? "engine" : laneOf(command);
 }

@@ -19,7 +19,7 @@ import { runOverspent, runToWarn } from "./spending.ts";
 export function decide(run: RunState, policy: Policy, now: number, only: Only = null): Command[] {
   const commands: Command[] = [];
   const project = projectCommand(run);
-  if (project !== null) commands.push({ key: `project:${run.seq}`, ...project });
+  if (project !== null) commands.push({ key: `@project:${run.seq}`, ...project });
   const due = mayDispatch(run) ? dueStories(run, now) : [];
   // A fact of the whole run (what is usual for its kind) may have made bookkeeping of the step that was waited for.
   for (const { state, step } of due)

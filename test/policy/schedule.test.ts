@@ -27,7 +27,7 @@ describe("decide", () => {
     expect(decide(run, POLICY, 0).map(({ key }) => key)).toEqual(["a:1", "b:1"]);
     expect(
       decide(told(run, null, { type: "infrastructure.blocked", issue: "x" }), POLICY, 0).map(({ key }) => key),
-    ).toEqual(["project:2"]);
+    ).toEqual(["@project:2"]);
   });
 
   it("takes as many stories as may be in flight; one that waits for a person makes room", () => {

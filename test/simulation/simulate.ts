@@ -53,7 +53,7 @@ export interface Simulated {
   readonly lives: number;
 }
 
-async function newProject(seed: number): Promise<Disk> {
+export async function newProject(seed: number): Promise<Disk> {
   const disk = newDisk();
   await disk.journal.append(null, 0, [{ type: "policy.set", policy: policyFor(seed), by: "test" }], 0);
   for (const each of STORIES) await disk.journal.append(each.id, 0, [{ type: "story.added", story: each }], 0);

@@ -196,7 +196,7 @@ async function simulatedAgent(
     durationMs: 5,
     ...more,
   });
-  if (key.startsWith("project:")) {
+  if (key.startsWith("@project:")) {
     const healthy = chance(seed, "health", await told(null, "health.checked")) < 0.7;
     return result({ text: healthy ? "HEALTH_AUDIT: HEALTHY" : "HEALTH_AUDIT: UNHEALTHY" });
   }

@@ -1,0 +1,100 @@
+import { decide, nextWake } from "../policy/decide.ts";
+import type { Command } from "../domain/command.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { FleetQueue } from "../ports/fleet-queue.ts";
+import type { StoryId } from "../domain/ids.ts";
+import type { Only } from "../policy/decide.ts";
+import { entries } from "../stdx/sorted-map.ts";
+import { storyOf } from "./do-job.ts";
+import { laneOfCommand } from "./drive.ts";
+import type { Ledger } from "./ledger.ts";
+
+export interface Dispatching {
+  readonly ledger: Ledger;
+  readonly queue: FleetQueue;
+  readonly clock: Clock;
+  readonly only?: Only;
+  /** Whoever ran for these stories is gone and has left no job behind. */
+  recover(story: StoryId): Promise<void>;
+}
+
+/**
+ * Hands out the jobs of a fleet, as one of its workers does at a time: fold, decide, enqueue, wait for something to
+ * happen. Another who does the same meanwhile enqueues the same jobs under the same names. It keeps nothing itself.
+ */
+export async function dispatch(dispatching: Dispatching, signal: AbortSignal): Promise<void> {
+  const { ledger, clock, queue, only = null } = dispatching;
+  /** Jobs on the queue, and since when; those whose command is not asked for any more are dropped from it. */
+  const handedOut = new Map<string, number>();
+  const suspects = new Map<StoryId, number>();
+  let lookedAt = clock.now();
+  while (!signal.aborted) {
+    const change = ledger.changed();
+    const state = ledger.state();
+    const now = clock.now();
+    const commands = (state.policy === null ? [] : decide(state, state.policy, now, only)).filter(isForAnybody);
+    const wanted = new Set(commands.map(({ key }) => key));
+    for (const key of handedOut.keys()) if (!wanted.has(key)) handedOut.delete(key);
+    const fresh = commands.filter(({ key }) => !handedOut.has(key));
+    if (fresh.length > 0)
+      await queue.enqueue(fresh.map((command) => ({ id: command.key, lane: laneOfCommand(command) })));
+    for (const { key } of fresh) handedOut.set(key, now);
+    if (now - lookedAt >= LOOK_AGAIN_MS) {
+      lookedAt = now;
+      await renewEnded(queue, handedOut, now);
+      await recoverOrphans(dispatching, suspects, now);
+    }
+    const wakeAt = nextWake(state, now, only);
+    await soonest(clock, Math.min(wakeAt ?? Infinity, lookedAt + LOOK_AGAIN_MS), change, signal);
+  }
+}
+
+/** Whoever has an agent's conversation and files asks it again, as part of the same job. */
+const isForAnybody = ({ type }: Command): boolean => type !== "ask-again";
+
+/** How often the queue's books are compared with the journal. */
+const LOOK_AGAIN_MS = 1000;
+/** A job that has been over for so long and has changed nothing was refused: it may come again. */
+const STUCK_MS = 2000;
+/** A story in which something runs that nobody has in hand: not at once, because the two are not seen at one moment. */
+const ORPHAN_MS = 5000;
+
+/** A job may end without having done anything: it had come too early, or its worker could not reach the journal. */
+async function renewEnded(queue: FleetQueue, handedOut: Map<string, number>, now: number): Promise<void> {
+  const stuck = [...handedOut].filter(([, since]) => now - since >= STUCK_MS).map(([key]) => key);
+  if (stuck.length === 0) return;
+  const ended = await queue.over(stuck);
+  if (ended.length === 0) return;
+  await queue.forget(ended);
+  for (const key of ended) handedOut.delete(key);
+}
+
+async function recoverOrphans(
+  { ledger, queue, recover }: Dispatching,
+  suspects: Map<StoryId, number>,
+  now: number,
+): Promise<void> {
+  const running = [...runningStories(ledger)];
+  const held = new Set(running.length === 0 ? [] : (await queue.inHand()).map(({ id }) => storyOf(id)));
+  const orphans = new Set(running.filter((story) => !held.has(story)));
+  for (const story of suspects.keys()) if (!orphans.has(story)) suspects.delete(story);
+  for (const story of orphans) {
+    const since = suspects.get(story) ?? now;
+    suspects.set(story, since);
+    if (now - since >= ORPHAN_MS) await recover(story);
+  }
+}
+
+function* runningStories(ledger: Ledger): Generator<StoryId> {
+  for (const [id, { running, ending }] of entries(ledger.state().stories))
+    if (running !== null && ending === null) yield id;
+}
+
+async function soonest(clock: Clock, at: number, change: Promise<void>, signal: AbortSignal): Promise<void> {
+  const off = new AbortController();
+  const end = (): void => off.abort("over");
+  signal.addEventListener("abort", end);
+  await Promise.race([change, clock.sleep(Math.max(0, at - clock.now()), off.signal)]);
+  end();
+  signal.removeEventListener("abort", end);
+}

@@ -1,0 +1,256 @@
+import { byText, lookup } from "../../src/stdx/sorted-map.ts";
+import { LANES, type Lane } from "../../src/domain/lane.ts";
+import type { StoryId } from "../../src/domain/ids.ts";
+import { dispatch } from "../../src/engine/dispatch.ts";
+import { doJob, handBack } from "../../src/engine/do-job.ts";
+import { openLedger, type Ledger } from "../../src/engine/ledger.ts";
+import { recoverStory } from "../../src/engine/recover.ts";
+import type { EngineWorld } from "../../src/engine/world.ts";
+import { decide, nextWake } from "../../src/policy/decide.ts";
+import type { FleetQueue, InHand, Ticket } from "../../src/ports/fleet-queue.ts";
+import { chance } from "./chance.ts";
+import { Killed, simulatedWorld, type Disk } from "./simulated-world.ts";
+import { newProject } from "./simulate.ts";
+
+/** What befalls the workers, each at one of its calls of the world. */
+export interface Disturbed {
+  /** Calls of the whole fleet at which whoever makes them dies. */
+  readonly kills: ReadonlySet<number>;
+  /** Calls at which whoever makes them stands still, until others have made so many more. */
+  readonly freezes: ReadonlyMap<number, number>;
+  /** How often a job is given to two workers at once. */
+  readonly doubles: number;
+}
+
+export const UNDISTURBED: Disturbed = { kills: new Set(), freezes: new Map(), doubles: 0 };
+
+export interface FleetRun {
+  readonly disk: Disk;
+  readonly calls: number;
+  readonly dead: number;
+  readonly frozen: number;
+  readonly doubled: number;
+}
+
+/** A book of jobs that all workers share, with the limits of the lanes; it says which worker took what. */
+function createBook(limits: Readonly<Record<Lane, number>>, seed: number, doubles: number) {
+  const jobs = new Map<string, { lane: Lane; holders: Set<string>; over: boolean }>();
+  const workers = new Map<string, (id: string, signal: AbortSignal) => Promise<void>>();
+  const counted = { doubled: 0, faults: [] as unknown[] };
+  const heldIn = (lane: Lane): number =>
+    [...jobs.values()].filter((job) => job.lane === lane && job.holders.size > 0).length;
+  const give = (id: string, holder: string, work: (id: string, signal: AbortSignal) => Promise<void>): void => {
+    const job = jobs.get(id)!;
+    job.holders.add(holder);
+    const run = async (): Promise<void> => {
+      await new Promise((resolve) => setImmediate(resolve));
+      try {
+        await work(id, new AbortController().signal);
+      } catch (error) {
+        if (!(error instanceof Killed)) counted.faults.push(error);
+        // Of one who is dead nobody hears that it is over.
+        return;
+      }
+      if (!job.holders.delete(holder)) return;
+      if (job.holders.size === 0) job.over = true;
+      pump();
+    };
+    void run();
+  };
+  let turn = 0;
+  const pump = (): void => {
+    if (workers.size === 0) return;
+    for (const lane of LANES)
+      for (const [id, job] of jobs) {
+        if (job.lane !== lane || job.over || job.holders.size > 0) continue;
+        if (heldIn(lane) >= limits[lane]) break;
+        const names = [...workers.keys()];
+        const first = names[turn++ % names.length]!;
+        give(id, first, workers.get(first)!);
+        if (names.length < 2 || chance(seed, "double", id) >= doubles) continue;
+        counted.doubled++;
+        const second = names[turn++ % names.length]!;
+        if (second !== first) give(id, second, workers.get(second)!);
+      }
+  };
+  const of = (name: string): FleetQueue => ({
+    enqueue: async (tickets: readonly Ticket[]) => {
+      for (const { id, lane } of tickets) if (!jobs.has(id)) jobs.set(id, { lane, holders: new Set(), over: false });
+      pump();
+    },
+    start: async (work) => {
+      workers.set(name, work);
+      pump();
+    },
+    over: async (ids) => ids.filter((id) => jobs.get(id)?.over ?? true),
+    forget: async (which) => {
+      if (Array.isArray(which)) for (const id of which as string[]) jobs.delete(id);
+    },
+    inHand: async () =>
+      [...jobs].flatMap(([id, { lane, holders }]) => [...holders].map((holder): InHand => ({ id, lane, holder }))),
+    giveBack: async (tickets) => {
+      for (const { id, holder } of tickets) jobs.get(id)?.holders.delete(holder);
+      pump();
+    },
+    stop: async () => void workers.delete(name),
+  });
+  return { of, leave: (name: string) => workers.delete(name), counted };
+}
+
+interface Worker {
+  readonly name: string;
+  readonly ledger: Ledger;
+  readonly world: EngineWorld;
+  readonly queue: FleetQueue;
+  gone: boolean;
+}
+
+/**
+ * Several workers with their own files, one journal and one queue, disturbed at chance places. Whoever dies or stands
+ * still is found out by the others, who take over; another comes in its place. Ends when nothing is left to be done.
+ */
+export async function simulateFleet(seed: number, disturbed: Disturbed, workers = 3): Promise<FleetRun> {
+  const disk = await newProject(seed);
+  const fleet: Worker[] = [];
+  const count = { calls: 0, dead: 0, frozen: 0, born: 0 };
+  const first = await openLedger({
+    journal: disk.journal,
+    clock: { now: () => 0, sleep: async () => {} },
+    watcher: NOBODY,
+  });
+  const { concurrency } = first.state().policy!;
+  const book = createBook({ ...concurrency, engine: Infinity }, seed, disturbed.doubles);
+  const thaws: { at: number; thaw: () => void }[] = [];
+
+  const callOf = (self: { gone: boolean; dead: boolean }) => async (): Promise<void> => {
+    if (self.dead) throw new Killed();
+    count.calls++;
+    if (count.calls > MOST_CALLS) throw new Error(`no end after ${MOST_CALLS} calls`);
+    for (const sleeper of thaws.splice(0)) sleeper.at <= count.calls ? sleeper.thaw() : thaws.push(sleeper);
+    if (disturbed.kills.has(count.calls)) {
+      count.dead++;
+      self.dead = self.gone = true;
+      throw new Killed();
+    }
+    const still = disturbed.freezes.get(count.calls);
+    if (still === undefined) return;
+    count.frozen++;
+    self.gone = true;
+    await new Promise<void>((resolve) => thaws.push({ at: count.calls + still, thaw: resolve }));
+  };
+  const born = async (): Promise<void> => {
+    const self = { gone: false, dead: false };
+    const own: Disk = { ...disk, files: new Map(), outbox: new Map() };
+    Object.defineProperty(own, "nowMs", { get: () => disk.nowMs, set: (at: number) => (disk.nowMs = at) });
+    const bare = simulatedWorld(own, { seed, blocked: false }, callOf(self), NOBODY);
+    const at: { ledger: Ledger | null } = { ledger: null };
+    const world: EngineWorld = {
+      ...bare,
+      workspace: {
+        ...bare.workspace,
+        // Code travels: what the journal says is there is what is worked on.
+        prepare: async (story: StoryId) => {
+          const tree = lookup(at.ledger!.state().stories, story, byText)?.tree ?? "t0";
+          if (own.files.get(story)?.kept.at(-1) !== tree) own.files.set(story, { tree, kept: [tree] });
+          return bare.workspace.prepare(story);
+        },
+      },
+    };
+    const ledger = (at.ledger = await openLedger({ ...world, journal: disk.journal }));
+    const name = `w${++count.born}`;
+    const queue = book.of(name);
+    const worker: Worker = {
+      name,
+      ledger,
+      world,
+      queue,
+      get gone() {
+        return self.gone;
+      },
+      set gone(gone) {
+        self.gone = gone;
+      },
+    };
+    fleet.push(worker);
+    disk.journal.watch(() => void ledger.catchUp());
+    await queue.start((id, signal) => doJob(id, ledger, world, signal));
+  };
+  for (let n = 0; n < workers; n++) await born();
+
+  const heirs = new Map<string, string>();
+  let leader: Worker | null = null;
+  let over = new AbortController();
+  let dispatching: Promise<void> = Promise.resolve();
+  for (let quiet = 0; quiet < 30;) {
+    await new Promise((resolve) => setImmediate(resolve));
+    // The lease: who is gone is replaced.
+    for (const worker of fleet.filter(({ gone }) => gone)) {
+      fleet.splice(fleet.indexOf(worker), 1);
+      book.leave(worker.name);
+      if (worker === leader) {
+        over.abort();
+        leader = null;
+      }
+      await born();
+    }
+    // And what it had in hand is handed back before others may have it. Whoever sees to that may go the same way.
+    const there = new Set(fleet.map(({ name }) => name));
+    for (const holder of new Set((await book.of("?").inHand()).map((job) => job.holder))) {
+      if (there.has(holder) || there.has(heirs.get(holder) ?? "")) continue;
+      const heir = fleet[0]!;
+      heirs.set(holder, heir.name);
+      void takeOver(holder, heir).catch((error: unknown) => book.counted.faults.push(error));
+    }
+    if (leader === null && fleet.length > 0) {
+      const chosen: Worker = (leader = fleet[count.born % fleet.length]!);
+      over = new AbortController();
+      dispatching = unlessKilled(
+        dispatch(
+          {
+            ledger: chosen.ledger,
+            queue: chosen.queue,
+            clock: chosen.world.clock,
+            recover: async (story) => void (await recoverStory(story, chosen.ledger, chosen.world)),
+          },
+          over.signal,
+        ),
+      );
+    }
+    if (book.counted.faults.length > 0) throw book.counted.faults[0];
+    await first.catchUp();
+    // Nobody makes any more calls: whoever still stands there wakes now, when all is over.
+    if (isSettled(first, disk.nowMs)) for (const { thaw } of thaws.splice(0)) thaw();
+    quiet =
+      thaws.length === 0 && isSettled(first, disk.nowMs) && (await book.of("?").inHand()).length === 0 ? quiet + 1 : 0;
+  }
+  over.abort();
+  await dispatching;
+  return { disk, calls: count.calls, dead: count.dead, frozen: count.frozen, doubled: book.counted.doubled };
+}
+
+async function takeOver(gone: string, heir: Worker): Promise<void> {
+  const left = (await heir.queue.inHand()).filter(({ holder }) => holder === gone);
+  try {
+    for (const { id } of left) await handBack(id, heir.ledger, heir.world);
+  } catch (error) {
+    if (!(error instanceof Killed)) throw error;
+    return;
+  }
+  await heir.queue.giveBack(left);
+}
+
+function isSettled(ledger: Ledger, now: number): boolean {
+  const state = ledger.state();
+  return decide(state, state.policy!, now).length === 0 && nextWake(state, now) === null;
+}
+
+async function unlessKilled(work: Promise<unknown>): Promise<void> {
+  try {
+    await work;
+  } catch (error) {
+    if (!(error instanceof Killed)) throw error;
+  }
+}
+
+const MOST_CALLS = 60_000;
+const NOBODY = { onLines: () => undefined, onOutput: () => undefined };

@@ -62,6 +62,8 @@ export interface AuditorRequest {
   readonly earlier?: readonly Finding[];
   /** The command that shows the whole of the work. */
   readonly wholeAt?: string;
+  /** The diff itself, for an auditor who can neither look nor run anything. */
+  readonly work?: string;
 }
 
 /** S1: the reviewer who raised the findings looks at the fix, and at nothing else. */

@@ -10,9 +10,10 @@ const AI = `
 exports.jsonSchema = (schema) => ({ jsonSchema: schema });
 exports.Output = { object: ({ schema }) => ({ form: schema.jsonSchema }) };
 exports.generateText = async ({ model, prompt, abortSignal, output }) => {
-  const { fails, message = "no", name = "AI_APICallError", hangs, wraps } = JSON.parse(prompt);
+  const { fails, message = "no", name = "AI_APICallError", hangs, wraps, refuses, used } = JSON.parse(prompt);
+  if (refuses) return { text: refuses, finishReason: "content-filter", usage: { totalTokens: 7 } };
   if (hangs) await new Promise((_, reject) => abortSignal.addEventListener("abort", () => reject(new Error("aborted"))));
-  const error = Object.assign(new Error(message), { name, statusCode: fails });
+  const error = Object.assign(new Error(message), { name, statusCode: fails, responseHeaders: { "retry-after": "60" }, ...(used ? { usage: { totalTokens: used } } : {}) });
   if (wraps) throw Object.assign(new Error("Failed after 2 attempts"), { lastError: error });
   if (fails || name !== "AI_APICallError") throw error;
   return { text: JSON.stringify(model), ...(output ? { output: { passed: true, issues: [], form: output.form } } : {}), usage: { totalTokens: 42 } };
@@ -39,8 +40,9 @@ describe("model", () => {
     says: object,
     changes: Partial<AgentRequest> = {},
     signal = new AbortController().signal,
+    variables: Readonly<Record<string, string>> = {},
   ): Promise<AgentResult> {
-    const source = { FAKE_API_KEY: "key", FAKE_BASE_URL: "http://127.0.0.1:1", OTHER_API_KEY: "other" };
+    const source = { ...variables, FAKE_API_KEY: "key", FAKE_BASE_URL: "http://127.0.0.1:1", OTHER_API_KEY: "other" };
     const request: AgentRequest = {
       prompt: JSON.stringify(says),
       cwd: root,
@@ -98,6 +100,32 @@ describe("model", () => {
       [{ name: "AI_NoObjectGeneratedError" }, "crash"],
     ])("trouble %j is told as %s", async (says, kind) => {
       expect(await run(says)).toMatchObject({ status: "failed", error: { kind } });
+    });
+
+    test("a rate limit says when to try again, a refusal that it was one, and both what they used", async () => {
+      const beganAt = Date.now();
+      const limited = await run({ fails: 429 });
+      expect(limited.error?.retryAt).toBeGreaterThanOrEqual(beganAt + 60_000);
+      expect((await run({ fails: 401 })).error).not.toHaveProperty("retryAt");
+      const refused = { kind: "refused", message: "model: the provider refused to answer: I will not" };
+      expect(await run({ refuses: "I will not" })).toMatchObject({ status: "failed", tokens: 7, error: refused });
+      expect(await run({ name: "AI_NoObjectGeneratedError", used: 31 })).toMatchObject({
+        status: "failed",
+        tokens: 31,
+      });
+    });
+
+    test("an address of Anthropic's without a version is one for Claude Code, and gets it", async () => {
+      install("@ai-sdk/anthropic", PROVIDER);
+      const ask = async (address: string): Promise<unknown> =>
+        (
+          JSON.parse((await run({}, { model: "anthropic/x" }, undefined, { ANTHROPIC_BASE_URL: address })).text) as {
+            baseURL: string;
+          }
+        ).baseURL;
+      expect(await ask("http://127.0.0.1:8080")).toBe("http://127.0.0.1:8080/v1");
+      expect(await ask("https://proxy.example/")).toBe("https://proxy.example/v1");
+      expect(await ask("https://proxy.example/anthropic/v1")).toBe("https://proxy.example/anthropic/v1");
     });
 
     test("it only reviews, and must be told which model", async () => {

@@ -132,6 +132,26 @@ describe("an auditor", () => {
     expect(asked[0]).toMatchObject({ access: "read", turn: 0 });
   });
 
+  test("is shown the work where it cannot look, and told to go by what the engine ran", async () => {
+    const asked: Asked[] = [];
+    const roster = cast({ auditor: [PASSED] }, asked);
+    const blind: AuditOptions["roster"] = {
+      async playing(role) {
+        const player = await roster.playing(role);
+        return player === null ? null : { ...player, agent: { ...player.agent, seesPromptAlone: true } };
+      },
+    };
+    await audit([PASSED], {}, { roster: blind });
+    expect(asked[0]!.prompt).toMatch(
+      /### The Work\n\n<<<remand:\w+ diff of the work\n\| diff from \S+ to \S+\nremand:/,
+    );
+    expect(asked[0]!.prompt).toContain("You can run none of them");
+    expect(asked[0]!.prompt).not.toContain("git diff");
+    const { asked: seeing } = await audit([PASSED]);
+    expect(seeing[0]!.prompt).toContain("git diff");
+    expect(seeing[0]!.prompt).not.toContain("### The Work");
+  });
+
   test("verifies each criterion with evidence", async () => {
     const { judgement } = await audit([PASSED]);
     expect(judgement).toMatchObject({

@@ -9,13 +9,17 @@ export interface Hands {
   write(path: string, text: string): Reply;
   shell(command: string): Reply;
   answer(answers: object): Reply;
-  readonly troubles: Readonly<Record<Exclude<Behaviour["ends"], undefined | "well" | "hang" | "crash">, Reply>>;
+  readonly troubles: Readonly<Record<Exclude<Behaviour["ends"], Untold>, Reply>>;
 }
+
+/** What is the same for all of them. */
+type Untold = undefined | "well" | "hang" | "crash" | "garbled";
 
 /** Has the model do what the behaviour says. The client itself crashes by other means. */
 export function play(server: ModelServer, { writes, says, ends, answers }: Behaviour, hands: Hands): void {
   server.script(({ step }: ModelRequest): Reply => {
     if (ends === "hang") return { hangs: true };
+    if (ends === "garbled") return { garbles: "<html><body>502 Bad Gateway</body></html>" };
     if (ends !== undefined && ends !== "well" && ends !== "crash") return hands.troubles[ends];
     if (writes !== undefined && step === 0) return hands.write(writes.path, writes.text);
     if (answers !== undefined) return hands.answer(answers);

@@ -82,6 +82,7 @@ const fails = (status, error, text, more = {}) => {
 };
 if (ends === "crash") { process.stderr.write("Segmentation fault\\n"); process.exit(139); }
 if (ends === "hang") hang();
+else if (ends === "garbled") fs.writeSync(1, "<html>\\n{\\n");
 else if (ends === "auth") {
   out({ type: "system", subtype: "api_retry", attempt: 1, max_retries: 3, retry_delay_ms: 613, error_status: 401, error: "authentication_failed" });
   setInterval(() => {}, 1000);
@@ -137,6 +138,7 @@ const fails = (message) => {
 };
 if (ends === "crash") { process.stderr.write("thread 'main' panicked at src/main.rs\\n"); process.exit(101); }
 if (ends === "hang") hang();
+else if (ends === "garbled") fs.writeSync(1, "<html>\\n{\\n");
 else if (ends === "auth") fails("unexpected status 401 Unauthorized: Missing bearer, url: http://127.0.0.1:1/v1/responses");
 else if (ends === "rate-limit") fails("You\\u2019ve hit your usage limit. Try again later.");
 else if (ends === "overloaded") fails("We\\u2019re currently experiencing high demand, which may cause temporary errors.");

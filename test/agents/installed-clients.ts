@@ -5,26 +5,63 @@ import { fileURLToPath } from "node:url";
 
 const { CLAUDE_VERSION = "2.1.325", CODEX_VERSION = "0.166.0" } = process.env;
 
-/** The versions that were looked at. They are never dependencies: 800 MB, and not ours to bring. */
-const CLIENTS = {
-  claude: { package: "@anthropic-ai/claude-code", version: CLAUDE_VERSION, program: "claude" },
-  codex: { package: "@openai/codex", version: CODEX_VERSION, program: "codex" },
-} as const;
+interface Installed {
+  readonly version: string;
+  readonly packages: readonly string[];
+  /** A file that is there when it is. */
+  readonly proof: string;
+  readonly options: readonly string[];
+}
+
+/** The versions that were looked at. They are never dependencies: 900 MB, and not ours to bring. */
+const CLIENTS: Readonly<Record<"claude" | "codex" | "acp" | "model", Installed>> = {
+  claude: {
+    version: CLAUDE_VERSION,
+    packages: [`@anthropic-ai/claude-code@${CLAUDE_VERSION}`],
+    proof: ".bin/claude",
+    options: [],
+  },
+  codex: { version: CODEX_VERSION, packages: [`@openai/codex@${CODEX_VERSION}`], proof: ".bin/codex", options: [] },
+  // It drives Claude Code, of which it would bring one of its own: 250 MB that are here already.
+  acp: {
+    version: "0.99.1",
+    packages: ["@agentclientprotocol/claude-agent-acp@0.99.1"],
+    proof: ".bin/claude-agent-acp",
+    options: ["--omit=optional"],
+  },
+  model: {
+    version: "7.0.169",
+    packages: [
+      "ai@7.0.169",
+      "@ai-sdk/anthropic@4.0.102",
+      "@ai-sdk/google@4.0.117",
+      "@ai-sdk/openai@4.0.114",
+      "@ai-sdk/openai-compatible@3.0.90",
+    ],
+    proof: "ai/package.json",
+    options: [],
+  },
+};
+export type ClientName = keyof typeof CLIENTS;
 
 const CACHE = fileURLToPath(new URL("../../node_modules/.cache/remand-agent-clients", import.meta.url));
 
 /** Where the client is installed, as a project whose package it is. */
-export function clientRoot(client: keyof typeof CLIENTS): string {
+export function clientRoot(client: ClientName): string {
   return join(CACHE, `${client}-${CLIENTS[client].version}`);
 }
 
-export function clientVersion(client: keyof typeof CLIENTS): string {
+export function clientVersion(client: ClientName): string {
   return CLIENTS[client].version;
 }
 
-export function clientProgram(client: keyof typeof CLIENTS): string {
-  return join(clientRoot(client), "node_modules", ".bin", CLIENTS[client].program);
+export const isInstalled = (client: ClientName): boolean => existsSync(proofOf(client));
+
+export function clientProgram(client: Exclude<ClientName, "model">): string {
+  return proofOf(client);
 }
+
+const proofOf = (client: ClientName): string => join(clientRoot(client), "node_modules", CLIENTS[client].proof);
 
 /** A home that a client may fill. Not among temporary files: Codex puts none of its programs there. */
 export function makeHome(): string {
@@ -34,25 +71,26 @@ export function makeHome(): string {
 
 /** Run once before the suite. Whoever asks for the suite asks for the clients: without them it fails. */
 export function setup(): void {
-  for (const client of Object.keys(CLIENTS) as (keyof typeof CLIENTS)[]) {
-    if (existsSync(clientProgram(client))) continue;
-    const { package: name, version } = CLIENTS[client];
-    mkdirSync(CACHE, { recursive: true });
-    const folder = mkdtempSync(join(CACHE, "installing-"));
-    const options = ["--no-audit", "--no-fund", "--no-save", "--engine-strict=false", "--prefix", folder];
-    const { status, stderr } = spawnSync("npm", ["install", ...options, `${name}@${version}`], {
-      cwd: dirname(folder),
-      encoding: "utf8",
-    });
-    if (status !== 0) {
-      rmSync(folder, { recursive: true, force: true });
-      throw new Error(
-        `${name}@${version} could not be installed, so the real clients cannot be tested:\n${stderr}\n` +
-          `It needs the npm registry and 400 MB at ${CACHE}. The other tests (npm test) need neither.`,
-      );
-    }
-    renameSync(folder, clientRoot(client));
+  for (const client of Object.keys(CLIENTS) as ClientName[]) if (!isInstalled(client)) install(client);
+}
+
+function install(client: ClientName): void {
+  const { packages, options: more } = CLIENTS[client];
+  mkdirSync(CACHE, { recursive: true });
+  const folder = mkdtempSync(join(CACHE, "installing-"));
+  const options = ["--no-audit", "--no-fund", "--no-save", "--engine-strict=false", ...more, "--prefix", folder];
+  const { status, stderr } = spawnSync("npm", ["install", ...options, ...packages], {
+    cwd: dirname(folder),
+    encoding: "utf8",
+  });
+  if (status !== 0) {
+    rmSync(folder, { recursive: true, force: true });
+    throw new Error(
+      `${packages.join(", ")} could not be installed, so the real clients cannot be tested:\n${stderr}\n` +
+        `It needs the npm registry and 400 MB at ${CACHE}. The other tests (npm test) need neither.`,
+    );
   }
+  renameSync(folder, clientRoot(client));
 }
 
 export function removeHome(home: string): void {

@@ -1,10 +1,10 @@
 import { execFile, execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { clientProgram, makeHome, removeHome } from "./installed-clients.ts";
+import { clientProgram, clientRoot, makeHome, removeHome } from "./installed-clients.ts";
 import type { ModelRequest, Reply } from "../../src/testing/model.ts";
 import { startModelServer, type ModelServer } from "../../src/testing/model-server.ts";
 
@@ -21,6 +21,8 @@ beforeEach(async () => {
     mkdirSync(dirname(join(repository, path)), { recursive: true });
     writeFileSync(join(repository, path), text);
   }
+  // The packages that the project would have installed.
+  symlinkSync(join(clientRoot("model"), "node_modules"), join(repository, "node_modules"));
   const git = (...args: string[]): void => void execFileSync("git", args, { cwd: repository });
   git("init", "-q", "-b", "main");
   git("add", ".");
@@ -39,11 +41,12 @@ function files(): Readonly<Record<string, string>> {
     agents: {
       developer: { use: "claude", command: clientProgram("claude") },
       critic: { use: "codex", command: clientProgram("codex"), args: server.codexArgs },
-      auditor: { use: "claude", command: clientProgram("claude") },
+      auditor: { use: "model", model: "openai-compatible/auditor" },
     },
     gates: { checks: { commands: ["node --test"] } },
   };
   return {
+    ".gitignore": "node_modules\n",
     // JSON is YAML.
     "remand.yaml": JSON.stringify(config),
     "src/slug.mjs": 'export const slug = (title) => title.toLowerCase().replaceAll(" ", "-");\n',
@@ -65,9 +68,9 @@ interface Line {
   };
 }
 
-test("a developer in Claude Code, a critic in Codex: rejected, reworked in the same conversation, accepted", async () => {
+test("Claude Code develops, Codex reviews, a model audits: rejected, reworked in the same conversation, accepted", async () => {
   let reviews = 0;
-  server.script(({ api, step, round, prompt }: ModelRequest): Reply => {
+  server.script(({ api, step, round }: ModelRequest): Reply => {
     if (api === "openai-responses") {
       if (step === 0) return { calls: "exec_command", input: { cmd: "echo mine > src/slug.mjs; cat src/slug.mjs" } };
       reviews++;
@@ -77,7 +80,7 @@ test("a developer in Claude Code, a critic in Codex: rejected, reworked in the s
           }
         : { says: "REVIEW_PASSED: short-slugs\n\nEarlier Findings:\n- F1: ADDRESSED\n\nSummary: reads well" };
     }
-    if (prompt.includes("AUDIT_PASSED"))
+    if (api === "openai-chat")
       return {
         says: "AUDIT_PASSED: short-slugs\n\nVerification Results:\n- no slug is longer than 40 characters: VERIFIED - tried with 200\n\nSummary: it holds",
       };
@@ -88,6 +91,7 @@ test("a developer in Claude Code, a critic in Codex: rejected, reworked in the s
     return { says: "READY_FOR_REVIEW: short-slugs" };
   });
   const { exit, lines, err } = await run();
+  const asked = [...server.requests];
   const judged = lines.flatMap(({ event }) => (event?.judgement === undefined ? [] : [event.judgement]));
   expect(exit, `${err}\n${JSON.stringify(judged, null, 1)}`).toBe(0);
   const reviewed = judged.filter(({ gate }) => gate === "review").map(({ result }) => result);
@@ -96,6 +100,13 @@ test("a developer in Claude Code, a critic in Codex: rejected, reworked in the s
   const sessions = lines.flatMap(({ event }) => (event?.type === "attempt.finished" ? [event.session?.id] : []));
   expect(sessions).toHaveLength(2);
   expect(sessions[1]).toBe(sessions[0]);
+  // Who reworks sees what was asked of it; who audits sees the work as it is now, and has no hands.
+  const reworks = asked.filter(({ api, round }) => api === "anthropic" && round === 2);
+  expect(reworks[0]?.prompt).toContain("give 40 a name");
+  const [audit, ...more] = asked.filter(({ api }) => api === "openai-chat");
+  expect(more).toEqual([]);
+  expect(audit).toMatchObject({ model: "auditor", tools: [], prompt: expect.stringContaining("LONGEST") });
+  expect(server.unexpected).toEqual([]);
   const kept = execFileSync("git", ["show", "remand/short-slugs:src/slug.mjs"], { cwd: repository, encoding: "utf8" });
   expect(kept).toBe(SECOND);
 });
@@ -109,6 +120,8 @@ function run(): Promise<{ exit: number; lines: readonly Line[]; err: string }> {
     CODEX_API_KEY: "none",
     ANTHROPIC_API_KEY: "none",
     ANTHROPIC_BASE_URL: server.url,
+    OPENAI_COMPATIBLE_API_KEY: "none",
+    OPENAI_COMPATIBLE_BASE_URL: `${server.url}/v1`,
     USER: "ada",
   };
   return new Promise((resolve) => {

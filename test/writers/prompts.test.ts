@@ -139,7 +139,7 @@ function everyPrompt(a: string, b: string): string[] {
       options,
     ),
     writeAuditorPrompt(
-      { rolePrompt: a, story, criteria, filesModified: [b], quality: { [a]: b }, criticSummary: a, commands },
+      { rolePrompt: a, story, criteria, filesModified: [b], quality: { [a]: b }, criticSummary: a, commands, work: b },
       options,
     ),
     writePerspectivePrompt(

@@ -1,10 +1,9 @@
-import { createRequire } from "node:module";
-import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Agent, AgentControl, AgentError, AgentRequest, AgentResult } from "../../ports/agent.ts";
 import { isRecord } from "../../stdx/is-record.ts";
-import { failed, messageOf } from "./failed-result.ts";
+import { failed } from "./failed-result.ts";
 import { modelError } from "./model-errors.ts";
+import { hasPackage, loadPackage, makerIn, packagesFor, providerIn, settingsFor } from "./model-provider.ts";
 
 export interface ModelAgentOptions {
   /** The project, whose packages `ai` and `@ai-sdk/<provider>` are used. */
@@ -20,6 +19,7 @@ export interface ModelAgentOptions {
 export function createModelAgent({ root, source }: ModelAgentOptions): Agent {
   return {
     name: "model",
+    seesPromptAlone: true,
     async run(request, control) {
       const beganAt = performance.now();
       const took = (): number => performance.now() - beganAt;
@@ -30,7 +30,7 @@ export function createModelAgent({ root, source }: ModelAgentOptions): Agent {
         const { ai, model } = loaded(root, source, request.model!);
         return { ...(await answered(ai, model, request, control)), durationMs: took() };
       } catch (error) {
-        return failed(errorIn(error), took());
+        return { ...failed(errorIn(error), took()), tokens: tokensIn(error) };
       }
     },
   };
@@ -38,7 +38,7 @@ export function createModelAgent({ root, source }: ModelAgentOptions): Agent {
 
 /** What was told apart already, or else what can be told of it now. */
 function errorIn(error: unknown): AgentError {
-  if (!(error instanceof Error) || !("kind" in error)) return modelError(error);
+  if (!(error instanceof Error) || !("kind" in error)) return modelError(error, Date.now());
   const { kind, message, fix } = error as Error & AgentError;
   return { kind, message, ...(fix === undefined ? {} : { fix }) };
 }
@@ -52,7 +52,7 @@ function refusal({ access, model }: AgentRequest): AgentError | null {
     fix,
   });
   if (access !== "read") return bad("a model can only review: it changes no files", "give this role to another agent");
-  if (model === null || !/^[\w-]+\/.+$/.test(model))
+  if (providerIn(model) === null)
     return bad("it is not said which model", "name it with its provider: `model: anthropic/claude-opus-4-5`");
   return null;
 }
@@ -63,37 +63,22 @@ interface Ai {
   jsonSchema(schema: object): unknown;
 }
 
-type Provider = (options: object) => (model: string) => unknown;
-
 function loaded(
   root: string,
   source: ModelAgentOptions["source"],
   name: string,
 ): { readonly ai: Ai; readonly model: unknown } {
-  const [provider = ""] = name.split("/");
-  const ai = packageOf(root, "ai", provider) as unknown as Ai;
-  const library = packageOf(root, `@ai-sdk/${provider}`, provider);
-  // Each of these packages makes its provider by one function: `createAnthropic`, `createOpenAI`, `createGoogleGenerativeAI`.
-  const make = Object.entries(library).find(([key, value]) => /^create[A-Z]/.test(key) && typeof value === "function");
-  if (make === undefined) throw new Error(`@ai-sdk/${provider} makes no provider`);
-  const prefix = provider.replaceAll("-", "_").toUpperCase();
-  const apiKey = source[`${prefix}_API_KEY`];
-  const baseURL = source[`${prefix}_BASE_URL`];
-  const options = { ...(apiKey === undefined ? {} : { apiKey }), ...(baseURL === undefined ? {} : { baseURL }) };
-  return { ai, model: (make[1] as Provider)(options)(name.slice(provider.length + 1)) };
-}
-
-/** As the project itself would load it. */
-function packageOf(root: string, name: string, provider: string): Readonly<Record<string, unknown>> {
-  const load = createRequire(join(root, "package.json"));
-  try {
-    load.resolve(name);
-  } catch {
-    const fix = `install it in the project: npm install --save-dev ai @ai-sdk/${provider}`;
-    // Thrown as a value of ours: whoever catches it has nothing to find out.
-    throw Object.assign(new Error(`model: the package ${name} is not installed`), { kind: "launch", fix });
+  const provider = providerIn(name) ?? "";
+  const [sdk, library] = packagesFor(provider);
+  for (const each of [sdk, library]) {
+    if (hasPackage(root, each)) continue;
+    const fix = `install it in the project: npm install --save-dev ${sdk} ${library}`;
+    throw told({ kind: "launch", message: `model: the package ${each} is not installed`, fix });
   }
-  return load(name) as Readonly<Record<string, unknown>>;
+  const make = makerIn(loadPackage(root, library));
+  if (make === null) throw new Error(`${library} makes no provider`);
+  const model = make(settingsFor(provider, source))(name.slice(provider.length + 1));
+  return { ai: loadPackage(root, sdk) as unknown as Ai, model };
 }
 
 async function answered(ai: Ai, model: unknown, request: AgentRequest, control: AgentControl): Promise<AgentResult> {
@@ -101,35 +86,58 @@ async function answered(ai: Ai, model: unknown, request: AgentRequest, control: 
   const late = AbortSignal.timeout(timeoutMs);
   const abortSignal = AbortSignal.any([control.signal, late]);
   const output = outputSchema === null ? {} : { output: ai.Output.object({ schema: ai.jsonSchema(outputSchema) }) };
-  // Long waits are the engine's: one more try is all that is made here.
-  const asked = ai.generateText({ model, prompt, abortSignal, maxRetries: 1, ...output });
+  // The SDK would wait for as long as the provider says, and hold a place meanwhile: waiting is the engine's.
+  const asked = (): Promise<unknown> => ai.generateText({ model, prompt, abortSignal, maxRetries: 0, ...output });
   const stopped = new Promise<null>((resolve) => abortSignal.addEventListener("abort", () => resolve(null)));
-  const result = await Promise.race([asked.catch((error: unknown) => settled(error, abortSignal)), stopped]);
+  const result = await Promise.race([twice(asked, abortSignal), stopped]);
   if (result === null) {
     const status = control.signal.aborted ? "cancelled" : "timeout";
     return { ...failed(NO_ERROR, 0), status, error: null };
   }
-  const { text, usage } = isRecord(result) ? result : {};
+  const { text, finishReason } = isRecord(result) ? result : {};
   const words = typeof text === "string" ? text : "";
+  const tokens = tokensIn(result);
+  if (finishReason === "content-filter") {
+    const message = `model: the provider refused to answer: ${words.slice(0, 300)}`.replace(/: $/, "");
+    return { ...failed({ kind: "refused", message }, 0), text: words, tokens };
+  }
   for (const line of words.split("\n")) control.onEvent({ type: "output", line });
-  const total = isRecord(usage) ? usage["totalTokens"] : null;
   return {
     ...failed(NO_ERROR, 0),
     status: "completed",
     error: null,
     text: outputSchema === null ? words : "",
     output: outputSchema === null ? null : ((result as { output?: unknown }).output ?? null),
-    tokens: typeof total === "number" ? total : null,
+    tokens,
   };
 }
+
+/** A provider that stumbles is asked once more, a moment later. */
+async function twice(ask: () => Promise<unknown>, signal: AbortSignal): Promise<unknown> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (modelError(error, Date.now()).kind !== "overloaded") return settled(error, signal);
+  }
+  await pause(ONE_MOMENT_MS, undefined, { signal }).catch(() => undefined);
+  return ask().catch((error: unknown) => settled(error, signal));
+}
+
+const ONE_MOMENT_MS = 1000;
 
 /** What was stopped by us is no error, whichever of the two is told first. */
 async function settled(error: unknown, signal: AbortSignal): Promise<null> {
   await pause(0);
   if (signal.aborted) return null;
-  throw modelThrown(error);
+  throw error;
 }
 
-function modelThrown(error: unknown): Error {
-  return Object.assign(new Error(messageOf(error)), modelError(error));
+/** What was told apart already is thrown as a value of ours: whoever catches it has nothing to find out. */
+const told = (error: AgentError): Error => Object.assign(new Error(error.message), error);
+
+/** An answer that nobody can read was paid for too. */
+function tokensIn(said: unknown): number | null {
+  const usage = isRecord(said) ? said["usage"] : null;
+  const total = isRecord(usage) ? usage["totalTokens"] : null;
+  return typeof total === "number" ? total : null;
 }

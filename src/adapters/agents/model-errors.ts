@@ -3,13 +3,26 @@ import { isRecord } from "../../stdx/is-record.ts";
 import { messageOf } from "./failed-result.ts";
 
 /** What a provider's refusal means. The SDK wraps it in an error about its own tries, so that is looked through. */
-export function modelError(error: unknown): AgentError {
+export function modelError(error: unknown, nowMs: number): AgentError {
   const inner = isRecord(error) && isRecord(error["lastError"]) ? error["lastError"] : error;
   const status = isRecord(inner) && typeof inner["statusCode"] === "number" ? inner["statusCode"] : null;
   const message = messageOf(inner).replaceAll(/\s+/g, " ").slice(0, 500);
   const kind = kindOf(status, message, inner instanceof Error ? inner.name : "");
   const fix = FIXES[kind];
-  return { kind, message: `model: ${message}`, ...(fix === undefined ? {} : { fix }) };
+  const retryAt = kind === "rate-limit" || kind === "overloaded" ? retryAtOf(inner, nowMs) : null;
+  return {
+    kind,
+    message: `model: ${message}`,
+    ...(fix === undefined ? {} : { fix }),
+    ...(retryAt === null ? {} : { retryAt }),
+  };
+}
+
+/** Where the provider says for how long to stay away. */
+function retryAtOf(error: unknown, nowMs: number): number | null {
+  const headers = isRecord(error) && isRecord(error["responseHeaders"]) ? error["responseHeaders"] : {};
+  const seconds = Number.parseInt(String(headers["retry-after"]), 10);
+  return Number.isFinite(seconds) && seconds >= 0 ? nowMs + seconds * 1000 : null;
 }
 
 function kindOf(status: number | null, message: string, name: string): AgentError["kind"] {

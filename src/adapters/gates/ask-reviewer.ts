@@ -1,7 +1,7 @@
 import type { EvidenceId, RoleName } from "../../domain/ids.ts";
 import type { Reading } from "../../domain/reading.ts";
 import type { AgentSession } from "../../domain/session.ts";
-import type { AgentResult } from "../../ports/agent.ts";
+import type { Agent, AgentResult } from "../../ports/agent.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Evidence } from "../../ports/evidence.ts";
 import type { GateRequest } from "../../ports/gate.ts";
@@ -34,7 +34,7 @@ export interface Question {
   /** May it go on with the conversation it had about this story? */
   readonly goesOn: boolean;
   readonly outputSchema: object | null;
-  write(rolePrompt: string, nonce: string): string;
+  write(rolePrompt: string, nonce: string, reader: Pick<Agent, "seesPromptAlone">): string;
   /** Does a FAIL say what to do about it, beyond the issues it lists? */
   hasMore?(words: string): boolean;
   /** What an answer that can be read still leaves out; asked for once, and without it nothing was said. */
@@ -103,7 +103,7 @@ async function converse(
   const { request, control } = judging;
   const { role, player } = cast;
   const nonce = reviewing.nonce();
-  const first = question.write(player.prompt, nonce);
+  const first = question.write(player.prompt, nonce, player.agent);
   // An author's own conversation is no place to review its work in.
   const isAuthor = Object.values(request.roles.phase).includes(role);
   const known = question.goesOn && !isAuthor ? request.sessions[role] : undefined;

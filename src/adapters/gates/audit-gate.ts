@@ -16,7 +16,7 @@ import { touchedWords, whileUntouched } from "./untouched-work.ts";
 import { distinct, findingsOf } from "./verdict-findings.ts";
 
 export interface AuditOptions extends Reviewing {
-  readonly workspace: Pick<Workspace, "changed" | "look" | "fileAt" | "forget">;
+  readonly workspace: Pick<Workspace, "changed" | "diff" | "look" | "fileAt" | "forget">;
   /** The rule that makes one result of what was said. */
   readonly judge: Judge;
   /** What the auditor is told to run. */
@@ -81,13 +81,14 @@ async function audited(options: AuditOptions, judging: Judging, checks: Judgemen
   const { request } = judging;
   const { story, base, commit, tree, roles, beside, earlier } = request;
   const filesModified = await options.workspace.changed(story.id, base, tree);
+  const work = await options.workspace.diff(story.id, base, tree);
   const critic = beside.review;
   return askReviewer(options, judging, {
     wanted: roles.auditor,
     speaksAs: "auditor",
     goesOn: true,
     outputSchema: null,
-    write: (rolePrompt, nonce) =>
+    write: (rolePrompt, nonce, { seesPromptAlone = false }) =>
       writeAuditorPrompt(
         {
           rolePrompt,
@@ -105,7 +106,8 @@ async function audited(options: AuditOptions, judging: Judging, checks: Judgemen
           commands: options.commands,
           runs: checks?.runs ?? [],
           earlier,
-          wholeAt: `git diff ${base} ${commit}`,
+          // Who can look does so, and pays for no more than it looks at.
+          ...(seesPromptAlone ? { work } : { wholeAt: `git diff ${base} ${commit}` }),
         },
         { nonce },
       ),

@@ -4,7 +4,7 @@ import { byText } from "../../stdx/sorted-map.ts";
 import { issueLine } from "../briefs/findings.ts";
 import { worstFirst } from "../briefs/parts.ts";
 import { bullets, line, name, section, together, type Pen, type Piece } from "../briefs/pen.ts";
-import { commandList, criteriaList, promptPen, start } from "./sheet.ts";
+import { commandList, criteriaList, promptPen, shownWork, start } from "./sheet.ts";
 import { auditForms } from "./signal-forms.ts";
 
 /** S2, step 7: the auditor verifies each criterion with runs of his own. */
@@ -20,6 +20,10 @@ export function writeAuditorPrompt(request: AuditorRequest, options: { readonly 
       request.wholeAt === undefined ? "" : `The whole of the work: \`${line(pen, request.wholeAt)}\``,
     ),
     section(
+      "### The Work",
+      request.work === undefined ? "" : shownWork(pen, { text: request.work }, "diff of the work"),
+    ),
+    section(
       "### What the Audit Before Found",
       bullets(pen, worstFirst(request.earlier ?? []), (finding) => issueLine(finding, pen), { what: "findings" }),
     ),
@@ -27,7 +31,9 @@ export function writeAuditorPrompt(request: AuditorRequest, options: { readonly 
     section(
       "### Verification Commands",
       commandList(pen, request.commands),
-      "Run each of them yourself, in every environment it is listed for. What the developer says he ran is no evidence.",
+      request.work === undefined
+        ? "Run each of them yourself, in every environment it is listed for. What the developer says he ran is no evidence."
+        : "You can run none of them: go by what the engine ran, and by the work. What the developer says he ran is no evidence.",
     ),
     section("### What the Engine Ran on This Tree", runsOf(request, pen)),
     section(

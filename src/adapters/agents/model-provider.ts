@@ -1,0 +1,61 @@
+import { createRequire } from "node:module";
+import { join } from "node:path";
+
+/** The packages that a provider's model is asked through, as a project installs them. */
+export const packagesFor = (provider: string): readonly [ai: string, library: string] => ["ai", `@ai-sdk/${provider}`];
+
+/** `provider/model`; `null` for a name that does not say its provider. */
+export function providerIn(model: string | null | undefined): string | null {
+  return /^([\w-]+)\/.+$/.exec(model ?? "")?.[1] ?? null;
+}
+
+/** The variable with the provider's key, as its package calls it. */
+export function keyVariableOf(provider: string): string {
+  return provider === "google" ? "GOOGLE_GENERATIVE_AI_API_KEY" : `${prefixOf(provider)}_API_KEY`;
+}
+
+export const addressVariableOf = (provider: string): string => `${prefixOf(provider)}_BASE_URL`;
+
+const prefixOf = (provider: string): string => provider.replaceAll("-", "_").toUpperCase();
+
+/** Does the project have the package? It is found as the project itself would find it. */
+export function hasPackage(root: string, name: string): boolean {
+  try {
+    packagesOf(root).resolve(name);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export function loadPackage(root: string, name: string): Readonly<Record<string, unknown>> {
+  return packagesOf(root)(name) as Readonly<Record<string, unknown>>;
+}
+
+const packagesOf = (root: string): NodeJS.Require => createRequire(join(root, "package.json"));
+
+/** Each of these packages makes its provider by one function: `createAnthropic`, `createOpenAI`, `createGoogle…`. */
+export function makerIn(library: Readonly<Record<string, unknown>>): Maker | null {
+  const found = Object.entries(library).find(([key, value]) => /^create[A-Z]/.test(key) && typeof value === "function");
+  return found === undefined ? null : (found[1] as Maker);
+}
+
+type Maker = (options: object) => (model: string) => unknown;
+
+export function settingsFor(provider: string, source: Readonly<Record<string, string | undefined>>): object {
+  const apiKey = source[keyVariableOf(provider)];
+  const address = source[addressVariableOf(provider)];
+  return {
+    ...(apiKey === undefined ? {} : { apiKey }),
+    ...(address === undefined ? {} : { baseURL: withVersion(provider, address) }),
+    // It stands for many, and knows neither what it is called nor what they can do.
+    ...(provider === "openai-compatible" ? { name: provider, supportsStructuredOutputs: true } : {}),
+  };
+}
+
+/** Anthropic's own clients, Claude Code among them, want the address without the version; this package wants it with. */
+function withVersion(provider: string, address: string): string {
+  return provider === "anthropic" && /^https?:\/\/[^/]+\/?$/.test(address)
+    ? `${address.replace(/\/$/, "")}/v1`
+    : address;
+}

@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createModelAgent } from "../../src/adapters/agents/model-agent.ts";
+import type { AgentRequest, AgentResult } from "../../src/ports/agent.ts";
+import { startModelServer, type ModelServer } from "../../src/testing/model-server.ts";
+import { describeAgent } from "../contract/agent.ts";
+import { play, promptsIn, type Hands } from "./client-under-test.ts";
+import { clientRoot } from "./installed-clients.ts";
+
+let server: ModelServer;
+beforeAll(async () => {
+  server = await startModelServer();
+});
+afterAll(() => server.close());
+
+/** The same server as each provider, under the variables that its package goes by. */
+const source = () => ({
+  ...server.env,
+  GOOGLE_GENERATIVE_AI_API_KEY: "none",
+  GOOGLE_BASE_URL: `${server.url}/v1beta`,
+  OPENAI_COMPATIBLE_API_KEY: "none",
+  OPENAI_COMPATIBLE_BASE_URL: `${server.url}/v1`,
+});
+const make = () => createModelAgent({ root: clientRoot("model"), source: source() });
+
+const hands: Omit<Hands, "troubles"> = {
+  write: () => ({ says: "done" }),
+  shell: () => ({ says: "done" }),
+  answer: (answers) => ({ answers }),
+};
+const MODELS = [
+  ["anthropic/claude-opus-4-5", "anthropic"],
+  ["openai/gpt-5.5", "openai-responses"],
+  ["openai-compatible/qwen3-coder", "openai-chat"],
+  ["google/gemini-3-pro", "gemini"],
+] as const;
+
+const TROUBLES: Hands["troubles"] = {
+  auth: { fails: 401 },
+  overloaded: { fails: 529 },
+  "bad-request": { fails: 404, message: "no such model" },
+  "rate-limit": { fails: 429, retryAfterSeconds: 120 },
+  refused: { refuses: "I will not" },
+  credit: { fails: 400, message: "Your credit balance is too low to access the Anthropic API." },
+  "context-length": { fails: 400, message: "prompt is too long: 210000 tokens > 200000 maximum" },
+};
+
+describe.each(MODELS)("real ai, %s", (model, api) => {
+  describeAgent("model", {
+    make(behaviour) {
+      // It has no program that could crash: an answer that nobody can read is the nearest to it.
+      const ends = behaviour.ends === "crash" ? "garbled" : (behaviour.ends ?? "well");
+      play(server, { ...behaviour, ends }, { ...hands, troubles: TROUBLES });
+      return make();
+    },
+    leftovers: () => Promise.resolve(0),
+    request: { access: "read", model },
+    client: {
+      answer: { tokens: 1000, costUsd: null },
+      troubles: ["rate-limit", "refused", "credit", "context-length"],
+      prompts: () => promptsIn(server.requests.at(-1)),
+      lacks: ["edits", "conversations", "processes"],
+    },
+  });
+
+  const run = (changes: Partial<AgentRequest>): Promise<AgentResult> =>
+    make().run(
+      {
+        prompt: "review it",
+        cwd: "/",
+        access: "read",
+        session: null,
+        outputSchema: null,
+        model,
+        timeoutMs: 20_000,
+        env: {},
+        key: "s:1",
+        turn: 0,
+        ...changes,
+      },
+      { signal: new AbortController().signal, onEvent: () => undefined },
+    );
+  const form = {
+    type: "object",
+    properties: { passed: { type: "boolean" } },
+    required: ["passed"],
+    additionalProperties: false,
+  };
+
+  test("its provider's protocol is spoken, and the form is asked for there", async () => {
+    server.script([{ answers: { passed: true } }]);
+    expect(await run({ outputSchema: form })).toMatchObject({ status: "completed", output: { passed: true } });
+    expect(server.requests).toMatchObject([{ api, model: model.split("/")[1], prompt: "review it" }]);
+    expect(server.requests[0]!.form).toMatchObject({ required: ["passed"] });
+    expect(server.unexpected).toEqual([]);
+  });
+
+  test("an answer that is not in the form is a failure, and was paid for", async () => {
+    server.script([{ says: "it is fine" }]);
+    expect(await run({ outputSchema: form })).toMatchObject({
+      status: "failed",
+      error: { kind: "crash" },
+      tokens: 1000,
+    });
+  });
+
+  test("a rate limit is not waited for here: it is said when to try again; a stumble is tried once more", async () => {
+    server.script(() => ({ fails: 429, retryAfterSeconds: 120 }));
+    const beganAt = Date.now();
+    expect((await run({})).error!.retryAt! - beganAt).toBeGreaterThanOrEqual(120_000);
+    expect(server.requests).toHaveLength(1);
+    server.script([{ fails: 529 }, { says: "well" }]);
+    expect(await run({})).toMatchObject({ status: "completed", text: "well" });
+  });
+});

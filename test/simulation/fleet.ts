@@ -126,7 +126,10 @@ export async function simulateFleet(seed: number, disturbed: Disturbed, workers 
     if (self.dead) throw new Killed();
     count.calls++;
     if (count.calls > MOST_CALLS) throw new Error(`no end after ${MOST_CALLS} calls`);
-    for (const sleeper of thaws.splice(0)) sleeper.at <= count.calls ? sleeper.thaw() : thaws.push(sleeper);
+    for (const sleeper of thaws.splice(0)) {
+      if (sleeper.at <= count.calls) sleeper.thaw();
+      else thaws.push(sleeper);
+    }
     if (disturbed.kills.has(count.calls)) {
       count.dead++;
       self.dead = self.gone = true;
@@ -141,7 +144,12 @@ export async function simulateFleet(seed: number, disturbed: Disturbed, workers 
   const born = async (): Promise<void> => {
     const self = { gone: false, dead: false };
     const own: Disk = { ...disk, files: new Map(), outbox: new Map() };
-    Object.defineProperty(own, "nowMs", { get: () => disk.nowMs, set: (at: number) => (disk.nowMs = at) });
+    Object.defineProperty(own, "nowMs", {
+      get: () => disk.nowMs,
+      set(at: number) {
+        disk.nowMs = at;
+      },
+    });
     const bare = simulatedWorld(own, { seed, blocked: false }, callOf(self), NOBODY);
     const at: { ledger: Ledger | null } = { ledger: null };
     const world: EngineWorld = {

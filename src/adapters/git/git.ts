@@ -95,13 +95,27 @@ export function createGit(
   };
 }
 
-/** Where configuration is may be said by the user; where the repository, the index or the identity is, only by us. */
+/**
+ * Where configuration is, and how a remote is reached, may be said by the user; where the repository, the index or the
+ * identity is, only by us.
+ */
 const KEPT = new Set([
+  "GIT_ALLOW_PROTOCOL",
+  "GIT_ASKPASS",
   "GIT_CONFIG_GLOBAL",
   "GIT_CONFIG_SYSTEM",
   "GIT_CONFIG_NOSYSTEM",
   "GIT_EXEC_PATH",
   "GIT_LFS_SKIP_SMUDGE",
+  "GIT_PROXY_COMMAND",
+  "GIT_SSH",
+  "GIT_SSH_COMMAND",
+  "GIT_SSH_VARIANT",
+  "GIT_SSL_CAINFO",
+  "GIT_SSL_CAPATH",
+  "GIT_SSL_CERT",
+  "GIT_SSL_KEY",
+  "GIT_SSL_NO_VERIFY",
 ]);
 
 function gitEnvironment(source: Environment): Environment {

@@ -9,8 +9,24 @@ import { commitTree, TRAILERS, trailersOf, updateRefs } from "./refs.ts";
 import { line, type Repository } from "./repository.ts";
 import { gitDirOf, newest, setAside, settle, standingOf, withTree, type Site } from "./worktree-site.ts";
 
+/** The branch that work is for: where it is now, and how it goes on. */
+export interface TargetBranch {
+  read(repository: Repository): Promise<Target>;
+  /** `false` where it is no longer where it was read, and nothing was done. */
+  move(repository: Repository, was: Target, to: string): Promise<boolean>;
+}
+
+/** A branch of this repository. */
+export const localTarget = (base: string): TargetBranch => ({
+  read: (repository) => targetOf(repository, base),
+  move: async ({ git }, was, to) => {
+    await moveTarget(git, was, to);
+    return true;
+  },
+});
+
 /** The branch that `base` names. A commit by itself is nothing that work could be put onto. */
-export async function targetOf({ git, top }: Repository, base: string): Promise<Target> {
+async function targetOf({ git, top }: Repository, base: string): Promise<Target> {
   const name = line((await git.ask(["rev-parse", "--symbolic-full-name", base], { cwd: top })).stdout);
   const commit = line((await git.ask(["rev-parse", "--verify", "--quiet", `${base}^{commit}`], { cwd: top })).stdout);
   if (name.startsWith("refs/heads/") && commit !== "") return { branch: name.slice("refs/heads/".length), commit };
@@ -21,9 +37,13 @@ export async function targetOf({ git, top }: Repository, base: string): Promise<
   );
 }
 
-export async function branchStanding(repository: Repository, site: Site, base: string): Promise<BranchStanding> {
+export async function branchStanding(
+  repository: Repository,
+  site: Site,
+  branch: TargetBranch,
+): Promise<BranchStanding> {
   const { git } = repository;
-  const target = await targetOf(repository, base);
+  const target = await branch.read(repository);
   const tip = newest(site, await standingOf(git, site));
   const { exitCode } = await git.ask(["merge-base", "--is-ancestor", target.commit, tip.commit]);
   if (exitCode === 0) return { target, isCurrent: true, conflicts: [] };
@@ -33,11 +53,11 @@ export async function branchStanding(repository: Repository, site: Site, base: s
 export async function updateBranch(
   repository: Repository,
   site: Site,
-  base: string,
+  branch: TargetBranch,
   note: KeepNote,
 ): Promise<Kept & { conflicts: readonly string[] }> {
   const { git } = repository;
-  const target = await targetOf(repository, base);
+  const target = await branch.read(repository);
   const gitDir = await gitDirOf(site);
   const updated = await withTree(git, site, gitDir, async (now, index) => {
     const standing = await setAside(git, site, now, "set aside before the base was brought in");
@@ -86,26 +106,31 @@ async function together(
 export async function mergeBranch(
   repository: Repository,
   site: Site,
-  base: string,
+  branch: TargetBranch,
   note: KeepNote,
 ): Promise<Target | null> {
   const { git } = repository;
-  const target = await targetOf(repository, base);
   const tip = newest(site, await standingOf(git, site));
   const holds = async (one: string, other: string): Promise<boolean> =>
     (await git.ask(["merge-base", "--is-ancestor", other, one])).exitCode === 0;
-  // A crash may have come after the merge and before it was written down.
-  if (await holds(target.commit, tip.commit)) return target;
-  if (!(await holds(tip.commit, target.commit))) return null;
-  const commit = await commitTree(git, {
-    tree: tip.tree,
-    parents: [target.commit, tip.commit],
-    subject: note.subject,
-    trailers: trailersOf(site.story, note),
-  });
-  await moveTarget(git, target, commit);
-  return { branch: target.branch, commit };
+  for (let tries = 0; tries < MOST_TRIES; tries++) {
+    const target = await branch.read(repository);
+    // A crash may have come after the merge and before it was written down.
+    if (await holds(target.commit, tip.commit)) return target;
+    if (!(await holds(tip.commit, target.commit))) return null;
+    const commit = await commitTree(git, {
+      tree: tip.tree,
+      parents: [target.commit, tip.commit],
+      subject: note.subject,
+      trailers: trailersOf(site.story, note),
+    });
+    if (await branch.move(repository, target, commit)) return { branch: target.branch, commit };
+  }
+  return null;
 }
+
+/** Somebody was quicker each time: then it is as if the branch had moved before we looked. */
+const MOST_TRIES = 3;
 
 /** Where the branch is checked out its files must follow: git does that, and refuses where a person's changes stand in the way. */
 async function moveTarget(git: Git, { branch, commit: was }: Target, to: string): Promise<void> {
@@ -124,11 +149,11 @@ async function moveTarget(git: Git, { branch, commit: was }: Target, to: string)
 export async function publishBranch(
   repository: Repository,
   site: Site,
-  base: string,
+  target: TargetBranch,
   remote: string,
 ): Promise<{ remote: string; branch: string; base: string }> {
   const { git } = repository;
-  const { branch } = await targetOf(repository, base);
+  const { branch } = await target.read(repository);
   const { exitCode, stderr } = await git.ask(
     ["push", "--no-verify", "--", remote, `${site.refs.branch}:${site.refs.branch}`],
     { timeoutMs: PUSH_MS },

@@ -54,6 +54,8 @@ export async function updateRefs(git: Git, updates: readonly RefUpdate[]): Promi
 export const TRAILERS = {
   story: "Remand-Story",
   attempt: "Remand-Attempt",
+  phase: "Remand-Phase",
+  role: "Remand-Role",
   journal: "Remand-Journal",
   restored: "Remand-Restored",
   setAside: "Remand-Set-Aside",
@@ -64,6 +66,8 @@ export function trailersOf(story: StoryId, note: KeepNote): readonly (readonly [
   return [
     [TRAILERS.story, story],
     [TRAILERS.attempt, String(note.attempt)],
+    ...(note.phase === undefined ? [] : [[TRAILERS.phase, note.phase] as const]),
+    ...(note.role === undefined ? [] : [[TRAILERS.role, note.role] as const]),
     [TRAILERS.journal, note.journalHead],
   ];
 }

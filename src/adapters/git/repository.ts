@@ -31,7 +31,7 @@ export function repositoryOpener(root: string, environment?: Environment): () =>
     }));
 }
 
-function ownEnvironment(): Environment {
+export function ownEnvironment(): Environment {
   const set = Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined);
   return Object.fromEntries(set);
 }

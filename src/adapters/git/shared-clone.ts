@@ -1,5 +1,20 @@
+import { existsSync } from "node:fs";
+import { mkdir, readdir, readFile, realpath, rename, rm, writeFile } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { RemandError } from "../../domain/error.ts";
+import { sha256 } from "../../stdx/sha256.ts";
 import type { Environment } from "../process/environment.ts";
-import type { Remote } from "./shared-remote.ts";
+import { killLeftovers } from "../process/leftovers.ts";
+import { onDisk } from "./disk-error.ts";
+import { createGit } from "./git.ts";
+import { line, ownEnvironment } from "./repository.ts";
+import { followBranch, noBranch } from "./shared-follow.ts";
+import { clearClone, clearUnfinished, MAKING } from "./shared-leftovers.ts";
+import { loginOf, type Login } from "./shared-login.ts";
+import { ownClone } from "./shared-owner.ts";
+import { createPatientGit, createRemote, REMOTE_NAME, type Remote } from "./shared-remote.ts";
+import { remoteError } from "./shared-trouble.ts";
+import { ownName } from "./throwaway.ts";
 
 export interface CloneOptions {
   /** Any address that git knows: a path, git://, ssh, https. A login in it is kept to ourselves. */
@@ -10,6 +25,8 @@ export interface CloneOptions {
   readonly branch?: string;
   readonly env?: Environment;
   readonly signal?: AbortSignal;
+  /** How long is waited before each further try when the remote cannot be reached. */
+  readonly waitsMs?: readonly number[];
   onNotice?(text: string): void;
 }
 
@@ -26,5 +43,128 @@ export interface Clone {
 
 /** Makes a worker's clone, or finds it again, and fetches what its branch has got since then. Safe after any crash. */
 export async function openClone(options: CloneOptions): Promise<Clone> {
-  throw new Error(`not built yet: ${options.folder}`);
+  const folder = resolve(options.folder);
+  const making: Making = {
+    ...options,
+    folder,
+    env: options.env ?? ownEnvironment(),
+    login: loginOf(addressOf(options.remote)),
+    cookie: `clone-${sha256(folder).slice(0, 24)}`,
+  };
+  return onDisk(async () => {
+    await mkdir(dirname(folder), { recursive: true });
+    await clearUnfinished(folder);
+    const note = (await cloneIn(making)) ?? (await makeClone(making));
+    const root = await realpath(folder);
+    const close = await ownClone(join(root, ".git"), folder);
+    try {
+      await killLeftovers(making.cookie);
+      await clearClone(join(root, ".git"));
+      const remote = createRemote({ ...making, root });
+      const branch = options.branch ?? note.branch;
+      await followBranch({ root, folder, branch, remote, env: making.env, onNotice: noticing(options) });
+      await writeNote(root, { address: remote.address, branch });
+      return { root, branch, remote, close };
+    } catch (error) {
+      await close();
+      throw error;
+    }
+  });
+}
+
+interface Making extends CloneOptions {
+  readonly env: Environment;
+  readonly login: Login;
+  readonly cookie: string;
+}
+
+/** Says that a clone is ours, and was finished. */
+interface CloneNote {
+  readonly address: string;
+  readonly branch: string;
+}
+
+const NOTE = "remand-clone";
+
+const noticing =
+  ({ onNotice }: CloneOptions): ((text: string) => void) =>
+  (text) =>
+    onNotice?.(text);
+
+/** A path is meant from here, not from where the clone will be. */
+function addressOf(remote: string): string {
+  const isAddress = /^[a-z][a-z0-9+.-]*:\/\//i.test(remote) || /^[^/]+:/.test(remote);
+  return isAddress && !existsSync(remote) ? remote : resolve(remote);
+}
+
+/** The clone that is there; `null` where there is none. One that git cannot use is moved aside, for whoever wants it. */
+async function cloneIn(making: Making): Promise<CloneNote | null> {
+  const { folder, env } = making;
+  const names = await readdir(folder).catch(() => []);
+  if (names.length === 0) return null;
+  const note = await readNote(folder);
+  if (note === null) {
+    throw new RemandError(
+      "workspace-broken",
+      `${folder} holds something that is no clone of Remand's`,
+      "Give the worker a folder of its own, which is empty or not there yet.",
+    );
+  }
+  const head = await createGit(folder, env).ask(["rev-parse", "--verify", "--quiet", "HEAD^{tree}"]);
+  if (head.exitCode === 0) return note;
+  let number = 1;
+  while (existsSync(`${folder}.lost-${number}`)) number++;
+  await rename(folder, `${folder}.lost-${number}`);
+  noticing(making)(`the clone in ${folder} was damaged; it is now ${folder}.lost-${number}, and is made anew`);
+  return null;
+}
+
+/** Made beside its place, and moved there as the last thing: whatever is there was finished. */
+async function makeClone(making: Making): Promise<CloneNote> {
+  const { folder, login, env, branch } = making;
+  const unfinished = `${folder}${MAKING}${ownName()}`;
+  try {
+    const call = createPatientGit({ ...making, root: dirname(folder) });
+    const which = branch === undefined ? [] : ["--branch", branch];
+    const args = ["clone", "--quiet", "--no-checkout", "--single-branch", "--origin", REMOTE_NAME, ...which];
+    const answer = await call("there is nothing to work on", [...args, "--", login.address, unfinished]);
+    if (answer.exitCode !== 0) throw cannotClone(answer.stderr, login.address, branch);
+    const git = createGit(unfinished, env);
+    const head = await git.ask(["symbolic-ref", "--quiet", "--short", "HEAD"]);
+    const isBorn = (await git.ask(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"])).exitCode === 0;
+    if (!isBorn || head.exitCode !== 0) throw nothingThere(login.address);
+    const note = { address: login.address, branch: branch ?? line(head.stdout) };
+    await writeNote(unfinished, note);
+    await rename(unfinished, folder).catch((error: NodeJS.ErrnoException) => {
+      // Another process was quicker, and whose it is now is seen to next.
+      if (error.code !== "ENOTEMPTY" && error.code !== "EEXIST") throw error;
+    });
+    return note;
+  } finally {
+    await rm(unfinished, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+function cannotClone(words: string, address: string, branch: string | undefined): RemandError {
+  if (!/remote branch .* not found/i.test(words)) return remoteError("there is nothing to work on", address, words);
+  return noBranch(address, branch ?? "");
+}
+
+function nothingThere(address: string): RemandError {
+  return new RemandError(
+    "no-commits",
+    `${address} has no commits on its own branch, so there is nothing to start from`,
+    "Push a first commit to it, or name the branch that work is for.",
+  );
+}
+
+async function readNote(folder: string): Promise<CloneNote | null> {
+  const text = await readFile(join(folder, ".git", NOTE), "utf8").catch(() => null);
+  return text === null ? null : (JSON.parse(text) as CloneNote);
+}
+
+async function writeNote(folder: string, note: CloneNote): Promise<void> {
+  const file = join(folder, ".git", NOTE);
+  await writeFile(`${file}.new`, JSON.stringify(note));
+  await rename(`${file}.new`, file);
 }

@@ -1,7 +1,154 @@
-/** The repository that all machines share. Trouble with the network is waited out, within a bound. */
+import { setTimeout as pause } from "node:timers/promises";
+import { RemandError } from "../../domain/error.ts";
+import type { Environment } from "../process/environment.ts";
+import { createGit, type GitAnswer } from "./git.ts";
+import type { Login } from "./shared-login.ts";
+import { remoteError, troubleIn } from "./shared-trouble.ts";
+
+/** The repository that all machines share. Trouble that may pass by itself is waited out, within a bound. */
 export interface Remote {
   /** What it is called in the clone. */
   readonly name: string;
   /** Its address, without a login. */
   readonly address: string;
+  /** `false` where the remote has not got what was asked for. */
+  fetch(specs: readonly string[]): Promise<boolean>;
+  /** All refs that such patterns name, with the commits they stand for. */
+  list(patterns: readonly string[]): Promise<ReadonlyMap<string, string>>;
+  /** What became of each ref. */
+  push(pushes: readonly Push[], patience?: "patient" | "once"): Promise<ReadonlyMap<string, Pushed>>;
+}
+
+export interface Push {
+  readonly ref: string;
+  /** `null`: it is taken away. */
+  readonly commit: string | null;
+  /** Written over, if it is still there by then. By default it only goes forward. */
+  readonly over?: string;
+}
+
+/** `elsewhere`: the ref stands where it could not go on from, and nothing was changed. */
+export type Pushed = "done" | "elsewhere";
+
+export interface RemoteOptions {
+  readonly root: string;
+  readonly login: Login;
+  readonly env: Environment;
+  /** By it a call is found that outlived us. */
+  readonly cookie: string;
+  readonly signal?: AbortSignal;
+  /** How long is waited before each further try. */
+  readonly waitsMs?: readonly number[];
+}
+
+export const REMOTE_NAME = "origin";
+
+const WAITS_MS = [200, 500, 1000, 2000, 4000, 8000];
+const CALL_MS = 10 * 60_000;
+
+export function createRemote(options: RemoteOptions): Remote {
+  const { login } = options;
+  const call = createPatientGit(options);
+
+  return {
+    name: REMOTE_NAME,
+    address: login.address,
+    async fetch(specs) {
+      const answer = await call("nothing could be fetched", [...FETCH, "--", REMOTE_NAME, ...specs]);
+      if (answer.exitCode === 0) return true;
+      if (troubleIn(answer.stderr) === "not-there") return false;
+      throw remoteError("nothing could be fetched", login.address, answer.stderr);
+    },
+    async list(patterns) {
+      const answer = await call("the branches cannot be listed", ["ls-remote", "--", REMOTE_NAME, ...patterns]);
+      if (answer.exitCode !== 0) throw remoteError("the branches cannot be listed", login.address, answer.stderr);
+      const lines = answer.stdout.split("\n").filter((line) => line !== "");
+      return new Map(lines.map((line) => [line.slice(line.indexOf("\t") + 1), line.slice(0, line.indexOf("\t"))]));
+    },
+    async push(pushes, patience = "patient") {
+      if (pushes.length === 0) return new Map();
+      const leases = pushes.flatMap(({ ref, over }) => (over === undefined ? [] : `--force-with-lease=${ref}:${over}`));
+      const specs = pushes.map(({ ref, commit }) => `${commit ?? ""}:${ref}`);
+      const what = "the work could not be sent";
+      const answer = await call(what, [...PUSH, ...leases, "--", REMOTE_NAME, ...specs], patience);
+      return pushedIn(answer, (words) => remoteError(what, login.address, words));
+    },
+  };
+}
+
+/** Nothing but what is asked for is fetched: a fleet's remote has as many branches as there are stories. */
+const FETCH = [
+  "fetch",
+  "--quiet",
+  "--no-tags",
+  "--no-write-fetch-head",
+  "--no-recurse-submodules",
+  // The remote may itself have only the end of a history.
+  "--update-shallow",
+  "--refmap=",
+];
+
+const PUSH = ["push", "--porcelain", "--no-verify", "--no-follow-tags", "--no-signed", "--recurse-submodules=no"];
+
+const SETTINGS = [
+  "http.lowSpeedLimit=100",
+  "http.lowSpeedTime=60",
+  // What comes is one file that is there or not: a kill never leaves a commit here without its files.
+  "fetch.unpackLimit=1",
+];
+
+/** Calls git until it is answered, or until trouble has lasted too long. No word of a login leaves it. */
+export function createPatientGit(
+  options: RemoteOptions,
+): (what: string, args: readonly string[], patience?: "patient" | "once") => Promise<GitAnswer> {
+  const { root, login, env, cookie, signal } = options;
+  const settings = [...login.settings, ...SETTINGS];
+  const git = createGit(root, { ...env, ...login.env }, settings, cookie);
+  const once = async (args: readonly string[]): Promise<GitAnswer> => {
+    try {
+      const answer = await git.ask(args, { timeoutMs: CALL_MS });
+      return { ...answer, stdout: login.hidden(answer.stdout), stderr: login.hidden(answer.stderr) };
+    } catch (error) {
+      if (!(error instanceof RemandError) || error.code !== "git-failed") throw error;
+      return { exitCode: -1, stdout: "", stderr: login.hidden(error.message) };
+    }
+  };
+  return async (what, args, patience = "patient") => {
+    const waits = patience === "once" ? [] : (options.waitsMs ?? WAITS_MS);
+    for (const waitMs of waits) {
+      const answer = await once(args);
+      const isPassing = answer.exitCode !== 0 && troubleIn(`${answer.stderr}\n${answer.stdout}`) === "passing";
+      if (!isPassing) return answer;
+      await waited(waitMs, signal, () => remoteError(what, login.address, answer.stderr));
+    }
+    return once(args);
+  };
+}
+
+async function waited(ms: number, signal: AbortSignal | undefined, error: () => RemandError): Promise<void> {
+  try {
+    await pause(ms, undefined, signal === undefined ? {} : { signal });
+  } catch {
+    // Told to stop: what was the matter then is what is the matter.
+    throw error();
+  }
+}
+
+/** A ref that others have moved is an answer; everything else that is refused is an error. */
+function pushedIn(
+  { exitCode, stdout, stderr }: GitAnswer,
+  error: (words: string) => RemandError,
+): ReadonlyMap<string, Pushed> {
+  const pushed = new Map<string, Pushed>();
+  for (const line of stdout.split("\n")) {
+    const [flag = "", names = "", summary = ""] = line.split("\t");
+    if (!names.includes(":")) continue;
+    const isElsewhere =
+      flag === "!" && /non-fast-forward|fetch first|stale info|needs force|already exists/.test(summary);
+    if (flag === "!" && !isElsewhere) throw error(`${summary}\n${stderr}`);
+    pushed.set(names.slice(names.indexOf(":") + 1), isElsewhere ? "elsewhere" : "done");
+  }
+  const isAnswered = exitCode === 0 || [...pushed.values()].includes("elsewhere");
+  if (!isAnswered) throw error(stderr);
+  return pushed;
 }

@@ -47,10 +47,10 @@ export const ownName = (): string => `${process.pid}-${randomBytes(4).toString("
 /** Places of those who were killed before they could take them away. */
 export async function clearLeft(repository: Repository, folder: string): Promise<void> {
   const names = await readdir(folder).catch(() => []);
-  for (const name of names) if (!isAlive(Number(name.split("-")[0]))) await takeAway(repository, join(folder, name));
+  for (const name of names) if (!isAlivePid(Number(name.split("-")[0]))) await takeAway(repository, join(folder, name));
 }
 
-function isAlive(pid: number): boolean {
+export function isAlivePid(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;

@@ -9,7 +9,14 @@ import { clearAfterCrash } from "./after-crash.ts";
 import { bringBack } from "./bring-back.ts";
 import { onDisk } from "./disk-error.ts";
 import { changedPaths, diffText, fileText } from "./history.ts";
-import { branchStanding, mergeBranch, publishBranch, targetOf, updateBranch } from "./integration.ts";
+import {
+  branchStanding,
+  localTarget,
+  mergeBranch,
+  publishBranch,
+  updateBranch,
+  type TargetBranch,
+} from "./integration.ts";
 import { makeWorktree, type MakeOptions } from "./make-worktree.ts";
 import { treeWithOlder } from "./put-back.ts";
 import { commitTree, isSameNote, TRAILERS, trailersOf, updateRefs } from "./refs.ts";
@@ -57,8 +64,15 @@ export interface WorktreeOptions {
 
 const SETUP_TIMEOUT_MS = 15 * 60 * 1000;
 
+/** How a repository is shared with machines that work on the same stories. */
+export interface Sharing {
+  readonly target: TargetBranch;
+  /** Does work at a story's place, after whatever another machine did meanwhile has been brought there. */
+  visit<T>(repository: Repository, site: Site, work: () => Promise<T>): Promise<T>;
+}
+
 /** A worktree for each story, on a branch of its own. The user's checkout is not touched. */
-export function createWorktrees(options: WorktreeOptions): Workspace & Integration {
+export function createWorktrees(options: WorktreeOptions, sharing?: Sharing): Workspace & Integration {
   const repositoryNow = repositoryOpener(options.root, options.env);
   const turns = createTurns();
   const onNotice = noticingOnce(options);
@@ -70,6 +84,7 @@ export function createWorktrees(options: WorktreeOptions): Workspace & Integrati
     // No story is called so.
     alone: (work) => turns.take("/", work),
   };
+  const target = sharing?.target ?? localTarget(making.base);
   const seen = new Set<StoryId>();
 
   /** One thing at a time happens to a story's place, and nothing before those are gone who worked there for a dead engine. */
@@ -83,7 +98,8 @@ export function createWorktrees(options: WorktreeOptions): Workspace & Integrati
         if (!seen.has(story))
           await clearAfterCrash(repository.commonDir, site.cookie, Object.values(site.refs), site.index);
         seen.add(story);
-        return work({ ...repository, git: repository.gitFor(site.cookie) }, site);
+        const own = { ...repository, git: repository.gitFor(site.cookie) };
+        return sharing === undefined ? work(own, site) : sharing.visit(own, site, () => work(own, site));
       }),
     );
   }
@@ -105,14 +121,14 @@ export function createWorktrees(options: WorktreeOptions): Workspace & Integrati
       at(story, (repository, site) => putBack(repository, site, paths, from, note)),
     forget: (story) => at(story, forget),
     dispose: (story) => at(story, (repository, site) => dispose(repository, site, making)),
-    target: async () => targetOf(await repositoryNow(), making.base),
-    standing: (story) => at(story, (repository, site) => branchStanding(repository, site, making.base)),
-    update: (story, note) => at(story, (repository, site) => updateBranch(repository, site, making.base, note)),
+    target: async () => target.read(await repositoryNow()),
+    standing: (story) => at(story, (repository, site) => branchStanding(repository, site, target)),
+    update: (story, note) => at(story, (repository, site) => updateBranch(repository, site, target, note)),
     // Two stories that are merged at once would each find the target moved by the other.
     merge: (story, note) =>
-      turns.take("/merge", () => at(story, (repository, site) => mergeBranch(repository, site, making.base, note))),
+      turns.take("/merge", () => at(story, (repository, site) => mergeBranch(repository, site, target, note))),
     publish: (story) =>
-      at(story, (repository, site) => publishBranch(repository, site, making.base, options.remote ?? "origin")),
+      at(story, (repository, site) => publishBranch(repository, site, target, options.remote ?? "origin")),
   };
 }
 

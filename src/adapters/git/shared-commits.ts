@@ -1,0 +1,57 @@
+import { RemandError } from "../../domain/error.ts";
+import type { StoryId } from "../../domain/ids.ts";
+import type { Git } from "./git.ts";
+import { refName } from "./refs.ts";
+import type { Remote } from "./shared-remote.ts";
+
+/** A commit's own name on the remote: nobody else ever wants it for anything else. */
+export const attemptRef = (story: StoryId, commit: string): string => `${attemptRefs(story)}${commit}`;
+
+/** All of a story's begin so. */
+export const attemptRefs = (story: StoryId): string => `refs/remand/attempts/${refName(story)}/`;
+
+export const branchRef = (story: StoryId): string => `refs/heads/remand/${refName(story)}`;
+
+export interface Fetching {
+  readonly git: Git;
+  readonly remote: Remote;
+}
+
+/** Gets a story's commit to this machine. */
+export async function fetchCommit({ git, remote }: Fetching, story: StoryId, commit: string): Promise<void> {
+  // A story that has ended has only its branch; and what has no name any more may still be given out by its number.
+  for (const spec of [attemptRef(story, commit), branchRef(story), commit]) {
+    if (await isHere(git, commit)) return;
+    await remote.fetch([spec]);
+  }
+  if (await isHere(git, commit)) return;
+  throw new RemandError(
+    "workspace-broken",
+    `the commit ${commit.slice(0, 12)} of ${story}, which the journal names, is not at ${remote.address}`,
+    `Look for it in the clones of other workers, and push it to ${attemptRef(story, commit)}.`,
+  );
+}
+
+/** Gets trees and commits here that may have been made elsewhere, for reading. Says whether any was missing. */
+export async function fetchObjects(
+  { git, remote }: Fetching,
+  story: StoryId | null,
+  names: readonly string[],
+): Promise<boolean> {
+  const missing: string[] = [];
+  for (const name of names) if (OBJECT.test(name) && !(await isHere(git, name))) missing.push(name);
+  if (missing.length === 0) return false;
+  // A tree has no name on the remote, and not every server gives out what has none: then with the commits it is in.
+  if (await remote.fetch(missing)) return true;
+  const patterns = story === null ? ["refs/remand/attempts/*", "refs/heads/remand/*"] : [`${attemptRefs(story)}*`];
+  const named = [...(await remote.list([...patterns, ...(story === null ? [] : [branchRef(story)])])).keys()];
+  for (let at = 0; at < named.length; at += AT_ONCE) await remote.fetch(named.slice(at, at + AT_ONCE));
+  return true;
+}
+
+const AT_ONCE = 200;
+
+const OBJECT = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
+
+const isHere = async (git: Git, name: string): Promise<boolean> =>
+  (await git.ask(["cat-file", "-e", `${name}^{tree}`])).exitCode === 0;

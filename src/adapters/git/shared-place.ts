@@ -1,0 +1,71 @@
+import { readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { treeId, type TreeId } from "../../domain/ids.ts";
+import { bringBack } from "./bring-back.ts";
+import type { Git } from "./git.ts";
+import { commitTree, TRAILERS, updateRefs } from "./refs.ts";
+import { line, type Repository } from "./repository.ts";
+import { worktreeState } from "./worktree-place.ts";
+import { settle, standingOf, withTree, type Site, type Standing } from "./worktree-site.ts";
+
+/**
+ * Brings a story's branch, and its worktree where there is one, to the commit that the journal names. What is there and
+ * in no such commit was left by somebody who was interrupted, or whose place another machine has taken: it is dropped,
+ * and can be found under a name of its own until something else is dropped.
+ */
+export async function bringTo(
+  { git }: Repository,
+  site: Site,
+  { commit, base }: { readonly commit: string; base(): Promise<string> },
+): Promise<void> {
+  const standing = await standingOf(git, site);
+  const isThere = standing.branch?.commit === commit && standing.kept?.commit === commit;
+  const state = await worktreeState(site.path);
+  if (state.is === "ready") {
+    const to = treeId(line(await git.run(["rev-parse", "--verify", `${commit}^{tree}`])));
+    await withTree(git, site, state.gitDir, async (now, index) => {
+      if (now === to && isThere) return;
+      await drop(git, site, standing, now);
+      await bringBack(git, { top: site.path, index, from: now, to, overwrite: true });
+    });
+  }
+  if (!isThere || standing.base === undefined) {
+    await updateRefs(git, [
+      { ref: site.refs.branch, to: commit },
+      { ref: site.refs.kept, to: commit },
+      { ref: site.refs.base, to: await base() },
+    ]);
+  }
+  if (state.is === "ready") await settle(git, site, state.gitDir);
+}
+
+/** What is about to go, as a commit: the files, and whatever commits they stand on. */
+async function drop(git: Git, site: Site, { branch, kept }: Standing, now: TreeId): Promise<void> {
+  const tip = branch ?? kept;
+  const dropped =
+    tip?.tree === now
+      ? tip.commit
+      : await commitTree(git, {
+          tree: now,
+          parents: tip === undefined ? [] : [tip.commit],
+          subject: "remand: left by an interrupted attempt",
+          trailers: [[TRAILERS.story, site.story]],
+        });
+  await updateRefs(git, [{ ref: site.refs.dropped, to: dropped }]);
+}
+
+/** Which run the files of a worktree belong to. It goes when the worktree goes. */
+const RUN = "remand-run";
+
+export async function runIn(site: Site): Promise<string | null> {
+  const state = await worktreeState(site.path);
+  return state.is === "ready" ? await readFile(join(state.gitDir, RUN), "utf8").catch(() => null) : null;
+}
+
+/** `null`: whatever is there belongs to nothing that still runs. */
+export async function noteRun(site: Site, run: string | null): Promise<void> {
+  const state = await worktreeState(site.path);
+  if (state.is !== "ready") return;
+  if (run === null) await rm(join(state.gitDir, RUN), { force: true });
+  else await writeFile(join(state.gitDir, RUN), run);
+}

@@ -1,0 +1,68 @@
+import { RemandError } from "../../domain/error.ts";
+
+/** What kept git from reaching a remote, as far as it can be told by its words. */
+export type RemoteTrouble =
+  /** It may go by itself: the network, or somebody who writes there at the same moment. */
+  | "passing"
+  | "no-repository"
+  | "no-rights"
+  /** It is reached, and has no such branch or commit. */
+  | "not-there"
+  | "other";
+
+const WORDS: readonly (readonly [RemoteTrouble, RegExp])[] = [
+  // SSH says of everything that the rights may be wrong, so what it says before that counts.
+  ["passing", /could not resolve host|connection (?:refused|reset|timed out|closed)|network is (?:unreachable|down)/i],
+  [
+    "passing",
+    /no route to host|unable to (?:connect|look ?up)|operation timed out|temporary failure|took longer than/i,
+  ],
+  ["passing", /early eof|hung up unexpectedly|unexpected disconnect|rpc failed|broken pipe|gnutls_handshake/i],
+  ["passing", /requested url returned error: (?:429|5\d\d)|failed to report status|kex_exchange_identification/i],
+  [
+    "passing",
+    /cannot lock ref|unable to lock|failed to (?:update|write) ref|incorrect old value|\.lock': file exists/i,
+  ],
+  ["no-rights", /permission denied|authentication failed|could not read (?:username|password)|error: 40[13]\b/i],
+  ["no-rights", /service not enabled|insufficient permission|access (?:denied|rejected)(?! or)|not allowed to push/i],
+  ["no-rights", /hook declined|protected branch|read-only|dubious ownership|is not allowed|denied to /i],
+  ["no-repository", /does not appear to be a git repository|repository (?:'.*' )?(?:not found|does not exist)/i],
+  ["no-repository", /repository not exported|no such (?:repository|project)|error: 404\b|not a git repository/i],
+  ["no-repository", /does not exist|couldn't find (?:a )?repository/i],
+  ["not-there", /couldn't find remote ref|not our ref|remote branch .* not found|no such ref|bad object/i],
+];
+
+export function troubleIn(words: string): RemoteTrouble {
+  return WORDS.find(([, pattern]) => pattern.test(words))?.[0] ?? "other";
+}
+
+/** The same for a person. `words` must hold no login any more. */
+export function remoteError(what: string, address: string, words: string): RemandError {
+  const said = words.trim().split("\n").slice(-3).join(" ").trim();
+  switch (troubleIn(words)) {
+    case "passing":
+      return new RemandError(
+        "forge-unreachable",
+        `${what}: ${address} cannot be reached, or is busy: ${said}`,
+        "Look at the network and at the remote; the step is tried again by itself.",
+      );
+    case "no-repository":
+      return new RemandError(
+        "not-a-repository",
+        `${what}: there is no repository at ${address}, or it is not shown to us`,
+        "Look at the address, and at who may read there: git ls-remote.",
+      );
+    case "no-rights":
+      return new RemandError(
+        "forge-refused",
+        `${what}: ${address} does not allow it: ${said}`,
+        "Give this worker a login, or a key, that may read and push there (branches remand/* and refs/remand/*).",
+      );
+    default:
+      return new RemandError(
+        "git-failed",
+        `${what}: ${said === "" ? "git does not say why" : said}`,
+        "See what git says, mend it at the remote or in the clone, and run the same command again.",
+      );
+  }
+}

@@ -139,7 +139,7 @@ describe("patience", () => {
     proxy.network("freeze");
     const error = await journal.append(A, 1, [started()], 1).catch((caught: unknown) => caught);
     expect(error).toMatchObject({ code: "journal-unreachable" });
-    expect(String((error as Error).message)).toContain("does not answer");
+    expect((error as Error).message).toContain("does not answer");
     expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toContain("s3cret");
     proxy.network("well");
     // Nothing of it is there, and the journal is of use again.
@@ -151,12 +151,15 @@ describe("patience", () => {
     await journal.append(A, 0, [started()], 1);
     proxy.network("freeze");
     const reading = lines(journal);
-    const refused = expect(reading).rejects.toThrow();
+    const refusal = reading.then(
+      () => null,
+      (error: Error) => error.message,
+    );
     await sleep(50);
     proxy.cut();
     await proxy.close();
     await journal.close();
-    await refused;
+    expect(await refusal).toMatch(/closed|does not answer|cannot be reached/);
     proxy = await startProxy(server.port);
   });
 });

@@ -9,7 +9,9 @@ beforeAll(async () => {
   server = await startPostgres();
 });
 afterAll(() => server.stop());
-afterEach(() => void vi.doUnmock("pg"));
+afterEach(() => {
+  vi.doUnmock("pg");
+});
 
 const refusal = async (place: string): Promise<Error & { code?: string; hint?: string }> =>
   createPostgresJournal(place).then(

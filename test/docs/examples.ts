@@ -93,6 +93,7 @@ export function runSteps(steps: readonly Step[], main: string): readonly string[
     // Scripts of a document find the package as if it had been installed.
     mkdirSync(join(folder, "node_modules"));
     symlinkSync(repository, join(folder, "node_modules", "remand"));
+    symlinkSync(join(repository, "node_modules", "@opentelemetry"), join(folder, "node_modules", "@opentelemetry"));
     const work = join(folder, "work");
     mkdirSync(work);
     return steps.flatMap((step) => (step.kind === "file" ? writeStep(step, work) : runStep(step, work, bin)));

@@ -23,6 +23,16 @@ function scored(half: "shown" | "kept-out"): readonly Scored[] {
 const wrong = (logs: readonly Scored[]): readonly Scored[] =>
   logs.filter(({ wanted, reading }) => reading.class !== wanted);
 
+/** How often one class was taken for another. */
+function confusions(logs: readonly Scored[]): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const { wanted, reading } of wrong(logs)) {
+    const key = `${wanted} for ${reading.class}`;
+    counts[key] = (counts[key] ?? 0) + 1;
+  }
+  return counts;
+}
+
 describe("why an outside CI run failed", () => {
   test("every log that the rules were made with is told right", () => {
     const logs = scored("shown");
@@ -30,19 +40,19 @@ describe("why an outside CI run failed", () => {
     expect(wrong(logs).map(({ name, reading }) => `${name}: ${reading.class}, ${reading.reason}`)).toEqual([]);
   });
 
-  test("of the logs that were kept out nine in ten are told right", () => {
+  test("of the logs that were kept out ninety-five in a hundred are told right", () => {
     const logs = scored("kept-out");
     const right = logs.length - wrong(logs).length;
-    console.log(`kept-out: ${right} of ${logs.length}`);
+    // Which of them are wrong is not said: nobody is to look at them while the rules are changed.
+    console.log(`kept-out: ${right} of ${logs.length}`, confusions(logs));
     expect(logs.length).toBeGreaterThanOrEqual(30);
-    expect(right / logs.length).toBeGreaterThanOrEqual(0.9);
+    expect(right / logs.length).toBeGreaterThanOrEqual(0.95);
   });
 
   test("in neither half is trouble of the surroundings ever charged to an agent", () => {
-    const charged = [...scored("shown"), ...scored("kept-out")].filter(
-      ({ wanted, reading }) => wanted === "infrastructure" && reading.class !== "infrastructure",
-    );
-    expect(charged.map(({ name }) => name)).toEqual([]);
+    const outside = [...scored("shown"), ...scored("kept-out")].filter(({ wanted }) => wanted === "infrastructure");
+    expect(outside.length).toBeGreaterThanOrEqual(30);
+    expect(confusions(outside)).toEqual({});
   });
 });
 

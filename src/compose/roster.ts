@@ -16,6 +16,7 @@ import { COOKIE_VARIABLE } from "../adapters/process/leftovers.ts";
 import { createRoster, type Casting } from "../adapters/roster/roster.ts";
 import { problemText } from "../writers/problem-text.ts";
 import { acpAgent, clientAgent } from "./client-agents.ts";
+import { defaultRole } from "./default-roles.ts";
 
 interface Parts {
   readonly clock: Clock;
@@ -109,13 +110,23 @@ async function scriptedAgent(file: string, role: string, { clock }: Parts): Prom
   return createScriptedAgent({ name: role, script, role, clock });
 }
 
-/** The role file, where there is one; a role without a file is told what to do by the assignment alone. */
+/**
+ * The role file: the project's, else the one that is shipped for roles of that name; any other role is told what to do
+ * by the assignment alone. One that cannot be read is an error: the role would silently be somebody else.
+ */
 async function roleFile(root: string, role: string, config: AgentConfig): Promise<AgentFile | null> {
-  const file = config.file === undefined ? join(root, ".claude", "agents", `${role}.md`) : resolve(root, config.file);
-  const text = await textOf(file);
-  if (text !== null) return readAgentFile(file, text).agent;
-  if (config.file === undefined) return null;
-  throw new RemandError("file-missing", `there is no role file ${file}`, `Mend \`agents.${role}.file\`.`);
+  const own = config.file === undefined ? join(root, ".claude", "agents", `${role}.md`) : resolve(root, config.file);
+  const text = await textOf(own);
+  if (text === null && config.file !== undefined)
+    throw new RemandError("file-missing", `there is no role file ${own}`, `Mend \`agents.${role}.file\`.`);
+  if (text === null) return defaultRole(role);
+  const { agent, problems } = readAgentFile(own, text);
+  if (agent !== null) return agent;
+  throw new RemandError(
+    "config-invalid",
+    problems.map((problem) => problemText(problem, { color: false })).join("\n"),
+    "Mend the role file.",
+  );
 }
 
 async function textOf(file: string): Promise<string | null> {

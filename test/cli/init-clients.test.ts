@@ -269,6 +269,21 @@ describe("remand init for clients", () => {
     expect(await remand("--dry-run")).toMatchObject({ exit: 2 });
   });
 
+  it("copies the default roles, leaves those that are there, and takes back those that nobody changed", async () => {
+    put(".claude/agents/critic.md", "mine\n");
+    const before = everything();
+    const ran = await remand("--roles");
+    expect(ran).toMatchObject({ exit: 0, out: told("left", ".claude/agents/critic.md") });
+    expect(ran.err).not.toContain("remand.yaml");
+    expect(get(".claude/agents/critic.md")).toBe("mine\n");
+    expect(get(".claude/agents/tdd-pair.md")).toMatch(/^---\nname: tdd-pair\n/);
+    put(".claude/agents/auditor.md", "changed\n");
+    await remand("--roles", "--uninstall");
+    expect(get(".claude/agents/auditor.md")).toBe("changed\n");
+    rmSync(join(root, ".claude/agents/auditor.md"));
+    expect(everything()).toEqual(before);
+  });
+
   it("lives with a record that somebody spoilt", async () => {
     put(".claude/settings.json", "{ }");
     await remand("--claude");

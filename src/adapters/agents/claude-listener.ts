@@ -3,6 +3,7 @@ import type { ClientListener, Heard } from "./client-agent.ts";
 import { together, type Used } from "./client-usage.ts";
 import { amountIn, eventIn, listIn, shownCall, shownLines, textIn, type WireEvent } from "./client-wire.ts";
 import { claudeError } from "./claude-errors.ts";
+import { partsByModel, partsIn, partsTogether, type TokenParts } from "./token-parts.ts";
 
 /** A wait that is longer than this is the engine's to wait, which holds nothing open meanwhile. */
 const LONGEST_WAIT_MS = 30_000;
@@ -10,7 +11,16 @@ const LONGEST_WAIT_MS = 30_000;
 /** Listens to `claude -p --output-format stream-json`. */
 export function createClaudeListener(onEvent: AgentControl["onEvent"], now: () => number): ClientListener {
   const show = (line: string): void => onEvent({ type: "output", line });
-  const so: SoFar = { denied: [], calls: new Map(), runs: null, result: null, session: null, said: "", word: "" };
+  const so: SoFar = {
+    denied: [],
+    calls: new Map(),
+    runs: null,
+    parts: null,
+    result: null,
+    session: null,
+    said: "",
+    word: "",
+  };
   return {
     hear(event) {
       so.session = textIn(event["session_id"]) ?? so.session;
@@ -32,6 +42,7 @@ export function createClaudeListener(onEvent: AgentControl["onEvent"], now: () =
         case "result":
           so.result = event;
           so.runs = together(so.runs, usedIn(event["model_usage_since_last_result"]));
+          so.parts = bothParts(so.parts, partsByModel(event["model_usage_since_last_result"], INPUT, "outputTokens"));
           return null;
         default:
           return null;
@@ -48,6 +59,7 @@ interface SoFar {
   readonly calls: Map<string, string>;
   /** Work in the background makes more than one result; each counts from the one before. */
   runs: Used | null;
+  parts: TokenParts | null;
   result: WireEvent | null;
   session: string | null;
   said: string;
@@ -89,7 +101,7 @@ function hearRetry(event: WireEvent, nowMs: number, show: (line: string) => void
   return null;
 }
 
-function heardOf({ result, runs, session, said, word, denied, resetsAt }: SoFar): Heard {
+function heardOf({ result, runs, parts, session, said, word, denied, resetsAt }: SoFar): Heard {
   const errors = listIn(result?.["errors"]).flatMap((error) => textIn(error) ?? []);
   const isUnknownSession = errors.some((error) => /No conversation found/i.test(error));
   const text = textIn(result?.["result"]);
@@ -109,6 +121,7 @@ function heardOf({ result, runs, session, said, word, denied, resetsAt }: SoFar)
       conversation: usedIn(result?.["modelUsage"]),
       leastTokens: runs?.tokens ?? mainLoopTokens(result),
     },
+    parts: parts ?? mainLoopParts(result),
     denied: [...denied, ...refusals],
     error: isError ? failureIn(result, word, text ?? (errors.join("; ") || "it did not say why"), resetsAt) : null,
     isUnknownSession,
@@ -126,7 +139,18 @@ function mainLoopTokens(result: WireEvent | null): number {
   return MAIN_LOOP_TOKENS.reduce((sum, field) => sum + Math.round(amountIn(usage[field]) ?? 0), 0);
 }
 
-const MAIN_LOOP_TOKENS = ["input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"];
+function mainLoopParts(result: WireEvent | null): TokenParts | null {
+  if (result === null) return null;
+  const { model = null } = partsByModel(result["modelUsage"], INPUT, "outputTokens") ?? {};
+  return { ...partsIn(result["usage"], MAIN_LOOP_INPUT, "output_tokens"), model };
+}
+
+function bothParts(first: TokenParts | null, second: TokenParts | null): TokenParts | null {
+  return first === null || second === null ? (first ?? second) : partsTogether(first, second);
+}
+
+const MAIN_LOOP_INPUT = ["input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"];
+const MAIN_LOOP_TOKENS = [...MAIN_LOOP_INPUT, "output_tokens"];
 
 /** By model. A price that the client made up is no price. */
 function usedIn(byModel: unknown): Used | null {
@@ -142,4 +166,5 @@ function usedIn(byModel: unknown): Used | null {
   return used;
 }
 
-const TOKENS = ["inputTokens", "outputTokens", "cacheReadInputTokens", "cacheCreationInputTokens"];
+const INPUT = ["inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens"];
+const TOKENS = [...INPUT, "outputTokens"];

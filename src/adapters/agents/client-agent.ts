@@ -10,6 +10,7 @@ import { CLIENT_NEEDS, findClient } from "./client-program.ts";
 import { together, usageOf, type Counted } from "./client-usage.ts";
 import { readWireEvent, type WireEvent } from "./client-wire.ts";
 import { failed, messageOf } from "./failed-result.ts";
+import { usageOfParts, type TokenParts } from "./token-parts.ts";
 
 export interface ClientAgentOptions {
   /** A path, or a name on the PATH. Without it the client is looked for by its own name, then among the packages. */
@@ -60,6 +61,8 @@ export interface Heard {
   readonly text: string;
   readonly output: unknown;
   readonly counted: Counted;
+  /** Input and output apart, where it says so. */
+  readonly parts: TokenParts | null;
   readonly denied: readonly string[];
   readonly error: AgentError | null;
   /** It does not know the conversation that it was told to go on with. */
@@ -225,6 +228,7 @@ function resultOf(
     denied: heard.denied,
     error,
     durationMs: ended.durationMs,
+    ...usageOfParts(heard.parts, used?.tokens ?? null),
   };
 }
 

@@ -5,6 +5,7 @@ import type { Used } from "./client-usage.ts";
 import { amountIn, eventIn, listIn, shownLines, textIn, type WireEvent } from "./client-wire.ts";
 import { codexError } from "./codex-errors.ts";
 import { withoutNulls } from "./codex-schema.ts";
+import { partsIn, type TokenParts } from "./token-parts.ts";
 
 /** Listens to `codex exec --json`. */
 export function createCodexListener(
@@ -12,7 +13,15 @@ export function createCodexListener(
   onEvent: AgentControl["onEvent"],
   now: () => number,
 ): ClientListener {
-  const so: SoFar = { denied: [], session: null, said: "", conversation: null, failure: null, isOver: false };
+  const so: SoFar = {
+    denied: [],
+    session: null,
+    said: "",
+    conversation: null,
+    parts: null,
+    failure: null,
+    isOver: false,
+  };
   return {
     hear(event) {
       hear(event, so, onEvent);
@@ -29,6 +38,7 @@ export function createCodexListener(
       text: so.said,
       output: outputSchema === null || !so.isOver || so.failure !== null ? null : outputIn(so.said, outputSchema),
       counted: { run: null, conversation: so.conversation, leastTokens: 0 },
+      parts: so.parts,
       denied: so.denied,
       error: so.failure === null ? startError(ended, so.isOver, now()) : codexError(so.failure, now()),
       isUnknownSession: !so.isOver && /no rollout found|thread\/resume failed/i.test(ended.stderr),
@@ -41,6 +51,8 @@ interface SoFar {
   session: string | null;
   said: string;
   conversation: Used | null;
+  /** Of the whole conversation, as it counts. */
+  parts: TokenParts | null;
   failure: string | null;
   isOver: boolean;
 }
@@ -60,6 +72,7 @@ function hear(event: WireEvent, so: SoFar, onEvent: AgentControl["onEvent"]): vo
       so.isOver = true;
       so.failure = null;
       so.conversation = usedIn(event["usage"]);
+      so.parts = partsIn(event["usage"], ["input_tokens"], "output_tokens");
       return;
     case "turn.failed":
       so.isOver = true;

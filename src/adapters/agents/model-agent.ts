@@ -3,6 +3,7 @@ import type { Agent, AgentControl, AgentError, AgentRequest, AgentResult } from 
 import { isRecord } from "../../stdx/is-record.ts";
 import { failed } from "./failed-result.ts";
 import { modelError } from "./model-errors.ts";
+import { partsIn, usageOfParts, type TokenParts } from "./token-parts.ts";
 import { hasPackage, loadPackage, makerIn, packagesFor, providerIn, settingsFor } from "./model-provider.ts";
 
 export interface ModelAgentOptions {
@@ -109,6 +110,7 @@ async function answered(ai: Ai, model: unknown, request: AgentRequest, control: 
     text: outputSchema === null ? words : "",
     output: outputSchema === null ? null : ((result as { output?: unknown }).output ?? null),
     tokens,
+    ...usageOfParts(partsOf(result), tokens),
   };
 }
 
@@ -140,4 +142,12 @@ function tokensIn(said: unknown): number | null {
   const usage = isRecord(said) ? said["usage"] : null;
   const total = isRecord(usage) ? usage["totalTokens"] : null;
   return typeof total === "number" ? total : null;
+}
+
+/** Input and output apart, and which model it was, as the provider says. */
+function partsOf(said: unknown): TokenParts | null {
+  if (!isRecord(said)) return null;
+  const { response } = said;
+  const model = isRecord(response) && typeof response["modelId"] === "string" ? response["modelId"] : null;
+  return { ...partsIn(said["usage"], ["inputTokens"], "outputTokens"), model };
 }

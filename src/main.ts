@@ -52,9 +52,10 @@ async function realSurroundings(): Promise<Surroundings> {
 }
 
 /** The engine and its database are loaded by the first command that asks for them, and by no other. */
-function lateHost(watchFolder: Host["watchFolder"]): Host {
-  const host = async (): Promise<Host> => (await import("./compose/host.ts")).createHost(process.env);
+function lateHost(watchFolder: Host["watchFolder"], db: string | null = null): Host {
+  const host = async (): Promise<Host> => (await import("./compose/host.ts")).createHost(process.env, db);
   return {
+    at: (other) => lateHost(watchFolder, other),
     glance: async (root) => (await host()).glance(root),
     look: async (root) => (await host()).look(root),
     tell: async (root, stream, events) => (await host()).tell(root, stream, events),

@@ -6,6 +6,8 @@ export interface CommandEntry {
   readonly summary: string;
   /** To its caller, 2 means something else than wrong usage: that exits with 1. */
   readonly hasNoUsageCode?: true;
+  /** It looks at the journal or speaks to it: so it can be told which, with `--db`. */
+  readonly looks?: true;
   load(): Promise<{ readonly command: CliCommand }>;
 }
 
@@ -33,26 +35,31 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: "status",
     summary: "say where each story is, who must act, and what was spent",
+    looks: true,
     load: () => import("./commands/status.ts"),
   },
   {
     name: "show",
     summary: "tell a story's whole way: attempts, gates, findings, decisions, and what is next",
+    looks: true,
     load: () => import("./commands/show.ts"),
   },
   {
     name: "diff",
     summary: "show what a story, or one of its attempts, has changed",
+    looks: true,
     load: () => import("./commands/diff.ts"),
   },
   {
     name: "brief",
     summary: "write the brief that goes back to an agent",
+    looks: true,
     load: () => import("./commands/brief.ts"),
   },
   {
     name: "rework",
     summary: "send a story's work back, at any time, with your own words",
+    looks: true,
     load: () => import("./commands/rework.ts"),
   },
   {
@@ -73,46 +80,61 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: "inbox",
     summary: "list what waits for a person, with the answers and what each will do",
+    looks: true,
     load: () => import("./commands/inbox.ts"),
   },
   {
     name: "answer",
     summary: "answer a question, or speak about a story unasked",
+    looks: true,
     load: () => import("./commands/answer.ts"),
   },
   {
     name: "serve",
     summary: "show the dashboard in a browser: board, stories, diffs with blame, inbox, cost",
+    looks: true,
     load: () => import("./commands/serve.ts"),
   },
   {
     name: "flakes",
     summary: "list the tests that passed and failed on one and the same tree",
+    looks: true,
     load: () => import("./commands/flakes.ts"),
   },
   {
     name: "cost",
     summary: "say what was spent, by story, agent, gate, place or cause",
+    looks: true,
     load: () => import("./commands/cost.ts"),
+  },
+  {
+    name: "evidence",
+    summary: "print what was kept of a gate or an agent, by its id",
+    looks: true,
+    load: () => import("./commands/evidence.ts"),
   },
   {
     name: "log",
     summary: "print the journal",
+    looks: true,
     load: () => import("./commands/log.ts"),
   },
   {
     name: "verify",
     summary: "check the journal: its chain of hashes, and that its events still make sense",
+    looks: true,
     load: () => import("./commands/verify.ts"),
   },
   {
     name: "trail",
     summary: "compare the exported trail with the journal, or write it again",
+    looks: true,
     load: () => import("./commands/trail.ts"),
   },
   {
     name: "stop",
     summary: "hold stories: what runs for them ends, and nothing new starts",
+    looks: true,
     load: () => import("./commands/stop.ts"),
   },
   {

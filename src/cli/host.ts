@@ -19,6 +19,8 @@ import type { StopAnswer, StopPlan } from "./inside.ts";
 
 /** How a command reaches the engine and its journal. `main` hands in the real one, tests their own. */
 export interface Host {
+  /** The same, but `glance`, `look`, `tell` and `serve` are about the journal in this database: a fleet's. */
+  at(db: string): Host;
   /** How the stories stand now, in outline; `null` where nothing ever ran. It reads as little as it can. */
   glance(root: string): Promise<RunOutline | null>;
   /** What there is now, without owning anything; `null` where nothing ever ran. Close it. */

@@ -4,7 +4,7 @@ import { RemandError } from "../domain/error.ts";
 import type { Files } from "../ports/files.ts";
 import { assert } from "../stdx/assert.ts";
 import type { CommandEntry } from "./command-table.ts";
-import { EXIT, type ExitCode, type World } from "./command.ts";
+import { EXIT, type CliCommand, type ExitCode, type World } from "./command.ts";
 import { wantsColor } from "./color.ts";
 import { reportError } from "./errors.ts";
 import type { Host } from "./host.ts";
@@ -82,8 +82,7 @@ function createProgram(
     const entry = commands.find(({ name }) => name === command.name());
     assert(entry !== undefined, `no entry for the command ${command.name()}`);
     const { command: loaded } = await entry.load();
-    loaded.register(command, worldOf(around, command), done);
-    addEverywhereOptions(command);
+    register(loaded, entry, command, around, done);
     if (loaded.isAboutAll === true) await registerOthers(program, command, around, commands);
   });
   program.hook("preAction", async (_program, command) => {
@@ -92,6 +91,20 @@ function createProgram(
   });
   return program;
 }
+
+function register(
+  loaded: CliCommand,
+  entry: CommandEntry,
+  command: Command,
+  around: Surroundings,
+  done: (exit: ExitCode) => void,
+): void {
+  loaded.register(command, worldOf(around, command, entry.looks === true), done);
+  if (entry.looks === true) command.option("--db <url>", DB_HELP);
+  addEverywhereOptions(command);
+}
+
+const DB_HELP = "look at a fleet's journal in this PostgreSQL database (default: REMAND_DB, else this checkout's own)";
 
 /** Loads every other command for what it can be told; none of them runs. */
 async function registerOthers(
@@ -103,8 +116,7 @@ async function registerOthers(
   for (const other of program.commands) {
     const entry = commands.find(({ name }) => name === other.name());
     if (other === but || entry === undefined) continue;
-    (await entry.load()).command.register(other, worldOf(around, other), () => undefined);
-    addEverywhereOptions(other);
+    register((await entry.load()).command, entry, other, around, () => undefined);
   }
 }
 
@@ -148,8 +160,9 @@ async function checkFolder(around: Surroundings, command: Command): Promise<void
 }
 
 /** Options are known only when the command's action runs, so what depends on them is looked up at that moment. */
-function worldOf(around: Surroundings, command: Command): World {
-  const options = (): { directory?: string; color?: boolean; quiet?: boolean; input?: boolean } => command.opts();
+function worldOf(around: Surroundings, command: Command, looks: boolean): World {
+  const options = (): { directory?: string; color?: boolean; quiet?: boolean; input?: boolean; db?: string } =>
+    command.opts();
   return {
     get cwd() {
       return resolve(around.cwd, options().directory ?? ".");
@@ -162,7 +175,10 @@ function worldOf(around: Surroundings, command: Command): World {
     files: around.files,
     terminal: around.terminal,
     columns: () => around.columns(),
-    host: around.host,
+    get host() {
+      const db = looks ? (options().db ?? around.env["REMAND_DB"] ?? "") : "";
+      return db === "" ? around.host : around.host.at(db);
+    },
     now: () => around.now(),
     onInterrupt: (handler) => around.onInterrupt(handler),
     stdin: () => around.stdin(),

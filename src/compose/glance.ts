@@ -1,17 +1,14 @@
-import { existsSync } from "node:fs";
 import type { RunOutline } from "../domain/outline.ts";
 import { foldOutlines } from "../engine/fold-outlines.ts";
-import { openJournalReadOnly } from "../adapters/journal/sqlite-journal.ts";
-import { stateFolder } from "./state-folder.ts";
+import { journalPlace } from "./journal-place.ts";
 
 /** How the stories stand, and nothing else. */
-export async function glance(root: string): Promise<RunOutline | null> {
-  const { journal: file } = stateFolder(root);
-  if (!existsSync(file)) return null;
-  const journal = await openJournalReadOnly(file);
+export async function glance(root: string, db: string | null): Promise<RunOutline | null> {
+  const opened = await journalPlace(root, db).read();
+  if (opened === null) return null;
   try {
-    return await foldOutlines(journal);
+    return await foldOutlines(opened.journal);
   } finally {
-    await journal.close();
+    await opened.close();
   }
 }

@@ -3,13 +3,15 @@ import { watchFolder } from "../adapters/files/watch-folder.ts";
 
 /**
  * The real engine and journal of a checkout, for the commands and for the library. Each part is loaded by the first
- * who asks for it: to look at how the stories stand, nobody needs git, gates and agents.
+ * who asks for it: to look at how the stories stand, nobody needs git, gates and agents. `db`: looks at the journal in
+ * that database, and not at the checkout's own.
  */
-export function createHost(env: Readonly<Record<string, string | undefined>>): Host {
+export function createHost(env: Readonly<Record<string, string | undefined>>, db: string | null = null): Host {
   return {
-    glance: async (root) => (await import("./glance.ts")).glance(root),
-    look: async (root) => (await import("./look.ts")).look(root),
-    tell: async (root, stream, events) => (await import("./tell.ts")).tell(root, stream, events),
+    at: (other) => createHost(env, other),
+    glance: async (root) => (await import("./glance.ts")).glance(root, db),
+    look: async (root) => (await import("./look.ts")).look(root, db),
+    tell: async (root, stream, events) => (await import("./tell.ts")).tell(root, db, stream, events),
     own: async (root, plan) => (await import("./own.ts")).own(root, plan, env),
     tryChecks: async (root, plan) => (await import("./try-checks.ts")).tryChecks(root, plan, env),
     gate: async (root, plan) => (await import("./gate.ts")).gate(root, plan, env),
@@ -17,7 +19,7 @@ export function createHost(env: Readonly<Record<string, string | undefined>>): H
     stop: async (root, plan) => (await import("./hook.ts")).stop(root, plan, env),
     offer: async (tools, about) => (await import("./mcp.ts")).offer(tools, about),
     probe: async (root, programs) => (await import("./probe.ts")).probe(root, programs, env),
-    serve: async (root, plan) => (await import("./serve.ts")).serve(root, plan, env),
+    serve: async (root, plan) => (await import("./serve.ts")).serve(root, db, plan, env),
     watchFolder,
     demoRepository: async (files) => (await import("./demo-repository.ts")).demoRepository(files),
   };

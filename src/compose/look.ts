@@ -1,27 +1,36 @@
 import { existsSync } from "node:fs";
 import type { Look } from "../cli/host.ts";
 import { foldAnew, foldJournal, stateText } from "../engine/fold-journal.ts";
-import { openJournalReadOnly } from "../adapters/journal/sqlite-journal.ts";
-import { createEvidenceStore } from "../adapters/evidence/evidence-store.ts";
+import { journalPlace } from "./journal-place.ts";
 import { stateFolder } from "./state-folder.ts";
 
 /** What there is now. Git is loaded when somebody asks for code: most who look want to know how the stories stand. */
-export async function look(root: string): Promise<Look | null> {
-  const folder = stateFolder(root);
-  if (!existsSync(folder.journal)) return null;
-  const journal = await openJournalReadOnly(folder.journal);
-  const { state, position } = await foldJournal(journal);
-  return {
-    state,
-    journal,
-    evidence: createEvidenceStore(folder.evidence),
-    lines: (after) => journal.read(after),
-    replays: async () => stateText(await foldAnew(journal, position)) === stateText(state),
-    notedHeads: async () => (await import("./noted-heads.ts")).notedHeads(root),
-    workspace: async () => {
-      const { createWorktrees } = await import("../adapters/git/worktrees.ts");
-      return createWorktrees({ root, state: folder.path });
-    },
-    close: () => journal.close(),
-  };
+export async function look(root: string, db: string | null): Promise<Look | null> {
+  const opened = await journalPlace(root, db).read();
+  if (opened === null) return null;
+  const { journal, evidence, close } = opened;
+  try {
+    const { state, position } = await foldJournal(journal);
+    return {
+      state,
+      journal,
+      evidence,
+      lines: (after) => journal.read(after),
+      replays: async () => stateText(await foldAnew(journal, position)) === stateText(state),
+      notedHeads: async () => (notesAnother(root, db) ? [] : (await import("./noted-heads.ts")).notedHeads(root)),
+      workspace: async () => {
+        const { createWorktrees } = await import("../adapters/git/worktrees.ts");
+        return createWorktrees({ root, state: stateFolder(root).path });
+      },
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** A checkout with a journal of its own has commits that know that one, not the fleet's. */
+function notesAnother(root: string, db: string | null): boolean {
+  return db !== null && existsSync(stateFolder(root).journal);
 }

@@ -18,6 +18,7 @@ const BUILT = fileURLToPath(new URL("../web/", import.meta.url));
 
 export async function serve(
   root: string,
+  db: string | null,
   plan: ServePlan,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<Served> {
@@ -30,8 +31,8 @@ export async function serve(
       readOnly: plan.readOnly,
       secrets: { literals: await envSecrets(root), patterns: listedSecrets(plan.redact) },
       assets: await assetsIn(plan.assets ?? BUILT),
-      look: () => look(root),
-      tell: (stream, events) => tell(root, stream, events),
+      look: () => look(root, db),
+      tell: (stream, events) => tell(root, db, stream, events),
       verify: () => plan.verify(),
       health: () => plan.health(),
       placeOf: (story) => [join(worktrees, story)].find((path) => existsSync(path)) ?? null,

@@ -1,23 +1,25 @@
-import { existsSync } from "node:fs";
 import { RemandError } from "../domain/error.ts";
 import type { Event } from "../domain/event.ts";
 import type { StoryId } from "../domain/ids.ts";
 import { openLedger, type Ledger } from "../engine/ledger.ts";
-import { createSqliteJournal } from "../adapters/journal/sqlite-journal.ts";
 import { createSystemClock } from "../adapters/clock/system-clock.ts";
-import { stateFolder } from "./state-folder.ts";
+import { journalPlace } from "./journal-place.ts";
 
-/** Another process's word. The engine, if there is one, sees the new lines by itself. */
-export async function tell(root: string, stream: StoryId | null, events: readonly Event[]): Promise<void> {
-  const folder = stateFolder(root);
-  if (!existsSync(folder.journal))
+/** Another process's word. The engine, or the fleet, sees the new lines by itself. */
+export async function tell(
+  root: string,
+  db: string | null,
+  stream: StoryId | null,
+  events: readonly Event[],
+): Promise<void> {
+  const opened = await journalPlace(root, db).write();
+  if (opened === null)
     throw new RemandError("file-missing", "nothing has run here yet", "Start with `remand run` or `remand loop`.");
-  const journal = await createSqliteJournal(folder.journal);
   try {
-    const ledger = await openLedger({ journal, clock: createSystemClock(), watcher: NOBODY });
+    const ledger = await openLedger({ journal: opened.journal, clock: createSystemClock(), watcher: NOBODY });
     await insist(ledger, stream, events);
   } finally {
-    await journal.close();
+    await opened.close();
   }
 }
 

@@ -38,6 +38,8 @@ export interface FakeHost extends Host {
   readonly servePlans: ServePlan[];
   readonly undone: StoryId[];
   readonly demoFiles: Record<string, string>;
+  /** The databases that were asked for instead of the checkout's own journal. */
+  readonly dbs: string[];
   /** Everything the journal holds. */
   lines(): Promise<Stored[]>;
   state(): RunState;
@@ -149,8 +151,14 @@ export function fakeHost(options: FakeHostOptions = {}): FakeHost {
     };
   };
 
-  return {
+  const dbs: string[] = [];
+  const host: FakeHost = {
     plans,
+    dbs,
+    at: (db) => {
+      dbs.push(db);
+      return host;
+    },
     gatePlans,
     servePlans,
     undone,
@@ -210,6 +218,7 @@ export function fakeHost(options: FakeHostOptions = {}): FakeHost {
       damaged = what;
     },
   };
+  return host;
 }
 
 const unused = (): Promise<never> => Promise.reject(new Error("not in this test"));

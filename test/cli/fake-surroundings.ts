@@ -1,4 +1,4 @@
-import type { CommandEntry } from "../../src/cli/command-table.ts";
+import { COMMANDS, type CommandEntry } from "../../src/cli/command-table.ts";
 import type { CliCommand, World } from "../../src/cli/command.ts";
 import type { Host } from "../../src/cli/host.ts";
 import { memoryFiles } from "./memory-files.ts";
@@ -24,6 +24,7 @@ export async function run(
   const entries: CommandEntry[] = commands.map((command) => ({
     name: command.name,
     summary: command.summary,
+    ...(COMMANDS.find(({ name }) => name === command.name)?.looks === true ? { looks: true as const } : {}),
     ...(command.name === "hook" ? { hasNoUsageCode: true as const } : {}),
     load: () => {
       loaded.push(command.name);
@@ -54,6 +55,7 @@ export async function run(
 const absent = (): Promise<never> => Promise.reject(new Error("this test has no host"));
 /** Where nothing ever ran, and nothing can. */
 export const NO_HOST: Host = {
+  at: () => NO_HOST,
   glance: () => Promise.resolve(null),
   look: () => Promise.resolve(null),
   tell: absent,

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { createPostgresJournal, openPostgresReadOnly } from "../../src/adapters/postgres/journal.ts";
+import { createPostgresJournal, hasJournal, openPostgresReadOnly } from "../../src/adapters/postgres/journal.ts";
 import { openPool } from "../../src/adapters/postgres/pool.ts";
 import { A, B, lines, started } from "../contract/journal.ts";
 import { startPostgres, type PostgresServer } from "./server.ts";
@@ -79,10 +79,12 @@ describe("a server that does not let us", () => {
       `GRANT USAGE ON SCHEMA remand TO looker_${number}; GRANT SELECT ON ALL TABLES IN SCHEMA remand TO looker_${number}`,
       url,
     );
-    const reader = (await openPostgresReadOnly(looker.href))!;
+    const pool = await openPool(looker.href);
+    const reader = await openPostgresReadOnly(pool);
     expect(await lines(reader)).toHaveLength(1);
     expect(await reader.verify()).toMatchObject({ ok: true });
     await reader.close();
+    await pool.close();
     const writer = await createPostgresJournal(looker.href);
     await expect(writer.append(A, 1, [started()], 1)).rejects.toMatchObject({ code: "journal-refused" });
     await writer.close();
@@ -146,7 +148,9 @@ describe("the tables", () => {
     await (await createPostgresJournal(url)).close();
     await server.sql("UPDATE remand.version SET version = 99", url);
     expect(await refusal(url)).toMatchObject({ code: "journal-newer", message: expect.stringContaining("version 99") });
-    await expect(openPostgresReadOnly(url)).rejects.toMatchObject({ code: "journal-newer" });
+    const pool = await openPool(url);
+    await expect(hasJournal(pool)).rejects.toMatchObject({ code: "journal-newer" });
+    await pool.close();
   });
 
   test("that a newer Remand changes under us make us stop", async () => {
@@ -188,7 +192,9 @@ describe("the tables", () => {
 
   test("are not made by whoever only looks", async () => {
     const url = await server.newDatabase();
-    expect(await openPostgresReadOnly(url)).toBeNull();
+    const pool = await openPool(url);
+    expect(await hasJournal(pool)).toBe(false);
+    await pool.close();
     expect(await server.sql("SELECT 1 FROM pg_namespace WHERE nspname = 'remand'", url)).toEqual([]);
   });
 });

@@ -72,22 +72,13 @@ export async function createPostgresJournal(
   };
 }
 
-/** For looking from anywhere: it needs the right to read and makes nothing. `null` where nothing was ever written. */
-export async function openPostgresReadOnly(
-  place: string | PostgresPool,
-  options: PostgresOptions = {},
-): Promise<JournalReader | null> {
-  const pool = typeof place === "string" ? await openPool(place, options) : place;
-  const release = async (): Promise<void> => (typeof place === "string" ? pool.close() : undefined);
-  try {
-    if ((await schemaVersion(pool)) === null) {
-      await release();
-      return null;
-    }
-  } catch (error) {
-    await release();
-    throw error;
-  }
+/** Has anybody ever written a journal there? */
+export async function hasJournal(pool: PostgresPool): Promise<boolean> {
+  return (await schemaVersion(pool)) !== null;
+}
+
+/** For looking from anywhere, where there is a journal: it needs the right to read, and makes nothing. */
+export async function openPostgresReadOnly(pool: PostgresPool, options: WatchOptions = {}): Promise<JournalReader> {
   const reading = createReading(pool);
   const watch = createWatch(pool, "", options);
   return {
@@ -96,9 +87,6 @@ export async function openPostgresReadOnly(
     watch: watch.watch,
     ...createSnapshotReading(pool),
     verify: (noted) => verifyChain(reading.lines(0), noted),
-    close: async () => {
-      await watch.close();
-      await release();
-    },
+    close: watch.close,
   };
 }

@@ -19,7 +19,9 @@ import { commentEar, type CommentEar } from "./comment-ear.ts";
 import { doorbellOf } from "./doorbell-of.ts";
 import { engineWorld } from "./engine-world.ts";
 import { leavePlaces } from "./leave-places.ts";
+import { localPlaces } from "./local-places.ts";
 import { createStoryNotes } from "./note-stories.ts";
+import { projectEvidence } from "./project-evidence.ts";
 import { shelveAll } from "./shelve.ts";
 import { stateFolder, type StateFolder } from "./state-folder.ts";
 import { telemetryOf } from "./telemetry.ts";
@@ -70,8 +72,11 @@ async function owned(
   const telemetry = await telemetryOf({ root, worker: null, journal, onNotice: (text) => plan.onNotice?.(text) });
   const noted = { ...plan, watcher: telemetry.watcher(doorbell.watcher) };
   const told = telemetry.journal(journal);
-  const { world, policy, inPlace, queue } = await engineWorld(root, folder, noted, env, told, telemetry);
-  const { workspace, evidence } = world;
+  const { inPlace, ...places } = localPlaces(root, folder, noted);
+  const evidence = await projectEvidence(root, folder.evidence, plan.config);
+  const parts = { ...places, journal: told, outbox: told.outbox, evidence, telemetry };
+  const { world, policy, queue } = await engineWorld(root, noted, env, parts);
+  const { workspace } = world;
   const ledger = await openLedger(world);
   telemetry.resume(ledger.state());
   const interrupted = await recover(ledger, world);
@@ -145,7 +150,7 @@ function asked({ stories }: RunPlan, state: RunState): Set<StoryId> | null {
 }
 
 /** The journal learns what the config and the stories' files say now. */
-async function bringUpToDate(ledger: Ledger, stories: readonly Story[], policy: Policy): Promise<void> {
+export async function bringUpToDate(ledger: Ledger, stories: readonly Story[], policy: Policy): Promise<void> {
   if (canonicalJson(ledger.state().policy) !== canonicalJson(policy))
     await insist(ledger, null, [{ type: "policy.set", policy, by: "config" }]);
   await shelveAll(ledger, stories);

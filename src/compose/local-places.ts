@@ -1,0 +1,43 @@
+import { createInPlace, type InPlace } from "../adapters/git/in-place.ts";
+import { createLaboratory } from "../adapters/git/laboratory.ts";
+import { createWorktrees } from "../adapters/git/worktrees.ts";
+import type { RunPlan } from "../cli/host.ts";
+import type { Integration } from "../ports/integration.ts";
+import type { Laboratory } from "../ports/laboratory.ts";
+import type { Workspace } from "../ports/workspace.ts";
+import type { StateFolder } from "./state-folder.ts";
+
+/** Where the stories' code is. */
+export interface Places {
+  readonly workspace: Workspace;
+  /** `null` where the work is done in a person's own checkout. */
+  readonly integration: Integration | null;
+  readonly laboratory: Laboratory;
+}
+
+/** In one checkout of one machine: a worktree for each story, or the checkout itself. */
+export function localPlaces(
+  root: string,
+  folder: StateFolder,
+  plan: RunPlan,
+): Places & { readonly inPlace: InPlace | null } {
+  const options = placeOptions(root, folder, plan);
+  const laboratory = createLaboratory(options);
+  if (plan.place === "in-place") {
+    const inPlace = createInPlace({ root, state: folder.path });
+    return { workspace: inPlace, integration: null, laboratory, inPlace };
+  }
+  const worktrees = createWorktrees({ ...options, remote: plan.config.forge.remote, ...aside(plan) });
+  return { workspace: worktrees, integration: worktrees, laboratory, inPlace: null };
+}
+
+/** What all that works on code is told about the checkout. */
+export function placeOptions(root: string, folder: StateFolder, { config, onNotice }: RunPlan) {
+  const { setup, share } = config.workspace;
+  return { root, state: folder.path, setup, share, onNotice: (text: string): void => onNotice?.(text) };
+}
+
+/** That preset notes in the stories' own files how far they are: those notes are no work that was forgotten. */
+export function aside({ config }: RunPlan): { readonly aside?: string } {
+  return config.preset === "story" ? { aside: config.stories } : {};
+}

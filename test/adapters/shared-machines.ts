@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
+import { chmodSync } from "node:fs";
 
 import { connect, createServer } from "node:net";
 import { join } from "node:path";
@@ -39,6 +40,8 @@ export interface Fleet {
   refs(pattern?: string): readonly string[];
   /** The text of a file on a branch or commit of the remote. */
   file(at: string, path: string): string;
+  /** Has the remote do something when it is pushed to. */
+  hook(name: string, script: string): void;
   machine(name: string, options?: Partial<CloneOptions>, journal?: TestJournal): Promise<Machine>;
   clear(): Promise<void>;
 }
@@ -58,6 +61,10 @@ export function makeFleet(files: Readonly<Record<string, string>> = { "a.txt": "
     git,
     refs: (pattern = "refs") => git("for-each-ref", "--format=%(refname)", pattern).split("\n").filter(Boolean),
     file: (at, path) => git("show", `${at}:${path}`),
+    hook(name, script) {
+      write(bare, `hooks/${name}`, script);
+      chmodSync(join(bare, "hooks", name), 0o755);
+    },
     async machine(name, options = {}, own = journal) {
       const { env, home } = origin;
       const clone = await openClone({ remote: bare, folder: join(home, name), env, waitsMs: [10, 20, 40], ...options });

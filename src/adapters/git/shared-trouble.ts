@@ -29,7 +29,7 @@ const WORDS: readonly (readonly [RemoteTrouble, RegExp])[] = [
   ["no-repository", /does not appear to be a git repository|repository (?:'.*' )?(?:not found|does not exist)/i],
   ["no-repository", /repository not exported|no such (?:repository|project)|error: 404\b|not a git repository/i],
   ["no-repository", /does not exist|couldn't find (?:a )?repository/i],
-  ["not-there", /couldn't find remote ref|not our ref|remote branch .* not found|no such ref|bad object/i],
+  ["not-there", /couldn't find remote ref|not our ref|unadvertised object|remote branch .* not found|no such ref|bad object/i],
 ];
 
 export function troubleIn(words: string): RemoteTrouble {

@@ -1,0 +1,124 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { storyId, type StoryId } from "../../src/domain/ids.ts";
+import { note } from "../contract/workspace.ts";
+import { makeFleet, type Fleet, type Machine } from "./shared-machines.ts";
+
+const [ONE, TWO] = [storyId("first"), storyId("second")];
+let fleet: Fleet;
+let one: Machine;
+let two: Machine;
+
+beforeEach(async () => {
+  fleet = makeFleet({ "a.txt": "one\ntwo\nthree\n", "b.txt": "b\n" });
+  [one, two] = await Promise.all([fleet.machine("one"), fleet.machine("two")]);
+});
+afterEach(() => fleet.clear());
+
+const main = (): string => fleet.git("rev-parse", "main").trim();
+
+/** Somebody outside the fleet. */
+function moveMain(file: string, text: string): string {
+  fleet.origin.git("fetch", "--quiet", fleet.bare, "main");
+  fleet.origin.git("reset", "--quiet", "--hard", "FETCH_HEAD");
+  fleet.origin.write(file, text);
+  fleet.origin.git("add", "--all");
+  fleet.origin.git("commit", "--quiet", "-m", "meanwhile");
+  fleet.origin.git("push", "--quiet", fleet.bare, "HEAD:main");
+  return main();
+}
+
+async function deliver(machine: Machine, story: StoryId): Promise<boolean> {
+  fleet.journal.begin(story);
+  const merged = await machine.work.merge(story, note(1, { subject: `Merge ${story}` }));
+  fleet.journal.end(story);
+  return merged !== null;
+}
+
+test("a story is merged on the remote, by a machine that never had it, once", async () => {
+  const kept = await one.attempt(ONE, 1, { "a.txt": "ONE\ntwo\nthree\n" });
+  const before = main();
+  fleet.journal.begin(ONE);
+  const merged = await two.work.merge(ONE, note(1, { subject: "Merge first" }));
+  expect(merged).toEqual({ branch: "main", commit: main() });
+  expect(fleet.git("rev-parse", "main^1", "main^2").trim().split("\n")).toEqual([before, kept.commit]);
+  // A crash may have come before it was written down, and another machine comes to do it again.
+  expect(await one.work.merge(ONE, note(1))).toEqual(merged);
+  expect(await one.work.target()).toEqual(merged);
+});
+
+test("the target is where it is on the remote now, and a story is brought together with that", async () => {
+  await one.attempt(ONE, 1, { "a.txt": "ONE\ntwo\nthree\n" });
+  const moved = moveMain("b.txt", "B\n");
+  expect(await two.work.standing(ONE)).toEqual({
+    target: { branch: "main", commit: moved },
+    isCurrent: false,
+    conflicts: [],
+  });
+  expect(await deliver(two, ONE)).toBe(false);
+  fleet.journal.begin(ONE);
+  const updated = await two.work.update(ONE, note(1, { subject: "with main" }));
+  fleet.journal.end(ONE, updated.commit);
+  // The machine that made the story finds it as it is now, and compares it with what it now stands on.
+  fleet.journal.begin(ONE);
+  const place = await one.work.prepare(ONE);
+  expect(place).toMatchObject({ commit: updated.commit, base: moved });
+  expect(readFileSync(join(place.path, "b.txt"), "utf8")).toBe("B\n");
+  expect(await one.work.changed(ONE, place.base, place.tree)).toEqual(["a.txt"]);
+  expect(await deliver(one, ONE)).toBe(true);
+  expect(fleet.file("main", "a.txt")).toBe("ONE\ntwo\nthree\n");
+  expect(fleet.file("main", "b.txt")).toBe("B\n");
+});
+
+test("both changed one place: the marks are there on every machine", async () => {
+  await one.attempt(ONE, 1, { "a.txt": "ours\ntwo\nthree\n" });
+  moveMain("a.txt", "theirs\ntwo\nthree\n");
+  fleet.journal.begin(ONE);
+  const updated = await two.work.update(ONE, note(1));
+  expect(updated.conflicts).toEqual(["a.txt"]);
+  fleet.journal.end(ONE, updated.commit);
+  fleet.journal.begin(ONE);
+  const { path } = await one.work.prepare(ONE);
+  expect(readFileSync(join(path, "a.txt"), "utf8")).toMatch(/<{7}.*\nours\n={7}\ntheirs\n>{7}/);
+});
+
+test("two deliver at once: both land, or one is told that the branch moved, and lands after it", async () => {
+  for (let round = 0; round < 3; round++) {
+    const stories = [storyId(`one-${round}`), storyId(`two-${round}`)] as const;
+    await one.attempt(stories[0], 1, { [`one-${round}.txt`]: "one\n" });
+    await two.attempt(stories[1], 1, { [`two-${round}.txt`]: "two\n" });
+    const landed = await Promise.all([deliver(one, stories[0]), deliver(two, stories[1])]);
+    expect(landed).toContain(true);
+    for (const [which, machine] of [one, two].entries()) {
+      if (landed[which]) continue;
+      const story = stories[which]!;
+      fleet.journal.begin(story);
+      const updated = await machine.work.update(story, note(1));
+      fleet.journal.end(story, updated.commit);
+      expect(await deliver(machine, story)).toBe(true);
+    }
+    expect(fleet.file("main", `one-${round}.txt`)).toBe("one\n");
+    expect(fleet.file("main", `two-${round}.txt`)).toBe("two\n");
+  }
+});
+
+test("a push that was overtaken between the look and the push runs over nobody", async () => {
+  await one.attempt(ONE, 1, { "a.txt": "ONE\ntwo\nthree\n" });
+  await two.attempt(TWO, 1, { "b.txt": "B\n" });
+  const push = one.clone.remote.push.bind(one.clone.remote);
+  let overtaken = "";
+  one.clone.remote.push = async (pushes, patience) => {
+    if (overtaken === "" && pushes[0]?.ref === "refs/heads/main") overtaken = moveMain("c.txt", "quicker\n");
+    return push(pushes, patience);
+  };
+  expect(await deliver(one, ONE)).toBe(false);
+  expect(main()).toBe(overtaken);
+});
+
+test("a branch that may not be pushed to is an error in our words", async () => {
+  await one.attempt(ONE, 1, { "a.txt": "ONE\ntwo\nthree\n" });
+  fleet.hook("update", '#!/bin/sh\ntest "$1" != refs/heads/main || { echo "main is closed" >&2; exit 1; }\n');
+  fleet.journal.begin(ONE);
+  await expect(one.work.merge(ONE, note(1))).rejects.toMatchObject({ code: "forge-refused" });
+});

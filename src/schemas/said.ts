@@ -8,6 +8,9 @@ import { amount, text } from "./scalars.ts";
 /** What the dashboard sends when a person takes the last answer back. */
 export const takenBackSchema = z.strictObject({ about: text.min(1).max(200) });
 
+/** What the dashboard sends when a person holds a story, or lets it go on. `now`: what runs for it is ended. */
+export const heldSchema = z.strictObject({ about: text.min(1).max(200), now: z.boolean().exactOptional() });
+
 /** What the dashboard sends when a person answers. Who says it is not in it: the server knows whose it is. */
 export const saidSchema = z.strictObject({
   /** The escalation, or the story. */

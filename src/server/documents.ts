@@ -77,7 +77,14 @@ export async function storyOf(
   const story = knownStory(present, id);
   const lines = await index.linesOf(present.sight, id, 0, MOST_STORY_LINES);
   const place = placeOf(story.story.id);
-  return { ...storyDocument(present.state, story, lines), position: present.state.position, place };
+  return {
+    ...storyDocument(present.state, story, lines),
+    position: present.state.position,
+    place,
+    isHeld: story.held,
+    isRunning: story.running !== null,
+    answered: openAnswer(present.state, story),
+  };
 }
 
 export async function linesOf(present: Present, index: LineIndex, id: string, after: number): Promise<LinesDocument> {
@@ -124,14 +131,17 @@ export async function inboxOf(present: Present | null, index: LineIndex): Promis
 
 function openAnswers(run: RunState): readonly OpenAnswer[] {
   return [...entries(run.stories)]
-    .flatMap(([, state]) => {
-      if (state.undo === null || undoRefusal(run, state) !== null) return [];
-      const { answer, at } = state.undo;
-      const { verb, by, message } = answer;
-      return [{ story: state.story.id, title: state.story.title, verb, by, message, at }];
-    })
+    .flatMap(([, state]) => openAnswer(run, state) ?? [])
     .sort((a, b) => b.at - a.at)
     .slice(0, MOST_ANSWERS);
+}
+
+/** What was said about a story, as long as it can be taken back. */
+function openAnswer(run: RunState, state: StoryState): OpenAnswer | null {
+  if (state.undo === null || undoRefusal(run, state) !== null) return null;
+  const { answer, at } = state.undo;
+  const { verb, by, message } = answer;
+  return { story: state.story.id, title: state.story.title, verb, by, message, at };
 }
 
 const MOST_ANSWERS = 20;

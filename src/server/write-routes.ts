@@ -1,7 +1,8 @@
 import { Hono, type Context } from "hono";
 import { bodyLimit } from "hono/body-limit";
-import { saidSchema, takenBackSchema } from "../schemas/said.ts";
-import type { AnsweredDocument, ErrorDocument } from "../views/dashboard.ts";
+import { heldSchema, saidSchema, takenBackSchema } from "../schemas/said.ts";
+import type { AnsweredDocument, ErrorDocument, HeldDocument } from "../views/dashboard.ts";
+import { holdSubject } from "../views/hold-story.ts";
 import { answerSubject, personAnswer } from "../views/person-answer.ts";
 import { isLastUndoHeard, tooLate, undoSubject } from "../views/undo-answer.ts";
 import type { Desk } from "./desk.ts";
@@ -11,10 +12,13 @@ const MOST_BYTES = 64 * 1024;
 const refused = (error: string, hint: string): ErrorDocument => ({ error, hint });
 
 /** What a person says in the dashboard: the same events as from the terminal, and nothing else is ever written. */
-export function writeRoutes({ source, present, index }: Desk): Hono {
+export function writeRoutes(desk: Desk): Hono {
+  const { source, present, index } = desk;
   const limit = createWriteLimit(() => source.now());
   const tooLong = bodyLimit({ maxSize: MOST_BYTES, onError: (c) => c.json(refused("that is too long", ""), 413) });
   const routes = new Hono();
+  routes.post("/hold", tooLong, (c) => held(c, desk, limit, "held"));
+  routes.post("/release", tooLong, (c) => held(c, desk, limit, "released"));
   routes.post("/answers", tooLong, async (c) => {
     const refusal = refusalOf(c, source.readOnly, limit);
     if (refusal !== null) return refusal;
@@ -41,6 +45,21 @@ export function writeRoutes({ source, present, index }: Desk): Hono {
     return c.json(undone);
   });
   return routes;
+}
+
+/** Holding a story, and letting it go on: what `remand stop` and `remand run` say at the terminal. */
+async function held(c: Context, desk: Desk, limit: WriteLimit, wanted: "held" | "released"): Promise<Response> {
+  const { source, present } = desk;
+  const refusal = refusalOf(c, source.readOnly, limit);
+  if (refusal !== null) return refusal;
+  const asked = heldSchema.safeParse(await c.req.json().catch(() => null));
+  if (!asked.success) return c.json(refused("this holds no story", asked.error.issues[0]?.message ?? ""), 400);
+  const story = holdSubject((await present()).state, asked.data.about, wanted);
+  const { by } = source;
+  const now = asked.data.now === true ? { now: true } : {};
+  await source.tell(story, [wanted === "held" ? { type: "story.held", by, ...now } : { type: "story.released", by }]);
+  const document: HeldDocument = { story, isHeld: wanted === "held", by };
+  return c.json(document);
 }
 
 /** Why nothing may be written now. */

@@ -49,6 +49,11 @@ export interface StoryPageDocument extends StoryDocument {
   readonly position: number;
   /** Where its files are, if they are there. */
   readonly place: string | null;
+  readonly isHeld: boolean;
+  /** Something runs for it now. */
+  readonly isRunning: boolean;
+  /** What was answered and can still be taken back. */
+  readonly answered: OpenAnswer | null;
 }
 
 export interface LinesDocument {
@@ -124,6 +129,12 @@ export interface StreamedLine {
 export interface AnsweredDocument {
   readonly story: string | null;
   readonly verb: string;
+  readonly by: string;
+}
+
+export interface HeldDocument {
+  readonly story: string;
+  readonly isHeld: boolean;
   readonly by: string;
 }
 

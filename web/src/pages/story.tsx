@@ -1,9 +1,11 @@
 import type { StoryPageDocument } from "../../../src/views/dashboard.ts";
 import { counted, durationText } from "../../../src/views/words.ts";
 import { now } from "../clock.ts";
+import { Answered } from "../parts/answered.tsx";
 import { AnswerForm } from "../parts/answer-form.tsx";
 import { Copy } from "../parts/copy.tsx";
 import { Export } from "../parts/export.tsx";
+import { Hold } from "../parts/hold.tsx";
 import { Loading } from "../parts/loading.tsx";
 import { MarkdownView } from "../parts/markdown-view.tsx";
 import { Badge, Money, Why } from "../parts/marks.tsx";
@@ -24,6 +26,8 @@ export function Story({ id }: { readonly id: string }) {
         <>
           <Head story={story} />
           <Next story={story} />
+          <Hold story={story} onChanged={loaded.reload} />
+          <Answered answered={story.answered === null ? [] : [story.answered]} onUndone={loaded.reload} />
           <div class="story">
             <div class="story-side">
               <Attempts story={story} />

@@ -1,0 +1,80 @@
+import { afterEach, describe, expect, it } from "vitest";
+import type { StoryPageDocument } from "../../src/views/dashboard.ts";
+import { stateOf } from "../seeds/scripted-run.ts";
+import { serving, stuck, type Answer, type Served } from "./served.ts";
+
+const open: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of open.splice(0)) await close();
+});
+
+async function served(more: Parameters<typeof serving>[1] = {}): Promise<Served> {
+  const server = await serving(await stuck(), more);
+  open.push(server.close);
+  return server;
+}
+
+const post = (server: Served, path: string, body: object): Promise<Answer> =>
+  server.ask(path, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
+const page = async (server: Served): Promise<StoryPageDocument> => (await server.ask("/api/stories/login")).json();
+
+describe("a story in the dashboard", () => {
+  it("is held and goes on, by the same events as at the terminal", async () => {
+    const server = await served();
+    expect(await page(server)).toMatchObject({ isHeld: false, isRunning: false });
+    expect((await post(server, "/api/hold", { about: "login" })).json()).toEqual({
+      story: "login",
+      isHeld: true,
+      by: "ada",
+    });
+    expect((await server.host.lines()).at(-1)).toMatchObject({ event: { type: "story.held", by: "ada" } });
+    expect(await page(server)).toMatchObject({ isHeld: true });
+    expect((await post(server, "/api/release", { about: "login" })).status).toBe(200);
+    expect((await server.host.lines()).at(-1)).toMatchObject({ event: { type: "story.released", by: "ada" } });
+    expect(stateOf(server.host.state(), "login").held).toBe(false);
+  });
+
+  it("is held at once where that is wanted", async () => {
+    const server = await served();
+    await post(server, "/api/hold", { about: "login", now: true });
+    expect((await server.host.lines()).at(-1)).toMatchObject({ event: { type: "story.held", now: true } });
+  });
+
+  it("is not held twice, nor let go when it is not held, nor touched when it is over", async () => {
+    const server = await served();
+    await post(server, "/api/hold", { about: "login" });
+    const before = (await server.host.lines()).length;
+    const refused = [
+      ["/api/hold", { about: "login" }, "login is held already"],
+      ["/api/release", { about: "done" }, "done is over: accepted"],
+      ["/api/hold", { about: "nosuch" }, "there is no story nosuch"],
+      ["/api/hold", { about: "login", by: "eve" }, "this holds no story"],
+    ] as const;
+    for (const [path, body, error] of refused) {
+      const answered = await post(server, path, body);
+      expect([400, 404]).toContain(answered.status);
+      expect(answered.json()).toMatchObject({ error });
+    }
+    expect(await server.host.lines()).toHaveLength(before);
+    await post(server, "/api/release", { about: "login" });
+    expect((await post(server, "/api/release", { about: "login" })).json()).toMatchObject({
+      error: "login is not held",
+    });
+  });
+
+  it("is not held where the dashboard is read-only", async () => {
+    const server = await served({ readOnly: true });
+    expect((await post(server, "/api/hold", { about: "login" })).status).toBe(403);
+    expect((await post(server, "/api/release", { about: "login" })).status).toBe(403);
+    expect(stateOf(server.host.state(), "login").held).toBe(false);
+  });
+
+  it("says what was answered, until that is taken back", async () => {
+    const server = await served();
+    expect((await page(server)).answered).toBeNull();
+    await server.answer({ about: "login", verb: "send-back", message: "look at the clock" });
+    expect((await page(server)).answered).toMatchObject({ story: "login", verb: "send-back", by: "ada" });
+    expect((await post(server, "/api/undo", { about: "login" })).status).toBe(200);
+    expect(await page(server)).toMatchObject({ answered: null, escalation: { id: "esc-login-1" } });
+  });
+});

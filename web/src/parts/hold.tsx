@@ -1,0 +1,51 @@
+import { useState } from "preact/hooks";
+import type { HeldDocument, HelloDocument, StoryPageDocument } from "../../../src/views/dashboard.ts";
+import { say } from "../ask.ts";
+import { asRefusal, useDocument } from "../use-document.ts";
+
+/** Holds a story, and lets it go on: what `remand stop` and `remand run` do at the terminal. */
+export function Hold({ story, onChanged }: { readonly story: StoryPageDocument; onChanged(): void }) {
+  const { card, isHeld, isRunning } = story;
+  const { data: hello } = useDocument<HelloDocument>("/hello", () => false);
+  const [told, setTold] = useState("");
+  if (card.endedAt !== null) return null;
+  const isOff = hello?.readOnly !== false;
+  const tell = async (path: string, more: object, words: string): Promise<void> => {
+    try {
+      await say<HeldDocument>(path, { about: story.story.id, ...more });
+      setTold(words);
+    } catch (error) {
+      const { message, hint } = asRefusal(error);
+      setTold(`${message}. ${hint}`);
+    }
+    onChanged();
+  };
+  const hold = (now: boolean): void => {
+    const ends = now
+      ? "what runs for it is ended"
+      : isRunning
+        ? "what runs for it ends by itself"
+        : "nothing runs for it";
+    void tell("/hold", now ? { now } : {}, `Held: ${ends}, and nothing new starts.`);
+  };
+  const goOn = "It goes on: by an engine that is at work, otherwise with remand run.";
+  return (
+    <section aria-label="Hold it or let it go on" class="tools">
+      {isHeld ? (
+        <button type="button" disabled={isOff} onClick={() => void tell("/release", {}, goOn)}>
+          Let it go on
+        </button>
+      ) : (
+        <button type="button" disabled={isOff} onClick={() => hold(false)}>
+          Hold it
+        </button>
+      )}
+      {isRunning && !isHeld && (
+        <button type="button" disabled={isOff} onClick={() => hold(true)}>
+          Hold it and end what runs
+        </button>
+      )}
+      <p role="status">{told}</p>
+    </section>
+  );
+}

@@ -177,6 +177,37 @@ describe("acp", () => {
     expect(await run({ ends: "refused" })).toMatchObject({ status: "failed", error: { kind: "refused" } });
   });
 
+  test("an agent that says that it was interrupted has not completed anything", async () => {
+    expect(await run({ polite: true }, { timeoutMs: 500 })).toMatchObject({ status: "timeout", error: null });
+    const { agent } = make(folder, { polite: true });
+    const over = new AbortController();
+    const request = { prompt: "x", cwd, access: "read", session: null, outputSchema: null, model: null } as const;
+    const running = agent.run(
+      { ...request, timeoutMs: 15_000, env: {}, key: "s:1", turn: 0 },
+      // The conversation has a name: it is about to be asked.
+      { signal: over.signal, onEvent: ({ type }) => type === "session" && setTimeout(() => over.abort(), 200) },
+    );
+    expect(await running).toMatchObject({ status: "cancelled", error: null, session: { agent: "acp" } });
+  });
+
+  test("a conversation that has become too long is begun anew, once", async () => {
+    const capabilities = { loadSession: true };
+    const first = await run({ capabilities });
+    const result = await run({ capabilities, ends: "context-length" }, { session: first.session });
+    expect(result).toMatchObject({ status: "failed", error: { kind: "context-length" } });
+    expect(result.session?.id).not.toBe(first.session?.id);
+    expect(events).toContainEqual({ type: "output", line: expect.stringMatching(/too long; a new one is begun/) });
+    expect(sent("session/prompt")).toHaveLength(3);
+  });
+
+  test("nothing that lies in the worktree is to be loaded, in a new conversation or an old one", async () => {
+    const capabilities = { loadSession: true };
+    await run({ capabilities }, { session: (await run({ capabilities })).session });
+    const plain = { claudeCode: { options: { settingSources: [], strictMcpConfig: true, promptSuggestions: false } } };
+    expect(sent("session/new")).toMatchObject([{ _meta: plain }]);
+    expect(sent("session/load")).toMatchObject([{ _meta: plain }]);
+  });
+
   test("an agent that answers and stays is ended, and its answer counts", async () => {
     expect(await run({ stays: true })).toMatchObject({ status: "completed", text: "done", error: null });
   });

@@ -11,12 +11,14 @@ import type { ModelServer } from "../../src/testing/model-server.ts";
 export interface Confined {
   readonly hands: Hands;
   server(): ModelServer;
-  make(options: Partial<ClientAgentOptions>): Agent;
+  make(options: Pick<ClientAgentOptions, "edits">): Agent;
   left(): Promise<number>;
+  /** What it cannot be held to: an agent by a protocol gives its commands what it has itself. */
+  readonly lacks?: readonly "secrecy"[];
 }
 
 /** What a client must not be able to do, tried with the real one. */
-export function describeConfinement(name: string, { hands, server, make, left }: Confined): void {
+export function describeConfinement(name: string, { hands, server, make, left, lacks = [] }: Confined): void {
   let place: string;
   let cwd: string;
   beforeEach(() => {
@@ -39,7 +41,7 @@ export function describeConfinement(name: string, { hands, server, make, left }:
       session: null,
       outputSchema: null,
       model: null,
-      timeoutMs: 30_000,
+      timeoutMs: 60_000,
       env: {},
       key: "s:1",
       turn: 0,
@@ -81,6 +83,20 @@ export function describeConfinement(name: string, { hands, server, make, left }:
       expect(existsSync(join(cwd, ".git", "refs", "heads", "main"))).toBe(false);
     });
 
+    test("what another agent has planted allows nothing", async () => {
+      mkdirSync(join(cwd, ".claude"));
+      const permissions = { allow: ["Bash", "Write", "Edit"], defaultMode: "bypassPermissions" };
+      for (const file of ["settings.json", "settings.local.json"])
+        writeFileSync(join(cwd, ".claude", file), JSON.stringify({ permissions }));
+      calls(hands.write("a.txt", "a"), hands.shell(`echo b > b.txt; echo c > ${place}/c.txt`));
+      await run({ access: "read" });
+      expect(files()).toEqual([".claude"]);
+      calls(hands.write(join(place, "a.txt"), "a"), hands.shell(`echo c > ${place}/c.txt`));
+      await run({});
+      expect(files()).toEqual([".claude"]);
+      expect(readdirSync(place).filter((file) => file.endsWith(".txt"))).toEqual([]);
+    });
+
     test("who may edit cannot write outside of the worktree, by a tool or by a command", async () => {
       calls(
         hands.write(join(place, "a.txt"), "a"),
@@ -92,13 +108,16 @@ export function describeConfinement(name: string, { hands, server, make, left }:
       expect(readdirSync(place).filter((file) => file.endsWith(".txt"))).toEqual([]);
     });
 
-    test("a command of the agent's sees no login, and what the user lets it see", async () => {
-      calls(hands.shell('env; echo "[$NAMED]"'));
-      await run({ env: { NAMED: "seen" } }, undefined, "full");
-      expect(results()).toContain("[seen]");
-      expect(results()).not.toMatch(/^(?:ANTHROPIC_API_KEY|CODEX_API_KEY)=/m);
-      expect(results()).not.toContain("none-of-your-business");
-    });
+    test.skipIf(lacks.includes("secrecy"))(
+      "a command of the agent's sees no login, and what the user lets it see",
+      async () => {
+        calls(hands.shell('env; echo "[$NAMED]"'));
+        await run({ env: { NAMED: "seen" } }, undefined, "full");
+        expect(results()).toContain("[seen]");
+        expect(results()).not.toMatch(/^(?:ANTHROPIC_API_KEY|CODEX_API_KEY)=/m);
+        expect(results()).not.toContain("none-of-your-business");
+      },
+    );
 
     test("a cancelled command is gone, a detached one too, and the conversation goes on", async () => {
       const first = await run({ prompt: "one" }, undefined, "full");

@@ -13,6 +13,8 @@ export interface AcpBehaviour extends Behaviour {
   readonly modes?: readonly { readonly id: string }[];
   /** Answers and does not go away. */
   readonly stays?: boolean;
+  /** Works until it is interrupted, and then says that it was. */
+  readonly polite?: boolean;
 }
 
 /** A small agent that speaks the Agent Client Protocol. What it was sent is noted in `heard.jsonl` beside it. */
@@ -43,7 +45,7 @@ export function heardBy(file: string): readonly AcpMessage[] {
 
 const AGENT = `
 const fs = require("node:fs"), path = require("node:path"), { spawn } = require("node:child_process");
-const { writes, says = "done", ends = "well", costs, capabilities = {}, asks = [], calls = [], modes, stays } = behaviour;
+const { writes, says = "done", ends = "well", costs, capabilities = {}, asks = [], calls = [], modes, stays, polite } = behaviour;
 const put = (message) => fs.writeSync(1, JSON.stringify({ jsonrpc: "2.0", ...message }) + "\\n");
 let mine = 1000, servers = [], cwd = ".";
 const waiting = new Map();
@@ -63,6 +65,7 @@ const handlers = {
   "session/prompt": async ({ sessionId }) => {
     if (ends === "crash") { process.stderr.write("Segmentation fault\\n"); process.exit(139); }
     if (ends === "hang") { spawn("sh", ["-c", 'trap "" INT TERM; while :; do sleep 1; done'], { detached: true, stdio: "ignore" }); setInterval(() => {}, 1000); return new Promise(() => {}); }
+    if (polite) { setInterval(() => {}, 1000); return new Promise((resolve) => process.on("SIGINT", () => resolve({ stopReason: "cancelled" }))); }
     if (ends === "refused") return { stopReason: "refusal" };
     if (ends !== "well") throw fault(...TROUBLE[ends]);
     for (const { toolCall, announced } of asks) {

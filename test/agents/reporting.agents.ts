@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createAcpAgent } from "../../src/adapters/agents/acp-agent.ts";
 import { createClaudeAgent } from "../../src/adapters/agents/claude-agent.ts";
 import { createCodexAgent } from "../../src/adapters/agents/codex-agent.ts";
 import { reportingAgent } from "../../src/compose/reporting-agent.ts";
@@ -20,6 +21,20 @@ afterAll(async () => {
 });
 
 const agents: Readonly<Record<string, () => Agent>> = {
+  acp: () =>
+    createAcpAgent({
+      command: clientProgram("acp"),
+      environment: {
+        source: {
+          PATH: process.env["PATH"],
+          HOME: home,
+          ...server.env,
+          CLAUDE_CODE_EXECUTABLE: clientProgram("claude"),
+          CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+        },
+        sees: ["ANTHROPIC_*", "CLAUDE_CODE_*"],
+      },
+    }),
   claude: () =>
     createClaudeAgent({
       command: clientProgram("claude"),
@@ -41,7 +56,7 @@ const agents: Readonly<Record<string, () => Agent>> = {
     }),
 };
 
-describe.each(["claude", "codex"])("real %s", (client) => {
+describe.each(["claude", "codex", "acp"])("real %s", (client) => {
   test.each([
     ["read", "verdict", "report_verdict", { verdict: "fail", issues: [] }],
     ["edit", "work", "report_ready", { outcome: "ready" }],

@@ -23,7 +23,7 @@ export function createAcpAgent(options: AcpAgentOptions): Agent {
     async run(request, control) {
       const beganAt = performance.now();
       try {
-        return { ...(await dispatch(options, request, control)), durationMs: performance.now() - beganAt };
+        return { ...(await converse(options, request, control)), durationMs: performance.now() - beganAt };
       } catch (error) {
         const message = `${options.command} could not be started: ${messageOf(error)}`;
         return failed({ kind: "launch", message }, performance.now() - beganAt);
@@ -32,10 +32,25 @@ export function createAcpAgent(options: AcpAgentOptions): Agent {
   };
 }
 
+/** A conversation that has become too long is begun anew, once: a brief says everything that is needed. */
+async function converse(options: AcpAgentOptions, request: AgentRequest, control: AgentControl): Promise<AgentResult> {
+  const first = await dispatch(options, request, control);
+  const leftMs = request.timeoutMs - first.durationMs;
+  const isFull = first.error?.kind === "context-length" && request.session !== null;
+  if (!isFull || control.signal.aborted || leftMs <= 0) return first;
+  control.onEvent({ type: "output", line: "acp: the conversation has become too long; a new one is begun" });
+  const second = await dispatch(options, { ...request, session: null, timeoutMs: leftMs }, control);
+  return { ...second, tokens: sum(first.tokens, second.tokens), costUsd: sum(first.costUsd, second.costUsd) };
+}
+
+/** What one of them did not say is not known of both. */
+const sum = (a: number | null, b: number | null): number | null => (a === null || b === null ? null : a + b);
+
 async function dispatch(options: AcpAgentOptions, request: AgentRequest, control: AgentControl): Promise<AgentResult> {
   const { environment, cookieOf, command, args, edits = "edit" } = options;
   const access = request.access === "edit" ? edits : request.access;
   const over = new AbortController();
+  const beganAt = performance.now();
   let talk: AcpTalk | null = null;
   let isDone = false;
   const ended = await runProcess(
@@ -55,7 +70,8 @@ async function dispatch(options: AcpAgentOptions, request: AgentRequest, control
           onEvent: control.onEvent,
         });
         void talk.converse().then(() => {
-          isDone = true;
+          // An agent that is being ended may still say so, politely: that is no answer.
+          isDone = !control.signal.aborted && performance.now() - beganAt < request.timeoutMs;
           input.end();
           // An agent that has answered has no more to do; not all of them know.
           return setTimeout(() => over.abort(), PATIENCE_MS).unref();

@@ -76,7 +76,7 @@ async function openSession(peer: RpcPeer, request: AgentRequest, note: (why: str
   const takesServers = isRecord(can["mcpCapabilities"]) && can["mcpCapabilities"]["http"] === true;
   const headers = [{ name: "Authorization", value: `Bearer ${mcpServer?.token}` }];
   const server = { type: "http", name: mcpServer?.name, url: mcpServer?.url, headers };
-  const where = { cwd, mcpServers: mcpServer !== undefined && takesServers ? [server] : [] };
+  const where = { cwd, mcpServers: mcpServer !== undefined && takesServers ? [server] : [], _meta: PLAIN };
   const resumes = isRecord(can["sessionCapabilities"]) && isRecord(can["sessionCapabilities"]["resume"]);
   const method = resumes ? "session/resume" : can["loadSession"] === true ? "session/load" : null;
   if (session !== null && method !== null) {
@@ -91,6 +91,12 @@ async function openSession(peer: RpcPeer, request: AgentRequest, note: (why: str
   if (typeof about["sessionId"] !== "string") throw new Error("the agent gave its conversation no name");
   return { id: about["sessionId"], isNew: true, about };
 }
+
+/**
+ * The protocol has no word for it, so each agent has its own, and none minds those of the others: nothing that lies in
+ * the worktree is loaded, and nobody is paid to guess what a person might say next.
+ */
+const PLAIN = { claudeCode: { options: { settingSources: [], strictMcpConfig: true, promptSuggestions: false } } };
 
 /** Where the agent has a mode in which it only looks, whoever may only look is put into it. */
 async function prepare(

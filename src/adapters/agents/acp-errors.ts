@@ -35,7 +35,7 @@ const RULES: readonly (readonly [RegExp, AgentError["kind"]])[] = [
   [/\b429\b|rate.?limit|usage limit/i, "rate-limit"],
   [/\b5\d\d\b|overloaded|high demand|unable to connect|econn|fetch failed/i, "overloaded"],
   [/context (?:length|window)|prompt is too long/i, "context-length"],
-  [/model.{0,40}(?:not found|does not exist|unknown)|\b40[04]\b/i, "bad-request"],
+  [/model.{0,60}(?:not found|(?:does|may) not exist|unknown)|\b40[04]\b/i, "bad-request"],
 ];
 
 const FIXES: { readonly [K in AgentError["kind"]]?: string } = {

@@ -1,6 +1,13 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { createInPlace } from "../../src/adapters/git/in-place.ts";
+import { loginOf } from "../../src/adapters/git/shared-login.ts";
+import { createRemote } from "../../src/adapters/git/shared-remote.ts";
+import { createSharedWorktrees } from "../../src/adapters/git/shared-worktrees.ts";
 import { createWorktrees } from "../../src/adapters/git/worktrees.ts";
+import type { Workspace } from "../../src/ports/workspace.ts";
+import type { TestRepository } from "../adapters/git-repository.ts";
+import { makeJournal, type TestJournal } from "../adapters/shared-machines.ts";
 import { workspaceContract } from "./workspace.ts";
 
 workspaceContract("a worktree for each story", ({ root, env }) =>
@@ -9,3 +16,32 @@ workspaceContract("a worktree for each story", ({ root, env }) =>
 workspaceContract("the user's own checkout", ({ root, env }) =>
   createInPlace({ root, state: join(root, ".remand"), env }),
 );
+workspaceContract("a worktree in one of many clones", sharedWorktrees);
+
+const journals = new Map<string, TestJournal>();
+
+/** The repository is one of a fleet's clones, and all that happens in it is one run, until the story is over. */
+function sharedWorktrees({ root, env, home, git }: TestRepository): Workspace {
+  const bare = join(home, "shared.git");
+  if (!existsSync(bare)) {
+    git("clone", "--quiet", "--bare", ".", bare);
+    git("remote", "add", "origin", bare);
+    git("fetch", "--quiet", "origin");
+    journals.set(home, makeJournal());
+  }
+  const journal = journals.get(home)!;
+  const remote = createRemote({ root, env, login: loginOf(bare), cookie: "contract" });
+  const clone = { root, branch: "main", remote, close: async () => {} };
+  const work = createSharedWorktrees(
+    { root, state: join(root, ".remand"), env },
+    { clone, standingOf: (story) => ({ commit: journal.commits.get(story) ?? null, run: 1 }) },
+  );
+  return {
+    ...work,
+    async dispose(story) {
+      const { commit } = await work.look(story);
+      journal.commits.set(story, commit);
+      await work.dispose(story);
+    },
+  };
+}

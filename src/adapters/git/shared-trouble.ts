@@ -29,7 +29,10 @@ const WORDS: readonly (readonly [RemoteTrouble, RegExp])[] = [
   ["no-repository", /does not appear to be a git repository|repository (?:'.*' )?(?:not found|does not exist)/i],
   ["no-repository", /repository not exported|no such (?:repository|project)|error: 404\b|not a git repository/i],
   ["no-repository", /does not exist|couldn't find (?:a )?repository/i],
-  ["not-there", /couldn't find remote ref|not our ref|unadvertised object|remote branch .* not found|no such ref|bad object/i],
+  [
+    "not-there",
+    /couldn't find remote ref|not our ref|unadvertised object|remote branch .* not found|no such ref|bad object/i,
+  ],
 ];
 
 export function troubleIn(words: string): RemoteTrouble {
@@ -49,8 +52,8 @@ export function remoteError(what: string, address: string, words: string): Reman
     case "no-repository":
       return new RemandError(
         "not-a-repository",
-        `${what}: there is no repository at ${address}, or it is not shown to us`,
-        "Look at the address, and at who may read there: git ls-remote.",
+        `${what}: there is no repository at ${address}, or it does not let us in`,
+        "Look at the address, and at who may read and push there: git ls-remote.",
       );
     case "no-rights":
       return new RemandError(

@@ -1,0 +1,28 @@
+/**
+ * A worker in a process of its own, that can be killed: it opens its clone, takes a story up, changes a file and keeps
+ * it. `worker <remote> <folder> <home> <story> <commit|none> <run> <attempt>`; it says how far it is.
+ */
+import { appendFileSync } from "node:fs";
+import { join } from "node:path";
+import { openClone } from "../../../src/adapters/git/shared-clone.ts";
+import { createSharedWorktrees } from "../../../src/adapters/git/shared-worktrees.ts";
+import { storyId } from "../../../src/domain/ids.ts";
+
+const [remote = "", folder = "", home = "", story = "", commit = "none", run = "", attempt = ""] =
+  process.argv.slice(2);
+const env = { PATH: process.env["PATH"] ?? "", HOME: home, GIT_CONFIG_NOSYSTEM: "1" };
+const clone = await openClone({ remote, folder, env });
+console.log("opened");
+const work = createSharedWorktrees(
+  { root: clone.root, state: join(clone.root, ".remand"), env },
+  { clone, standingOf: () => ({ commit: commit === "none" ? null : commit, run: Number(run) }) },
+);
+const { path } = await work.prepare(storyId(story));
+console.log("prepared");
+appendFileSync(join(path, "work.txt"), `${attempt}\n`);
+const kept = await work.keep(storyId(story), {
+  attempt: Number(attempt),
+  subject: `attempt ${attempt}`,
+  journalHead: "f".repeat(64),
+});
+console.log(`kept ${kept.commit}`);

@@ -32,6 +32,8 @@ export interface PostgresServer {
 export interface ServerOptions {
   /** Whether a commit waits for the disk. Without it a crash of the server loses nothing, a loss of power would. */
   readonly fsync?: boolean;
+  /** Where its folder is made: not where that is memory, for whoever measures. The server's user must get there. */
+  readonly below?: string;
   /** Further lines of postgresql.conf. */
   readonly settings?: readonly string[];
 }
@@ -42,7 +44,7 @@ const PASSWORD = "s3cret/of the#tests";
 
 export async function startPostgres(options: ServerOptions = {}): Promise<PostgresServer> {
   const programs = findPostgres();
-  const folder = mkdtempSync(join(tmpdir(), "remand-postgres-"));
+  const folder = mkdtempSync(join(options.below ?? tmpdir(), "remand-postgres-"));
   if (programs.user !== undefined) chownSync(folder, programs.user.uid, programs.user.gid);
   const cleaner = createCleaner(programs, folder);
   try {

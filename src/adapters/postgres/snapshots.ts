@@ -19,10 +19,21 @@ type Reading = Pick<Journal, "latestSnapshot" | "latestOutlines" | "snapshotPart
  */
 export function createSnapshotReading(pool: PostgresPool): Reading {
   const { schema } = pool;
-  const texts = (query: Query, table: string, names?: readonly string[]): Promise<readonly TextRow[]> => {
-    const some = names === undefined ? "" : " WHERE name = ANY ($1)";
-    const text = `SELECT name, digest, text FROM ${schema}.${table}${some} ORDER BY name`;
-    return query<TextRow>({ text, ...(names === undefined ? {} : { values: [names] }) });
+  const some = (query: Query, table: string, names: readonly string[]): Promise<readonly TextRow[]> => {
+    const text = `SELECT name, digest, text FROM ${schema}.${table} WHERE name = ANY ($1) ORDER BY name`;
+    return query<TextRow>({ text, values: [names] });
+  };
+  /** In pages, so that no answer is too large to come in time. */
+  const all = async (query: Query, table: string): Promise<readonly TextRow[]> => {
+    const text = `SELECT name, digest, text FROM ${schema}.${table} WHERE name >= $1 AND name <> $2
+      ORDER BY name LIMIT ${PAGE_ROWS}`;
+    const rows: TextRow[] = [];
+    for (let from = "", seen = NO_NAME; ; seen = from) {
+      const page = await query<TextRow>({ name: `all-${table}`, text, values: [from, seen] });
+      for (const row of page) rows.push(row);
+      if (page.length < PAGE_ROWS) return rows;
+      from = page.at(-1)!.name;
+    }
   };
   /** Everything that is read in it is of one moment, whatever others write meanwhile. */
   const atOneMoment = <T>(work: (query: Query) => Promise<T>): Promise<T> =>
@@ -33,22 +44,22 @@ export function createSnapshotReading(pool: PostgresPool): Reading {
   const latest = async (query: Query, format: string): Promise<Snapshot | null> => {
     const found = await find(query, schema, format);
     if (found === null) return null;
-    const [parts, outlines] = [await texts(query, "part"), await texts(query, "outline")];
+    const [parts, outlines] = [await all(query, "part"), await all(query, "outline")];
     if (!areWhole(parts, found.parts) || !areWhole(outlines, found.parts)) return null;
-    const all = parts.map(({ name, text }, i) => ({ name, text, outline: outlines[i]!.text }));
-    return { position: found.position, format, parts: all };
+    const whole = parts.map(({ name, text }, i) => ({ name, text, outline: outlines[i]!.text }));
+    return { position: found.position, format, parts: whole };
   };
   const outlinesOf = async (query: Query, format: string): Promise<Outlines | null> => {
     const found = await find(query, schema, format);
     if (found === null) return null;
-    const rows = await texts(query, "outline");
+    const rows = await all(query, "outline");
     if (!areWhole(rows, found.parts)) return null;
     return { position: found.position, outlines: rows.map(({ name, text }) => ({ name, text })) };
   };
   const partsOf = async (query: Query, format: string, position: number, names: readonly string[]) => {
     if ((await find(query, schema, format))?.position !== position) return null;
     if (names.length === 0) return [];
-    const [parts, outlines] = [await texts(query, "part", names), await texts(query, "outline", names)];
+    const [parts, outlines] = [await some(query, "part", names), await some(query, "outline", names)];
     if (!areWhole(parts, outlines.length) || !areWhole(outlines, parts.length)) return null;
     return parts.map(({ name, text }, i): SnapshotPart => ({ name, text, outline: outlines[i]!.text }));
   };
@@ -58,6 +69,10 @@ export function createSnapshotReading(pool: PostgresPool): Reading {
     snapshotParts: (format, position, names) => atOneMoment((query) => partsOf(query, format, position, names)),
   };
 }
+
+const PAGE_ROWS = 5000;
+/** No part has it: `<>` leaves out the one that the page before ended with. */
+const NO_NAME = "\u0001";
 
 /** The snapshot of a format, if its place in the chain is still what it was. */
 async function find(query: Query, schema: string, format: string): Promise<{ position: number; parts: number } | null> {
@@ -73,25 +88,66 @@ async function find(query: Query, schema: string, format: string): Promise<{ pos
   return hash === row.chain ? { position, parts: row.parts } : null;
 }
 
+/** Writes the parts in pieces that fit into a message; the second continues the first, and all are one transaction. */
 export function createSnapshotWriting(pool: PostgresPool): Journal["saveSnapshot"] {
   return async ({ position, format, parts }, since) => {
-    const [row] = await pool.query<{ saved: boolean | null }>({
-      name: "save-snapshot",
-      text: `SELECT ${pool.schema}.save_snapshot_1($1, $2, $3, $4, $5, $6, $7, $8) AS saved`,
-      values: [
-        position,
-        format,
-        since,
-        parts.map(({ name }) => name),
-        parts.map(({ name, text }) => digestOf(name, text)),
-        parts.map(({ text }) => text),
-        parts.map(({ name, outline }) => digestOf(name, outline)),
-        parts.map(({ outline }) => outline),
-      ],
-    });
-    assert(row!.saved !== null, "a snapshot is of lines that exist");
-    return row!.saved;
+    const pieces = inPieces(parts);
+    const saved = await (pieces.length === 1
+      ? savePiece(pool.query, pool.schema, { position, format, parts }, since)
+      : pool.transaction(async (query) => {
+          for (const [i, piece] of pieces.entries()) {
+            const answer = await savePiece(
+              query,
+              pool.schema,
+              { position, format, parts: piece },
+              i === 0 ? since : position,
+            );
+            if (answer !== true) return answer;
+          }
+          return true;
+        }));
+    assert(saved !== null, "a snapshot is of lines that exist");
+    return saved;
   };
+}
+
+const PIECE_CHARS = 4_000_000;
+
+function inPieces(parts: readonly SnapshotPart[]): readonly (readonly SnapshotPart[])[] {
+  const pieces: SnapshotPart[][] = [[]];
+  let chars = 0;
+  for (const part of parts) {
+    if (chars > PIECE_CHARS) {
+      pieces.push([]);
+      chars = 0;
+    }
+    pieces.at(-1)!.push(part);
+    chars += part.text.length + part.outline.length;
+  }
+  return pieces;
+}
+
+async function savePiece(
+  query: Query,
+  schema: string,
+  { position, format, parts }: Snapshot,
+  since: number | null,
+): Promise<boolean | null> {
+  const [row] = await query<{ saved: boolean | null }>({
+    name: "save-snapshot",
+    text: `SELECT ${schema}.save_snapshot_1($1, $2, $3, $4, $5, $6, $7, $8) AS saved`,
+    values: [
+      position,
+      format,
+      since,
+      parts.map(({ name }) => name),
+      parts.map(({ name, text }) => digestOf(name, text)),
+      parts.map(({ text }) => text),
+      parts.map(({ name, outline }) => digestOf(name, outline)),
+      parts.map(({ outline }) => outline),
+    ],
+  });
+  return row!.saved;
 }
 
 function areWhole(rows: readonly TextRow[], count: number): boolean {

@@ -1,0 +1,195 @@
+import { join } from "node:path";
+import pg from "pg";
+import { createPostgresJournal } from "../src/adapters/postgres/journal.ts";
+import { readAddress } from "../src/adapters/postgres/address.ts";
+import type { Event } from "../src/domain/event.ts";
+import { storyId, treeId } from "../src/domain/ids.ts";
+import type { Journal } from "../src/ports/journal.ts";
+import { startPostgres, type PostgresServer } from "../test/postgres/server.ts";
+import { median, type BenchResult } from "./bench-result.ts";
+import { glances } from "./postgres/glances.ts";
+
+/**
+ * What a journalled event costs in a fleet's database, beside the least it can cost: one commit of the same bytes to
+ * the same server, which forces its log to the disk. Then what gathering saves, and what looking takes.
+ */
+export async function run(): Promise<readonly BenchResult[]> {
+  const server = await startPostgres({ fsync: true, below: join(process.cwd(), ".build") });
+  try {
+    return [
+      ...(await singleAppends(server)),
+      ...(await manyWriters(server)),
+      ...(await grouped(server)),
+      ...(await readBack(server)),
+      ...(await glances(server)),
+    ];
+  } finally {
+    await server.stop();
+  }
+}
+
+const TURNS = 400;
+const WARM_UP = 300;
+
+/** One event at a time, each waited for, in turns with the floor, so that a slow moment of the disk falls on both. */
+async function singleAppends(server: PostgresServer): Promise<readonly BenchResult[]> {
+  const url = `${server.url}?schema=single`;
+  const journal = await createPostgresJournal(url);
+  const client = new pg.Client({ connectionString: readAddress(url).url });
+  await client.connect();
+  await client.query("CREATE TABLE bare (id bigserial PRIMARY KEY, text text)");
+  const bare = async (i: number): Promise<void> => {
+    await client.query({
+      name: "bare",
+      text: "INSERT INTO bare (text) VALUES ($1)",
+      values: [JSON.stringify(event(i))],
+    });
+  };
+  const ours: number[] = [];
+  const floor: number[] = [];
+  for (let i = 0; i < WARM_UP + TURNS; i++) {
+    floor.push(await timed(() => bare(i)));
+    ours.push(await timed(() => appended(journal, "one", i)));
+  }
+  await client.end();
+  await journal.close();
+  const [oursMs, floorMs] = [median(ours.slice(WARM_UP)), median(floor.slice(WARM_UP))];
+  return [
+    {
+      name: "postgres journal: one event, waited for",
+      value: oursMs,
+      unit: "ms",
+      ratio: oursMs / floorMs,
+      against: `one bare commit (${floorMs.toFixed(2)} ms)`,
+      limit: 2,
+    },
+  ];
+}
+
+const WRITERS = 4;
+const EACH = 250;
+
+/** Four journals, as four workers have them: they take turns at the one end of the chain. */
+async function manyWriters(server: PostgresServer): Promise<readonly BenchResult[]> {
+  const url = `${server.url}?schema=writers`;
+  const journals = await Promise.all(Array.from({ length: WRITERS }, () => createPostgresJournal(url)));
+  const write = async (journal: Journal, name: string): Promise<void> => {
+    for (let i = 0; i < EACH; i++) await appended(journal, name, i);
+  };
+  const aloneMs = await timed(() => write(journals[0]!, "alone"));
+  const ms = await timed(async () => {
+    await Promise.all(journals.map((journal, i) => write(journal, `writer-${i}`)));
+  });
+  for (const journal of journals) await journal.close();
+  const each = ms / (WRITERS * EACH);
+  return [
+    {
+      name: `postgres journal: ${WRITERS} writers, an event of each at a time`,
+      value: each,
+      unit: "ms/event",
+      ratio: each / (aloneMs / EACH),
+      against: `one writer alone (${(aloneMs / EACH).toFixed(2)} ms)`,
+      limit: null,
+    },
+  ];
+}
+
+const STORIES = 1000;
+const STEPS = 10;
+
+/** A thousand stories at once, ten steps each: every step waits for its own commit, as the engine does. */
+async function grouped(server: PostgresServer): Promise<readonly BenchResult[]> {
+  const journal = await createPostgresJournal(`${server.url}?schema=grouped`);
+  const singleMs = await timed(async () => {
+    for (let i = 0; i < 200; i++) await appended(journal, "one", i);
+  });
+  const ms = await timed(async () => {
+    await Promise.all(
+      Array.from({ length: STORIES }, async (_, story) => {
+        for (let step = 0; step < STEPS; step++) await appended(journal, `story-${story}`, step);
+      }),
+    );
+  });
+  await journal.close();
+  const floor = (singleMs / 200) * STORIES * STEPS;
+  return [
+    {
+      name: `postgres journal: ${STORIES} stories × ${STEPS} steps, gathered`,
+      value: ms,
+      unit: "ms",
+      ratio: ms / floor,
+      against: `a commit each (${floor.toFixed(0)} ms)`,
+      limit: 0.5,
+    },
+  ];
+}
+
+const LINES = 100_000;
+
+async function readBack(server: PostgresServer): Promise<readonly BenchResult[]> {
+  const journal = await createPostgresJournal(`${server.url}?schema=long`);
+  for (let from = 0; from < LINES; from += 5000) {
+    const events = Array.from({ length: 5000 }, (_, i) => event(from + i));
+    await journal.append(storyId("long"), from, events, from);
+  }
+  const reads: number[] = [];
+  for (let round = 0; round < 5; round++) reads.push(await timed(() => countLines(journal)));
+  const verifyMs = await timed(async () => {
+    const verified = await journal.verify();
+    if (!verified.ok) throw new Error(verified.problem);
+  });
+  await journal.close();
+  const readMs = median(reads);
+  return [
+    {
+      name: "postgres journal: read 100,000 events",
+      value: readMs,
+      unit: "ms",
+      ratio: readMs / 2000,
+      against: "2 s",
+      limit: 1,
+    },
+    {
+      name: "postgres journal: verify 100,000 events",
+      value: verifyMs,
+      unit: "ms",
+      ratio: verifyMs / readMs,
+      against: "reading them",
+      limit: null,
+    },
+  ];
+}
+
+async function countLines(journal: Journal): Promise<void> {
+  let count = 0;
+  for await (const _ of journal.read(0)) count++;
+  if (count !== LINES) throw new Error(`${count} lines were read`);
+}
+
+async function appended(journal: Journal, story: string, seq: number): Promise<void> {
+  const result = await journal.append(storyId(story), seq, [event(seq)], seq);
+  if (!result.ok) throw new Error("a conflict where nobody else writes");
+}
+
+/** As large as most are. */
+function event(i: number): Event {
+  return {
+    type: "attempt.finished",
+    attempt: i,
+    outcome: { type: "ready" },
+    tree: treeId("4b825dc642cb6eb9a060e54bf8d69288fbee4904"),
+    commit: "9fceb02d0ae598e95dc970b74767f19372d61af8",
+    changed: ["src/policy/decide.ts", "test/policy/decide.test.ts"],
+    productChanged: true,
+    summary: `Step ${i}: the second look at a gate asks only for what the rework could have changed.`,
+    costUsd: 0.12,
+    tokens: 12_345,
+    durationMs: 61_000,
+  };
+}
+
+async function timed(work: () => Promise<void>): Promise<number> {
+  const begin = performance.now();
+  await work();
+  return performance.now() - begin;
+}

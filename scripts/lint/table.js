@@ -50,6 +50,7 @@ const TABLE = {
 const LIBRARIES_OF_ADAPTERS = {
   journal: ["@photostructure/sqlite"],
   postgres: ["pg"],
+  queue: ["@dbos-inc/dbos-sdk"],
   telemetry: ["@opentelemetry/api"],
 };
 

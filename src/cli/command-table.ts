@@ -28,6 +28,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import("./commands/run.ts"),
   },
   {
+    name: "worker",
+    summary: "be one of the workers of a fleet: many machines, one journal in PostgreSQL",
+    load: () => import("./commands/worker.ts"),
+  },
+  {
     name: "stories",
     summary: "list the stories that were read, with every problem and its place",
     load: () => import("./commands/stories.ts"),

@@ -4,6 +4,7 @@ import type { Event } from "../domain/event.ts";
 import type { GateName, Judgement } from "../domain/gate.ts";
 import type { GateReport } from "../domain/gate-report.ts";
 import type { StoryId } from "../domain/ids.ts";
+import type { Lane } from "../domain/lane.ts";
 import type { Policy } from "../domain/policy.ts";
 import type { RunOutline } from "../domain/outline.ts";
 import type { RunState } from "../domain/run-state.ts";
@@ -15,6 +16,7 @@ import type { Tool } from "../ports/tool.ts";
 import type { Watcher } from "../ports/watcher.ts";
 import type { Workspace } from "../ports/workspace.ts";
 import type { HealthDocument, VerifyDocument } from "../views/dashboard.ts";
+import type { AgentWish } from "./agent-wish.ts";
 import type { StopAnswer, StopPlan } from "./inside.ts";
 
 /** How a command reaches the engine and its journal. `main` hands in the real one, tests their own. */
@@ -29,6 +31,10 @@ export interface Host {
   tell(root: string, stream: StoryId | null, events: readonly Event[]): Promise<void>;
   /** Becomes the one engine of this checkout. Throws `journal-locked`, naming the holder, where there is one. */
   own(root: string, plan: RunPlan): Promise<Owned>;
+  /** A worker's own clone of a project; what it needs is fetched, and nobody else may use the folder meanwhile. */
+  clone(plan: ClonePlan): Promise<Cloned>;
+  /** Becomes one of the workers of a fleet, in its clone. */
+  work(root: string, plan: WorkPlan): Promise<Working>;
   /** Runs the checks on the checkout as it is, without an agent and without a line in the journal. */
   tryChecks(root: string, plan: Omit<RunPlan, "watcher">): Promise<Pick<Judgement, "result" | "summary">>;
   /** Has gates judge the checkout, or one of its commits, by themselves: no agent works, and nothing is journalled. */
@@ -40,22 +46,13 @@ export interface Host {
   /** Offers tools on the standard input and output, until the input ends. */
   offer(tools: readonly Tool[], about: { readonly version: string; readonly signal: AbortSignal }): Promise<void>;
   /** What can be said of the surroundings: git, Node, the journal's place, and whether each program is there to be run. */
-  probe(root: string, programs: readonly (string | ClientWish)[]): Promise<readonly Probe[]>;
+  probe(root: string, programs: readonly (string | AgentWish)[]): Promise<readonly Probe[]>;
   /** Shows the dashboard to this machine's browsers, until it is closed. */
   serve(root: string, plan: ServePlan): Promise<Served>;
   /** Calls back when a file of the folder was made, changed or taken away. Returns how to stop it. */
   watchFolder(folder: string, changed: () => void): () => void;
   /** A new git repository in a new temporary folder with these files committed (path below it → text); says where. */
   demoRepository(files: Readonly<Record<string, string>>): Promise<string>;
-}
-
-/** A provider's client, as a role's config wants it. */
-export interface ClientWish {
-  readonly use: "claude" | "codex";
-  readonly command?: string | undefined;
-  readonly args: readonly string[];
-  /** Names of variables that it may see. */
-  readonly env: readonly string[];
 }
 
 /** One thing that was looked at, and how to mend it where it is not well. */
@@ -95,6 +92,54 @@ export interface RunPlan {
   readonly watcher: Watcher;
   /** Something about the checkout that a person should know, and that stops nothing. */
   onNotice?(text: string): void;
+}
+
+export interface ClonePlan {
+  /** Any address that git knows. */
+  readonly remote: string;
+  readonly folder: string;
+  /** The branch that work is for; `null`: the remote's own. */
+  readonly branch: string | null;
+  readonly signal: AbortSignal;
+  onNotice(text: string): void;
+}
+
+export interface Cloned {
+  readonly root: string;
+  close(): Promise<void>;
+}
+
+export interface WorkPlan {
+  /** The address of the database, with its login. */
+  readonly db: string;
+  /** Stays the same when the worker is started again in the same clone. */
+  readonly name: string;
+  /** What the workers of one journal call their project. */
+  readonly project: string;
+  readonly version: string;
+  readonly run: RunPlan;
+  /** How many jobs of a lane this worker takes at once, where that is less than all workers may. */
+  readonly ownLimits: Readonly<Partial<Record<Lane, number>>>;
+  /** How often each lane is asked for a job. */
+  readonly pollMs: number;
+  /** How long it may be silent before others take its place. */
+  readonly leaseMs: number;
+  /** How long a database that is not there yet is waited for. */
+  readonly openPatienceMs: number;
+  readonly health: { readonly host: string; readonly port: number } | null;
+}
+
+export interface Working {
+  readonly healthUrl: string | null;
+  state(): RunState;
+  /** Resolves when another worker has taken its place, with words for it. */
+  readonly lost: Promise<string>;
+  /** Resolves when nothing is left to be done, by anybody. */
+  settled(): Promise<void>;
+  /** Takes no more jobs; those that run get so long, then they are broken off and handed over. */
+  drain(patienceMs: number): Promise<void>;
+  /** Ends what runs, without a word to anybody: its place is taken, and whatever it says is refused. */
+  abandon(): Promise<void>;
 }
 
 export interface GatePlan {

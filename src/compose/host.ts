@@ -13,6 +13,8 @@ export function createHost(env: Readonly<Record<string, string | undefined>>, db
     look: async (root) => (await import("./look.ts")).look(root, db),
     tell: async (root, stream, events) => (await import("./tell.ts")).tell(root, db, stream, events),
     own: async (root, plan) => (await import("./own.ts")).own(root, plan, env),
+    clone: async (plan) => (await import("./worker.ts")).clone(plan),
+    work: async (root, plan) => (await import("./worker.ts")).work(root, plan, env),
     tryChecks: async (root, plan) => (await import("./try-checks.ts")).tryChecks(root, plan, env),
     gate: async (root, plan) => (await import("./gate.ts")).gate(root, plan, env),
     blame: async (root, plan) => (await import("./blame.ts")).blame(root, plan, env),

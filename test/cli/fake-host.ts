@@ -177,6 +177,8 @@ export function fakeHost(options: FakeHostOptions = {}): FakeHost {
       for (const changed of changes) changed();
     },
     own,
+    clone: () => Promise.reject(new Error("this test has no fleet")),
+    work: () => Promise.reject(new Error("this test has no fleet")),
     tryChecks: () =>
       Promise.resolve({ result: options.green === true ? "pass" : "fail", summary: "checks: as the test says" }),
     gate: (_root, plan) => {

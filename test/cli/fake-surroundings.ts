@@ -60,6 +60,8 @@ export const NO_HOST: Host = {
   look: () => Promise.resolve(null),
   tell: absent,
   own: absent,
+  clone: absent,
+  work: absent,
   tryChecks: absent,
   gate: absent,
   blame: absent,

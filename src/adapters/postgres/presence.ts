@@ -1,0 +1,128 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { PostgresPool, Session } from "./pool.ts";
+import { createWorkerBooks, type Gone, type WorkerBooks, type WorkerName } from "./workers.ts";
+
+export interface PresenceOptions extends WorkerName {
+  /** How long a worker may be silent before others take its place, whatever it does. */
+  readonly leaseMs?: number;
+  /** Sees to what somebody left behind. Its place is ours until then. */
+  takeOver(gone: Gone): Promise<void>;
+  /** Whether we are the one now who hands out jobs. */
+  onLead(leads: boolean): void;
+  /** Something went wrong that is tried again. */
+  onTrouble(error: unknown): void;
+}
+
+export interface Presence {
+  isConnected(): boolean;
+  leads(): boolean;
+  /** Others took our place, in words: whatever we write from now on is refused. */
+  readonly lost: Promise<string>;
+  /** Lets somebody else hand out jobs. */
+  resign(): void;
+  /** Off the books: nothing is left in our hands. */
+  leave(): Promise<void>;
+}
+
+const LEASE_MS = 4000;
+const BEAT_MS = 1000;
+const PAUSE_MS = 200;
+/** The lock of whoever hands out jobs. No worker's id is so short. */
+const LEAD = "lead";
+
+/**
+ * Says that a worker is there, finds out who is not any more, and agrees with the others on one that hands out jobs.
+ * Each holds a lock for as long as its connection lives; whoever can take somebody's lock takes its place. One that
+ * stands still, or cannot be reached, keeps its connection: after the lease others end that for it, and when it wakes
+ * its place is taken. One whose connection was lost and whose place nobody took comes back as if nothing had happened.
+ */
+export function createPresence(pool: PostgresPool, options: PresenceOptions): Presence {
+  const books = createWorkerBooks(pool, options, options.leaseMs ?? LEASE_MS);
+  const stop = new AbortController();
+  const standing: Standing = { leads: false, connected: false, mayLead: true };
+  let tellLost: (why: string) => void = () => undefined;
+  const lost = new Promise<string>((resolve) => (tellLost = resolve));
+
+  const live = async (): Promise<void> => {
+    while (!stop.signal.aborted) {
+      // A server that is away is waited for: what runs here goes on meanwhile.
+      const session = await books.enter().catch(() => undefined);
+      if (session === null) return tellLost(TAKEN);
+      if (session === undefined) await sleep(PAUSE_MS);
+      else if (!(await stay(session, books, standing, options, stop.signal))) return tellLost(TAKEN);
+    }
+  };
+  const life = live();
+  return {
+    isConnected: () => standing.connected,
+    leads: () => standing.leads,
+    lost,
+    resign: () => (standing.mayLead = false),
+    leave: async () => {
+      standing.mayLead = false;
+      stop.abort();
+      await life;
+    },
+  };
+}
+
+const TAKEN = "another worker has taken its place";
+
+interface Standing {
+  leads: boolean;
+  connected: boolean;
+  mayLead: boolean;
+}
+
+/** Until the connection is lost or we leave. Says whether our place is still ours. */
+async function stay(
+  session: Session,
+  books: WorkerBooks,
+  standing: Standing,
+  { id, takeOver, onLead, onTrouble }: PresenceOptions,
+  stop: AbortSignal,
+): Promise<boolean> {
+  const over = new AbortController();
+  session.onEnd(() => over.abort());
+  const pause = AbortSignal.any([over.signal, stop]);
+  const lead = (leads: boolean): void => {
+    if (standing.leads === leads) return;
+    standing.leads = leads;
+    onLead(leads);
+  };
+  // Besides the beats: seeing to what somebody left may take longer than others would wait for us.
+  const seeTo = async (gone: Gone): Promise<void> => {
+    try {
+      await takeOver(gone);
+      await books.strike(session, gone.id);
+    } catch (error) {
+      onTrouble(error);
+      // With the connection goes the place, and whoever comes next sees to it once more.
+      await session.end();
+    }
+  };
+  standing.connected = true;
+  const seeing: Promise<void>[] = [];
+  try {
+    while (!pause.aborted) {
+      if (!(await books.beat(session))) return false;
+      if (standing.mayLead && !standing.leads) lead(await books.tryLock(session, LEAD));
+      if (!standing.mayLead && standing.leads) {
+        lead(false);
+        await books.unlock(session, LEAD);
+      }
+      for (const gone of await books.takePlaces(session)) seeing.push(seeTo(gone));
+      await sleep(BEAT_MS, undefined, { signal: pause }).catch(() => undefined);
+    }
+    await Promise.all(seeing);
+    if (stop.aborted && !over.signal.aborted) await books.strike(session, id);
+  } catch (error) {
+    // A lost connection is no news: a new one is made.
+    if (!over.signal.aborted) onTrouble(error);
+  } finally {
+    standing.connected = false;
+    lead(false);
+    await session.end();
+  }
+  return true;
+}

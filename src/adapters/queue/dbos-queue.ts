@@ -1,0 +1,153 @@
+import type { DBOS } from "@dbos-inc/dbos-sdk";
+import { RemandError } from "../../domain/error.ts";
+import { LANES, type Lane } from "../../domain/lane.ts";
+import type { FleetQueue, InHand } from "../../ports/fleet-queue.ts";
+
+export interface DbosQueueOptions {
+  /** The database, for its driver. */
+  readonly url: string;
+  /** Its tables are kept in a schema of their own. */
+  readonly schema: string;
+  /** This process and no other: what it has in hand when it dies is found by this. */
+  readonly worker: string;
+  /** How many of a lane run at once, over all workers; a lane that is not named has no limit. */
+  readonly limits: Readonly<Partial<Record<Lane, number>>>;
+  /** The same for this worker alone. */
+  readonly ownLimits?: Readonly<Partial<Record<Lane, number>>>;
+  /** How often each lane is asked for a job. */
+  readonly pollMs?: number;
+  onTrouble?(text: string): void;
+}
+
+type Dbos = typeof DBOS;
+
+const POLL_MS = 200;
+/** Pinned: the library would take the hash of the code, and jobs of before an update would wait for ever. */
+const VERSION = "remand-1";
+/** Every taking over counts as one; there is no number after which a job should be given up. */
+const MOST_RECOVERIES = 1_000_000;
+const OVER = ["SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"] as const;
+/** How long those that were told to end get for it. */
+const ENDING_MS = 30_000;
+
+/**
+ * The fleet's queue on DBOS: a job is a workflow without steps, because what it did is in the journal. The library has
+ * one instance in a process, so there is one such queue in it.
+ */
+export async function createDbosQueue(options: DbosQueueOptions): Promise<FleetQueue> {
+  const dbos = await loadDbos();
+  const ending = new AbortController();
+  let perform: (id: string, signal: AbortSignal) => Promise<void> = async () => undefined;
+  // What a job throws is its worker's trouble. The job is over all the same: what is left to do, the journal says.
+  const workflow = dbos.registerWorkflow(
+    async (id: string): Promise<void> => {
+      try {
+        await perform(id, ending.signal);
+      } catch (error) {
+        options.onTrouble?.(`${id}: ${error instanceof Error ? error.message : String(error)}`);
+      }
+    },
+    { name: "job", maxRecoveryAttempts: MOST_RECOVERIES },
+  );
+  return {
+    start: async (work) => {
+      perform = work;
+      await launch(dbos, options);
+    },
+    enqueue: async (tickets) => {
+      const one = ({ id, lane }: (typeof tickets)[number]) =>
+        dbos.startWorkflow(workflow, { workflowID: id, queueName: queueOf(lane) })(id);
+      await Promise.all(tickets.map(one));
+    },
+    ...booksOf(dbos),
+    stop: async (patienceMs) => {
+      const timer = setTimeout(() => ending.abort(), patienceMs);
+      try {
+        await dbos.shutdown({ deregister: true, workflowCompletionTimeoutMS: patienceMs + ENDING_MS });
+      } finally {
+        clearTimeout(timer);
+        ending.abort();
+      }
+    },
+  };
+}
+
+const queueOf = (lane: Lane): string => `remand-${lane}`;
+const laneOf = (queue: string | undefined): Lane | undefined => LANES.find((lane) => queueOf(lane) === queue);
+
+async function launch(dbos: Dbos, options: DbosQueueOptions): Promise<void> {
+  const { url, schema, worker, limits, ownLimits = {}, pollMs = POLL_MS, onTrouble } = options;
+  const quiet = (): void => undefined;
+  const aloud = (entry: unknown): void => onTrouble?.(entry instanceof Error ? entry.message : String(entry));
+  dbos.setConfig({
+    name: "remand",
+    systemDatabaseUrl: url,
+    systemDatabaseSchemaName: `${schema}_queue`,
+    applicationVersion: VERSION,
+    executorID: worker,
+    listenQueues: LANES.map(queueOf),
+    maxConcurrentQueueDispatches: LANES.length,
+    logger: { info: quiet, debug: quiet, warn: quiet, error: aloud },
+  });
+  // Its pool asks a connection for something while that is still busy, which the driver reports at every start.
+  process.noDeprecation = true;
+  await dbos.launch();
+  for (const lane of LANES) {
+    const all = limits[lane];
+    const own = ownLimits[lane] ?? all;
+    await dbos.registerQueue(queueOf(lane), {
+      ...(all === undefined || !Number.isFinite(all) ? {} : { globalConcurrency: all }),
+      ...(own === undefined || !Number.isFinite(own) ? {} : { workerConcurrency: own }),
+      minPollingIntervalMs: pollMs,
+      onConflict: "always_update",
+    });
+  }
+}
+
+function booksOf(dbos: Dbos): Pick<FleetQueue, "over" | "forget" | "inHand" | "giveBack"> {
+  const bare = { loadInput: false, loadOutput: false };
+  return {
+    over: async (ids) => {
+      const known = await dbos.listWorkflows({ ...bare, workflowIDs: [...ids] });
+      const open = new Set(known.filter(({ status }) => !isOver(status)).map(({ workflowID }) => workflowID));
+      return ids.filter((id) => !open.has(id));
+    },
+    forget: async (which) => {
+      if ("endedBefore" in which) {
+        const completedBefore = new Date(which.endedBefore).toISOString();
+        const ended = await dbos.listWorkflows({ ...bare, status: [...OVER], completedBefore, limit: MOST_AT_ONCE });
+        if (ended.length > 0) await dbos.deleteWorkflows(ended.map(({ workflowID }) => workflowID));
+      } else if (which.length > 0) await dbos.deleteWorkflows([...which]);
+    },
+    inHand: async () => {
+      const held = await dbos.listWorkflows({ ...bare, status: "PENDING" });
+      return held.flatMap(({ workflowID: id, queueName, executorId: holder }): InHand[] => {
+        const lane = laneOf(queueName);
+        return lane === undefined || holder === undefined ? [] : [{ id, lane, holder }];
+      });
+    },
+    giveBack: async (jobs) => {
+      // Lane by lane, and always with its name: without it they would go to a queue that has no limits.
+      for (const lane of LANES) {
+        const ids = jobs.filter((job) => job.lane === lane).map(({ id }) => id);
+        if (ids.length > 0) await dbos.resumeWorkflows(ids, { queueName: queueOf(lane) });
+      }
+    },
+  };
+}
+
+const MOST_AT_ONCE = 1000;
+const isOver = (status: string): boolean => OVER.some((each) => each === status);
+
+async function loadDbos(): Promise<Dbos> {
+  try {
+    return (await import("@dbos-inc/dbos-sdk")).DBOS;
+  } catch (error) {
+    throw new RemandError(
+      "usage",
+      "the package @dbos-inc/dbos-sdk, which workers share their jobs with, is not installed",
+      "Run npm install @dbos-inc/dbos-sdk pg beside Remand (with -g where Remand is installed globally).",
+      { cause: error },
+    );
+  }
+}

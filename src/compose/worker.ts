@@ -1,0 +1,124 @@
+import { randomBytes } from "node:crypto";
+import { createSharedWorktrees } from "../adapters/git/shared-worktrees.ts";
+import { openClone, type Clone } from "../adapters/git/shared-clone.ts";
+import { createLaboratory } from "../adapters/git/laboratory.ts";
+import { createPostgresEvidence } from "../adapters/postgres/evidence.ts";
+import { createPostgresJournal, type PostgresJournal } from "../adapters/postgres/journal.ts";
+import { openPool, type PostgresPool } from "../adapters/postgres/pool.ts";
+import { COOKIE_VARIABLE, cookieValue, killLeftovers } from "../adapters/process/leftovers.ts";
+import type { ClonePlan, Cloned, RunPlan, WorkPlan, Working } from "../cli/host.ts";
+import { openLedger, type Ledger } from "../engine/ledger.ts";
+import type { EngineWorld } from "../engine/world.ts";
+import { byText, lookup } from "../stdx/sorted-map.ts";
+import { sha256 } from "../stdx/sha256.ts";
+import { engineWorld } from "./engine-world.ts";
+import { leavePlaces } from "./leave-places.ts";
+import { aside, placeOptions } from "./local-places.ts";
+import { envSecrets, listedSecrets } from "./project-evidence.ts";
+import { stateFolder, type StateFolder } from "./state-folder.ts";
+import { telemetryOf } from "./telemetry.ts";
+import { startWorking } from "./worker-life.ts";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A worker's own clone of the project, at the newest commit of the branch that work is for. */
+export async function clone({ remote, folder, branch, onNotice, signal }: ClonePlan): Promise<Cloned> {
+  const made = await openClone({ remote, folder, onNotice, signal, ...(branch === null ? {} : { branch }) });
+  clones.set(made.root, made);
+  return { root: made.root, close: () => made.close() };
+}
+
+/** By their roots: a command is handed what it may know of a clone, and the rest stays here. */
+const clones = new Map<string, Clone>();
+
+/** Becomes one of the workers of a fleet: takes jobs, and hands them out when it is the one whose turn that is. */
+export async function work(root: string, plan: WorkPlan, env: Environment): Promise<Working> {
+  const id = `${plan.name}@${randomBytes(6).toString("hex")}`;
+  const pool = await openPool(plan.db, { openPatienceMs: plan.openPatienceMs, connections: CONNECTIONS });
+  try {
+    const journal = await createPostgresJournal(pool);
+    const parts = await workerParts(root, plan, env, pool, journal);
+    const close = async (): Promise<void> => {
+      await parts.closeTelemetry();
+      await journal.close();
+      await pool.close();
+    };
+    return await startWorking({ id, plan, pool, ...parts, close });
+  } catch (error) {
+    await pool.close();
+    throw error;
+  }
+}
+
+/** Jobs read and write side by side. */
+const CONNECTIONS = 8;
+
+async function workerParts(
+  root: string,
+  plan: WorkPlan,
+  env: Environment,
+  pool: PostgresPool,
+  journal: PostgresJournal,
+) {
+  const folder = stateFolder(root);
+  // Nobody else works in this clone, so whatever still carries its cookie was left by a worker that is gone.
+  const cookie = `remand-${sha256(root).slice(0, 24)}`;
+  await killLeftovers(cookie);
+  const marked = { ...env, [COOKIE_VARIABLE]: cookieValue(env[COOKIE_VARIABLE], cookie) };
+  const { config, onNotice } = plan.run;
+  const telemetry = await telemetryOf({
+    root,
+    worker: plan.name,
+    journal,
+    project: plan.project,
+    onNotice: (text) => onNotice?.(text),
+  });
+  const watched: RunPlan = { ...plan.run, watcher: telemetry.watcher(plan.run.watcher) };
+  const told = telemetry.journal(journal);
+  const secrets = { literals: await envSecrets(root), patterns: listedSecrets(config.redact) };
+  const evidence = createPostgresEvidence(pool, { secrets, copies: folder.evidence });
+  const at: { ledger: Ledger | null } = { ledger: null };
+  const places = sharedPlaces(root, folder, watched, at);
+  const outbox = ownOutbox(journal.outbox, plan.name);
+  const { world, policy } = await engineWorld(root, watched, marked, {
+    ...places,
+    journal: told,
+    outbox,
+    evidence,
+    telemetry,
+  });
+  const ledger = (at.ledger = await openLedger(world));
+  telemetry.resume(ledger.state());
+  await leavePlaces(folder.path, ledger.state(), world.workspace);
+  return { root, env: marked, ledger, world, policy, telemetry, closeTelemetry: () => telemetry.close() };
+}
+
+/** Code travels by git: what the journal names is fetched before work, and what was done is pushed before it is told. */
+function sharedPlaces(root: string, folder: StateFolder, plan: RunPlan, at: { readonly ledger: Ledger | null }) {
+  const options = placeOptions(root, folder, plan);
+  const shared = createSharedWorktrees(
+    { ...options, ...aside(plan) },
+    {
+      clone: clones.get(root)!,
+      standingOf: (story) => {
+        const state = at.ledger === null ? undefined : lookup(at.ledger.state().stories, story, byText);
+        return { commit: state?.commit || null, run: state?.running?.seq ?? null };
+      },
+    },
+  );
+  const { laboratory, ...workspace } = shared;
+  return { workspace, integration: workspace, laboratory: laboratory(createLaboratory(options)) };
+}
+
+/**
+ * How an agent ended is of use only where its files are. So another machine does not find it: there the attempt counts
+ * as interrupted.
+ */
+function ownOutbox({ put, get, drop }: EngineWorld["outbox"], name: string): EngineWorld["outbox"] {
+  const own = (key: string): string => `${name}/${key}`;
+  return {
+    put: (key, text) => put(own(key), text),
+    get: (key) => get(own(key)),
+    drop: (key) => drop(own(key)),
+  };
+}

@@ -101,6 +101,31 @@ export const hostileParts: readonly ScriptPart[] = [
   playing("auditor", "hostile", audited("hostile")),
 ];
 
+/** A reviewer is wrong, the developer sees nothing to change, and so a person is asked. */
+export const disputedStory: Readonly<Record<string, string>> = {
+  "stories/count-words.md": story("Count the words", "## Acceptance criteria\n\n- [ ] an empty text has none"),
+};
+const COUNT = 'export const words = (text) => text.split(" ").filter((word) => word !== "").length;\n';
+export const disputedParts: readonly ScriptPart[] = [
+  playing(
+    "developer",
+    "count-words",
+    ready("count-words", "It counts.", { edit: { "src/words.js": COUNT }, cost: 0.05 }),
+    ready("count-words", "An empty text has no words already.", { cost: 0.02 }),
+  ),
+  playing(
+    "critic",
+    "count-words",
+    failed("count-words", "src/words.js:1: an empty text counts as one word", "return 0 for an empty text"),
+    passed("count-words"),
+  ),
+  playing("adjudicator", "count-words", {
+    say: "REVIEW_PASSED: count-words\n\nSummary: the filter drops the empty word\n",
+    cost: 0.01,
+  }),
+  playing("auditor", "count-words", audited("count-words")),
+];
+
 const demoScript = (): string => DEMO_FILES["agent-script.yaml"]!;
 
 /** Files of a project with stories that end in every way, played by scripted agents. */
@@ -116,6 +141,7 @@ export function projectFiles(more: Readonly<Record<string, string>> = {}, parts:
       developer: use("agent-script.yaml"),
       critic: use("agent-script.yaml"),
       auditor: use("agent-script.yaml"),
+      adjudicator: use("agent-script.yaml"),
     })}\ngates: { checks: { commands: [node --test] } }\nlimits: { costUsd: 2 }\n`,
     "stories/billing-export.md": story(
       "Export the invoices as CSV",

@@ -9,9 +9,10 @@ function go(to: string): void {
   arrived();
 }
 
-/** Changes what stands behind the `?`, without a step in the history. */
+/** Changes what stands behind the `?`, without a step in the history. Another question has a first page of its own. */
 export function refine(name: string, value: string): void {
   const search = new URLSearchParams(location.search);
+  search.delete("offset");
   if (value === "") search.delete(name);
   else search.set(name, value);
   const text = search.toString();

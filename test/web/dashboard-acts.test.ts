@@ -1,0 +1,152 @@
+/**
+ * What a person does about a story in a real browser: disputes a finding, holds a story and lets it go on, takes an
+ * answer back on the story's own page; and finds one story among five thousand.
+ */
+import type { ChildProcess } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { Browser, BrowserContext, Locator, Page } from "playwright-core";
+import { longJournal } from "../../bench/engine/long-journal.ts";
+import { complaints, launch } from "./browser.ts";
+import { dashboardProject, disputedParts, disputedStory, projectFiles } from "./dashboard-project.ts";
+
+/** One story only: these tests are about what is said of it. */
+const FILES = Object.fromEntries(
+  Object.entries(projectFiles(disputedStory, disputedParts)).filter(
+    ([path]) => !path.startsWith("stories/") || path in disputedStory,
+  ),
+);
+const project = dashboardProject(FILES);
+const MANY = 5000;
+let browser: Browser;
+let context: BrowserContext;
+let page: Page;
+let troubles: string[];
+
+beforeAll(async () => {
+  browser = await launch();
+});
+afterAll(async () => {
+  await browser?.close();
+  await project.clear();
+});
+beforeEach(async () => {
+  context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+  context.setDefaultTimeout(15_000);
+  page = await context.newPage();
+  troubles = [];
+  page.on("pageerror", (error) => troubles.push(error.message));
+  page.on("console", (message) => (message.type() === "error" ? troubles.push(message.text()) : null));
+});
+afterEach(async () => {
+  expect(troubles).toEqual([]);
+  await context.close();
+});
+
+async function expectSeen(what: Locator, timeout = 15_000): Promise<void> {
+  await what.waitFor({ timeout });
+  expect(await what.isVisible()).toBe(true);
+}
+
+function said(child: ChildProcess, words: string): Promise<void> {
+  let text = "";
+  return new Promise((done) => {
+    const hear = (data: unknown): void => {
+      text += String(data);
+      if (text.includes(words)) done();
+    };
+    child.stdout?.on("data", hear);
+    child.stderr?.on("data", hear);
+  });
+}
+
+describe("a story", () => {
+  let at: (path: string) => string;
+  beforeAll(async () => {
+    await project.run();
+    const { url, port } = await project.serve();
+    at = (path) => (path === "" ? url : `http://127.0.0.1:${port}${path}`);
+    // Whoever starts an engine means held stories to go on: it is there before one is held.
+    await said(project.start("run", "--watch", "--reporter", "minimal"), "watching");
+  });
+  beforeEach(async () => {
+    await page.goto(at(""));
+    await page.goto(at("/story/count-words"));
+    await expectSeen(page.getByRole("heading", { name: "Count the words" }));
+  });
+
+  const dispute = async (): Promise<void> => {
+    await page.goto(at("/inbox"));
+    const question = page.getByRole("article").filter({ hasText: "Count the words" });
+    await question.getByRole("radio", { name: /^dispute/ }).check();
+    await question.getByRole("checkbox", { name: /an empty text counts as one word/ }).check();
+    await question.getByLabel("Your words").fill("the filter drops it");
+    await question.getByRole("button", { name: "Say dispute as ada" }).click();
+    await expect.poll(() => question.count()).toBe(0);
+    await page.goto(at("/story/count-words"));
+  };
+
+  test("that is held waits, whatever is said about it; what was said is taken back on its own page", async () => {
+    await page.getByRole("button", { name: "Hold it", exact: true }).click();
+    await expectSeen(page.getByText("Held: nothing runs for it, and nothing new starts."));
+    await expectSeen(page.getByRole("button", { name: "Let it go on" }));
+    expect(await complaints(page)).toEqual([]);
+
+    await dispute();
+    await expectSeen(page.getByText("ada says dispute: the filter drops it").first());
+    await expectSeen(page.getByRole("heading", { name: "Answered, and not begun" }));
+    expect(await complaints(page)).toEqual([]);
+    await page.getByRole("button", { name: "Take it back" }).click();
+    await expectSeen(page.getByText("Taken back: count-words stands as it did before."));
+    await expectSeen(page.getByText("Needs you."));
+    await page.goto(at("/"));
+    await expectSeen(page.getByRole("region", { name: /^Stopped 1/ }).getByRole("link", { name: "Count the words" }));
+  }, 60_000);
+
+  test("goes on when it may; a disputed finding goes to an independent reviewer, who throws it out", async () => {
+    await dispute();
+    await expectSeen(page.getByRole("button", { name: "Take it back" }));
+    await page.getByRole("button", { name: "Let it go on" }).click();
+    await expectSeen(page.getByText("It goes on: by an engine that is at work, otherwise with remand run."));
+    await expectSeen(page.locator(".head .badge", { hasText: "accepted" }), 45_000);
+    expect(await page.getByRole("button", { name: /Hold it|Let it go on|Take it back/ }).count()).toBe(0);
+    await page.getByText("raw events", { exact: true }).click();
+    const ruling = page.locator(".raw").filter({ hasText: "adjudicat" });
+    await ruling.locator("summary").last().click();
+    await expectSeen(ruling.getByText('"upheld": false', { exact: false }));
+  }, 90_000);
+});
+
+describe("five thousand stories", () => {
+  const folder = mkdtempSync(join(tmpdir(), "remand-many-"));
+  let url: string;
+  beforeAll(async () => {
+    const { root } = await longJournal(folder, MANY);
+    url = (await project.serve("-C", root)).url;
+  }, 120_000);
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  test("are filtered as one types, on the board and in the list, page by page", async () => {
+    await page.goto(url);
+    await expectSeen(page.getByText(`${MANY + 1} stories`, { exact: false }));
+    const filter = page.getByRole("searchbox", { name: "Filter stories" });
+    await filter.pressSequentially("story-4321");
+    await expect.poll(() => page.locator(".card").count()).toBe(1);
+    await expectSeen(page.getByRole("link", { name: "Retry the payment of story-4321" }));
+
+    await page.getByText("list", { exact: true }).click();
+    await expectSeen(page.getByText("1 to 1 of 1", { exact: true }));
+    await filter.fill("");
+    await page.getByRole("button", { name: "After" }).click();
+    await expectSeen(page.getByText(`101 to 200 of ${MANY + 1}`, { exact: true }));
+    await filter.fill("story-49");
+    await expectSeen(page.getByText("1 to 100 of 111", { exact: true }));
+    await page.getByRole("button", { name: "After" }).click();
+    await expectSeen(page.getByText("101 to 111 of 111", { exact: true }));
+    await page.getByLabel("Column").selectOption("accepted");
+    await expectSeen(page.getByText("No story matches"));
+    expect(await complaints(page)).toEqual([]);
+  }, 60_000);
+});

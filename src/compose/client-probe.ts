@@ -1,5 +1,6 @@
 import { basename } from "node:path";
-import type { ClientWish, Probe } from "../cli/host.ts";
+import type { ClientWish } from "../cli/agent-wish.ts";
+import type { Probe } from "../cli/host.ts";
 import { readJson } from "../readers/data-text.ts";
 import { CLIENT_NEEDS, findClient, onPath } from "../adapters/agents/client-program.ts";
 import { allowedEnvironment, type Environment } from "../adapters/process/environment.ts";

@@ -1,25 +1,36 @@
 import { access, constants, mkdir } from "node:fs/promises";
 import { delimiter, join } from "node:path";
-import type { ClientWish, Probe } from "../cli/host.ts";
+import type { AgentWish } from "../cli/agent-wish.ts";
+import type { Probe } from "../cli/host.ts";
 import { RemandError } from "../domain/error.ts";
 import { allowedEnvironment } from "../adapters/process/environment.ts";
 import { openJournalReadOnly } from "../adapters/journal/sqlite-journal.ts";
 import { runProcess } from "../adapters/process/run-process.ts";
+import { acpProbe, modelProbe } from "./agent-probes.ts";
 import { clientProbe } from "./client-probe.ts";
 import { stateFolder } from "./state-folder.ts";
 
 /** Looks at what Remand needs around it; each thing that is not well comes with how to mend it. */
 export async function probe(
   root: string,
-  programs: readonly (string | ClientWish)[],
+  programs: readonly (string | AgentWish)[],
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<readonly Probe[]> {
   const found = await Promise.all(
     programs.map((program) =>
-      typeof program === "string" ? programProbe(program, env) : clientProbe(root, program, env),
+      typeof program === "string" ? programProbe(program, env) : agentProbe(root, program, env),
     ),
   );
   return [nodeProbe(), await gitProbe(root), await journalProbe(root), ...found];
+}
+
+function agentProbe(
+  root: string,
+  wish: AgentWish,
+  env: Readonly<Record<string, string | undefined>>,
+): Probe | Promise<Probe> {
+  if (wish.use === "acp") return acpProbe(wish, env);
+  return wish.use === "model" ? modelProbe(root, wish, env) : clientProbe(root, wish, env);
 }
 
 function nodeProbe(): Probe {

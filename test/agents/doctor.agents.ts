@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { clientProbe } from "../../src/compose/client-probe.ts";
+import { acpProbe, modelProbe } from "../../src/compose/agent-probes.ts";
+import { startModelServer } from "../../src/testing/model-server.ts";
 import { clientProgram, clientRoot, clientVersion, makeHome, removeHome } from "./installed-clients.ts";
 
 let home: string;
@@ -26,3 +28,31 @@ test.each([
   );
   expect(installed.detail).toContain(version);
 });
+
+test("a real agent by the Agent Client Protocol is greeted, and its model is not asked", async () => {
+  const server = await startModelServer();
+  const source = env({ ...server.env, CLAUDE_CODE_EXECUTABLE: clientProgram("claude") });
+  const wish = { use: "acp", command: clientProgram("acp"), env: ["ANTHROPIC_*", "CLAUDE_CODE_*"] } as const;
+  expect(await acpProbe(wish, source)).toEqual({
+    name: "acp",
+    ok: true,
+    detail: expect.stringMatching(`${clientVersion("acp")}\\), goes on with conversations, takes tools to report by$`),
+    fix: "",
+  });
+  // The program alone, called as it is not meant to be.
+  const other = await acpProbe({ ...wish, command: `${clientProgram("claude")} --version` }, source);
+  expect(other).toMatchObject({ ok: false, fix: expect.stringContaining("--acp") });
+  expect(server.requests).toEqual([]);
+  expect(server.unexpected).toEqual([]);
+  await server.close();
+});
+
+test.each(["anthropic", "openai", "openai-compatible", "google"])(
+  "the real packages of %s can be loaded",
+  (provider) => {
+    const wish = { use: "model", model: `${provider}/x` } as const;
+    const keys = { ANTHROPIC_API_KEY: "x", OPENAI_API_KEY: "x", GOOGLE_GENERATIVE_AI_API_KEY: "x" };
+    expect(modelProbe(clientRoot("model"), wish, keys)).toMatchObject({ ok: true });
+    expect(modelProbe(home, wish, keys)).toMatchObject({ ok: false, fix: expect.stringContaining("npm install") });
+  },
+);

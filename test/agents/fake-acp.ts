@@ -13,6 +13,11 @@ export interface AcpBehaviour extends Behaviour {
   readonly modes?: readonly { readonly id: string }[];
   /** Answers and does not go away. */
   readonly stays?: boolean;
+  readonly agentInfo?: object;
+  /** The version it answers with, whatever it is asked for. */
+  readonly protocol?: number;
+  /** What keeps it from opening a conversation: code and message. */
+  readonly opens?: readonly [number, string];
   /** Works until it is interrupted, and then says that it was. */
   readonly polite?: boolean;
 }
@@ -45,7 +50,7 @@ export function heardBy(file: string): readonly AcpMessage[] {
 
 const AGENT = `
 const fs = require("node:fs"), path = require("node:path"), { spawn } = require("node:child_process");
-const { writes, says = "done", ends = "well", costs, capabilities = {}, asks = [], calls = [], modes, stays, polite } = behaviour;
+const { writes, says = "done", ends = "well", costs, capabilities = {}, asks = [], calls = [], modes, stays, polite, agentInfo, protocol, opens } = behaviour;
 const put = (message) => fs.writeSync(1, JSON.stringify({ jsonrpc: "2.0", ...message }) + "\\n");
 let mine = 1000, servers = [], cwd = ".";
 const waiting = new Map();
@@ -56,8 +61,8 @@ const fault = (code, message, data) => Object.assign(new Error(message), { code,
 const TROUBLE = { auth: [-32000, "Authentication required"], overloaded: [-32603, "Internal error", { errorKind: "overloaded" }], "bad-request": [-32602, "Invalid params: model not found"], "rate-limit": [-32603, "429 rate limit"], credit: [-32603, "Your credit balance is too low"], "context-length": [-32603, "prompt is too long"] };
 const open = (params) => { servers = params.mcpServers; cwd = params.cwd; };
 const handlers = {
-  initialize: ({ protocolVersion }) => ({ protocolVersion, agentCapabilities: capabilities, authMethods: [] }),
-  "session/new": (params) => { open(params); const sessionId = "s" + fs.readdirSync(place).length; fs.writeFileSync(path.join(place, sessionId), ""); return { sessionId, ...(modes ? { modes: { currentModeId: "x", availableModes: modes } } : {}) }; },
+  initialize: ({ protocolVersion }) => ({ protocolVersion: protocol ?? protocolVersion, agentCapabilities: capabilities, agentInfo, authMethods: [] }),
+  "session/new": (params) => { if (opens) throw fault(...opens); open(params); const sessionId = "s" + fs.readdirSync(place).length; fs.writeFileSync(path.join(place, sessionId), ""); return { sessionId, ...(modes ? { modes: { currentModeId: "x", availableModes: modes } } : {}) }; },
   "session/load": (params) => { if (!known(params.sessionId)) throw fault(-32002, "Resource not found"); open(params); update(params.sessionId, { sessionUpdate: "agent_message_chunk", content: { type: "text", text: "OLD WORDS" } }); return {}; },
   "session/resume": (params) => { if (!known(params.sessionId)) throw fault(-32002, "Resource not found"); open(params); return {}; },
   "session/set_mode": () => ({}),

@@ -172,6 +172,28 @@ describe("remand doctor", () => {
     ]);
   });
 
+  it("asks about agents by a protocol and models by their APIs, and gives no model work that changes files", async () => {
+    const asked: unknown[] = [];
+    const probe = (_root: string, programs: readonly unknown[]) => {
+      asked.push(...programs);
+      return Promise.resolve([git]);
+    };
+    const agents =
+      "agents: { developer: { use: model, model: a/b }, critic: { use: acp, command: gemini --acp, env: [KEY] }, auditor: { use: model } }";
+    const ran = await run(["doctor"], [doctor], {
+      files: memoryFiles({ "/work/remand.yaml": `preset: critic-audit\n${agents}\n` }),
+      host: { ...fakeHost(), probe },
+    });
+    expect(asked).toEqual([
+      { use: "model", model: "a/b" },
+      { use: "acp", command: "gemini --acp", env: ["KEY"] },
+      { use: "model", model: null },
+    ]);
+    expect(ran.exit).toBe(1);
+    expect(ran.out).toContain("✖ problem  agent developer: a model by its API changes no files\n    Give it to");
+    expect(ran.out).toContain("✔ ok       agent auditor: model\n");
+  });
+
   it("names each problem with its fix, and ends with 1", async () => {
     const host = fakeHost({ probes: [{ name: "git", ok: false, detail: "not found", fix: "Install git." }] });
     const files = memoryFiles({

@@ -14,6 +14,23 @@ export function keyVariableOf(provider: string): string {
   return provider === "google" ? "GOOGLE_GENERATIVE_AI_API_KEY" : `${prefixOf(provider)}_API_KEY`;
 }
 
+/** Providers that know nobody without a key. Others may have a login of another kind, or run on this machine. */
+export const goesByKey = (provider: string): boolean => KEYED.has(provider);
+
+const KEYED = new Set([
+  "anthropic",
+  "cerebras",
+  "cohere",
+  "deepseek",
+  "fireworks",
+  "google",
+  "groq",
+  "mistral",
+  "openai",
+  "perplexity",
+  "xai",
+]);
+
 export const addressVariableOf = (provider: string): string => `${prefixOf(provider)}_BASE_URL`;
 
 const prefixOf = (provider: string): string => provider.replaceAll("-", "_").toUpperCase();

@@ -2,7 +2,8 @@ import type { Config } from "../../config/config.ts";
 import type { Policy } from "../../domain/policy.ts";
 import type { Problem } from "../../domain/problem.ts";
 import { EXIT, type CliCommand, type ExitCode, type World } from "../command.ts";
-import type { ClientWish, Probe } from "../host.ts";
+import type { AgentWish } from "../agent-wish.ts";
+import type { Probe } from "../host.ts";
 import { loadConfig } from "../load-config.ts";
 import { loadStories, storiesFolder } from "../load-stories.ts";
 import { glyphsFor, paintFor } from "../terminal-kind.ts";
@@ -107,6 +108,11 @@ function agentProbes(config: Config, policy: Policy): Probe[] {
   return [
     ...[...needed].map((role) => {
       const agent = whoPlays(config, role);
+      const writes = role === config.roles.phase.implement;
+      if (writes && Object.hasOwn(config.agents, role) && config.agents[role]!.use === "model") {
+        const fix = `Give it to an agent that can work, and the model a review: agents: { ${role}: { use: claude } }`;
+        return { name: `agent ${role}`, ok: false, detail: "a model by its API changes no files", fix };
+      }
       if (agent !== null) return { name: `agent ${role}`, ok: true, detail: agent, fix: "" };
       const fix = `Say who plays it: agents: { ${role}: { use: command, command: ./my-agent.sh } }`;
       return { name: `agent ${role}`, ok: false, detail: "nobody plays this role", fix };
@@ -119,9 +125,12 @@ function agentProbes(config: Config, policy: Policy): Probe[] {
 }
 
 /** The programs that the config would start, to be looked for. */
-function programsOf({ agents, env }: Config): (string | ClientWish)[] {
-  const named = Object.values(agents).flatMap(({ use, command, args, env: own }): (string | ClientWish)[] => {
-    if (use === "claude" || use === "codex") return [{ use, command, args: args ?? [], env: [...env, ...(own ?? [])] }];
+function programsOf({ agents, env }: Config): (string | AgentWish)[] {
+  const named = Object.values(agents).flatMap(({ use, command, args, model, env: own }): (string | AgentWish)[] => {
+    const sees = [...env, ...(own ?? [])];
+    if (use === "claude" || use === "codex") return [{ use, command, args: args ?? [], env: sees }];
+    if (use === "model") return [{ use, model: model ?? null }];
+    if (use === "acp" && command !== undefined) return [{ use, command, args, env: sees }];
     if (use === "scripted" || command === undefined) return [];
     return [command.trim().split(/\s+/)[0]!];
   });

@@ -1,0 +1,98 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { AcpWish, ModelWish } from "../cli/agent-wish.ts";
+import type { Probe } from "../cli/host.ts";
+import { greetAcp, type AcpGreeting } from "../adapters/agents/acp-greeting.ts";
+import {
+  addressVariableOf,
+  goesByKey,
+  hasPackage,
+  keyVariableOf,
+  loadPackage,
+  makerIn,
+  packagesFor,
+  providerIn,
+} from "../adapters/agents/model-provider.ts";
+import { allowedEnvironment } from "../adapters/process/environment.ts";
+
+type Source = Readonly<Record<string, string | undefined>>;
+
+/** Is it there, does it speak the protocol, can a conversation be begun? No model is asked. */
+export async function acpProbe({ command, args, env: sees }: AcpWish, source: Source): Promise<Probe> {
+  // Its own folder: what lies in the project is none of its business here.
+  const cwd = await mkdtemp(join(tmpdir(), "remand-probe-"));
+  try {
+    const env = allowedEnvironment(source, sees);
+    return acpWords(
+      [command, ...(args ?? [])].join(" "),
+      await greetAcp({ command, args, cwd, env, timeoutMs: PATIENCE_MS }),
+    );
+  } finally {
+    await rm(cwd, { recursive: true, force: true });
+  }
+}
+
+const PATIENCE_MS = 20_000;
+
+function acpWords(line: string, greeting: AcpGreeting): Probe {
+  const problem = (detail: string, fix: string): Probe => ({
+    name: "acp",
+    ok: false,
+    detail: `${line}: ${detail}`,
+    fix,
+  });
+  if (greeting.kind === "missing")
+    return problem("not found", "Install the agent, or name its program in the role's `command`.");
+  if (greeting.kind === "silent")
+    return problem(
+      `it does not speak the Agent Client Protocol: ${greeting.why}`,
+      "Call it so that it does: most agents want an argument for that, such as `gemini --acp`.",
+    );
+  const { version, agent, resumes, takesServers, trouble } = greeting;
+  if (version !== 1)
+    return problem(`it speaks version ${version} of the protocol`, "Install a version of it that speaks version 1.");
+  if (trouble !== null)
+    return trouble.isLogin
+      ? problem("no login", "Start it by hand and log in, or name the variable with its key in the role's `env`.")
+      : problem(`it begins no conversation: ${trouble.words}`, "Start it by hand, and mend what it complains about.");
+  const can = [
+    resumes ? "goes on with conversations" : "begins each conversation anew",
+    takesServers ? "takes tools to report by" : "reports by its message",
+  ];
+  return { name: "acp", ok: true, detail: [`${line}${agent === "" ? "" : ` (${agent})`}`, ...can].join(", "), fix: "" };
+}
+
+/** Is it said which model, can its packages be loaded, is there a key? Nobody is asked. */
+export function modelProbe(root: string, { model }: ModelWish, source: Source): Probe {
+  const problem = (detail: string, fix: string): Probe => ({ name: "model", ok: false, detail, fix });
+  const provider = providerIn(model);
+  if (model === null || provider === null)
+    return problem(
+      model === null ? "no model is named in the config" : `${model} does not say its provider`,
+      "Name it with its provider: `model: anthropic/claude-opus-4-5`.",
+    );
+  const packages = packagesFor(provider);
+  const install = `npm install --save-dev ${packages.join(" ")}`;
+  const missing = packages.filter((name) => !hasPackage(root, name));
+  if (missing.length > 0)
+    return problem(`${model}: ${missing.join(" and ")} not installed`, `Install it in the project: ${install}`);
+  try {
+    if (makerIn(loadPackage(root, packages[1])) === null)
+      return problem(`${model}: ${packages[1]} makes no provider`, `Install another version of it: ${install}`);
+    if (typeof loadPackage(root, packages[0])["generateText"] !== "function")
+      return problem(`${model}: this version of ${packages[0]} is too old`, `Install a newer one: ${install}`);
+  } catch (error) {
+    return problem(
+      `${model}: ${packages.join(" or ")} cannot be loaded: ${(error as Error).message}`,
+      `Install it again: ${install}`,
+    );
+  }
+  const key = keyVariableOf(provider);
+  const hasKey = (source[key] ?? "") !== "";
+  if (!hasKey && goesByKey(provider)) return problem(`${model}: no key`, `Set ${key}.`);
+  const address = source[addressVariableOf(provider)];
+  const login = hasKey ? `key in ${key}` : "login not known";
+  const place = address === undefined || address === "" ? "" : `, at ${address}`;
+  return { name: "model", ok: true, detail: `${model}, ${login}${place}`, fix: "" };
+}

@@ -58,6 +58,10 @@ export interface AgentConfig {
   readonly access?: "edit" | "full";
   /** The role file, where it is not `.claude/agents/<role>.md`. */
   readonly file?: string;
+  /** Another model for work that keeps failing: from the attempt after that many failures (2) on. */
+  readonly stronger?: { readonly model: string; readonly after?: number };
+  /** After that many failures in one conversation the next attempt begins a new one. */
+  readonly freshAfter?: number;
   /** The role that takes over when this one cannot be used. */
   readonly fallback?: string;
   readonly env?: readonly string[];

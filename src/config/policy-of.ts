@@ -1,7 +1,16 @@
 import { GATES, type GateName } from "../domain/gate.ts";
 import { roleName, type RoleName } from "../domain/ids.ts";
 import { PHASES } from "../domain/phase.ts";
-import type { GateRules, Limits, PhasePlan, Policy, Roles, Specialist, SpendLimits } from "../domain/policy.ts";
+import type {
+  GateRules,
+  Limits,
+  PhasePlan,
+  Policy,
+  Reinforcement,
+  Roles,
+  Specialist,
+  SpendLimits,
+} from "../domain/policy.ts";
 import type { Config, GateConfig, SpecialistConfig, SpendConfig } from "./config.ts";
 import { knownDurationMs, sizeOf } from "./duration.ts";
 
@@ -91,8 +100,27 @@ function rolesOf(config: Config): Roles {
     adjudicator: roleName(rest.adjudicator),
     ciIntegration: roleName(rest.ciIntegration),
     fallback: Object.fromEntries(fallback),
+    ...reinforcementOf(config.agents),
   };
 }
+
+function reinforcementOf(agents: Config["agents"]): Pick<Roles, "reinforcement"> {
+  const rules = Object.entries(agents).flatMap(([role, { stronger, freshAfter }]): Reinforcement[] => {
+    if (stronger === undefined && freshAfter === undefined) return [];
+    const { model = "", after = FAILURES_BEFORE_STRONGER } = stronger ?? {};
+    return [
+      {
+        role: roleName(role),
+        ...(stronger === undefined ? {} : { stronger: { model, after } }),
+        ...(freshAfter === undefined ? {} : { freshAfter }),
+      },
+    ];
+  });
+  return rules.length === 0 ? {} : { reinforcement: rules };
+}
+
+/** Once may be bad luck; twice is what the usual model can do. */
+const FAILURES_BEFORE_STRONGER = 2;
 
 function specialistOf(specialist: SpecialistConfig): Specialist {
   return { ...specialist, role: roleName(specialist.role) };

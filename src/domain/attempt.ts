@@ -12,6 +12,10 @@ export interface AttemptSummary {
   /** The gate, or the person, that sent it back; `null` for new work. */
   readonly reworkOf: GateName | "person" | null;
   readonly outcome: AttemptOutcome["type"] | "running" | "interrupted";
+  /** The model that was asked for; without it, the agent's own. */
+  readonly model?: string;
+  /** It began a new conversation, on purpose. */
+  readonly fresh?: true;
   /** How often it was asked to say it again. */
   readonly asked: number;
   readonly tree: TreeId | null;

@@ -58,6 +58,10 @@ export interface StartAttempt {
   readonly spellOutFormat: boolean;
   readonly timeoutMs: number;
   readonly forecastUsd: number | null;
+  /** Another model than the role's usual one, and how many failures it takes the place after. */
+  readonly stronger?: { readonly model: string; readonly failures: number };
+  /** The conversation so far is left, after so many failures in it. */
+  readonly fresh?: { readonly failures: number };
 }
 
 export interface StartGate {

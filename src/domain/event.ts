@@ -112,6 +112,12 @@ export interface AttemptStarted {
   readonly reworkOf: GateName | "person" | null;
   readonly brief: EvidenceId | null;
   readonly forecastUsd: number | null;
+  /** The model that is asked for; without it, the agent's own. */
+  readonly model?: string;
+  /** It is the stronger one, because so many attempts of this role and phase have failed. */
+  readonly stronger?: { readonly failures: number };
+  /** The conversation before was left on purpose, because so many attempts in it have failed. */
+  readonly fresh?: { readonly failures: number };
 }
 
 /** Its words could not be read. It is asked again, in the same conversation; what it used is paid all the same. */

@@ -115,6 +115,16 @@ export interface Roles {
   readonly adjudicator: RoleName;
   readonly ciIntegration: RoleName;
   readonly fallback: Readonly<Record<string, RoleName>>;
+  /** What changes about a role whose work keeps failing; without it, nothing. */
+  readonly reinforcement?: readonly Reinforcement[];
+}
+
+export interface Reinforcement {
+  readonly role: RoleName;
+  /** Another model, from the attempt after that many failures in one phase on. */
+  readonly stronger?: { readonly model: string; readonly after: number };
+  /** After that many failures in one conversation the next attempt begins a new one. */
+  readonly freshAfter?: number;
 }
 
 /** Every condition that is given must hold. The first specialist that fits is taken. */

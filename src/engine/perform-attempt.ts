@@ -36,7 +36,9 @@ export async function startAttempt(performing: Performing<StartCommand>): Promis
   const { command, ledger, world } = performing;
   if (command.reworkOf === "merge") await bringConflictsIn(command.story, ledger, world);
   const before = ledger.story(command.story);
-  const { attempt, phase, role, tddPhase, reworkOf, forecastUsd } = command;
+  const { attempt, phase, role, tddPhase, reworkOf, forecastUsd, stronger, fresh } = command;
+  const player = await world.roster.playing(role);
+  const model = stronger?.model ?? player?.model ?? null;
   const brief = before.rework === null ? null : evidenceId(before.rework.brief);
   const isOurs = await ledger.append(command.story, [
     {
@@ -48,10 +50,12 @@ export async function startAttempt(performing: Performing<StartCommand>): Promis
       reworkOf,
       brief,
       forecastUsd,
+      ...(model === null ? {} : { model }),
+      ...(stronger === undefined ? {} : { stronger: { failures: stronger.failures } }),
+      ...(fresh === undefined ? {} : { fresh }),
     },
   ]);
   if (!isOurs) return;
-  const player = await world.roster.playing(role);
   if (player === null) {
     await finish(performing, before, { outcome: { type: "missing", detail: `nobody plays ${role}` }, text: "" }, null);
     return;
@@ -106,9 +110,10 @@ async function run(
       cwd: path,
       // What such a phase makes is text, and the engine writes it down.
       access: desk === null ? "edit" : "read",
-      session: sessionOf(before, player, role),
+      session: sessionOf(ledger.story(command.story), player, role),
       outputSchema: null,
-      model: player.model,
+      // What the journal says, so that whoever is asked again is the one who was asked.
+      model: ledger.story(command.story).attempts.at(-1)?.model ?? player.model,
       timeoutMs,
       env: player.env,
       key: command.key,

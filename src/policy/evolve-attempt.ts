@@ -2,7 +2,7 @@ import type { AttemptFinished, AttemptStarted, AttemptUnclear } from "../domain/
 import type { AttemptOutcome, AttemptSummary } from "../domain/attempt.ts";
 import { spend } from "../domain/budget.ts";
 import type { Counters, StoryState, Wait } from "../domain/story-state.ts";
-import { storyId } from "../domain/ids.ts";
+import { storyId, type RoleName } from "../domain/ids.ts";
 import type { AgentSession } from "../domain/session.ts";
 import { withGate } from "./charge.ts";
 import { invalidated } from "./invalidate.ts";
@@ -12,6 +12,8 @@ export function attemptStarted(state: StoryState, event: AttemptStarted, at: num
     ...state,
     running: { type: "attempt", attempt: event.attempt, role: event.role, since: at, seq: state.seq + 1, unclear: 0 },
     wait: null,
+    // Left for good: an attempt that comes to nothing must not bring the old conversation back.
+    sessions: event.fresh === undefined ? state.sessions : withoutSession(state.sessions, event.role),
     scope: event.reworkOf === null ? null : state.scope,
     startedFrom: isFirstSinceReady(state) && !isStillToPutBack(state, event) ? state.tree : state.startedFrom,
     // Counted now and not at the end: a crash in between must not grant a free attempt.
@@ -24,6 +26,8 @@ export function attemptStarted(state: StoryState, event: AttemptStarted, at: num
         role: event.role,
         ...(event.tddPhase === undefined ? {} : { tddPhase: event.tddPhase }),
         reworkOf: event.reworkOf,
+        ...(event.model === undefined ? {} : { model: event.model }),
+        ...(event.fresh === undefined ? {} : { fresh: true }),
         outcome: "running",
         asked: 0,
         tree: null,
@@ -32,6 +36,11 @@ export function attemptStarted(state: StoryState, event: AttemptStarted, at: num
       },
     ],
   };
+}
+
+function withoutSession(sessions: StoryState["sessions"], role: RoleName): StoryState["sessions"] {
+  const { [role]: _left, ...others } = sessions;
+  return others;
 }
 
 /** Was the work before this attempt handed in, or is there none? */

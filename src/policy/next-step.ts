@@ -9,6 +9,7 @@ import { gateState } from "./charge.ts";
 import { stalledUnchanged } from "./converge.ts";
 import { escalateStory } from "./escalate.ts";
 import { gatesOfPhase, nextGate } from "./gate-standing.ts";
+import { reinforced } from "./reinforce.ts";
 import { routeForPerson, standIn } from "./route.ts";
 import { scopeForPerson } from "./scope-for.ts";
 import { forecastUsd, overspent, toWarn } from "./spending.ts";
@@ -120,6 +121,7 @@ function startAttempt(state: StoryState, policy: Policy): StoryAction {
     spellOutFormat: counters.lastFailure?.type === "unclear",
     timeoutMs: policy.limits.timeoutMs.developer,
     forecastUsd: forecastUsd(state),
+    ...reinforced(state, policy, role, phase),
   };
   return attempt;
 }

@@ -42,6 +42,8 @@ const agent = z.strictObject({
   args: z.array(line).optional(),
   access: z.enum(["edit", "full"]).optional(),
   file: line.optional(),
+  stronger: z.strictObject({ model: line, after: count(1, 100).optional() }).optional(),
+  freshAfter: count(1, 100).optional(),
   fallback: word.optional(),
   env: z.array(line).optional(),
 });

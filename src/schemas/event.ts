@@ -54,6 +54,9 @@ const attemptStarted = z.strictObject({
   reworkOf: sentBackBy.nullable(),
   brief: evidenceIdSchema.nullable(),
   forecastUsd: amount.nullable(),
+  model: text.exactOptional(),
+  stronger: z.strictObject({ failures: count }).exactOptional(),
+  fresh: z.strictObject({ failures: count }).exactOptional(),
 });
 
 const attemptFinished = z.strictObject({

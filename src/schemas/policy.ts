@@ -62,6 +62,15 @@ const roles = z.strictObject({
   adjudicator: roleNameSchema,
   ciIntegration: roleNameSchema,
   fallback: rolesByName,
+  reinforcement: z
+    .array(
+      z.strictObject({
+        role: roleNameSchema,
+        stronger: z.strictObject({ model: text, after: count }).exactOptional(),
+        freshAfter: count.exactOptional(),
+      }),
+    )
+    .exactOptional(),
 });
 
 /** The rules a story runs under, with every value there: what it started with is read back, never guessed again. */

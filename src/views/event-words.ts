@@ -1,5 +1,6 @@
 import type { Event } from "../domain/event.ts";
 import type { Judgement } from "../domain/gate.ts";
+import { modelWords, unusualWords } from "./played-words.ts";
 import { outcomeText } from "./run-lines.ts";
 import { noteOf } from "./run-notes.ts";
 import { counted, durationText, moneyText, shortLine } from "./words.ts";
@@ -26,7 +27,7 @@ export function eventWords(event: Event): string {
         ? "its place is ready"
         : `its place is ready; red before the work began: ${shortLine(event.preExisting.join(", "), 120)}`;
     case "attempt.started":
-      return `attempt ${event.attempt}: ${event.phase} by ${event.role}${event.reworkOf === null ? "" : `, rework after ${event.reworkOf}`}`;
+      return `attempt ${event.attempt}: ${event.phase} by ${event.role}${modelWords(event)}${event.reworkOf === null ? "" : `, rework after ${event.reworkOf}`}${unusualWords(event)}`;
     case "attempt.finished":
       return finishedWords(event);
     case "gate.started":

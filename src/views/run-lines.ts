@@ -10,6 +10,7 @@ import { byText, lookup } from "../stdx/sorted-map.ts";
 import { reasonsOf } from "./finding-text.ts";
 import { gateStrip, stripText } from "./gate-strip.ts";
 import type { Glyphs, Mark } from "./glyphs.ts";
+import { unusualWords } from "./played-words.ts";
 import { noteOf } from "./run-notes.ts";
 import { durationText, moneyText, shortLine } from "./words.ts";
 
@@ -69,7 +70,10 @@ function storyLines(
       const next = { attempt: event.attempt, phase: event.phase, costUsd: null, blame: null };
       const why = event.reworkOf === null ? "" : `, rework after ${event.reworkOf}`;
       return {
-        lines: say("started", `${event.phase}  attempt ${event.attempt}  ${event.role} works${why}`),
+        lines: say(
+          "started",
+          `${event.phase}  attempt ${event.attempt}  ${event.role} works${why}${unusualWords(event)}`,
+        ),
         memory: next,
       };
     }

@@ -67,7 +67,7 @@ export const EVENTS: EventArbitraries = {
       brief: fc.option(evidence),
       forecastUsd: fc.option(amount),
     },
-    { tddPhase },
+    { tddPhase, model: text, stronger: made({ failures: count }), fresh: made({ failures: count }) },
   ),
   "attempt.unclear": made({ ...is("attempt.unclear"), attempt: count, detail: text, durationMs }, { ...paid, session }),
   "attempt.finished": made(

@@ -103,7 +103,7 @@ export function attemptEnd(
 }
 
 export function attemptStart(command: Extract<Command, { type: "start-attempt" }>): Event {
-  const { attempt, phase, role, tddPhase, reworkOf, forecastUsd } = command;
+  const { attempt, phase, role, tddPhase, reworkOf, forecastUsd, stronger, fresh } = command;
   return {
     type: "attempt.started",
     attempt,
@@ -113,6 +113,8 @@ export function attemptStart(command: Extract<Command, { type: "start-attempt" }
     reworkOf,
     brief: reworkOf === null ? null : evidenceId("brief"),
     forecastUsd,
+    ...(stronger === undefined ? {} : { model: stronger.model, stronger: { failures: stronger.failures } }),
+    ...(fresh === undefined ? {} : { fresh }),
   };
 }
 

@@ -1,3 +1,4 @@
+import type { Origin } from "../domain/blame.ts";
 import type { BlameReport, Considered } from "../domain/blame-report.ts";
 import { plainText } from "../stdx/plain-text.ts";
 import { chosenOf, kindOf } from "../views/blame-report.ts";
@@ -36,7 +37,7 @@ const TITLES: Readonly<Record<ReturnType<typeof kindOf>, string>> = {
   unknown: "Unknown",
 };
 
-function hunkLines({ hunk, symbol, reasons }: Considered, paint: Paint): string[] {
+function hunkLines({ hunk, symbol, reasons, origin }: Considered, paint: Paint): string[] {
   const at = hunk.end > hunk.start ? `${hunk.start}-${hunk.end}` : `${hunk.start}`;
   const shown = [
     ...hunk.removed.map((line) => paint.bad(`  - ${plainText(line)}`)),
@@ -48,5 +49,16 @@ function hunkLines({ hunk, symbol, reasons }: Considered, paint: Paint): string[
     ...shown.slice(0, MOST_LINES),
     ...(rest > 0 ? [paint.dim(`  … ${rest} more lines`)] : []),
     ...reasons.map((reason) => `  because ${reason}`),
+    ...(origin === undefined ? [] : [`  from ${originText(origin)}`]),
   ];
+}
+
+/** The commit, and whose work it was where that is known. */
+function originText({ commit, subject, story, attempt, role, phase }: Origin): string {
+  const by = [role, phase].filter((each) => each !== undefined).join(", ");
+  const whose = [
+    ...(story === undefined ? [] : [`story ${plainText(story)}`]),
+    ...(attempt === undefined ? [] : [`attempt ${attempt}${by === "" ? "" : ` (${plainText(by)})`}`]),
+  ];
+  return [`${commit.slice(0, 10)} "${plainText(subject)}"`, ...whose].join(", ");
 }

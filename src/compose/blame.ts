@@ -1,13 +1,16 @@
 import type { BlamePlan } from "../cli/host.ts";
+import type { Blame } from "../domain/blame.ts";
 import type { BlameReport } from "../domain/blame-report.ts";
 import { storyId } from "../domain/ids.ts";
 import { findBlame, type Proving } from "../engine/find-blame.ts";
 import type { Bench } from "../ports/laboratory.ts";
 import type { Trial } from "../ports/trial.ts";
+import { chosenOf } from "../views/blame-report.ts";
 import { matchesAnyGlob } from "../stdx/glob.ts";
 import { createSystemClock } from "../adapters/clock/system-clock.ts";
 import { openJudgedPlace, type JudgedPlace } from "../adapters/git/judged-place.ts";
 import { createLaboratory } from "../adapters/git/laboratory.ts";
+import { originsOf } from "../adapters/git/origins.ts";
 import { createWorktrees } from "../adapters/git/worktrees.ts";
 import { createCommandTrial } from "../adapters/process/command-trial.ts";
 import { stateFolder } from "./state-folder.ts";
@@ -38,6 +41,27 @@ export async function blame(
   } finally {
     await place.close();
   }
+}
+
+/** What is named, with the commit that it came from and whose work that was, as far as git knows. */
+async function traced(
+  root: string,
+  { base, commit, tree }: JudgedPlace,
+  found: Pick<BlameReport, "considered" | "hunks"> & { readonly blame: Blame },
+): Promise<Pick<BlameReport, "blame" | "considered" | "hunks">> {
+  const named = chosenOf(found);
+  const hunks = named.map(({ hunk }) => hunk);
+  const origins = await originsOf(root, { base, commit, tree }, hunks);
+  const suspects = found.blame.suspects.map((suspect) => {
+    const at = hunks.findIndex(({ file, start }) => file === suspect.file && start === suspect.line);
+    const { subject: _, ...known } = origins[at] ?? { subject: "" };
+    return { ...suspect, ...known };
+  });
+  const considered = found.considered.map((each) => {
+    const origin = origins[named.indexOf(each)];
+    return origin ? { ...each, origin } : each;
+  });
+  return { ...found, blame: { ...found.blame, suspects }, considered };
 }
 
 const NO_STORY = storyId("blame");
@@ -94,10 +118,9 @@ async function looked(
   );
   const why =
     command === null ? "no check is known: give --check" : plan.prove ? "the runs did not settle it" : "--no-prove";
+  const hunks = proven?.hunks ?? [];
   return report({
-    blame: found,
-    considered: ranked.hunks,
-    hunks: proven?.hunks ?? [],
+    ...(await traced(root, place, { blame: found, considered: ranked.hunks, hunks })),
     runs: runs + (proven?.runs ?? 0),
     unproven: found.basis === "proven" ? null : why,
   });

@@ -1,4 +1,4 @@
-import type { Blame } from "./blame.ts";
+import type { Blame, Origin } from "./blame.ts";
 import type { ChangedHunk } from "./change.ts";
 
 /** What `remand blame` found, for a person and for programs. */
@@ -22,4 +22,6 @@ export interface Considered {
   readonly symbol: string | null;
   readonly confidence: number;
   readonly reasons: readonly string[];
+  /** Where it came from; only of what is named, and not of what is in no commit yet. */
+  readonly origin?: Origin;
 }

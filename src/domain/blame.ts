@@ -11,6 +11,16 @@ export const BLAME_VERDICTS = [
 ] as const;
 export type BlameVerdict = (typeof BLAME_VERDICTS)[number];
 
+/** The commit that a change came with, and whose work that was where the commit says so. */
+export interface Origin {
+  readonly commit: string;
+  readonly subject: string;
+  readonly story?: string;
+  readonly attempt?: number;
+  readonly role?: string;
+  readonly phase?: string;
+}
+
 export interface Suspect {
   readonly file: string;
   readonly line: number;
@@ -18,8 +28,12 @@ export interface Suspect {
   readonly symbol?: string;
   /** What the change did there, in a few words. */
   readonly change: string;
+  /** Where the change came from, as far as that is known: the commit, and whose work it was. */
   readonly commit?: string;
+  readonly story?: string;
   readonly attempt?: number;
+  readonly role?: string;
+  readonly phase?: string;
   readonly confidence: number;
   readonly reasons: readonly string[];
 }

@@ -1,7 +1,12 @@
+import type { AttemptSummary } from "../domain/attempt.ts";
 import type { Blame, Suspect } from "../domain/blame.ts";
+import type { ChangedHunk } from "../domain/change.ts";
 import { printedIn } from "../domain/check-log.ts";
 import type { Judgement } from "../domain/gate.ts";
 import type { StoryState } from "../domain/story-state.ts";
+import { stepOf } from "../policy/blame/attribute.ts";
+import { readHunks } from "../readers/failure-material.ts";
+import { readGitDiff } from "../readers/git-diff.ts";
 import { matchesAnyGlob } from "../stdx/glob.ts";
 import { appendWhile, isStep } from "./append-while.ts";
 import { findBlame, type Proving } from "./find-blame.ts";
@@ -85,21 +90,26 @@ function asTarget({ gates, failing }: StoryState, blame: Blame): Blame {
   };
 }
 
-/** Work goes back to the attempt that broke it: the newest one that changed the file. */
+/** Work goes back to the attempt that broke it: the one that wrote the lines, or else the newest that changed the file. */
 async function attributed(state: StoryState, blame: Blame, world: EngineWorld): Promise<Blame> {
   if (blame.suspects.length === 0) return blame;
   const { id } = state.story;
   const { base } = await world.workspace.prepare(id);
-  const changes: { readonly attempt: number; readonly files: ReadonlySet<string> }[] = [];
+  const came: { readonly attempt: AttemptSummary; readonly hunks: readonly ChangedHunk[] }[] = [];
   let from: string = base;
-  for (const { attempt, tree } of state.attempts) {
-    if (tree === null || tree === from) continue;
-    changes.push({ attempt, files: new Set(await world.workspace.changed(id, from, tree)) });
-    from = tree;
+  for (const attempt of state.attempts) {
+    if (attempt.tree === null || attempt.tree === from) continue;
+    const diff = await world.workspace.diff(id, from, attempt.tree);
+    came.push({ attempt, hunks: readHunks(readGitDiff(diff)) });
+    from = attempt.tree;
   }
+  const steps = came.map(({ hunks }) => hunks);
   const withAttempt = (suspect: Suspect): Suspect => {
-    const came = changes.findLast(({ files }) => files.has(suspect.file));
-    return came === undefined ? suspect : { ...suspect, attempt: came.attempt };
+    const at =
+      stepOf(suspect, steps) ?? steps.findLastIndex((hunks) => hunks.some(({ file }) => file === suspect.file));
+    const whose = came[at]?.attempt;
+    if (whose === undefined) return suspect;
+    return { ...suspect, story: id, attempt: whose.attempt, role: whose.role, phase: whose.phase };
   };
   return { ...blame, suspects: blame.suspects.map(withAttempt) };
 }

@@ -23,7 +23,9 @@ export async function reportAttempt(
   const sheet = await openSheet(world, before);
   if (sheet !== null && ended.outcome.type === "ready") await noteRework(world, before, phase, sheet);
   const { hash } = await world.journal.head();
-  const note = { attempt, subject: `${title} (attempt ${attempt})`, journalHead: hash };
+  const role = running.attempts.at(-1)?.role;
+  const whose = role === undefined ? { phase } : { phase, role };
+  const note = { attempt, subject: `${title} (attempt ${attempt})`, journalHead: hash, ...whose };
   const kept = await world.workspace.keep(id, note);
   const { tree, commit, ...beyond } = await putBackOutside(world, before, kept, ended, {
     // New work has none, even where the work before it had one.

@@ -1,4 +1,12 @@
-import { ask, type Asking, type Experiment, type Notebook, type Outcome, type Told } from "./blame/experiments.ts";
+import {
+  ask,
+  keyOf,
+  type Asking,
+  type Experiment,
+  type Notebook,
+  type Outcome,
+  type Told,
+} from "./blame/experiments.ts";
 import { provenCause, ranked, type Cause, type ProofKind } from "./blame/confirm.ts";
 import { outcomeWithout, type Search } from "./blame/search.ts";
 
@@ -166,6 +174,28 @@ function* searchGroups(
     found.push(yield* provenCause(search));
     if (book.isSpent) break;
   }
+  const cause = together(found);
+  const cure = found.flatMap((each) => each.cure ?? []);
+  if (!cause.proven || (yield* isCured(book, order, cure))) return cause;
+  return { ...cause, proven: false, because: "without it these tests pass, but others still fail" };
+}
+
+/**
+ * Does the whole run pass once the culprits are out? What was read of the failures may not be all of them: as long as
+ * something fails that passes on the base, somebody is not found yet.
+ */
+function* isCured(book: Notebook, base: readonly number[], cure: readonly number[]): Asking<boolean> {
+  const isGreen = (without: readonly number[]): boolean | undefined => {
+    const key = keyOf(without);
+    return book.seen.find((each) => each.key === key)?.told.isGreen;
+  };
+  if (isGreen(base) !== true) return true;
+  yield* ask(book, cure, "confirm");
+  return isGreen(cure) === true;
+}
+
+/** The causes of all groups as one answer. */
+function together(found: readonly Cause[]): Cause {
   const hunks = [...new Set(found.flatMap((each) => each.hunks))];
   if (found.length === 1) return found[0]!;
   const named = found.filter((each) => each.hunks.length > 0);

@@ -1,4 +1,5 @@
-import type { StoryId, TreeId } from "../domain/ids.ts";
+import type { RoleName, StoryId, TreeId } from "../domain/ids.ts";
+import type { Phase } from "../domain/phase.ts";
 
 /** Where a story's code is, and its history. Remand commits; what changed is asked of git and of nobody else. */
 export interface Workspace {
@@ -41,6 +42,9 @@ export interface KeepNote {
   readonly subject: string;
   /** The head of the journal at that time, so that the chain can be checked against git. */
   readonly journalHead: string;
+  /** Who worked, and in which phase: so that a line can be told whose it is by its commit alone. */
+  readonly role?: RoleName;
+  readonly phase?: Phase;
 }
 
 export interface Kept {

@@ -15,12 +15,13 @@ import {
  * E       ValueError: bad value
  * test_a.py:6: ValueError
  * FAILED test_a.py::TestOuter::test_inner - ValueError: bad value
- * ==== 3 failed, 1 passed, 1 skipped in 0.69s ====
+ * SUBFAILED(i=2) test_a.py::TestOuter::test_rows - AssertionError: 2 != 1
+ * ==== 3 failed, 1 passed, 1 skipped, 4 subtests passed in 0.69s ====
  * ```
  */
 export function readPytest(lines: readonly string[]): Recognised | null {
   const summaries = lines.flatMap(
-    (line) => /^=*\s?((?:\d{1,9} [a-z]+(?:, )?)+|no tests ran) in [\d.]+s\b.*$/.exec(line)?.[1] ?? [],
+    (line) => /^=*\s?((?:\d{1,9} (?:subtests )?[a-z]+(?:, )?)+|no tests ran) in [\d.]+s\b.*$/.exec(line)?.[1] ?? [],
   );
   if (summaries.length === 0) return null;
   const sum = (word: string): number => summaries.reduce((total, summary) => total + numberBefore(summary, word), 0);
@@ -35,13 +36,15 @@ export function readPytest(lines: readonly string[]): Recognised | null {
   );
   const byName = new Map(sections.map((section) => [section.name, section]));
   const listed = lines.flatMap((line) => {
-    const entry = /^(?:FAILED|ERROR) (\S+?\.py)(?:::(.+?))?(?: - (.*))?$/.exec(line);
+    const entry = LISTED.exec(line);
     if (entry === null) return [];
-    const [, file = "", test, message] = entry;
-    const name = test?.split("::").join(".") ?? file;
+    const [, part = "", file = "", test, message] = entry;
+    const name = [test?.split("::").join(".") ?? file, part.trim()].join(" ").trim();
     const section = byName.get(name);
     const place = section?.place?.file === file ? section.place : { file, line: section?.place?.line ?? 1 };
-    const said = message ?? section?.message ?? "failed";
+    // What does not fit on its line was cut there, and stands whole above.
+    const isCut = message === undefined || message.endsWith("...");
+    const said = (isCut ? section?.message : undefined) ?? message ?? "failed";
     return [testFailure(test?.split("::").join(" > ") ?? file, said, place, section?.detail)];
   });
   const failures =
@@ -50,6 +53,10 @@ export function readPytest(lines: readonly string[]): Recognised | null {
       : sections.map(({ name, message, place, detail }) => testFailure(name, message, place, detail));
   return { runner: "pytest", counts, ranTests: passed + failed > 0, failures };
 }
+
+/** One line of the summary; a part of a test that failed by itself says which part it is. */
+const LISTED =
+  /^(?:FAILED|ERROR|SUBFAILED((?:\[.{0,300}?\])? ?(?:\(.{0,300}?\))?)) (\S+?\.py)(?:::(.+?))?(?: - (.*))?$/;
 
 function sectionOf(
   lines: readonly string[],
@@ -85,27 +92,29 @@ export function readUnittest(lines: readonly string[]): Recognised | null {
     );
   const failed = number("failures") + number("errors") + number("unexpected successes");
   const skipped = number("skipped") + number("expected failures");
-  const failures = stretches(lines, /^(?:FAIL|ERROR): (\S+) \((\S+)\)$/, /^(?:={50,}|Ran \d)/).map(
-    ({ head, from, to }) => {
-      let place: CodePlace | null = null;
-      let message = "";
-      for (let at = from; at < to; at++) {
-        const frame = /^\s+File "(.+)", line (\d{1,7})/.exec(lines[at]!);
-        if (frame !== null) place = { file: frame[1]!, line: Number(frame[2]) };
-        else if (
-          /^(?:[a-z_]\w*\.){0,20}[A-Z]\w*(?:\.\w+)*(?:Error|Exception|Failure|Warning|Interrupt)?(?::|$)/.test(
-            lines[at]!,
-          ) &&
-          !lines[at]!.startsWith("Traceback")
-        ) {
-          message ||= lines[at]!;
-        }
+  const failures = stretches(
+    lines,
+    /^(?:FAIL|ERROR): (\S+) \((\S+?)\)(?: \[.{0,300}\])?(?: \(.{0,300}\))?$/,
+    /^(?:={50,}|Ran \d)/,
+  ).map(({ head, from, to }) => {
+    let place: CodePlace | null = null;
+    let message = "";
+    for (let at = from; at < to; at++) {
+      const frame = /^\s+File "(.+)", line (\d{1,7})/.exec(lines[at]!);
+      if (frame !== null) place = { file: frame[1]!, line: Number(frame[2]) };
+      else if (
+        /^(?:[a-z_]\w*\.){0,20}[A-Z]\w*(?:\.\w+)*(?:Error|Exception|Failure|Warning|Interrupt)?(?::|$)/.test(
+          lines[at]!,
+        ) &&
+        !lines[at]!.startsWith("Traceback")
+      ) {
+        message ||= lines[at]!;
       }
-      const name = head[2]!.endsWith(`.${head[1]}`) ? head[2]! : `${head[2]}.${head[1]}`;
-      const said = message === "" ? firstWords(lines, from + 1, to) : message;
-      return testFailure(name, said, place, detailIn(lines, from, to));
-    },
-  );
+    }
+    const name = head[2]!.endsWith(`.${head[1]}`) ? head[2]! : `${head[2]}.${head[1]}`;
+    const said = message === "" ? firstWords(lines, from + 1, to) : message;
+    return testFailure(name, said, place, detailIn(lines, from, to));
+  });
   return {
     runner: "unittest",
     counts: counted(Math.max(0, ran - failed - skipped), failed, skipped),

@@ -9,7 +9,10 @@ const suspectSchema = z.strictObject({
   symbol: text.exactOptional(),
   change: text,
   commit: text.exactOptional(),
+  story: text.exactOptional(),
   attempt: count.exactOptional(),
+  role: text.exactOptional(),
+  phase: text.exactOptional(),
   confidence,
   reasons: texts,
 });

@@ -50,7 +50,10 @@ const suspectSchema = z.strictObject({
   symbol: text.optional(),
   change: text.default(""),
   commit: text.optional(),
+  story: text.optional(),
   attempt: count.optional(),
+  role: text.optional(),
+  phase: text.optional(),
   confidence: confidence.default(0.5),
   reasons: texts,
 });
@@ -214,10 +217,12 @@ function briefFrom(document: BriefDocument): Brief {
         ? null
         : {
             ...document.blame,
-            suspects: document.blame.suspects.map(({ endLine, symbol, commit, attempt, ...suspect }) => ({
-              ...suspect,
-              ...given({ endLine, symbol, commit, attempt }),
-            })),
+            suspects: document.blame.suspects.map(
+              ({ endLine, symbol, commit, story, attempt, role, phase, ...suspect }) => ({
+                ...suspect,
+                ...given({ endLine, symbol, commit, story, attempt, role, phase }),
+              }),
+            ),
           },
     required: document.required.map(findingFrom),
     information: document.information.map(findingFrom),

@@ -10,12 +10,13 @@ export function blameDocument(report: BlameReport) {
     kind: blame === null ? ("passes" as const) : kindOf(blame),
     proven: blame?.basis === "proven",
     confidence: blame?.confidence ?? 1,
-    hunks: chosen.map(({ hunk, confidence, reasons }) => ({
+    hunks: chosen.map(({ hunk, confidence, reasons, origin }) => ({
       file: hunk.file,
       start: hunk.start,
       end: hunk.end,
       score: confidence,
       reasons,
+      ...(origin === undefined ? {} : { origin }),
     })),
     runs,
     seconds,
@@ -30,7 +31,11 @@ export function kindOf({ verdict, together }: Blame) {
 }
 
 /** What the runs named, or else what the verdict suspects, in the ranking's order. */
-export function chosenOf({ blame, considered, hunks }: BlameReport): readonly Considered[] {
+export function chosenOf({
+  blame,
+  considered,
+  hunks,
+}: Pick<BlameReport, "blame" | "considered" | "hunks">): readonly Considered[] {
   if (blame === null) return [];
   if (hunks.length > 0) return considered.filter(({ hunk }) => hunks.includes(hunk.id));
   const suspects = blame.suspects;

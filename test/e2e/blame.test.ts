@@ -1,4 +1,4 @@
-import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -37,7 +37,7 @@ afterEach(() => repository.clear());
 interface Answer {
   readonly kind: string;
   readonly proven: boolean;
-  readonly hunks: readonly { readonly file: string; readonly start: number }[];
+  readonly hunks: readonly { readonly file: string; readonly start: number; readonly origin?: object }[];
   readonly runs: number;
 }
 
@@ -58,13 +58,20 @@ describe("blame", () => {
     slip();
     repository.write("src/format.js", FORMAT.replace("cents /", "cents  /"));
     repository.write("NOTES.md", "notes\n");
-    const status = repository.git("status", "--porcelain");
+    repository.write("src/format.js", FORMAT);
+    repository.write("README.md", "put aside\n");
+    repository.git("stash", "push", "--quiet", "--include-untracked", "--", "README.md");
+    repository.write("src/format.js", FORMAT.replace("cents /", "cents  /"));
+    const status = repository.git("status");
+    const stash = repository.git("stash", "list");
+    expect(stash).not.toBe("");
     const before = repository.standing();
     const { exit, answer } = blame("--check", "npm test", "--json");
     expect(exit).toBe(0);
     expect(answer).toMatchObject({ kind: "hunk", proven: true, hunks: [{ file: "src/price.js", start: 6 }] });
     expect(repository.standing()).toEqual(before);
-    expect(repository.git("status", "--porcelain")).toBe(status);
+    expect(repository.git("status")).toBe(status);
+    expect(repository.git("stash", "list")).toBe(stash);
     expect(repository.git("worktree", "list").trim().split("\n")).toHaveLength(1);
   });
 
@@ -109,6 +116,51 @@ describe("blame", () => {
     expect(blame("--check", "npm test", "--json").answer).toMatchObject({ kind: "unmet" });
   });
 
+  test("tells the commit of the change, and whose work it was: the story, the attempt, the role and the phase", () => {
+    const commit = (message: string): string => {
+      repository.git("commit", "--quiet", "--all", "--message", message);
+      return repository.git("rev-parse", "HEAD").trim();
+    };
+    repository.write("src/format.js", FORMAT.replace("cents /", "cents  /"));
+    commit("layout");
+    slip();
+    const whose = "Remand-Story: S-7\nRemand-Attempt: 2\nRemand-Phase: implement\nRemand-Role: developer";
+    const wrong = commit(`S-7: discounts (attempt 2)\n\n${whose}\nRemand-Journal: ${"f".repeat(64)}`);
+    repository.write("src/price.js", `// Prices.\n${PRICE.replace("100 - percent", "100 + percent")}`);
+    commit("a remark");
+    repository.write("NOTES.md", "notes\n");
+    const args = ["--base", "HEAD~3", "--check", "npm test"];
+    expect(blame(...args, "--json").answer?.hunks).toMatchObject([
+      {
+        file: "src/price.js",
+        start: 7,
+        origin: {
+          commit: wrong,
+          subject: "S-7: discounts (attempt 2)",
+          story: "S-7",
+          attempt: 2,
+          role: "developer",
+          phase: "implement",
+        },
+      },
+    ]);
+    const text = `from ${wrong.slice(0, 10)} "S-7: discounts (attempt 2)", story S-7, attempt 2 (developer, implement)`;
+    expect(blame(...args, "--quiet").out).toContain(text);
+  });
+
+  test("tells the commit that took lines away, and none of what is not committed yet", () => {
+    repository.write("src/format.js", FORMAT.replace("cents /", "cents  /"));
+    repository.git("commit", "--quiet", "--all", "--message", "layout");
+    repository.write("src/price.js", PRICE.replace(/ {2}return Math[^\n]*\n/, ""));
+    repository.git("commit", "--quiet", "--all", "--message", "too much");
+    const gone = blame("--base", "HEAD~2", "--check", "npm test", "--json").answer;
+    expect(gone).toMatchObject({ kind: "hunk", proven: true, hunks: [{ origin: { subject: "too much" } }] });
+    repository.git("reset", "--quiet", "--soft", "HEAD~1");
+    const loose = blame("--base", "HEAD~1", "--check", "npm test", "--json").answer;
+    expect(loose?.hunks).toHaveLength(1);
+    expect(loose?.hunks[0]).not.toHaveProperty("origin");
+  });
+
   test("says so when the check passes, and when there is nothing to go by", () => {
     expect(blame("--check", "npm test")).toMatchObject({ exit: 0, out: expect.stringContaining("The check passes") });
     const { exit, err } = blame();
@@ -117,7 +169,13 @@ describe("blame", () => {
   });
 
   test("killed in the middle of a proof it leaves the person's files alone, and the next one sweeps up", async () => {
+    repository.write("README.md", "put aside\n");
+    repository.git("stash", "push", "--quiet", "--include-untracked", "--", "README.md");
     slip();
+    repository.write("NOTES.md", "notes\n");
+    const seen = (): string[] => [repository.git("status"), repository.git("stash", "list")];
+    const [status, stash] = seen();
+    expect([status, stash]).toEqual([expect.stringContaining("NOTES.md"), expect.stringContaining("stash@{0}")]);
     const before = repository.standing();
     const child = spawn(process.execPath, [MAIN, "blame", "--check", "npm test"], {
       cwd: repository.root,
@@ -133,12 +191,11 @@ describe("blame", () => {
     child.kill("SIGKILL");
     await once(child, "exit");
     expect(repository.standing()).toEqual(before);
+    expect(seen()).toEqual([status, stash]);
     const folder = join(repository.root, ".remand/laboratory");
     expect(existsSync(folder) && readdirSync(folder).length > 0).toBe(true);
     expect(blame("--check", "npm test", "--json").answer).toMatchObject({ kind: "hunk", proven: true });
     expect(readdirSync(folder)).toEqual([]);
-    expect(
-      execFileSync("git", ["stash", "list"], { cwd: repository.root, env: { ...repository.env }, encoding: "utf8" }),
-    ).toBe("");
+    expect(seen()).toEqual([status, stash]);
   });
 });

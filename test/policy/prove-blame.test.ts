@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { ddmin } from "../../bench/blame/ddmin.ts";
 import { chanceOf, type Chance } from "../../bench/blame/random.ts";
+import type { Failure } from "../../src/domain/failure.ts";
+import { groupsOf, outcomeOf } from "../../src/policy/blame/outcome.ts";
 import type { Experiment, Outcome } from "../../src/policy/blame/experiments.ts";
 import { newProof, nextExperiment, told, type ProofAnswer, type ProofInput } from "../../src/policy/prove-blame.ts";
 
@@ -15,7 +17,12 @@ function inputOf(count: number, changes: Partial<ProofInput> = {}): ProofInput {
   return { hunks, ...rest, limits: { runs: 60, timeMs: Infinity }, ...changes };
 }
 
-function prove(input: ProofInput, oracle: Oracle, signature?: Signature): { answer: ProofAnswer; asked: Experiment[] } {
+function prove(
+  input: ProofInput,
+  oracle: Oracle,
+  signature?: Signature,
+  green?: (applied: ReadonlySet<number>) => boolean,
+): { answer: ProofAnswer; asked: Experiment[] } {
   let state = newProof(input);
   const asked: Experiment[] = [];
   for (;;) {
@@ -27,7 +34,9 @@ function prove(input: ProofInput, oracle: Oracle, signature?: Signature): { answ
     const applied = new Set(input.hunks.map(({ id }) => id).filter((id) => !out.has(id)));
     const outcome = oracle(applied);
     const signatures = signature === undefined ? {} : { signatures: [signature(applied)] };
-    state = told(state, { outcomes: typeof outcome === "string" ? [outcome] : outcome, ...signatures, tookMs: 100 });
+    const whole = green === undefined ? {} : { isGreen: green(applied) };
+    const outcomes = typeof outcome === "string" ? [outcome] : outcome;
+    state = told(state, { outcomes, ...signatures, ...whole, tookMs: 100 });
   }
 }
 
@@ -148,6 +157,49 @@ describe("several culprits", () => {
     expect(prove(inputOf(16), one).answer).toEqual(single);
   });
 });
+
+describe("what was read of the failures may not be all of them", () => {
+  test("a cause is not proven while something else that passes on the base still fails without it", () => {
+    const oracle: Oracle = (applied) => failsIf(applied.has(3));
+    const whole = prove(inputOf(16), oracle, undefined, (applied) => !applied.has(3) && !applied.has(9));
+    expect(whole.answer).toMatchObject({ kind: "culprit", proven: false, hunks: [3] });
+    expect(whole.answer.because).toContain("others still fail");
+    const alone = prove(inputOf(16), oracle, undefined, (applied) => !applied.has(3));
+    expect(alone.answer).toMatchObject({ kind: "culprit", proven: true, hunks: [3] });
+    expect(alone.asked).toHaveLength(prove(inputOf(16), oracle).asked.length);
+  });
+
+  test("what fails on the base too is nobody's, and takes no proof away", () => {
+    const never = prove(
+      inputOf(16),
+      (applied) => failsIf(applied.has(3)),
+      undefined,
+      () => false,
+    );
+    expect(never.answer).toMatchObject({ kind: "culprit", proven: true, hunks: [3] });
+  });
+
+  test("failures that say more different things than are searched for one by one are one group at the end", () => {
+    const failures = Array.from({ length: 9 }, (_, at) => failureOf(`says ${"abcdefghi"[at]}`));
+    const groups = groupsOf({ runners: [], failures, ranTests: true, isTruncated: false });
+    expect(groups.map((group) => group.failures.length)).toEqual([1, 1, 1, 1, 1, 4]);
+  });
+
+  test("of output that names no test only a run that passes says that nothing fails any more", () => {
+    const crash = { ...failureOf("AssertionError: one"), test: null, category: "crash" as const };
+    const read = (...failures: Failure[]) => ({ runners: [], failures, ranTests: null, isTruncated: false });
+    const run = (passed: boolean, ...failures: Failure[]) =>
+      outcomeOf(groupsOf(read(crash)), { passed, timedOut: false, reading: read(...failures), tookMs: 1 }).outcomes;
+    expect(run(false, crash)).toEqual(["fail-same"]);
+    expect(run(false, { ...crash, message: "AssertionError: two" })).toEqual(["fail-other"]);
+    expect(run(true)).toEqual(["pass"]);
+  });
+});
+
+function failureOf(message: string): Failure {
+  const nothing = { errorType: null, expected: null, actual: null, line: null, frames: [], codes: [] };
+  return { ...nothing, test: message, category: "test", message, file: "t.js", identifiers: [], literals: [] };
+}
 
 describe("what cannot be taken back alone", () => {
   test("a hunk that others need goes with them, and only it is blamed", () => {

@@ -28,6 +28,7 @@ describe("test runners", () => {
     ["pytest-q", "pytest", [5, 1, 3, 1]],
     ["pytest-short", "pytest", [1, 0, 1, 0]],
     ["pytest-collect", "pytest", [1, 0, 1, 0]],
+    ["pytest-subtests", "pytest", [6, 3, 3, 0]],
     ["unittest", "unittest", [4, 1, 2, 1]],
     ["cargo", "cargo test", [3, 1, 1, 1]],
     ["go-verbose", "go test", [3, 1, 1, 1]],
@@ -46,6 +47,17 @@ describe("test runners", () => {
   test("go names only what failed, so nobody knows how many there were", () => {
     expect(read(sample("go"))).toMatchObject({ runners: ["go test"], counts: null, ranTests: true });
     expect(read("ok  \texample.com/a\t0.002s\n")).toMatchObject({ counts: null, ranTests: true, failures: [] });
+  });
+
+  test("parts of a Python test that fail by themselves are a failure of that test, told by the first of them", () => {
+    expect(told(sample("pytest-subtests"))).toEqual([
+      "test_s.py:6 T > test_a: AssertionError: 0 != 1",
+      "test_s.py:9 T > test_b: AssertionError: False is not true",
+    ]);
+    expect(read(sample("unittest-subtests")).failures.map(({ test, message }) => `${test}: ${message}`)).toEqual([
+      "test_s.T.test_a: AssertionError: 0 != 1",
+      "test_s.T.test_b: AssertionError: False is not true",
+    ]);
   });
 
   test("two runs in one output are added up; one that does not count makes the sum unknown", () => {

@@ -92,7 +92,7 @@ export const blame: fc.Arbitrary<Blame> = made(
     suspects: list(
       made(
         { file: text, line: count, change: text, confidence, reasons: texts },
-        { endLine: count, symbol: text, commit: text, attempt: count },
+        { endLine: count, symbol: text, commit: text, story: text, attempt: count, role: text, phase: text },
       ),
     ),
     explanation: text,

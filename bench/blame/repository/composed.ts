@@ -118,21 +118,21 @@ function parenthesised(page: Page, chance: Chance): readonly string[] | null {
 /** Small edits that look like slips, and are none. */
 const SAME: Readonly<Record<"py" | "js", readonly (readonly [RegExp, string])[]>> = {
   js: [
-    [/(\w+)\+\+(?=[;)])/, "$1 += 1"],
-    [/\b(\w+) === undefined\b/, "undefined === $1"],
-    [/\b(\w+)\.length === 0\b/, "$1.length < 1"],
-    [/\b(\w+)\.length > 0\b/, "$1.length >= 1"],
+    [/(?<![.\w])(\w+)\+\+(?=[;)])/, "$1 += 1"],
+    [/(?<![.\w])(\w+) === undefined\b/, "undefined === $1"],
+    [/(?<![.\w])(\w+)\.length === 0\b/, "$1.length < 1"],
+    [/(?<![.\w])(\w+)\.length > 0\b/, "$1.length >= 1"],
     [/\((\w+) > (\w+)\)/, "($2 < $1)"],
     [/\((\w+) < (\w+)\)/, "($2 > $1)"],
-    [/\b(\w+) === (\d+)\b/, "$2 === $1"],
+    [/(?<=[(\s])(\w+) === (\d+)(?=[);\s])/, "$2 === $1"],
     [/\b100\b/, "1e2"],
   ],
   py: [
-    [/\b(\w+) \+= 1$/, "$1 = $1 + 1"],
+    [/(?<![.\w])(\w+) \+= 1$/, "$1 = $1 + 1"],
     [/\blen\((\w+)\) == 0\b/, "len($1) < 1"],
     [/\bif (\w+) > (\w+):/, "if $2 < $1:"],
     [/\bif (\w+) < (\w+):/, "if $2 > $1:"],
-    [/\b(\w+) == (\d+)(?=:|$)/, "$2 == $1"],
+    [/(?<=(?:if|and|or|return|while) )(\w+) == (\d+)(?=:|$)/, "$2 == $1"],
     [/\bif not (\w+):/, "if not (bool($1)):"],
     [/\b100\b/, "(50 * 2)"],
   ],

@@ -38,6 +38,7 @@ export async function tryRepository(wish: RepositoryWish): Promise<readonly Repo
       if (wish.save !== null) appendFileSync(wish.save, `${JSON.stringify(shown(workshop, trial))}\n`);
     };
     for await (const iteration of iterationsOf(workshop, chanceOf(wish.seed), until)) {
+      console.error(`${iteration.label} passes (${Math.round((until - performance.now()) / 1000)} s left)`);
       const ground = await groundOf(workshop, iteration, chanceOf(wish.seed + trials.length));
       await casesOn(ground, isWanted, tryCase);
       if (CATEGORIES.every((category) => !isWanted(category) || category === "new code")) break;

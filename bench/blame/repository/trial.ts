@@ -36,6 +36,7 @@ export interface RepositoryTrial {
 }
 
 export interface Briefed {
+  readonly text: string;
   readonly tokens: number;
   /** How many files may be changed; all that the iteration touched, where the scope is open. */
   readonly scopeFiles: number;
@@ -138,6 +139,7 @@ async function briefed(workshop: Workshop, each: RepositoryCase, blame: Blame): 
   const isOpen = scope.allow.length === 0;
   const inside = new Set(isOpen ? changed : scope.allow);
   return {
+    text: brief,
     tokens: Math.ceil(brief.length / CHARS_PER_TOKEN),
     scopeFiles: inside.size,
     isOpen,

@@ -18,6 +18,8 @@ export interface Cause {
   readonly proven: boolean;
   readonly hunks: readonly number[];
   readonly because: string;
+  /** What has to be taken back for the tests to pass: the culprits, and what does not build without them. */
+  readonly cure?: readonly number[];
 }
 
 export function ranked(kind: ProofKind, because: string, hunks: readonly number[] = []): Cause {
@@ -159,7 +161,8 @@ function* confirmed(search: Search, claim: Claim): Asking<Cause> {
     if (!isRepeated) return ranked(kind, "no runs were left to confirm it", culprits);
   }
   if (isContradicted(search, claim)) return ranked(kind, "some runs on the way contradict it", culprits);
-  return { kind, proven: true, hunks: culprits, because: PROVEN[kind] };
+  const cure = kind === "joint" ? culprits.slice(0, 1) : [...culprits, ...claim.taken];
+  return { kind, proven: true, hunks: culprits, because: PROVEN[kind], cure };
 }
 
 /** The trees on which a claim rests, each to be run twice at least. */

@@ -19,6 +19,8 @@ export interface Told {
   readonly outcomes: readonly Outcome[];
   /** By what each group's failure is told from others, where it failed: two that are the same fail in the same way. */
   readonly signatures?: readonly (string | null)[];
+  /** Did the whole run pass, and not only these failures stay away? */
+  readonly isGreen?: boolean;
   readonly tookMs: number;
 }
 

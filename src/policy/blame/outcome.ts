@@ -6,7 +6,7 @@ export interface FailureGroup {
   readonly failures: readonly Failure[];
 }
 
-/** Groups beyond this are left to the runs: what explains the first ones explains them as a rule. */
+/** Those beyond this are one group: it is explained only when none of them fails any more. */
 const MOST_GROUPS = 6;
 
 export function groupsOf({ failures }: FailureReading): FailureGroup[] {
@@ -15,7 +15,10 @@ export function groupsOf({ failures }: FailureReading): FailureGroup[] {
     const key = sayingOf(failure);
     groups.set(key, [...(groups.get(key) ?? []), failure]);
   }
-  return [...groups.values()].slice(0, MOST_GROUPS).map((each) => ({ failures: each }));
+  const all = [...groups.values()];
+  const single = all.length <= MOST_GROUPS ? all : all.slice(0, MOST_GROUPS - 1);
+  const rest = all.slice(single.length).flat();
+  return [...single, ...(rest.length === 0 ? [] : [rest])].map((each) => ({ failures: each }));
 }
 
 /** The signature without the test: what the failure says, whoever says it. */
@@ -38,6 +41,7 @@ export function outcomeOf(groups: readonly FailureGroup[], run: CheckRun): Told 
   return {
     outcomes: each.map(({ outcome }) => outcome),
     signatures: each.map(({ signature }) => signature),
+    isGreen: run.passed,
     tookMs: run.tookMs,
   };
 }
@@ -52,6 +56,9 @@ function outcomeOfGroup({ failures }: FailureGroup, run: CheckRun): { outcome: O
   if (same !== undefined) return { outcome: "fail-same", signature: sayingOf(same) };
   const titles = new Set(failures.map((failure) => `${failure.test}\n${failure.file}`));
   const mine = now.filter((failure) => titles.has(`${failure.test}\n${failure.file}`));
+  // Where no test is known by its name, only a run that passes says that what failed does not fail any more.
+  if (mine.length === 0 && failures.every(({ category }) => category === "crash"))
+    return now[0] === undefined || isBroken(now[0]) ? nothing : { outcome: "fail-other", signature: sayingOf(now[0]) };
   if (mine.length === 0) {
     // The tests are not among those that failed. They passed, if their file was run at all.
     const files = new Set(failures.map((failure) => failure.file));

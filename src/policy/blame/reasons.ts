@@ -2,7 +2,7 @@ import type { HunkFeatures } from "./features.ts";
 
 /** Why a hunk is suspected, in plain words, the strongest reason first. */
 export function reasonsOf({ values, symbol, sharedWord, sharedLiteral }: HunkFeatures): string[] {
-  const where = symbol === null ? "" : ` \`${symbol}\``;
+  const where = symbol === null ? " this code" : ` \`${symbol}\``;
   const reasons: string[] = [];
   if (values.frameInHunk > 0) reasons.push("the failure's stack goes through these lines");
   else if (values.frameInSymbol > 0) reasons.push(`the failure's stack goes through${where}, which changed here`);

@@ -27,7 +27,9 @@ export function place(suspect: Suspect, pen: Pen): string {
 
 export function commitOf(suspect: Suspect, pen: Pen): string {
   const commit = suspect.commit === undefined ? "(this iteration, uncommitted)" : name(pen, suspect.commit);
-  return suspect.attempt === undefined ? commit : `${commit}, attempt ${suspect.attempt}`;
+  if (suspect.attempt === undefined) return commit;
+  const by = suspect.role === undefined ? "" : ` by ${name(pen, suspect.role)}`;
+  return `${commit}, attempt ${suspect.attempt}${by}`;
 }
 
 function suspectLine(suspect: Suspect, pen: Pen): string {

@@ -69,6 +69,7 @@ function lateHost(watchFolder: Host["watchFolder"], db: string | null = null): H
     offer: async (tools, about) => (await host()).offer(tools, about),
     probe: async (root, programs) => (await host()).probe(root, programs),
     serve: async (root, plan) => (await host()).serve(root, plan),
+    migrate: async (root, plan) => (await host()).migrate(root, plan),
     watchFolder,
     demoRepository: async (files) => (await host()).demoRepository(files),
   };

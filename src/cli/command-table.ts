@@ -137,6 +137,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import("./commands/trail.ts"),
   },
   {
+    name: "migrate",
+    summary: "move this checkout's journal to the database of a fleet",
+    load: () => import("./commands/migrate.ts"),
+  },
+  {
     name: "stop",
     summary: "hold stories: what runs for them ends, and nothing new starts",
     looks: true,

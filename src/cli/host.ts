@@ -3,7 +3,7 @@ import type { BlameReport } from "../domain/blame-report.ts";
 import type { Event } from "../domain/event.ts";
 import type { GateName, Judgement } from "../domain/gate.ts";
 import type { GateReport } from "../domain/gate-report.ts";
-import type { StoryId } from "../domain/ids.ts";
+import type { EvidenceId, StoryId } from "../domain/ids.ts";
 import type { Lane } from "../domain/lane.ts";
 import type { Policy } from "../domain/policy.ts";
 import type { RunOutline } from "../domain/outline.ts";
@@ -11,7 +11,7 @@ import type { RunState } from "../domain/run-state.ts";
 import type { Story } from "../domain/story.ts";
 import type { Agent } from "../ports/agent.ts";
 import type { Evidence } from "../ports/evidence.ts";
-import type { Journal, Stored } from "../ports/journal.ts";
+import type { Head, Journal, Stored } from "../ports/journal.ts";
 import type { Tool } from "../ports/tool.ts";
 import type { Watcher } from "../ports/watcher.ts";
 import type { Workspace } from "../ports/workspace.ts";
@@ -49,10 +49,30 @@ export interface Host {
   probe(root: string, programs: readonly (string | AgentWish)[]): Promise<readonly Probe[]>;
   /** Shows the dashboard to this machine's browsers, until it is closed. */
   serve(root: string, plan: ServePlan): Promise<Served>;
+  /** Moves the checkout's journal to a fleet's database. */
+  migrate(root: string, plan: MigratePlan): Promise<Migrated>;
   /** Calls back when a file of the folder was made, changed or taken away. Returns how to stop it. */
   watchFolder(folder: string, changed: () => void): () => void;
   /** A new git repository in a new temporary folder with these files committed (path below it → text); says where. */
   demoRepository(files: Readonly<Record<string, string>>): Promise<string>;
+}
+
+export interface MigratePlan {
+  /** The address of the database. */
+  readonly to: string;
+  readonly dryRun: boolean;
+  onProgress(what: "lines" | "evidence", copied: number, of: number): void;
+}
+
+export interface Migrated {
+  /** The place, without user and password. */
+  readonly to: string;
+  readonly lines: number;
+  readonly evidence: number;
+  readonly outbox: number;
+  readonly head: Head;
+  /** Evidence that was not what its name says, and stayed behind. */
+  readonly damaged: readonly EvidenceId[];
 }
 
 /** One thing that was looked at, and how to mend it where it is not well. */

@@ -22,6 +22,7 @@ export function createHost(env: Readonly<Record<string, string | undefined>>, db
     offer: async (tools, about) => (await import("./mcp.ts")).offer(tools, about),
     probe: async (root, programs) => (await import("./probe.ts")).probe(root, programs, env),
     serve: async (root, plan) => (await import("./serve.ts")).serve(root, db, plan, env),
+    migrate: async (root, plan) => (await import("./migrate.ts")).migrate(root, plan),
     watchFolder,
     demoRepository: async (files) => (await import("./demo-repository.ts")).demoRepository(files),
   };

@@ -156,7 +156,9 @@ export async function bringUpToDate(ledger: Ledger, stories: readonly Story[], p
   await shelveAll(ledger, stories);
 }
 
-function held(by: { readonly pid: number; readonly since: number; readonly command: string } | null): RemandError {
+export function held(
+  by: { readonly pid: number; readonly since: number; readonly command: string } | null,
+): RemandError {
   const who =
     by === null ? "another process" : `process ${by.pid} (${by.command}), since ${new Date(by.since).toISOString()}`;
   return new RemandError(

@@ -203,6 +203,7 @@ export function fakeHost(options: FakeHostOptions = {}): FakeHost {
     blame: () => Promise.reject(new Error("this test blames nothing")),
     stop: () => Promise.reject(new Error("this test stops nobody")),
     offer: () => Promise.reject(new Error("this test offers nothing")),
+    migrate: () => Promise.reject(new Error("this test moves nothing")),
     probe: () => Promise.resolve(options.probes ?? []),
     demoRepository: (files) => {
       Object.assign(demoFiles, files);

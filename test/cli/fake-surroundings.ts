@@ -68,6 +68,7 @@ export const NO_HOST: Host = {
   stop: absent,
   offer: absent,
   serve: absent,
+  migrate: absent,
   watchFolder: () => () => undefined,
   probe: absent,
   demoRepository: absent,

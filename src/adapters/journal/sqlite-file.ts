@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { RemandError } from "../../domain/error.ts";
 import { cannotOpen, CORRUPT_HINT, isBusy, systemCode } from "./sqlite-errors.ts";
+import { refuseMoved } from "./sqlite-moved.ts";
 import { openSqlite, type SqliteDatabase } from "./sqlite.ts";
 
 /** "REMA": says that a database is a journal of ours and not some other program's. */
@@ -142,6 +143,7 @@ function refuseForeign(db: SqliteDatabase, file: string): void {
     const message = `the journal ${file} has version ${version}, and this Remand knows ${SCHEMA}`;
     throw new RemandError("journal-newer", message, "Nothing was changed. Use the newer Remand that wrote it.");
   }
+  refuseMoved(db, file);
 }
 
 function pragma(db: SqliteDatabase, name: string): number {

@@ -9,7 +9,9 @@ export interface PostgresReading {
   head(): Promise<Head>;
 }
 
-export function createReading(pool: PostgresPool): PostgresReading {
+type Readable = Pick<PostgresPool, "schema" | "where" | "query">;
+
+export function createReading(pool: Readable): PostgresReading {
   const { schema, where } = pool;
   const pages = createPages(pool);
 
@@ -40,7 +42,7 @@ interface LineRow extends Omit<Line, "position" | "seq" | "stream"> {
   readonly stream: string;
 }
 
-function createPages({ schema, query }: PostgresPool): (after: number) => AsyncGenerator<readonly Line[]> {
+function createPages({ schema, query }: Readable): (after: number) => AsyncGenerator<readonly Line[]> {
   const text = `SELECT position, stream, seq, at, v, event, hash FROM ${schema}.line
     WHERE position > $1 ORDER BY position LIMIT $2`;
   const page = async (after: number, limit: number): Promise<readonly Line[]> =>

@@ -1,0 +1,150 @@
+import { RemandError } from "../../domain/error.ts";
+import type { EvidenceId } from "../../domain/ids.ts";
+import type { Head } from "../../ports/journal.ts";
+import type { EvidenceFile } from "../evidence/evidence-files.ts";
+import { START, verifyChain, type Line } from "../journal/chain.ts";
+import { keyId } from "./commit.ts";
+import { asPostgresError } from "./errors.ts";
+import { LOCK } from "./lock.ts";
+import type { PostgresPool, Query } from "./pool.ts";
+import { createReading, type PostgresReading } from "./reading.ts";
+
+/** A journal that is to be taken over, as it was kept before. */
+export interface Source {
+  readonly head: Head;
+  lines(after: number): AsyncIterable<Line>;
+  readonly outbox: readonly { readonly key: string; readonly text: string }[];
+  onLines(copied: number): void;
+  /** Has the commit done at a moment when nobody writes to the source; `false`: somebody has, and it was not done. */
+  seal(commit: () => Promise<void>): Promise<boolean>;
+}
+
+/**
+ * Takes a journal over, its lines with their hashes unchanged, in one transaction: all of it or nothing. The chain is
+ * checked as the database gives it back, before anything is committed. A database that has the beginning of this very
+ * journal already, because somebody was interrupted, gets the rest; one with other lines is refused.
+ */
+export async function takeOver(pool: PostgresPool, source: Source): Promise<boolean> {
+  const session = await pool.session();
+  try {
+    const { schema, where } = pool;
+    await session.query({ text: "BEGIN" });
+    await session.query({ text: `SELECT pg_advisory_xact_lock(${LOCK}, hashtext('${schema}'))` });
+    const reading = createReading({ schema, where, query: session.query });
+    const after = await beginning(reading, source, where);
+    await copyLines(session.query, schema, after, source);
+    await copyOutbox(session.query, schema, source.outbox);
+    const verified = await verifyChain(reading.lines(0), source.head);
+    if (!verified.ok) {
+      const problem = `line ${verified.position}: ${verified.problem}`;
+      throw new RemandError("journal-corrupt", `what arrived in ${where} is not what was sent: ${problem}`, NOTHING);
+    }
+    await session.query({ text: `SELECT pg_notify('remand_${schema}', '')` });
+    return await source.seal(async () => void (await session.query({ text: "COMMIT" })));
+  } catch (error) {
+    throw asPostgresError(error, pool.where);
+  } finally {
+    await session.end();
+  }
+}
+
+const NOTHING = "Nothing was changed, here or there.";
+
+/**
+ * How many lines of the journal are there already, from its first on. Somebody may have been interrupted in the midst,
+ * or after all of it when only the mark was missing, and a fleet may have gone on since. Other lines are refused.
+ */
+export async function beginning(
+  there: PostgresReading,
+  source: Pick<Source, "head" | "lines">,
+  where: string,
+): Promise<number> {
+  const { position, hash } = await there.head();
+  if (position === START.position) return 0;
+  const common = Math.min(position, source.head.position);
+  const theirs = position === common ? hash : await hashAt(there.lines(common - 1));
+  const ours = source.head.position === common ? source.head.hash : await hashAt(source.lines(common - 1));
+  if (common > 0 && theirs === ours) return common;
+  const message = `${where} holds a journal already: ${position} lines that are not this one's`;
+  throw new RemandError("usage", message, `${NOTHING} Choose another schema with ?schema=name in the address.`);
+}
+
+async function hashAt(lines: AsyncIterable<Line>): Promise<string | null> {
+  for await (const { hash } of lines) return hash;
+  return null;
+}
+
+const PAGE_LINES = 1000;
+const PAGE_CHARS = 4_000_000;
+
+async function copyLines(query: Query, schema: string, after: number, source: Source): Promise<void> {
+  const text = `INSERT INTO ${schema}.line (position, stream, seq, at, v, event, hash)
+    SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::double precision[], $5::integer[], $6::text[], $7::text[])`;
+  let page: Line[] = [];
+  let chars = 0;
+  const write = async (): Promise<void> => {
+    if (page.length === 0) return;
+    const column = <T>(of: (line: Line) => T): T[] => page.map(of);
+    const values = [
+      column((line) => line.position),
+      column((line) => line.stream ?? ""),
+      column((line) => line.seq),
+      column((line) => line.at),
+      column((line) => line.v),
+      column((line) => line.event),
+      column((line) => line.hash),
+    ];
+    await query({ name: "copy-lines", text, values });
+    source.onLines(page.at(-1)!.position);
+    page = [];
+    chars = 0;
+  };
+  for await (const line of source.lines(after)) {
+    // What was written after we looked is not part of it; the seal finds that out.
+    if (line.position > source.head.position) break;
+    page.push(line);
+    chars += line.event.length;
+    if (page.length >= PAGE_LINES || chars > PAGE_CHARS) await write();
+  }
+  await write();
+}
+
+async function copyOutbox(query: Query, schema: string, outbox: Source["outbox"]): Promise<void> {
+  const text = `INSERT INTO ${schema}.outbox (id, key, text) VALUES ($1, $2, $3)
+    ON CONFLICT (id) DO UPDATE SET key = excluded.key, text = excluded.text`;
+  for (const { key, text: kept } of outbox)
+    await query({ text, values: [keyId(key), key.replaceAll("\0", "\ufffd"), Buffer.from(kept)] });
+}
+
+/**
+ * Takes evidence over, file by file: what is named after its content can be sent twice. Before the lines, so that no
+ * line names what is not there. Says which files were not what their names say.
+ */
+export async function takeOverEvidence(
+  pool: PostgresPool,
+  files: readonly EvidenceFile[],
+  onFiles: (copied: number) => void,
+): Promise<readonly EvidenceId[]> {
+  const damaged: EvidenceId[] = [];
+  for (let from = 0; from < files.length; from += BATCH) {
+    const batch = files.slice(from, from + BATCH);
+    const rows = await pool.query<{ id: string }>({
+      text: `SELECT id FROM ${pool.schema}.evidence WHERE id = ANY ($1)`,
+      values: [batch.map(({ id }) => id)],
+    });
+    const there = new Set(rows.map(({ id }) => id));
+    for (const { id, read } of batch) {
+      if (there.has(id)) continue;
+      const packed = await read();
+      if (packed === null) damaged.push(id);
+      else {
+        const text = `INSERT INTO ${pool.schema}.evidence (id, packed) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING`;
+        await pool.query({ name: "copy-evidence", text, values: [id, packed] });
+      }
+    }
+    onFiles(from + batch.length);
+  }
+  return damaged;
+}
+
+const BATCH = 100;

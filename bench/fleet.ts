@@ -1,0 +1,36 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { startPostgres } from "../test/postgres/server.ts";
+import type { BenchResult } from "./bench-result.ts";
+import { measureJournal } from "./fleet/journal-cost.ts";
+import { measureSteps } from "./fleet/steps.ts";
+
+/** What a fleet costs, on a real PostgreSQL whose commits wait for the disk. `--only` names some of its parts. */
+export async function run(options: ReadonlyMap<string, string>): Promise<readonly BenchResult[]> {
+  const only = options.get("only")?.split(",");
+  const results: BenchResult[] = [];
+  const server = await startPostgres({ fsync: true, below: folder(), settings: ["shared_buffers = 256MB"] });
+  try {
+    for (const [name, part] of Object.entries(PARTS)) {
+      if (only !== undefined && !only.includes(name)) continue;
+      results.push(...(await part(() => server.newDatabase())));
+    }
+  } finally {
+    await server.stop();
+  }
+  return results;
+}
+
+type Part = (newDatabase: () => Promise<string>) => Promise<readonly BenchResult[]>;
+
+const PARTS: Readonly<Record<string, Part>> = {
+  journal: async (newDatabase) => measureJournal(await newDatabase()),
+  steps: measureSteps,
+};
+
+/** Where the disk is a disk: the temporary folder may be memory. The server's own user must be able to get there. */
+function folder(): string {
+  const place = process.env["REMAND_BENCH_FOLDER"] ?? join(process.cwd(), ".build");
+  mkdirSync(place, { recursive: true });
+  return place;
+}

@@ -1,0 +1,89 @@
+import { DBOS } from "@dbos-inc/dbos-sdk";
+import type { Event } from "../../src/domain/event.ts";
+import { startChild, type Child, type Parent } from "./child.ts";
+
+export interface BarePlan {
+  readonly url: string;
+  readonly processes: number;
+  readonly stories: number;
+  /** At once, in each process. */
+  readonly atOnce: number;
+  /** What each step of a story gives back: the events that Remand would have written. */
+  readonly steps: readonly Event[];
+}
+
+/** DBOS by itself: a workflow for each story, a step for each event, on a queue that all processes serve. Steps per second. */
+export async function bareStepsPerSecond(plan: BarePlan): Promise<number> {
+  const children: Child[] = [];
+  try {
+    // One after the other: two who make the library's tables at once stand in each other's way.
+    for (let i = 0; i < plan.processes; i++) {
+      children.push(
+        startChild(new URL("./bare-dbos.js", import.meta.url), "bareWorker", [
+          plan.url,
+          `bare-${i}`,
+          plan.atOnce,
+          plan.steps,
+        ]),
+      );
+      await children.at(-1)!.next();
+    }
+    // The first of them hands out; its own start is not what is measured.
+    children[0]!.say({ enqueue: Math.min(50, plan.stories), prefix: "warm-up" });
+    await children[0]!.next();
+    const begin = performance.now();
+    children[0]!.say({ enqueue: plan.stories, prefix: "story" });
+    await children[0]!.next();
+    return (plan.stories * plan.steps.length) / ((performance.now() - begin) / 1000);
+  } finally {
+    await Promise.all(children.map((child) => child.end()));
+  }
+}
+
+/** In a process of its own. */
+export async function bareWorker(
+  parent: Parent,
+  url: string,
+  id: string,
+  atOnce: number,
+  steps: readonly Event[],
+): Promise<void> {
+  const quiet = (): void => undefined;
+  DBOS.setConfig({
+    name: "bare",
+    systemDatabaseUrl: url,
+    systemDatabaseSchemaName: "bare",
+    applicationVersion: "1",
+    executorID: id,
+    listenQueues: ["stories"],
+    logger: { info: quiet, debug: quiet, warn: quiet, error: console.error },
+  });
+  const story = DBOS.registerWorkflow(
+    async (name: string): Promise<string> => {
+      for (const [i, event] of steps.entries())
+        await DBOS.runStep(() => Promise.resolve({ ...event, name }), { name: `step-${i}` });
+      return "accepted";
+    },
+    { name: "story" },
+  );
+  await DBOS.launch();
+  await DBOS.registerQueue("stories", {
+    workerConcurrency: atOnce,
+    minPollingIntervalMs: 50,
+    onConflict: "always_update",
+  });
+  parent.tell({ ready: id });
+  for (;;) {
+    const asked = (await parent.next()) as { enqueue: number; prefix: string } | null;
+    if (asked === null) break;
+    const handles = await Promise.all(
+      Array.from({ length: asked.enqueue }, (_, i) => {
+        const workflowID = `${asked.prefix}-${i}`;
+        return DBOS.startWorkflow(story, { workflowID, queueName: "stories" })(workflowID);
+      }),
+    );
+    for (const handle of handles) if ((await handle.getResult()) !== "accepted") throw new Error("a story was lost");
+    parent.tell({ done: asked.prefix });
+  }
+  await DBOS.shutdown();
+}

@@ -1,0 +1,198 @@
+import { createHash } from "node:crypto";
+import { createPostgresJournal } from "../../src/adapters/postgres/journal.ts";
+import { openPool } from "../../src/adapters/postgres/pool.ts";
+import { startWorking } from "../../src/compose/worker-life.ts";
+import type { WorkPlan, Working } from "../../src/cli/host.ts";
+import { storyId, treeId, type StoryId } from "../../src/domain/ids.ts";
+import { openLedger, type Ledger } from "../../src/engine/ledger.ts";
+import type { EngineWorld } from "../../src/engine/world.ts";
+import type { Gate } from "../../src/ports/gate.ts";
+import { byText, lookup } from "../../src/stdx/sorted-map.ts";
+import { instantPolicy, instantStory, instantWorld } from "../engine/instant-world.ts";
+import { startChild, type Child, type Parent } from "./child.ts";
+
+export interface FleetPlan {
+  readonly url: string;
+  readonly processes: number;
+  readonly stories: number;
+  /** At once, in each worker. */
+  readonly atOnce: number;
+}
+
+/**
+ * Real workers, but for agents, gates and git, which need no time: presence, queue, dispatch, jobs and journal are the
+ * product's own. Steps are lines of the journal.
+ */
+export async function fleetStepsPerSecond(plan: FleetPlan): Promise<number> {
+  const children = await startFleet(plan);
+  try {
+    await accepted(children[0]!, "warm-up", 20);
+    const before = await position(children[0]!);
+    const begin = performance.now();
+    await accepted(children[0]!, "story", plan.stories);
+    const seconds = (performance.now() - begin) / 1000;
+    return ((await position(children[0]!)) - before) / seconds;
+  } finally {
+    await Promise.all(children.map((child) => child.end()));
+  }
+}
+
+export async function startFleet({ url, processes, atOnce }: FleetPlan): Promise<readonly Child[]> {
+  const children: Child[] = [];
+  for (let i = 0; i < processes; i++) {
+    const child = startChild(new URL("./instant-fleet.js", import.meta.url), "instantWorker", [
+      url,
+      `worker-${i}`,
+      atOnce,
+      atOnce * processes,
+    ]);
+    children.push(child);
+    await child.next();
+  }
+  return children;
+}
+
+async function accepted(child: Child, prefix: string, stories: number): Promise<void> {
+  child.say({ accept: stories, prefix });
+  await child.next();
+}
+
+async function position(child: Child): Promise<number> {
+  child.say({ position: true });
+  return ((await child.next()) as { position: number }).position;
+}
+
+/** In a process of its own. */
+export async function instantWorker(
+  parent: Parent,
+  url: string,
+  name: string,
+  atOnce: number,
+  everywhere: number,
+): Promise<void> {
+  const { working, ledger, close } = await openWorker(url, name, atOnce, everywhere);
+  parent.tell({ ready: name });
+  for (;;) {
+    const asked = (await parent.next()) as { accept: number; prefix: string } | { position: true } | null;
+    if (asked === null) break;
+    if ("accept" in asked) {
+      const names = Array.from({ length: asked.accept }, (_, i) => `${asked.prefix}-${i}`);
+      await Promise.all(
+        names.map((each) => ledger.append(storyId(each), [{ type: "story.added", story: instantStory(each) }])),
+      );
+      await allAccepted(ledger, names);
+    }
+    parent.tell({ position: ledger.state().position });
+  }
+  await working.drain(0);
+  await close();
+}
+
+async function allAccepted(ledger: Ledger, names: readonly string[]): Promise<void> {
+  let left = names.map((each) => storyId(each));
+  while (left.length > 0) {
+    const change = ledger.changed();
+    left = left.filter((id) => {
+      const ending = lookup(ledger.state().stories, id, byText)?.ending ?? null;
+      if (ending !== null && ending.how !== "accepted") throw new Error(`${id} ended as ${ending.how}`);
+      return ending === null;
+    });
+    if (left.length > 0) await change;
+  }
+}
+
+async function openWorker(url: string, name: string, atOnce: number, everywhere: number) {
+  const pool = await openPool(url, { connections: 8 });
+  const journal = await createPostgresJournal(pool);
+  const at: { ledger: Ledger | null } = { ledger: null };
+  const world = fleetWorld({ journal, atOnce, outbox: journal.outbox }, at);
+  const ledger = (at.ledger = await openLedger(world));
+  const policy = instantPolicy(everywhere);
+  if (ledger.state().policy === null) await ledger.append(null, [{ type: "policy.set", policy, by: "bench" }]);
+  const close = async (): Promise<void> => {
+    await journal.close();
+    await pool.close();
+  };
+  const lanes = { developers: atOnce, critics: atOnce, auditors: atOnce, checks: atOnce, engine: atOnce };
+  const plan = {
+    db: url,
+    name,
+    project: "bench",
+    version: "0",
+    ownLimits: lanes,
+    pollMs: 50,
+    leaseMs: 4000,
+    openPatienceMs: 0,
+    health: null,
+    run: { stories: [], onNotice: () => undefined },
+  } as unknown as WorkPlan;
+  const working: Working = await startWorking({
+    id: `${name}@bench`,
+    root: "/project",
+    env: {},
+    plan,
+    policy,
+    pool,
+    ledger,
+    world,
+    telemetry: { tookOver: () => undefined },
+    close: () => Promise.resolve(),
+  });
+  return { working, ledger, close };
+}
+
+/** Trees follow from the story alone, so that every worker knows what another has made of it. */
+function fleetWorld(
+  options: Pick<EngineWorld, "journal" | "outbox"> & { readonly atOnce: number },
+  at: { readonly ledger: Ledger | null },
+): EngineWorld {
+  const world = instantWorld({ ...options, failures: 0 });
+  const made = new Set<StoryId>();
+  const base = tree("base");
+  const now = (story: StoryId) => {
+    const known = at.ledger === null ? null : lookup(at.ledger.state().stories, story, byText);
+    const id = made.has(story) ? tree(story) : (known?.tree ?? base);
+    return { tree: treeId(id), commit: id };
+  };
+  const gates = new Map(
+    [...world.gates].map(([name, gate]): [typeof name, Gate] => [name, { ...gate, judge: passing(gate) }]),
+  );
+  return {
+    ...world,
+    gates,
+    workspace: {
+      ...world.workspace,
+      prepare: async (story) => ({ path: story, branch: `remand/${story}`, base, ...now(story) }),
+      keep: async (story) => now(story),
+      look: async (story) => now(story),
+      putBack: async (story) => now(story),
+      dispose: async (story) => void made.delete(story),
+    },
+    roster: {
+      playing: async (role) => {
+        const player = await world.roster.playing(role);
+        if (player === null) return null;
+        const run: typeof player.agent.run = (request, control) => {
+          made.add(storyId(request.cwd));
+          return player.agent.run(request, control);
+        };
+        return { ...player, agent: { ...player.agent, run } };
+      },
+    },
+  };
+}
+
+function passing({ name }: Gate): Gate["judge"] {
+  return async ({ tree: judged }) => ({
+    gate: name,
+    tree: judged,
+    result: "pass",
+    findings: [],
+    blocking: [],
+    summary: "12 tests passed",
+    evidence: [],
+    durationMs: 2300,
+  });
+}
+
+const tree = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 40);

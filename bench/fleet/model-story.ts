@@ -1,0 +1,20 @@
+import { createMemoryJournal } from "../../src/adapters/journal/memory-journal.ts";
+import type { Event } from "../../src/domain/event.ts";
+import { openEngine } from "../engine/driven.ts";
+
+const MODEL = "the-model";
+
+/** The events of one story as the engine writes them, from its arrival to its end; sent back as often as is said. */
+export async function modelStory(failures = 0): Promise<readonly Event[]> {
+  const journal = createMemoryJournal();
+  const engine = await openEngine(journal, { atOnce: 20, failures });
+  await engine.accept([MODEL]);
+  const events: Event[] = [];
+  for await (const { story, event } of journal.read(0)) if (story === MODEL) events.push(event);
+  return events;
+}
+
+/** The same of another story. */
+export function retold(events: readonly Event[], name: string): Event[] {
+  return JSON.parse(JSON.stringify(events).replaceAll(MODEL, name)) as Event[];
+}

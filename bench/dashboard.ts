@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import type { BenchResult } from "./bench-result.ts";
+import { addLongStory } from "./dashboard/long-story.ts";
 import { measurePages } from "./dashboard/pages.ts";
 import { serveFrom, type BenchServer } from "./dashboard/served.ts";
 import { measureStreams } from "./dashboard/streams.ts";
@@ -17,6 +18,7 @@ export async function run(): Promise<readonly BenchResult[]> {
   mkdirSync(".build", { recursive: true });
   const folder = mkdtempSync(join(process.cwd(), ".build", "bench-dashboard-"));
   const { root, file } = await longJournal(folder, STORIES);
+  await addLongStory(file);
   try {
     // Each on a server of its own: what one leaves in memory is not the other's.
     const pages = await onServer(root, (server) => measurePages(server, file));

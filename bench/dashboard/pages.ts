@@ -2,6 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import chromium from "@sparticuz/chromium";
 import { chromium as playwright, type Page } from "playwright-core";
 import { median, type BenchResult } from "../bench-result.ts";
+import { LONG_STORY } from "./long-story.ts";
 import type { BenchServer } from "./served.ts";
 import { writeTo } from "./writing.ts";
 
@@ -18,6 +19,7 @@ export async function measurePages(server: BenchServer, file: string): Promise<r
     await page.goto(server.url);
     const board = await opening(page, server.origin, ".card");
     const story = await opening(page, `${server.origin}/story/story-0`, ".timeline li");
+    const long = await opening(page, `${server.origin}/story/${LONG_STORY}`, ".timeline li");
     await page.goto(server.origin);
     await page.locator(".card").first().waitFor();
     const { fps, grownMb } = await updating(page, file);
@@ -32,6 +34,7 @@ export async function measurePages(server: BenchServer, file: string): Promise<r
     return [
       result("board of 5,000 stories", board, "ms", board / 1000, "1 s"),
       result("a story among 5,000", story, "ms", story / 500, "500 ms"),
+      result("a story of 1,000 events", long, "ms", long / 500, "500 ms"),
       result("board at 50 lines/s", fps, "fps", 30 / fps, "30 fps"),
       result("page memory after 500 lines", grownMb, "MB", grownMb / 10, "10 MB more"),
     ];

@@ -41,9 +41,13 @@ beforeEach(async () => {
   page.on("console", (message) => (message.type() === "error" ? troubles.push(message.text()) : null));
 });
 afterEach(async () => {
-  expect(troubles).toEqual([]);
+  expectNoTroubles();
   await context.close();
 });
+
+function expectNoTroubles(): void {
+  expect(troubles).toEqual([]);
+}
 
 async function expectSeen(what: Locator, timeout = 15_000): Promise<void> {
   await what.waitFor({ timeout });

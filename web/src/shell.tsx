@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { HelloDocument } from "../../src/views/dashboard.ts";
 import { Announcer } from "./announcer.tsx";
+import { hello } from "./hello.ts";
 import { Board } from "./pages/board.tsx";
 import { Diff } from "./pages/diff.tsx";
 import { Health } from "./pages/health.tsx";
@@ -26,6 +27,7 @@ const PAGES = [
 /** What stands around every page: where one is, where one can go, and whether what is shown is what there is. */
 export function Shell() {
   const { data, problem } = useDocument<HelloDocument>("/hello");
+  useEffect(() => void (hello.value = data), [data]);
   const { path } = place.value;
   const questions = data?.questions ?? 0;
   return (

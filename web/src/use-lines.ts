@@ -6,7 +6,7 @@ import { onLines } from "./stream.ts";
 
 /** A story's lines, which grow while it is worked on: only those that are new are asked for. */
 export function useLines(id: string): readonly StoryLine[] {
-  const [lines, setLines] = useState<readonly StoryLine[]>([]);
+  const [{ of, lines }, setLines] = useState<Known>({ of: id, lines: [] });
   useEffect(() => {
     const over = new AbortController();
     const state = { after: 0, busy: false, again: false };
@@ -19,7 +19,9 @@ export function useLines(id: string): readonly StoryLine[] {
           const more = await ask<LinesDocument>(`/stories/${id}/lines?after=${state.after}`, over.signal);
           state.after = more.position;
           state.again ||= more.more;
-          if (more.lines.length > 0) setLines((known) => [...known, ...more.lines]);
+          if (over.signal.aborted) return;
+          if (more.lines.length > 0)
+            setLines((known) => ({ of: id, lines: [...(known.of === id ? known.lines : []), ...more.lines] }));
         } while (state.again && !over.signal.aborted);
       } catch {
         // The story's own document says what is wrong with the server; the next line tries again.
@@ -34,5 +36,13 @@ export function useLines(id: string): readonly StoryLine[] {
       stop();
     };
   }, [id]);
-  return lines;
+  // What belongs to another story is not shown under this one.
+  return of === id ? lines : NONE;
 }
+
+interface Known {
+  readonly of: string;
+  readonly lines: readonly StoryLine[];
+}
+
+const NONE: readonly StoryLine[] = [];

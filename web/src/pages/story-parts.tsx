@@ -1,3 +1,4 @@
+import { useState } from "preact/hooks";
 import type { StoryPageDocument } from "../../../src/views/dashboard.ts";
 import type { AttemptCard, GateCard } from "../../../src/views/story-document.ts";
 import { reJudgingText } from "../../../src/views/re-judging-text.ts";
@@ -11,16 +12,28 @@ interface Props {
   readonly story: StoryPageDocument;
 }
 
+/** More than these are shown when somebody asks for them. */
+const SHOWN = 20;
+
 export function Attempts({ story: { attempts, nextBrief, story } }: Props) {
+  const [most, setMost] = useState(SHOWN);
   return (
     <section>
       <h2>Attempts</h2>
       {attempts.length === 0 && <p class="muted">None yet.</p>}
       <ol class="attempts">
-        {attempts.toReversed().map((attempt) => (
-          <Attempt attempt={attempt} story={story.id} key={attempt.attempt} />
-        ))}
+        {attempts
+          .slice(-most)
+          .toReversed()
+          .map((attempt) => (
+            <Attempt attempt={attempt} story={story.id} key={attempt.attempt} />
+          ))}
       </ol>
+      {attempts.length > most && (
+        <button type="button" onClick={() => setMost(most + 100)}>
+          {attempts.length - most} earlier
+        </button>
+      )}
       {nextBrief !== null && <KeptText id={nextBrief} label="The brief of the next attempt" isProse />}
     </section>
   );

@@ -13,12 +13,15 @@ import { Timeline } from "../parts/timeline.tsx";
 import { unaskedOptions } from "../parts/unasked.ts";
 import { Link } from "../router.tsx";
 import { useDocument } from "../use-document.ts";
+import { useLines } from "../use-lines.ts";
 import { useTitle } from "../use-title.ts";
 import { Attempts, Blames, Criteria, Findings, Gates, ReJudged } from "./story-parts.tsx";
 
 /** One story: what was asked for, what was tried, what was found, and what comes next. */
 export function Story({ id }: { readonly id: string }) {
   const loaded = useDocument<StoryPageDocument>(`/stories/${id}`, (line) => line.story === id || line.story === null);
+  // Asked for beside the story, not after it.
+  const lines = useLines(id);
   useTitle(loaded.data?.story.title ?? id);
   return (
     <Loading loaded={loaded}>
@@ -37,7 +40,7 @@ export function Story({ id }: { readonly id: string }) {
               <Criteria story={story} />
               <Findings story={story} />
               <Blames story={story} />
-              <Timeline id={id} />
+              <Timeline lines={lines} />
               <ReJudged story={story} />
               <section>
                 <h2>What was asked for</h2>

@@ -1,10 +1,11 @@
 import { useId, useState } from "preact/hooks";
 import type { AnswerVerb, EscalationOption } from "../../../src/domain/escalation.ts";
 import type { Finding } from "../../../src/domain/finding.ts";
-import type { AnsweredDocument, HelloDocument } from "../../../src/views/dashboard.ts";
+import type { AnsweredDocument } from "../../../src/views/dashboard.ts";
 import { NEEDS_MESSAGE } from "../../../src/views/inbox.ts";
 import { say } from "../ask.ts";
-import { asRefusal, useDocument } from "../use-document.ts";
+import { hello } from "../hello.ts";
+import { asRefusal } from "../use-document.ts";
 import { BudgetField, FindingField, PhaseField } from "./answer-fields.tsx";
 
 export interface AnswerFormProps {
@@ -22,12 +23,11 @@ export interface AnswerFormProps {
 export function AnswerForm(props: AnswerFormProps) {
   const { about, options, findings, phases, onAnswered } = props;
   const name = useId();
-  const { data: hello } = useDocument<HelloDocument>("/hello", () => false);
   const [verb, setVerb] = useState<AnswerVerb | null>(null);
   const [message, setMessage] = useState("");
   const [more, setMore] = useState<object>({});
   const [told, setTold] = useState("");
-  const isReadOnly = hello?.readOnly === true;
+  const isReadOnly = hello.value?.readOnly === true;
   const answer = async (event: Event): Promise<void> => {
     event.preventDefault();
     try {
@@ -60,7 +60,7 @@ export function AnswerForm(props: AnswerFormProps) {
             <textarea rows={3} value={message} onInput={(event) => setMessage(event.currentTarget.value)} />
           </label>
           <button type="submit" class="primary" disabled={isReadOnly}>
-            {isReadOnly ? "This dashboard is read-only" : `Say ${verb} as ${hello?.by ?? "…"}`}
+            {isReadOnly ? "This dashboard is read-only" : `Say ${verb} as ${hello.value?.by ?? "…"}`}
           </button>
         </div>
       )}

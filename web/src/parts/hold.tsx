@@ -1,15 +1,15 @@
 import { useState } from "preact/hooks";
-import type { HeldDocument, HelloDocument, StoryPageDocument } from "../../../src/views/dashboard.ts";
+import type { HeldDocument, StoryPageDocument } from "../../../src/views/dashboard.ts";
 import { say } from "../ask.ts";
-import { asRefusal, useDocument } from "../use-document.ts";
+import { hello } from "../hello.ts";
+import { asRefusal } from "../use-document.ts";
 
 /** Holds a story, and lets it go on: what `remand stop` and `remand run` do at the terminal. */
 export function Hold({ story, onChanged }: { readonly story: StoryPageDocument; onChanged(): void }) {
   const { card, isHeld, isRunning } = story;
-  const { data: hello } = useDocument<HelloDocument>("/hello", () => false);
   const [told, setTold] = useState("");
   if (card.endedAt !== null) return null;
-  const isOff = hello?.readOnly !== false;
+  const isOff = hello.value?.readOnly !== false;
   const tell = async (path: string, more: object, words: string): Promise<void> => {
     try {
       await say<HeldDocument>(path, { about: story.story.id, ...more });

@@ -3,7 +3,6 @@ import { timeText } from "../../../src/views/event-words.ts";
 import { UNICODE_GLYPHS } from "../../../src/views/glyphs.ts";
 import type { StoryLine } from "../../../src/views/story-lines.ts";
 import { durationText } from "../../../src/views/words.ts";
-import { useLines } from "../use-lines.ts";
 import { KeptText } from "./kept-text.tsx";
 import { RawLine } from "./raw-line.tsx";
 
@@ -12,8 +11,7 @@ const DEPTHS = ["summary", "bars", "raw events"] as const;
 const SHOWN = 150;
 
 /** What happened, newest last, at three depths. */
-export function Timeline({ id }: { readonly id: string }) {
-  const lines = useLines(id);
+export function Timeline({ lines }: { readonly lines: readonly StoryLine[] }) {
   const [depth, setDepth] = useState<(typeof DEPTHS)[number]>("summary");
   const [most, setMost] = useState(SHOWN);
   const told = depth === "summary" ? lines.filter(({ entry }) => entry !== null) : lines;

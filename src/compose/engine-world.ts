@@ -32,6 +32,8 @@ export interface WorldParts extends Places {
   readonly outbox: Outbox;
   readonly evidence: Evidence;
   readonly telemetry: Pick<Telemetry, "roster">;
+  /** The name of the worker, where there are several. */
+  readonly host?: string;
 }
 
 interface OwnWorld {
@@ -47,7 +49,7 @@ export async function engineWorld(
   root: string,
   plan: RunPlan,
   env: Readonly<Record<string, string | undefined>>,
-  { journal, outbox, evidence, workspace, integration, laboratory, telemetry }: WorldParts,
+  { journal, outbox, evidence, workspace, integration, laboratory, telemetry, host }: WorldParts,
 ): Promise<OwnWorld> {
   const clock = createSystemClock();
   const roster = telemetry.roster(await rosterOf(root, plan, { clock, env }));
@@ -71,6 +73,7 @@ export async function engineWorld(
   const queue = (): EngineWorld["queue"] => createLocalQueue({ limits: { ...policy.concurrency, engine: 100 }, clock });
   const world: EngineWorld = {
     root,
+    ...(host === undefined ? {} : { host }),
     journal,
     clock,
     queue: queue(),

@@ -86,6 +86,7 @@ async function workerParts(
     outbox,
     evidence,
     telemetry,
+    host: plan.name,
   });
   const ledger = (at.ledger = await openLedger(world));
   telemetry.resume(ledger.state());

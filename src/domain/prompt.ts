@@ -170,3 +170,17 @@ export interface OracleRequest {
   readonly makerSummary: string;
   readonly evidence: readonly BriefEvidence[];
 }
+
+/** For whoever goes on with a role's work without its conversation, which is on another machine. */
+export interface HistoryRequest {
+  /** Of that role, oldest first. */
+  readonly attempts: readonly {
+    readonly attempt: number;
+    readonly phase: Phase;
+    readonly summary: string;
+    /** Why it was not good enough; empty where nobody has said so. */
+    readonly failed: string;
+  }[];
+  /** What the newest one said at its end, as it came. */
+  readonly message: string;
+}

@@ -2,6 +2,8 @@
 export interface AgentSession {
   readonly agent: string;
   readonly id: string;
+  /** The worker on whose machine it is kept: another one cannot go on with it. Without it there is one machine only. */
+  readonly host?: string;
   /** What the whole conversation has used so far, where the agent counts it so. */
   readonly totals?: { readonly tokens: number; readonly costUsd?: number };
 }

@@ -12,6 +12,7 @@ import { writeAssignmentPrompt } from "../writers/prompts/assignment.ts";
 import { writeClarificationPrompt } from "../writers/prompts/clarification.ts";
 import { isTextPhase, withoutProducts } from "../writers/story-sections.ts";
 import { appendWhile } from "./append-while.ts";
+import { historyFor } from "./history-elsewhere.ts";
 import { judgedByAll } from "./judged-by.ts";
 import { outcomeOf, type Said } from "./outcome.ts";
 import { bringConflictsIn } from "./perform-delivery.ts";
@@ -26,6 +27,7 @@ import {
   type Desk,
 } from "./phase-product.ts";
 import { attemptKey, isAttempt, reportAttempt, runningPhase, type EndedAttempt } from "./report-attempt.ts";
+import { ledHere, sessionsHere } from "./sessions-here.ts";
 import type { EngineWorld } from "./world.ts";
 
 type StartCommand = StoryCommand & StartAttempt & { readonly key: string };
@@ -61,7 +63,8 @@ export async function startAttempt(performing: Performing<StartCommand>): Promis
     return;
   }
   const prompt = await promptFor(performing, before, player, brief);
-  await run(performing, before, player, prompt);
+  const history = await historyFor(world, ledger.story(command.story), role);
+  await run(performing, before, player, `${history}${prompt}`);
 }
 
 /** The words could not be read: the same agent is asked to say them again. */
@@ -69,6 +72,11 @@ export async function askAgain(performing: Performing<AskCommand>): Promise<void
   const { command, ledger, world } = performing;
   const state = ledger.story(command.story);
   if (state.running?.type !== "attempt") return;
+  if ((await world.workspace.isHere?.(command.story)) === false) {
+    const detail = `what attempt ${command.attempt} has done is on another machine`;
+    await appendWhile(ledger, command.story, isAttempt(command.attempt), [{ type: "work.interrupted", detail }]);
+    return;
+  }
   const player = await world.roster.playing(state.running.role);
   if (player === null) {
     await finish(
@@ -110,7 +118,7 @@ async function run(
       cwd: path,
       // What such a phase makes is text, and the engine writes it down.
       access: desk === null ? "edit" : "read",
-      session: sessionOf(ledger.story(command.story), player, role),
+      session: sessionOf(ledger.story(command.story), player, role, world.host),
       outputSchema: null,
       // What the journal says, so that whoever is asked again is the one who was asked.
       model: ledger.story(command.story).attempts.at(-1)?.model ?? player.model,
@@ -139,7 +147,7 @@ async function run(
         type: "attempt.unclear",
         attempt: command.attempt,
         detail: said.outcome.detail,
-        ...(result.session === null ? {} : { session: result.session }),
+        ...sessionIn(result, world.host),
         ...costOf(result),
       },
     ]);
@@ -202,14 +210,23 @@ async function heard(
   return {
     ...(result.text.trim() === "" ? {} : { message: await world.evidence.keep(result.text) }),
     ...(exceptions.length === 0 ? {} : { exceptions }),
-    ...(result.session === null ? {} : { session: result.session }),
+    ...sessionIn(result, world.host),
   };
 }
 
-/** A conversation is gone on with only by the client that led it. */
-function sessionOf({ sessions }: StoryState, { agent }: Player, role: RoleName | null): AgentSession | null {
-  const session = role === null ? undefined : sessions[role];
+/** A conversation is gone on with only by the client that led it, and where it was led. */
+function sessionOf(
+  { sessions }: StoryState,
+  { agent }: Player,
+  role: RoleName | null,
+  host: string | undefined,
+): AgentSession | null {
+  const session = role === null ? undefined : sessionsHere(sessions, host)[role];
   return session?.agent === agent.name ? session : null;
+}
+
+function sessionIn({ session }: AgentResult, host: string | undefined): { session?: AgentSession } {
+  return session === null ? {} : ledHere({ session }, host);
 }
 
 const runningRole = ({ running }: StoryState): RoleName | null => (running?.type === "attempt" ? running.role : null);

@@ -9,6 +9,7 @@ import { broughtUpToDate } from "./perform-delivery.ts";
 import { gateRequest } from "./gate-request.ts";
 import type { Performing } from "./performing.ts";
 import { scopeWithPage } from "./phase-product.ts";
+import { ledHere, sessionsHere } from "./sessions-here.ts";
 
 /** Has a gate judge. A gate that breaks has not judged: that is its `error`, never the work's failure. */
 export async function startGate(
@@ -43,7 +44,11 @@ async function judged(
     const place = await world.workspace.prepare(command.story);
     const control = { signal, onOutput: (line: string) => world.watcher.onOutput(command, line) };
     const scope = await scopeWithPage(world, state, state.phase, place.path, state.scope);
-    return await gate.judge({ ...gateRequest(state, place, command), scope }, control);
+    const sessions = sessionsHere(state.sessions, world.host);
+    const judgement = await gate.judge({ ...gateRequest(state, place, command), scope, sessions }, control);
+    return judgement.sessions === undefined
+      ? judgement
+      : { ...judgement, sessions: ledHere(judgement.sessions, world.host) };
   } catch (error) {
     if (!(error instanceof RemandError)) throw error;
     return {

@@ -33,6 +33,8 @@ interface FixControl {
 export interface EngineWorld {
   /** The checkout the run is about. */
   readonly root: string;
+  /** The name of this worker, where there are several: conversations with agents stay on its machine. */
+  readonly host?: string;
   readonly journal: Journal;
   readonly clock: Clock;
   readonly queue: Queue;

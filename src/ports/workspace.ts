@@ -7,6 +7,11 @@ export interface Workspace {
   prepare(story: StoryId): Promise<Place>;
   /** Commits everything that is there now as one attempt. Safe to repeat: with nothing new it finds the commit again. */
   keep(story: StoryId, note: KeepNote): Promise<Kept>;
+  /**
+   * Is what was done so far in that which runs now on this machine? It is not where another machine began it: only
+   * what was kept travels. Without this there is one machine only.
+   */
+  isHere?(story: StoryId): Promise<boolean>;
   /** The state of the files now, without committing them. */
   look(story: StoryId): Promise<{ readonly tree: TreeId; readonly commit: string }>;
   /** Paths that differ between two trees or commits. */

@@ -5,5 +5,6 @@ import { amount, count, text } from "./scalars.ts";
 export const sessionSchema = z.strictObject({
   agent: text,
   id: text,
+  host: text.exactOptional(),
   totals: z.strictObject({ tokens: count, costUsd: amount.exactOptional() }).exactOptional(),
 });

@@ -158,7 +158,9 @@ describe("what was left behind", () => {
   test("what another machine's attempt left cannot be kept here", async () => {
     await arrive(one);
     await expect(two.work.keep(STORY, note(1))).rejects.toMatchObject({ code: "workspace-broken" });
+    expect([await one.work.isHere?.(STORY), await two.work.isHere?.(STORY)]).toEqual([true, false]);
     fleet.journal.end(STORY);
+    expect(await one.work.isHere?.(STORY)).toBe(false);
     await expect(one.work.keep(STORY, note(1))).rejects.toThrow(/not on this machine/);
   });
 

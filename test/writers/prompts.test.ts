@@ -6,6 +6,7 @@ import { writeAdjudicationPrompt } from "../../src/writers/prompts/adjudication.
 import { writeAssignmentPrompt } from "../../src/writers/prompts/assignment.ts";
 import { writeAuditorPrompt } from "../../src/writers/prompts/audit.ts";
 import { writeClarificationPrompt } from "../../src/writers/prompts/clarification.ts";
+import { writeHistory } from "../../src/writers/prompts/history.ts";
 import { writeOraclePrompt } from "../../src/writers/prompts/oracle.ts";
 import { writePerspectivePrompt } from "../../src/writers/prompts/perspective.ts";
 import { writeHealthCheckPrompt, writeRemediationPrompt } from "../../src/writers/prompts/remediation.ts";
@@ -115,6 +116,20 @@ describe("every prompt", () => {
     for (const text of everyPrompt(huge, huge)) expect(text.length).toBeLessThan(400_000);
   });
 
+  it("tells whoever goes on elsewhere the newest attempts, and how many more there were", () => {
+    const attempts = Array.from({ length: 12 }, (_, i) => ({
+      attempt: i + 1,
+      phase: "implement" as const,
+      summary: i === 11 ? "" : `did ${i + 1}`,
+      failed: i === 11 ? "" : "too slow",
+    }));
+    const text = writeHistory({ attempts, message: " " }, { nonce: NONCE });
+    expect(text).toContain("- … 2 more earlier attempts left out …\n- Attempt 3 (implement): did 3 -> too slow\n");
+    expect(text).toContain("- Attempt 12 (implement): no summary -> nothing was said against it yet\n");
+    expect(text).not.toContain("What the Last Attempt Said");
+    expect(writeHistory({ attempts, message: "I am done" }, { nonce: NONCE })).toContain("| I am done");
+  });
+
   it("counts evidence that does not fit", () => {
     const evidence = Array.from({ length: 12 }, () => ({ title: "t", text: "x" }));
     const text = writeAdjudicationPrompt(
@@ -133,6 +148,7 @@ function everyPrompt(a: string, b: string): string[] {
   const criteria = [{ id: a, text: b }];
   const bad = finding({ message: a, file: b, category: a, source: b, suggestedFix: a });
   return [
+    writeHistory({ attempts: [{ attempt: 1, phase: "implement", summary: a, failed: b }], message: a }, options),
     writeCriticPrompt({ rolePrompt: a, story, stage: b, filesModified: [a], readySignal: b, practices: [a] }, options),
     writeReReviewPrompt(
       { rolePrompt: a, story, findings: [bad], fixDiff: b, filesModified: [a], practices: [b] },

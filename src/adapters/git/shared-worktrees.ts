@@ -124,7 +124,12 @@ const isMade = async ({ path }: Site): Promise<boolean> => (await worktreeState(
 
 function workspaceOn(ground: Ground): Workspace {
   const { inner, standingOf } = ground;
+  const isHere = async (story: StoryId): Promise<boolean> => {
+    const run = runKey(standingOf(story));
+    return run !== null && (await runIn(await ground.site(story))) === run;
+  };
   return {
+    isHere,
     async prepare(story) {
       const place = await inner.prepare(story);
       // People look at the branch, machines do not: that it cannot be shown just now keeps nobody from working.
@@ -132,8 +137,7 @@ function workspaceOn(ground: Ground): Workspace {
       return place;
     },
     async keep(story, note) {
-      const run = runKey(standingOf(story));
-      if (run === null || (await runIn(await ground.site(story))) !== run) throw notHere(story, note.attempt);
+      if (!(await isHere(story))) throw notHere(story, note.attempt);
       return ground.pushed(story, await inner.keep(story, note));
     },
     async look(story) {

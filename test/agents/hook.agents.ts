@@ -82,6 +82,8 @@ const CLAUDE = (text: string): Reply => ({
   calls: "Write",
   input: { file_path: join(project, "add.cjs"), content: text },
 });
+/** Started by hand it would ask its makers this and that. */
+const QUIET = { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1", DISABLE_AUTOUPDATER: "1" };
 const claude = (more: Readonly<Record<string, string>> = {}): Promise<Ended> =>
   start(
     clientProgram("claude"),
@@ -89,8 +91,7 @@ const claude = (more: Readonly<Record<string, string>> = {}): Promise<Ended> =>
     {
       ANTHROPIC_BASE_URL: server.url,
       ANTHROPIC_API_KEY: "none",
-      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
-      DISABLE_AUTOUPDATER: "1",
+      ...QUIET,
       ...more,
     },
     "read add.cjs, then add double to it",
@@ -102,7 +103,7 @@ const status = async (): Promise<{ exit: number | null; sessions: readonly objec
 
 describe("inside real claude", () => {
   test("the plugin is one that the client accepts", async () => {
-    const { exit, out } = await start(clientProgram("claude"), ["plugin", "validate", plugin], {});
+    const { exit, out } = await start(clientProgram("claude"), ["plugin", "validate", plugin], QUIET);
     expect(exit, out).toBe(0);
   });
 
@@ -115,6 +116,7 @@ describe("inside real claude", () => {
     expect(await status(), out).toMatchObject({ exit: 0, sessions: [{ standing: "passed", blocks: 2 }] });
     const brief = server.requests.map(({ text }) => text).find((text) => text.includes("REWORK BRIEF"));
     expect(brief).toContain("add(1, 2) is -1, not 3");
+    expect(server.unexpected).toEqual([]);
   });
 
   test("a client that lets its agent stop all the same makes no pass of it", async () => {
@@ -129,15 +131,44 @@ describe("inside real claude", () => {
     expect(out).toContain('"is_error":false');
     expect(await status(), out).toMatchObject({ exit: 3, sessions: [{ standing: "held", blocks: 3 }] });
   });
+
+  test("who never mends it is let go within the limits, and the record calls it no pass", async () => {
+    scriptOf([versions[0]!], CLAUDE);
+    rmSync(join(project, "add.cjs"));
+    const { out } = await claude();
+    const { exit, sessions } = await status();
+    expect({ exit, sessions }, out).toMatchObject({ exit: 3, sessions: [{ standing: "released" }] });
+    // Long before the client itself loses patience.
+    expect(server.requests.length).toBeLessThan(12);
+    expect(server.unexpected).toEqual([]);
+  });
 });
 
 describe("inside real codex", () => {
-  test("the work goes back until the check passes", async () => {
-    const command = "remand hook stop";
-    writeFileSync(
-      join(home, "hooks.json"),
-      JSON.stringify({ hooks: { Stop: [{ hooks: [{ type: "command", command }] }] } }),
+  const codex = (): Promise<Ended> => {
+    const stop = [{ hooks: [{ type: "command", command: "remand hook stop" }] }];
+    writeFileSync(join(home, "hooks.json"), JSON.stringify({ hooks: { Stop: stop } }));
+    const args = ["exec", "--json", "--dangerously-bypass-hook-trust", "--sandbox", "workspace-write", "-m", "gpt-5.5"];
+    const quiet = ["-c", "analytics.enabled=false", "--disable", "plugins", "--disable", "apps"];
+    return start(
+      clientProgram("codex"),
+      [...args, ...quiet, ...server.codexArgs, "-"],
+      { CODEX_HOME: home, CODEX_API_KEY: "none" },
+      "add double to add.cjs",
     );
+  };
+
+  test("who never mends it is let go within the limits, and the record calls it no pass", async () => {
+    scriptOf([], () => ({ says: "done" }));
+    write("add.cjs", versions[0]!);
+    const { out } = await codex();
+    const { exit, sessions } = await status();
+    expect({ exit, sessions }, out).toMatchObject({ exit: 3, sessions: [{ standing: "released" }] });
+    expect(server.requests.length).toBeLessThan(12);
+    expect(server.unexpected).toEqual([]);
+  });
+
+  test("the work goes back until the check passes", async () => {
     let before = readFileSync(join(project, "add.cjs"), "utf8");
     scriptOf(versions, (text) => {
       const minus = before
@@ -154,13 +185,7 @@ describe("inside real codex", () => {
         input: ["*** Begin Patch", "*** Update File: add.cjs", "@@", ...minus, ...plus, "*** End Patch"].join("\n"),
       };
     });
-    const args = ["exec", "--json", "--dangerously-bypass-hook-trust", "--sandbox", "workspace-write", "-m", "gpt-5.5"];
-    const { exit, out } = await start(
-      clientProgram("codex"),
-      [...args, ...server.codexArgs, "-"],
-      { CODEX_HOME: home, CODEX_API_KEY: "none" },
-      "add double to add.cjs",
-    );
+    const { exit, out } = await codex();
     expect(exit, out).toBe(0);
     expect(readFileSync(join(project, "add.cjs"), "utf8"), out).toBe(versions[2]);
     expect(await status(), out).toMatchObject({ exit: 0, sessions: [{ standing: "passed", blocks: 2 }] });

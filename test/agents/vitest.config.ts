@@ -6,7 +6,7 @@ export default defineConfig({
     name: "agents",
     root: new URL("../..", import.meta.url).pathname,
     include: ["test/agents/*.agents.ts"],
-    globalSetup: ["test/agents/installed-clients.ts", "scripts/build.js"],
+    globalSetup: ["test/agents/installed-clients.ts", "scripts/build.js", "test/agents/network.ts"],
     maxWorkers: 2,
     testTimeout: 60_000,
     hookTimeout: 120_000,

@@ -36,7 +36,7 @@ export async function work(root: string, plan: WorkPlan, env: Environment): Prom
   const id = `${plan.name}@${randomBytes(6).toString("hex")}`;
   const pool = await openPool(plan.db, { openPatienceMs: plan.openPatienceMs, connections: CONNECTIONS });
   try {
-    const journal = await createPostgresJournal(pool);
+    const journal = await createPostgresJournal(pool, { sharesSnapshots: true });
     const parts = await workerParts(root, plan, env, pool, journal);
     const close = async (): Promise<void> => {
       await parts.closeTelemetry();

@@ -9,10 +9,13 @@ import { createPostgresOutbox } from "./outbox.ts";
 import { openPool, type PoolOptions, type PostgresPool } from "./pool.ts";
 import { createReading } from "./reading.ts";
 import { migrate, schemaVersion } from "./schema.ts";
-import { createSnapshotReading, createSnapshotWriting } from "./snapshots.ts";
+import { createSharedSnapshots, createSnapshotReading, createSnapshotWriting } from "./snapshots.ts";
 import { createWatch, type WatchOptions } from "./watch.ts";
 
-export interface PostgresOptions extends PoolOptions, WatchOptions {}
+export interface PostgresOptions extends PoolOptions, WatchOptions {
+  /** For the workers of a fleet: one of them keeps the snapshot, the others leave it to that one. */
+  readonly sharesSnapshots?: boolean;
+}
 
 export interface PostgresJournal extends Journal {
   /** In the same database, so that what goes into both is committed once. */
@@ -56,8 +59,9 @@ export async function createPostgresJournal(
     read: reading.stored,
     head: reading.head,
     watch: watch.watch,
-    saveSnapshot: createSnapshotWriting(pool),
-    ...createSnapshotReading(pool),
+    ...(options.sharesSnapshots === true
+      ? createSharedSnapshots(pool)
+      : { ...createSnapshotReading(pool), saveSnapshot: createSnapshotWriting(pool) }),
     verify: (noted) => verifyChain(reading.lines(0), noted),
     outbox: outbox.through(writer),
     close: async () => {

@@ -88,6 +88,38 @@ async function find(query: Query, schema: string, format: string): Promise<{ pos
   return hash === row.chain ? { position, parts: row.parts } : null;
 }
 
+/**
+ * Reading and saving for one of many workers. Each folds the same lines, so one snapshot serves all: the worker whose
+ * changes fit the snapshot that is there goes on keeping it. Another would have to write all of it anew; it takes the
+ * snapshot for saved for as long as somebody keeps it. Whoever never saw a whole one writes it in any case.
+ */
+export function createSharedSnapshots(pool: PostgresPool): Reading & Pick<Journal, "saveSnapshot"> {
+  const reading = createSnapshotReading(pool);
+  const save = createSnapshotWriting(pool);
+  let hasSeenOne = false;
+  const isKeptByAnother = async ({ position, format }: Snapshot, since: number | null): Promise<boolean> => {
+    const found = await find(pool.query, pool.schema, format);
+    return found !== null && found.position !== since && found.position > position - LONG_LINES;
+  };
+  return {
+    ...reading,
+    latestSnapshot: async (format) => {
+      const snapshot = await reading.latestSnapshot(format);
+      hasSeenOne ||= snapshot !== null;
+      return snapshot;
+    },
+    saveSnapshot: async (snapshot, since) => {
+      if (hasSeenOne && (await isKeptByAnother(snapshot, since))) return true;
+      const isSaved = await save(snapshot, since);
+      hasSeenOne ||= isSaved;
+      return isSaved;
+    },
+  };
+}
+
+/** Several times as many as lie between two snapshots. */
+const LONG_LINES = 5000;
+
 /** Writes the parts in pieces that fit into a message; the second continues the first, and all are one transaction. */
 export function createSnapshotWriting(pool: PostgresPool): Journal["saveSnapshot"] {
   return async ({ position, format, parts }, since) => {

@@ -3,7 +3,7 @@ import { RemandError } from "../domain/error.ts";
 import { BRIEF_DOCUMENT, readBriefDocument } from "../schemas/brief.ts";
 import { canonicalJson } from "../stdx/canonical-json.ts";
 import { sha256 } from "../stdx/sha256.ts";
-import { DEFAULT_BRIEF_CHARS, SMALLEST_BRIEF_CHARS, writeBriefWithCuts, type WrittenBrief } from "../writers/brief.ts";
+import { SMALLEST_BRIEF_CHARS, writeBriefWithCuts, type WrittenBrief } from "../writers/brief.ts";
 import { NONCE_PATTERN } from "../writers/untrusted-text.ts";
 
 export interface BriefWish {
@@ -34,7 +34,10 @@ export function writtenFrom(
     );
   }
   const brief = briefFrom(value, where);
-  return writeBriefWithCuts(brief, { nonce: nonce ?? nonceFrom(brief), maxChars: maxChars ?? DEFAULT_BRIEF_CHARS });
+  return writeBriefWithCuts(brief, {
+    nonce: nonce ?? nonceFrom(brief),
+    ...(maxChars === undefined ? {} : { maxChars }),
+  });
 }
 
 /**

@@ -10,7 +10,7 @@ import { mutationBrief } from "./briefs/mutation.ts";
 import type { Pen } from "./briefs/pen.ts";
 import { phaseBrief } from "./briefs/phase.ts";
 import { reviewBrief } from "./briefs/review.ts";
-import { ROOMS } from "./briefs/room.ts";
+import { ALL_THE_ROOM, ROOMS } from "./briefs/room.ts";
 import { stagedReviewBrief } from "./briefs/staged-review.ts";
 import { tddBrief } from "./briefs/tdd.ts";
 
@@ -31,12 +31,16 @@ export interface WrittenBrief {
   readonly cuts: readonly string[];
 }
 
-export const DEFAULT_BRIEF_CHARS = 60_000;
+/** Counted as four characters each, which is near enough for English and for code. */
+const CHARS_PER_TOKEN = 4;
+/** What a brief may take unless somebody says otherwise. What it only brings along comes on top. */
+const DEFAULT_BRIEF_TOKENS = 4000;
+export const DEFAULT_BRIEF_CHARS = DEFAULT_BRIEF_TOKENS * CHARS_PER_TOKEN;
 /** Below this not even the headings, the scope and the way to report would fit. */
 export const SMALLEST_BRIEF_CHARS = 10_000;
 
 export function writeBriefWithCuts(brief: Brief, options: BriefOptions): WrittenBrief {
-  const maxChars = options.maxChars ?? DEFAULT_BRIEF_CHARS;
+  const maxChars = options.maxChars ?? DEFAULT_BRIEF_CHARS + broughtAlong(brief);
   assert(maxChars >= SMALLEST_BRIEF_CHARS, `a brief needs at least ${SMALLEST_BRIEF_CHARS} characters`);
   for (const room of ROOMS) {
     const pen: Pen = { nonce: options.nonce, room, cuts: [] };
@@ -44,6 +48,12 @@ export function writeBriefWithCuts(brief: Brief, options: BriefOptions): Written
     if (text.length <= maxChars) return { text, cuts: [...new Set(pen.cuts)] };
   }
   throw new Error("assertion failed: the smallest room of a brief is too large");
+}
+
+/** The role's own prompt, and texts that are themselves what is to be revised: they are handed on, not said by it. */
+function broughtAlong({ rolePrompt, evidence }: Brief): number {
+  const texts = evidence.filter(({ fullAt }) => fullAt === undefined).map(({ text }) => text.length);
+  return [rolePrompt.length, ...texts].reduce((sum, length) => sum + Math.min(length, ALL_THE_ROOM.roleChars), 0);
 }
 
 const VARIANTS: Readonly<Record<BriefVariant, (brief: Brief, pen: Pen) => string>> = {

@@ -209,6 +209,18 @@ describe("a brief that is too long", () => {
     expect(writeBriefWithCuts(sampleBrief(), { nonce: NONCE }).cuts).toEqual([]);
   });
 
+  it("is 4,000 tokens of four characters at most, beside the role's prompt and what is to be revised", () => {
+    const log = { title: "npm test", text: "noise\n".repeat(20_000), fullAt: ".remand/evidence/7.log" };
+    const short = { ...crowded, rolePrompt: "", evidence: [log, log, log, log] };
+    expect(writeBrief(short, { nonce: NONCE }).length).toBeLessThanOrEqual(16_000);
+    const prompt = "You are the developer.\n".repeat(400);
+    const own = { title: "the section Plan as it stands", text: "Plan.\n".repeat(1500) };
+    const long = writeBrief(sampleBrief({ rolePrompt: prompt, evidence: [own] }), { nonce: NONCE });
+    expect(long).toContain(prompt.trim());
+    expect(long.match(/^\| Plan\.$/gm)).toHaveLength(1500);
+    expect(long.length).toBeLessThanOrEqual(16_000 + prompt.length + own.text.length);
+  });
+
   it("refuses a cap that nothing fits under", () => {
     expect(() => writeBrief(sampleBrief(), { nonce: NONCE, maxChars: SMALLEST_BRIEF_CHARS - 1 })).toThrow("at least");
   });
@@ -223,6 +235,45 @@ describe("a brief that is too long", () => {
       expect(text).toContain("### How to Report");
     },
   );
+});
+
+describe("a brief about failing tests", () => {
+  const failing = (count: number) =>
+    Array.from({ length: count }, (_, at) =>
+      finding({
+        category: "test",
+        source: "test",
+        symbol: `test ${at}`,
+        message: `test ${at}: expected ${at < 2 ? "a" : "b"} to be c`,
+        detail: `- Expected of ${at}\n+ Received of ${at}`,
+        file: `test/${at}.test.ts`,
+        line: 1,
+      }),
+    );
+  const about = (changes: Partial<Brief>) =>
+    writeBrief(sampleBrief({ gate: "checks", variant: "goal", requiredFixes: [], ...changes }), { nonce: NONCE });
+
+  it("names the log by its path where everything was read out of it, and shows it where something was not", () => {
+    const read = about({ required: failing(2) });
+    expect(read).toContain("- The whole of npm test: .remand/evidence/7.log");
+    expect(read).not.toContain("| expected 3, got 4");
+    const opaque = finding({ category: "check", message: "`npm test` failed with exit code 1" });
+    expect(about({ required: [...failing(1), opaque] })).toContain("| expected 3, got 4");
+    expect(about({ required: [] })).toContain("| expected 3, got 4");
+  });
+
+  it("tells what failed in the same way once, and counts what is too many", () => {
+    const text = about({ required: failing(20) });
+    expect(text.match(/Seen now:/g)).toHaveLength(2);
+    expect(text).toContain("8 more failures left out");
+  });
+
+  it("sends to the root cause where that is known, and to the failures where it is not", () => {
+    expect(about({ required: failing(1) })).toContain("Start from the root cause above");
+    expect(about({ required: failing(1), blame: null })).toContain("- Resolve: test 0: expected a to be c");
+    const fixed = failing(1).map((each) => ({ ...each, suggestedFix: "Return c" }));
+    expect(about({ required: fixed })).toContain("**Suggested fix:**\n- Return c");
+  });
 });
 
 describe("untrusted text in a brief", () => {

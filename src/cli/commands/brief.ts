@@ -20,7 +20,10 @@ export const command: CliCommand = {
       .option("--next", "the brief that the next attempt of the story will get")
       .option("--from <file>", `the document to write it from ("schema": "${BRIEF_DOCUMENT}"); - is the standard input`)
       .option("--nonce <text>", "the mark of the fences, 8 to 64 letters and digits (default: made from the document)")
-      .option("--max-chars <number>", `how long it may be (default: ${DEFAULT_BRIEF_CHARS})`)
+      .option(
+        "--max-chars <number>",
+        `how long it may be (default: ${DEFAULT_BRIEF_CHARS}, about 4,000 tokens, and the role's prompt)`,
+      )
       .option("--json", "print a document with the text and what was left out of it")
       .addHelpText("before", EXAMPLES)
       .action(async (story: string | undefined, options: Options) => {

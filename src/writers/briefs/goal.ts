@@ -1,9 +1,10 @@
 import type { Blame } from "../../domain/blame.ts";
 import type { Brief } from "../../domain/brief.ts";
 import { countedGoingBack } from "../../domain/budget.ts";
+import { normalisedMessage } from "../../domain/finding.ts";
 import { dataNotice } from "../untrusted-text.ts";
 import { basis, blameSentence, commitOf, percent, place } from "./blame.ts";
-import { evidenceList, fileList } from "./evidence.ts";
+import { evidenceOf, fileList } from "./evidence.ts";
 import { detailOf, issueLine, placeOf } from "./findings.ts";
 import { closing, conflicts, fixesOf, information, passingCriteria, TEST_POLICY_WORDS, worstFirst } from "./parts.ts";
 import { bullets, instruction, line, name, restOf, section, together, type Pen, type Piece } from "./pen.ts";
@@ -18,14 +19,14 @@ export function goalBrief(brief: Brief, pen: Pen): string {
     head(brief, pen),
     dataNotice(pen.nonce),
     `**Failing evidence:**\n${failing(brief, pen)}`,
-    evidenceList(pen, brief.evidence),
+    evidenceOf(brief, pen),
     `**Root cause (blame):**\n${rootCause(brief.blame, pen)}`,
     `**Constraint:**\n${constraint(brief, pen)}`,
     `**Suggested fix:**\n${suggestedFix(brief, pen)}`,
     conflicts(brief, pen),
     information(brief, pen, (finding) => issueLine(finding, pen)),
     passingCriteria(brief, pen, "These hold already, and must still hold afterwards:"),
-    section("### Files Changed so Far", fileList(pen, brief.filesModified)),
+    section("### Files Changed so Far", fileList(pen, brief.filesModified, MOST_FILES)),
     closing(brief, pen, [
       "Understand the failure before you change anything. Trying the same once more is no fix.",
       isUnmet(brief) ? "Build what is missing." : "Fix the cause named above, not its symptom.",
@@ -54,17 +55,25 @@ function head(brief: Brief, pen: Pen): Piece {
 }
 
 function failing(brief: Brief, pen: Pen): Piece {
+  const told = new Set<string>();
   const list = bullets(
     pen,
     worstFirst(brief.required),
-    (finding) =>
-      `${testOrError(finding.category)}: ${placeOf(finding, pen)}${line(pen, finding.message)}${detailOf(finding, pen)}`,
-    {
-      what: "failures",
+    (finding) => {
+      // One cause makes many tests fail in the same way: the first ones say how, the others that they do.
+      const saying = normalisedMessage(finding.message.slice(finding.symbol?.length ?? 0));
+      const detail = told.size < MOST_DETAILS && !told.has(saying) ? detailOf(finding, pen) : "";
+      told.add(saying);
+      return `${testOrError(finding.category)}: ${placeOf(finding, pen)}${line(pen, finding.message)}${detail}`;
     },
+    { what: "failures", most: Math.min(MOST_FAILURES, pen.room.items) },
   );
   return list === "" ? "- no single failure could be read out of the output; it follows" : list;
 }
+
+const MOST_FILES = 20;
+const MOST_DETAILS = 3;
+const MOST_FAILURES = 12;
 
 const testOrError = (category: string): string => (/test/i.test(category) ? "Test" : "Error");
 
@@ -106,7 +115,15 @@ function constraint(brief: Brief, pen: Pen): Piece {
 }
 
 function suggestedFix(brief: Brief, pen: Pen): Piece {
-  const fixes = bullets(pen, fixesOf(brief), (fix) => line(pen, fix), { what: "fixes" });
+  const isSuggested = brief.requiredFixes.length > 0 || brief.required.some((finding) => finding.suggestedFix);
+  const isKnown = brief.blame?.verdict === "culprit" || brief.blame?.verdict === "multi";
+  // To resolve what failed goes without saying; where the cause is known it says more.
+  if (isKnown && !isSuggested)
+    return "- Start from the root cause above: mend that change, or take back the part of it that is wrong.";
+  const fixes = bullets(pen, fixesOf(brief), (fix) => line(pen, fix), {
+    what: "fixes",
+    most: Math.min(MOST_FAILURES, pen.room.items),
+  });
   if (fixes !== "") return fixes;
   return isUnmet(brief) ? "- Build what is missing." : "- None was suggested; start from the evidence.";
 }

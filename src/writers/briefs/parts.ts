@@ -6,7 +6,7 @@ import { worse } from "../../domain/severity.ts";
 import { byText } from "../../stdx/sorted-map.ts";
 import { dataNotice } from "../untrusted-text.ts";
 import { blamePart } from "./blame.ts";
-import { evidenceList, fileList } from "./evidence.ts";
+import { evidenceOf, fileList } from "./evidence.ts";
 import { bullets, instruction, line, name, note, restOf, section, together, type Pen, type Piece } from "./pen.ts";
 import { howToDispute, howToReport } from "./report.ts";
 
@@ -59,7 +59,7 @@ const isByReviewers = ({ gate, required }: Brief): boolean =>
 /** Evidence and blame belong together: what was seen, and which change is held to have caused it. */
 export function evidenceAndBlame(brief: Brief, pen: Pen): Piece {
   return together([
-    section("### Failing Evidence", evidenceList(pen, brief.evidence)),
+    section("### Failing Evidence", evidenceOf(brief, pen)),
     brief.blame === null ? "" : section("### Blame", blamePart(brief.blame, pen)),
   ]);
 }

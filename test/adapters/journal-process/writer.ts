@@ -1,13 +1,16 @@
 /**
  * A process that appends to a journal until it is killed, and says each line's place once that is acknowledged.
- * `writer <file> <name> <streams>`
+ * `writer <file or address> <name> <streams>`
  */
 import { writeSync } from "node:fs";
 import { createSqliteJournal } from "../../../src/adapters/journal/sqlite-journal.ts";
+import { createPostgresJournal } from "../../../src/adapters/postgres/journal.ts";
 import { storyId, type StoryId } from "../../../src/domain/ids.ts";
 
 const [file = "", name = "", streams = "1"] = process.argv.slice(2);
-const journal = await createSqliteJournal(file);
+const journal = await (file.startsWith("postgres://")
+  ? createPostgresJournal(file, { openPatienceMs: 30_000 })
+  : createSqliteJournal(file));
 
 const seqs = new Map<StoryId | null, number>();
 for await (const line of journal.read(0)) seqs.set(line.story, line.seq);

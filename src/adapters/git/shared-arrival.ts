@@ -18,15 +18,15 @@ export function sharingOf(clone: Clone, byJournal: StandingOf): Sharing {
   async function arrive(repository: Repository, site: Site): Promise<void> {
     const { git } = repository;
     const { commit } = byJournal(site.story);
+    const standing = await standingOf(git, site);
     if (commit === null) {
       const start = (await target.read(repository)).commit;
-      const { branch, kept } = await standingOf(git, site);
-      if (branch !== undefined || kept !== undefined)
-        await bringTo(repository, site, { commit: start, base: async () => start });
+      const isBegun = standing.branch !== undefined || standing.kept !== undefined;
+      if (isBegun) await bringTo(repository, site, standing, { commit: start, base: async () => start });
       return;
     }
-    await fetchCommit({ git, remote: clone.remote }, site.story, commit);
-    await bringTo(repository, site, {
+    if (standing.branch?.commit !== commit) await fetchCommit({ git, remote: clone.remote }, site.story, commit);
+    await bringTo(repository, site, standing, {
       commit,
       base: async () => forkOf(repository, commit, (await target.read(repository)).commit, clone),
     });

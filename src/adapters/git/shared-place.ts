@@ -6,7 +6,7 @@ import type { Git } from "./git.ts";
 import { commitTree, TRAILERS, updateRefs } from "./refs.ts";
 import { line, type Repository } from "./repository.ts";
 import { worktreeState } from "./worktree-place.ts";
-import { settle, standingOf, withTree, type Site, type Standing } from "./worktree-site.ts";
+import { settle, withTree, type Site, type Standing } from "./worktree-site.ts";
 
 /**
  * Brings a story's branch, and its worktree where there is one, to the commit that the journal names. What is there and
@@ -16,13 +16,13 @@ import { settle, standingOf, withTree, type Site, type Standing } from "./worktr
 export async function bringTo(
   { git }: Repository,
   site: Site,
+  standing: Standing,
   { commit, base }: { readonly commit: string; base(): Promise<string> },
 ): Promise<void> {
-  const standing = await standingOf(git, site);
   const isThere = standing.branch?.commit === commit && standing.kept?.commit === commit;
   const state = await worktreeState(site.path);
   if (state.is === "ready") {
-    const to = treeId(line(await git.run(["rev-parse", "--verify", `${commit}^{tree}`])));
+    const to = isThere ? standing.branch!.tree : await treeOf(git, commit);
     await withTree(git, site, state.gitDir, async (now, index) => {
       if (now === to && isThere) return;
       await drop(git, site, standing, now);
@@ -38,6 +38,9 @@ export async function bringTo(
   }
   if (state.is === "ready") await settle(git, site, state.gitDir);
 }
+
+const treeOf = async (git: Git, commit: string): Promise<TreeId> =>
+  treeId(line(await git.run(["rev-parse", "--verify", `${commit}^{tree}`])));
 
 /** What is about to go, as a commit: the files, and whatever commits they stand on. */
 async function drop(git: Git, site: Site, { branch, kept }: Standing, now: TreeId): Promise<void> {

@@ -208,6 +208,9 @@ export interface ServePlan {
   readonly version: string;
   /** What the config says is secret: patterns. */
   readonly redact: readonly string[];
+  /** Who is reminded of questions that nobody answers. */
+  readonly notify?: Pick<Config, "notify" | "env">;
+  onNotice?(text: string): void;
   /** The folder of the built pages, where it is not the program's own. */
   readonly assets?: string;
   health(): Promise<HealthDocument>;

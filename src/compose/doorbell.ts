@@ -1,9 +1,11 @@
 import type { Notification } from "../domain/notification.ts";
 import type { RunState } from "../domain/run-state.ts";
 import type { Journal } from "../ports/journal.ts";
+import type { ReminderNote } from "../ports/reminder-note.ts";
 import type { Watcher } from "../ports/watcher.ts";
 import { budgetWords, endedWords } from "../views/notifications.ts";
 import { createOpenQuestions } from "./open-questions.ts";
+import { createQuestionTimes } from "./question-times.ts";
 import { createSender, type SenderParts } from "./send-notices.ts";
 
 /** Tells people who are not looking: that they are needed, that they still are, and that a run has ended. */
@@ -21,20 +23,22 @@ export interface Doorbell {
 export interface DoorbellParts extends SenderParts {
   readonly journal: Pick<Journal, "read">;
   readonly watcher: Watcher;
+  readonly note: ReminderNote;
 }
 
 /**
- * Nothing here is kept but what the journal says: when a question came up, and until when somebody was there to raise
- * it again. An engine that starts later raises once what fell due while none was there.
+ * When a question came up is in the journal; until when somebody was reminded of it is in a note beside it. Whoever
+ * starts later raises once what fell due while nobody was there.
  */
 export async function createDoorbell(parts: DoorbellParts): Promise<Doorbell> {
   const { outlets, watcher, clock, project } = parts;
   if (outlets.length === 0)
     return { watcher, resume: () => undefined, ended: () => undefined, close: () => Promise.resolve() };
-  const earlier = await remembered(parts.journal);
+  const times = createQuestionTimes();
+  for await (const line of parts.journal.read(0)) times.learn(line);
   const sender = createSender(parts);
   const tell = (words: Omit<Notification, "project">): void => sender.send({ ...words, project });
-  const questions = createOpenQuestions(earlier, clock, tell);
+  const questions = createOpenQuestions({ times, note: parts.note, clock, tell, onNotice: parts.onNotice });
   let hasHappened = false;
   return {
     watcher: {
@@ -43,13 +47,14 @@ export async function createDoorbell(parts: DoorbellParts): Promise<Doorbell> {
         watcher.onLines(lines, state);
         hasHappened = true;
         for (const line of lines) {
+          times.learn(line);
           const words = budgetWords(line);
           if (words !== null) tell(words);
         }
         // Only such lines open or close a question, and they are few.
         const last = lines.findLast(({ event }) => OPENS_OR_CLOSES.has(event.type));
         const isAsked = lines.some(({ event }) => event.type === "escalation.raised");
-        if (last !== undefined) questions.changed(state, last.at, isAsked);
+        if (last !== undefined) questions.changed(state, isAsked ? last.at : null);
       },
     },
     resume: (state) => {
@@ -74,14 +79,3 @@ const OPENS_OR_CLOSES: ReadonlySet<string> = new Set([
   "story.accepted",
   "story.failed",
 ]);
-
-/** When each question came up, and when somebody last wrote anything. */
-async function remembered({ read }: Pick<Journal, "read">): Promise<{ raised: Map<string, number>; lastAt: number }> {
-  const raised = new Map<string, number>();
-  let lastAt = 0;
-  for await (const { event, at } of read(0)) {
-    lastAt = at;
-    if (event.type === "escalation.raised") raised.set(event.escalation.id, at);
-  }
-  return { raised, lastAt };
-}

@@ -1,75 +1,83 @@
 import { nextReminderAt, type Notification } from "../domain/notification.ts";
 import type { RunState } from "../domain/run-state.ts";
 import type { Clock } from "../ports/clock.ts";
-import { inboxItems } from "../views/inbox.ts";
+import type { ReminderNote } from "../ports/reminder-note.ts";
+import { inboxItems, type InboxItem } from "../views/inbox.ts";
 import { questionWords } from "../views/notifications.ts";
+import type { QuestionTimes } from "./question-times.ts";
 
 export interface OpenQuestions {
-  /** Those that were open before this engine began; from now on they are raised again when it is time. */
+  /** Those that were open before; from now on they are raised again when it is time. */
   resume(state: RunState): void;
-  /** A question came up (`isAsked`), or one was closed. */
-  changed(state: RunState, at: number, isAsked: boolean): void;
+  /** A question came up, or one was closed. Whoever asked it tells of it as well (`askedAt`). */
+  changed(state: RunState, askedAt: number | null): void;
   close(): Promise<void>;
 }
 
-interface Asked {
-  readonly raisedAt: number;
-  /** Reminders up to here were somebody's business before. */
-  mindedUntil: number;
+export interface QuestionParts {
+  readonly times: Pick<QuestionTimes, "since" | "lastAt">;
+  readonly note: ReminderNote;
+  readonly clock: Clock;
+  tell(words: Omit<Notification, "project">): void;
+  onNotice(text: string): void;
 }
 
-/** Tells of each open question when it comes up, and again as long as nobody has answered it. */
-export function createOpenQuestions(
-  earlier: { readonly raised: ReadonlyMap<string, number>; readonly lastAt: number },
-  clock: Clock,
-  tell: (words: Omit<Notification, "project">) => void,
-): OpenQuestions {
-  const asked = new Map<string, Asked>();
+/**
+ * Tells of each open question when it comes up, and again as long as nobody has answered it. An engine and a dashboard
+ * may both be there: the note between them says what was given, and each reminder is given by whoever comes first.
+ */
+export function createOpenQuestions({ times, note, clock, tell, onNotice }: QuestionParts): OpenQuestions {
   const closing = new AbortController();
   let turn = new AbortController();
-  let newest: RunState | null = null;
+  let open: readonly InboxItem[] = [];
+  let mindedUntil = 0;
+  let isFirst = true;
   let reminding: Promise<void> = Promise.resolve();
 
-  const mind = (state: RunState, whenNew: (id: string) => Asked, isAsked: boolean, at: number): void => {
-    newest = state;
-    const open = inboxItems(state);
-    const ids = new Set<string>(open.map(({ id }) => id));
-    for (const id of asked.keys()) if (!ids.has(id)) asked.delete(id);
-    for (const item of open) {
-      if (asked.has(item.id)) continue;
-      asked.set(item.id, whenNew(item.id));
-      if (isAsked) tell(questionWords(item, at, null));
-    }
-    turn.abort();
-  };
-  const remindAll = (): void => {
+  const dueAt = (item: InboxItem): number => nextReminderAt(times.since(item), mindedUntil);
+  const remind = (noted: number | null): number | null => {
+    mindedUntil = noted ?? mindedUntil;
     const now = clock.now();
-    for (const item of newest === null ? [] : inboxItems(newest)) {
-      const known = asked.get(item.id);
-      if (known === undefined || nextReminderAt(known.raisedAt, known.mindedUntil) > now) continue;
-      known.mindedUntil = now;
-      tell(questionWords(item, now, now - known.raisedAt));
-    }
+    const due = open.filter((item) => dueAt(item) <= now);
+    for (const item of due) tell(questionWords(item, now, now - times.since(item)));
+    if (due.length === 0) return null;
+    mindedUntil = now;
+    return now;
   };
-  const remind = async (): Promise<void> => {
+  /** How long until somebody has to be reminded. */
+  const round = async (): Promise<number> => {
+    const isDue = open.some((item) => dueAt(item) <= clock.now());
+    // What the note says is not known at first; after that only this can have brought it forward.
+    if (isDue || (isFirst && open.length > 0)) {
+      try {
+        await note.turn(remind);
+        isFirst = false;
+      } catch (error) {
+        onNotice(`notify: nobody could be reminded: ${(error as Error).message}`);
+        return AGAIN_MS;
+      }
+    }
+    return Math.min(LONGEST_MS, ...open.map((item) => dueAt(item) - clock.now()));
+  };
+  const rounds = async (): Promise<void> => {
     while (!closing.signal.aborted) {
-      remindAll();
       turn = new AbortController();
-      const due = [...asked.values()].map((each) => nextReminderAt(each.raisedAt, each.mindedUntil) - clock.now());
-      await clock.sleep(Math.max(1, Math.min(LONGEST_MS, ...due)), AbortSignal.any([closing.signal, turn.signal]));
+      const { signal } = turn;
+      await clock.sleep(Math.max(1, await round()), AbortSignal.any([closing.signal, signal]));
     }
   };
   return {
     resume: (state) => {
-      const now = clock.now();
-      const before = (id: string): Asked => ({
-        raisedAt: earlier.raised.get(id) ?? now,
-        mindedUntil: earlier.lastAt,
-      });
-      mind(state, before, false, now);
-      reminding = remind();
+      mindedUntil = times.lastAt();
+      open = inboxItems(state);
+      reminding = rounds();
     },
-    changed: (state, at, isAsked) => mind(state, () => ({ raisedAt: at, mindedUntil: at }), isAsked, at),
+    changed: (state, askedAt) => {
+      const known = new Set<string>(open.map(({ id }) => id));
+      open = inboxItems(state);
+      if (askedAt !== null) for (const item of open) if (!known.has(item.id)) tell(questionWords(item, askedAt, null));
+      turn.abort();
+    },
     close: async () => {
       closing.abort();
       await reminding;
@@ -77,4 +85,5 @@ export function createOpenQuestions(
   };
 }
 
+const AGAIN_MS = 60_000;
 const LONGEST_MS = 86_400_000;

@@ -4,12 +4,15 @@ import { basename, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Served, ServePlan } from "../cli/host.ts";
 import { RemandError } from "../domain/error.ts";
-import type { Asset } from "../server/source.ts";
+import { createLive, type Live } from "../server/live.ts";
+import type { Asset, DashboardSource } from "../server/source.ts";
 import { startDashboard } from "../server/start.ts";
 import { allowedEnvironment } from "../adapters/process/environment.ts";
 import { runProcess } from "../adapters/process/run-process.ts";
+import { noteOf, sendingOf } from "./doorbell-of.ts";
 import { look } from "./look.ts";
 import { envSecrets, listedSecrets } from "./project-evidence.ts";
+import { createServeBell, type ServeBell } from "./serve-bell.ts";
 import { stateFolder } from "./state-folder.ts";
 import { tell } from "./tell.ts";
 
@@ -23,24 +26,44 @@ export async function serve(
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<Served> {
   const worktrees = join(stateFolder(root).path, "worktrees");
-  const dashboard = await startDashboard(
-    {
-      project: basename(resolve(root)),
-      version: plan.version,
-      by: plan.by,
-      readOnly: plan.readOnly,
-      secrets: { literals: await envSecrets(root), patterns: listedSecrets(plan.redact) },
-      assets: await assetsIn(plan.assets ?? BUILT),
-      look: () => look(root, db),
-      tell: (stream, events) => tell(root, db, stream, events),
-      verify: () => plan.verify(),
-      health: () => plan.health(),
-      placeOf: (story) => [join(worktrees, story)].find((path) => existsSync(path)) ?? null,
-      now: () => Date.now(),
+  const source: DashboardSource = {
+    project: basename(resolve(root)),
+    version: plan.version,
+    by: plan.by,
+    readOnly: plan.readOnly,
+    secrets: { literals: await envSecrets(root), patterns: listedSecrets(plan.redact) },
+    assets: await assetsIn(plan.assets ?? BUILT),
+    look: () => look(root, db),
+    tell: (stream, events) => tell(root, db, stream, events),
+    verify: () => plan.verify(),
+    health: () => plan.health(),
+    placeOf: (story) => [join(worktrees, story)].find((path) => existsSync(path)) ?? null,
+    now: () => Date.now(),
+  };
+  const live = createLive(source);
+  const dashboard = await startDashboard(source, plan.port, live);
+  const bell = await bellOf(root, db, plan, env, live);
+  return {
+    ...dashboard,
+    open: () => opened(root, dashboard.url, env),
+    close: async () => {
+      await bell?.close();
+      await dashboard.close();
     },
-    plan.port,
-  );
-  return { ...dashboard, open: () => opened(root, dashboard.url, env) };
+  };
+}
+
+/** A dashboard that may only look sends nothing either; and a fleet's questions are its workers' to raise. */
+async function bellOf(
+  root: string,
+  db: string | null,
+  { notify, redact, readOnly, onNotice }: ServePlan,
+  env: Readonly<Record<string, string | undefined>>,
+  live: Live,
+): Promise<ServeBell | null> {
+  if (notify === undefined || readOnly || db !== null) return null;
+  const sending = await sendingOf(root, { ...notify, redact }, env, (text) => onNotice?.(text));
+  return createServeBell(live, { ...sending, note: noteOf(root) });
 }
 
 async function assetsIn(folder: string): Promise<ReadonlyMap<string, Asset>> {

@@ -3,7 +3,7 @@ import type { Server } from "node:http";
 import { serve } from "@hono/node-server";
 import { createApp } from "./app.ts";
 import { closeServer, portOf } from "./listen.ts";
-import { createLive } from "./live.ts";
+import { createLive, type Live } from "./live.ts";
 import type { DashboardSource } from "./source.ts";
 
 export interface Dashboard {
@@ -15,9 +15,12 @@ export interface Dashboard {
 }
 
 /** Serves the dashboard to this machine, and to nobody else. `port` 0: any that is free. */
-export async function startDashboard(source: DashboardSource, port: number): Promise<Dashboard> {
+export async function startDashboard(
+  source: DashboardSource,
+  port: number,
+  live: Live = createLive(source),
+): Promise<Dashboard> {
   const token = randomBytes(24).toString("base64url");
-  const live = createLive(source);
   let listening = port;
   const app = createApp(source, live, { token, port: () => listening });
   const server = serve({ fetch: app.fetch, hostname: "127.0.0.1", port }) as Server;

@@ -13,6 +13,7 @@ import { escalateStory } from "../../src/policy/escalate.ts";
 import type { Notifier } from "../../src/ports/notifier.ts";
 import { stateOf } from "../seeds/scripted-run.ts";
 import { answer, story } from "../simulation/world.ts";
+import { memoryNote } from "./memory-note.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -34,6 +35,7 @@ function project(notify?: Notifier["notify"]) {
       }),
   };
   const hours = (now: number): string => `${Math.round(((now - 1_000_000) / HOUR) * 100) / 100}h`;
+  const note = memoryNote();
   let state = EMPTY_RUN;
   const seqs = new Map<StoryId | null, number>();
   const start = async (more: Partial<DoorbellParts> = {}) => {
@@ -45,6 +47,7 @@ function project(notify?: Notifier["notify"]) {
       watcher: { onLines: () => undefined, onOutput: () => undefined },
       clean: (text) => text.replaceAll("hunter22", "[gone]"),
       onNotice: (text) => notices.push(text),
+      note,
       ...more,
     });
     bell.resume(state);
@@ -110,7 +113,8 @@ describe("whoever is not looking", () => {
     expect(told).toHaveLength(6);
     await write("a", { type: "answer.undone", by: "Ada" });
     await clock.advance(HOUR);
-    expect(told.at(-1)).toContain("reminder");
+    expect(told).toHaveLength(7);
+    expect(told.at(-1)).toContain("194h reminder: a still needs you, after 1 h");
     await bell.close();
     await clock.advance(9 * DAY);
     expect(clock.sleeping()).toBe(0);

@@ -49,6 +49,8 @@ async function serve(world: World, options: Options): Promise<ExitCode> {
     by: options.readOnly === true ? "nobody" : await personOf(world, options.by),
     version: world.version,
     redact: config?.redact ?? [],
+    ...(config === null ? {} : { notify: config }),
+    onNotice: (text) => world.err(`${text}\n`),
     health: () => healthOf(world, options.config),
     verify: async () => {
       const look = await world.host.look(world.cwd);

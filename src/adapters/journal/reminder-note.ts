@@ -1,0 +1,42 @@
+import { mkdir } from "node:fs/promises";
+import { dirname } from "node:path";
+import type { ReminderNote } from "../../ports/reminder-note.ts";
+import { asJournalError } from "./sqlite-errors.ts";
+import { openSqlite, type SqliteDatabase } from "./sqlite.ts";
+
+/** A note in a file beside the journal. The journal itself is the stories': what was sent to whom is no event of theirs. */
+export function createReminderNote(file: string): ReminderNote {
+  return {
+    turn: async (take) => {
+      try {
+        await mkdir(dirname(file), { recursive: true });
+        const db = await openSqlite(file, "write");
+        try {
+          turnIn(db, take);
+        } finally {
+          db.close();
+        }
+      } catch (error) {
+        throw asJournalError(error, file);
+      }
+    },
+  };
+}
+
+const PATIENCE_MS = 500;
+
+function turnIn(db: SqliteDatabase, take: (mindedUntil: number | null) => number | null): void {
+  db.exec(`PRAGMA busy_timeout = ${PATIENCE_MS}`);
+  db.exec("BEGIN IMMEDIATE");
+  try {
+    db.exec("CREATE TABLE IF NOT EXISTS note (one INTEGER PRIMARY KEY CHECK (one = 1), minded_until INTEGER NOT NULL)");
+    const row = db.prepare("SELECT minded_until AS at FROM note").get() as { readonly at: number } | undefined;
+    const next = take(row?.at ?? null);
+    if (next !== null) db.prepare("INSERT OR REPLACE INTO note (one, minded_until) VALUES (1, ?)").run(next);
+    db.exec("COMMIT");
+  } catch (error) {
+    // A database that is closed in the midst of it may keep the others out.
+    db.exec("ROLLBACK");
+    throw error;
+  }
+}

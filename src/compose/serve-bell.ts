@@ -1,0 +1,69 @@
+import type { ReminderNote } from "../ports/reminder-note.ts";
+import type { Live } from "../server/live.ts";
+import type { RunState } from "../domain/run-state.ts";
+import { createOpenQuestions } from "./open-questions.ts";
+import { createQuestionTimes } from "./question-times.ts";
+import { createSender, type SenderParts } from "./send-notices.ts";
+
+export interface ServeBell {
+  close(): Promise<void>;
+}
+
+/** However much is written: questions are looked at this often, and reminders are hours apart. */
+const PAUSE_MS = 5000;
+
+/**
+ * Reminds people of open questions beside a dashboard, where no engine does. That a question came up, that a budget is
+ * nearly used up and that a run has ended is told by the engine that did it.
+ */
+export function createServeBell(
+  live: Pick<Live, "now" | "changed">,
+  parts: SenderParts & { readonly note: ReminderNote },
+): ServeBell {
+  const { outlets, clock, project, note, onNotice } = parts;
+  if (outlets.length === 0) return { close: () => Promise.resolve() };
+  const closing = new AbortController();
+  const sender = createSender(parts);
+  const times = createQuestionTimes();
+  const questions = createOpenQuestions({
+    times,
+    note,
+    clock,
+    tell: (words) => sender.send({ ...words, project }),
+    onNotice,
+  });
+  let position = 0;
+  const look = async (): Promise<RunState | null> => {
+    const present = await live.now();
+    if (present === null) return null;
+    for await (const line of present.sight.lines(position)) {
+      times.learn(line);
+      position = line.position;
+    }
+    return present.state;
+  };
+  const watch = async (): Promise<void> => {
+    let hasBegun = false;
+    while (!closing.signal.aborted) {
+      try {
+        const state = await look();
+        if (state !== null && hasBegun) questions.changed(state, null);
+        if (state !== null && !hasBegun) questions.resume(state);
+        hasBegun ||= state !== null;
+      } catch (error) {
+        onNotice(`notify: the journal could not be read: ${(error as Error).message}`);
+      }
+      await live.changed(closing.signal);
+      await clock.sleep(PAUSE_MS, closing.signal);
+    }
+  };
+  const watching = watch();
+  return {
+    close: async () => {
+      closing.abort();
+      await watching;
+      await questions.close();
+      await sender.close();
+    },
+  };
+}

@@ -3,7 +3,9 @@ import { join } from "node:path";
 import { startPostgres } from "../test/postgres/server.ts";
 import type { BenchResult } from "./bench-result.ts";
 import { measureJournal } from "./fleet/journal-cost.ts";
-import { measureSteps } from "./fleet/steps.ts";
+import { measureLongJournal } from "./fleet/long-journal.ts";
+import { measureGrowth, measureSteps } from "./fleet/steps.ts";
+import { measureWaiting } from "./fleet/waiting.ts";
 
 /** What a fleet costs, on a real PostgreSQL whose commits wait for the disk. `--only` names some of its parts. */
 export async function run(options: ReadonlyMap<string, string>): Promise<readonly BenchResult[]> {
@@ -26,6 +28,9 @@ type Part = (newDatabase: () => Promise<string>) => Promise<readonly BenchResult
 const PARTS: Readonly<Record<string, Part>> = {
   journal: async (newDatabase) => measureJournal(await newDatabase()),
   steps: measureSteps,
+  growth: measureGrowth,
+  waiting: measureWaiting,
+  long: measureLongJournal,
 };
 
 /** Where the disk is a disk: the temporary folder may be memory. The server's own user must be able to get there. */

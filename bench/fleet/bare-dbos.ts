@@ -1,5 +1,7 @@
 import { DBOS } from "@dbos-inc/dbos-sdk";
 import type { Event } from "../../src/domain/event.ts";
+import { processorMs, serverProcessorMs } from "./processor.ts";
+import { rated, type Rate } from "./rate.ts";
 import { startChild, type Child, type Parent } from "./child.ts";
 
 export interface BarePlan {
@@ -12,8 +14,8 @@ export interface BarePlan {
   readonly steps: readonly Event[];
 }
 
-/** DBOS by itself: a workflow for each story, a step for each event, on a queue that all processes serve. Steps per second. */
-export async function bareStepsPerSecond(plan: BarePlan): Promise<number> {
+/** DBOS by itself: a workflow for each story, a step for each event, on a queue that all processes serve. */
+export async function bareSteps(plan: BarePlan): Promise<Rate> {
   const children: Child[] = [];
   try {
     // One after the other: two who make the library's tables at once stand in each other's way.
@@ -31,10 +33,12 @@ export async function bareStepsPerSecond(plan: BarePlan): Promise<number> {
     // The first of them hands out; its own start is not what is measured.
     children[0]!.say({ enqueue: Math.min(50, plan.stories), prefix: "warm-up" });
     await children[0]!.next();
-    const begin = performance.now();
-    children[0]!.say({ enqueue: plan.stories, prefix: "story" });
-    await children[0]!.next();
-    return (plan.stories * plan.steps.length) / ((performance.now() - begin) / 1000);
+    const workersMs = async (): Promise<number> => children.reduce((sum, { pid }) => sum + processorMs(pid), 0);
+    return await rated(plan.stories, { workersMs, serverMs: () => serverProcessorMs(plan.url) }, async () => {
+      children[0]!.say({ enqueue: plan.stories, prefix: "story" });
+      await children[0]!.next();
+      return plan.stories * plan.steps.length;
+    });
   } finally {
     await Promise.all(children.map((child) => child.end()));
   }

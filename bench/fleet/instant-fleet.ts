@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
 import { createPostgresJournal } from "../../src/adapters/postgres/journal.ts";
 import { openPool } from "../../src/adapters/postgres/pool.ts";
 import { startWorking } from "../../src/compose/worker-life.ts";
@@ -9,6 +10,8 @@ import type { EngineWorld } from "../../src/engine/world.ts";
 import type { Gate } from "../../src/ports/gate.ts";
 import { byText, lookup } from "../../src/stdx/sorted-map.ts";
 import { instantPolicy, instantStory, instantWorld } from "../engine/instant-world.ts";
+import { processorMs, serverProcessorMs } from "./processor.ts";
+import { rated, type Rate } from "./rate.ts";
 import { startChild, type Child, type Parent } from "./child.ts";
 
 export interface FleetPlan {
@@ -17,34 +20,40 @@ export interface FleetPlan {
   readonly stories: number;
   /** At once, in each worker. */
   readonly atOnce: number;
+  /** How long an agent takes. */
+  readonly agentMs: number;
+  /** How often each lane is asked for a job. */
+  readonly pollMs: number;
 }
 
 /**
  * Real workers, but for agents, gates and git, which need no time: presence, queue, dispatch, jobs and journal are the
  * product's own. Steps are lines of the journal.
  */
-export async function fleetStepsPerSecond(plan: FleetPlan): Promise<number> {
+export async function fleetSteps(plan: FleetPlan): Promise<Rate> {
   const children = await startFleet(plan);
+  const workersMs = async (): Promise<number> => children.reduce((sum, { pid }) => sum + processorMs(pid), 0);
   try {
-    await accepted(children[0]!, "warm-up", 20);
-    const before = await position(children[0]!);
-    const begin = performance.now();
-    await accepted(children[0]!, "story", plan.stories);
-    const seconds = (performance.now() - begin) / 1000;
-    return ((await position(children[0]!)) - before) / seconds;
+    const warm = await accepted(children[0]!, "warm-up", 2 * plan.processes);
+    return await rated(plan.stories, { workersMs, serverMs: () => serverProcessorMs(plan.url) }, async () => {
+      const end = await accepted(children[0]!, "story", plan.stories);
+      return end - warm;
+    });
   } finally {
     await Promise.all(children.map((child) => child.end()));
   }
 }
 
-export async function startFleet({ url, processes, atOnce }: FleetPlan): Promise<readonly Child[]> {
+export async function startFleet({
+  url,
+  processes,
+  atOnce,
+  agentMs,
+}: Omit<FleetPlan, "stories">): Promise<readonly Child[]> {
   const children: Child[] = [];
   for (let i = 0; i < processes; i++) {
     const child = startChild(new URL("./instant-fleet.js", import.meta.url), "instantWorker", [
-      url,
-      `worker-${i}`,
-      atOnce,
-      atOnce * processes,
+      { url, name: `worker-${i}`, atOnce, everywhere: atOnce * processes, agentMs, pollMs },
     ]);
     children.push(child);
     await child.next();
@@ -52,36 +61,24 @@ export async function startFleet({ url, processes, atOnce }: FleetPlan): Promise
   return children;
 }
 
-async function accepted(child: Child, prefix: string, stories: number): Promise<void> {
+/** The number of lines when all of them are. */
+async function accepted(child: Child, prefix: string, stories: number): Promise<number> {
   child.say({ accept: stories, prefix });
-  await child.next();
-}
-
-async function position(child: Child): Promise<number> {
-  child.say({ position: true });
   return ((await child.next()) as { position: number }).position;
 }
 
 /** In a process of its own. */
-export async function instantWorker(
-  parent: Parent,
-  url: string,
-  name: string,
-  atOnce: number,
-  everywhere: number,
-): Promise<void> {
-  const { working, ledger, close } = await openWorker(url, name, atOnce, everywhere);
-  parent.tell({ ready: name });
+export async function instantWorker(parent: Parent, worker: WorkerPlan): Promise<void> {
+  const { working, ledger, close } = await openWorker(worker);
+  parent.tell({ ready: worker.name });
   for (;;) {
-    const asked = (await parent.next()) as { accept: number; prefix: string } | { position: true } | null;
+    const asked = (await parent.next()) as { accept: number; prefix: string } | null;
     if (asked === null) break;
-    if ("accept" in asked) {
-      const names = Array.from({ length: asked.accept }, (_, i) => `${asked.prefix}-${i}`);
-      await Promise.all(
-        names.map((each) => ledger.append(storyId(each), [{ type: "story.added", story: instantStory(each) }])),
-      );
-      await allAccepted(ledger, names);
-    }
+    const names = Array.from({ length: asked.accept }, (_, i) => `${asked.prefix}-${i}`);
+    await Promise.all(
+      names.map((each) => ledger.append(storyId(each), [{ type: "story.added", story: instantStory(each) }])),
+    );
+    await allAccepted(ledger, names);
     parent.tell({ position: ledger.state().position });
   }
   await working.drain(0);
@@ -101,11 +98,21 @@ async function allAccepted(ledger: Ledger, names: readonly string[]): Promise<vo
   }
 }
 
-async function openWorker(url: string, name: string, atOnce: number, everywhere: number) {
+interface WorkerPlan {
+  readonly url: string;
+  readonly name: string;
+  readonly atOnce: number;
+  /** Over all workers. */
+  readonly everywhere: number;
+  readonly agentMs: number;
+  readonly pollMs: number;
+}
+
+async function openWorker({ url, name, atOnce, everywhere, agentMs, pollMs }: WorkerPlan) {
   const pool = await openPool(url, { connections: 8 });
   const journal = await createPostgresJournal(pool);
   const at: { ledger: Ledger | null } = { ledger: null };
-  const world = fleetWorld({ journal, atOnce, outbox: journal.outbox }, at);
+  const world = fleetWorld({ journal, atOnce, outbox: journal.outbox, agentMs }, at);
   const ledger = (at.ledger = await openLedger(world));
   const policy = instantPolicy(everywhere);
   if (ledger.state().policy === null) await ledger.append(null, [{ type: "policy.set", policy, by: "bench" }]);
@@ -120,7 +127,7 @@ async function openWorker(url: string, name: string, atOnce: number, everywhere:
     project: "bench",
     version: "0",
     ownLimits: lanes,
-    pollMs: 50,
+    pollMs,
     leaseMs: 4000,
     openPatienceMs: 0,
     health: null,
@@ -143,7 +150,7 @@ async function openWorker(url: string, name: string, atOnce: number, everywhere:
 
 /** Trees follow from the story alone, so that every worker knows what another has made of it. */
 function fleetWorld(
-  options: Pick<EngineWorld, "journal" | "outbox"> & { readonly atOnce: number },
+  options: Pick<EngineWorld, "journal" | "outbox"> & { readonly atOnce: number; readonly agentMs: number },
   at: { readonly ledger: Ledger | null },
 ): EngineWorld {
   const world = instantWorld({ ...options, failures: 0 });
@@ -172,7 +179,8 @@ function fleetWorld(
       playing: async (role) => {
         const player = await world.roster.playing(role);
         if (player === null) return null;
-        const run: typeof player.agent.run = (request, control) => {
+        const run: typeof player.agent.run = async (request, control) => {
+          if (options.agentMs > 0) await pause(options.agentMs);
           made.add(storyId(request.cwd));
           return player.agent.run(request, control);
         };

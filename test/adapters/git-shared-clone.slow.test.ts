@@ -217,7 +217,10 @@ describe("over git's own protocol", () => {
     const { path } = await one.work.prepare(STORY);
     write(path, "a.txt", "1\n");
     await daemon.stop();
+    const nobody = await daemon.hangUp();
     const keeping = one.work.keep(STORY, { attempt: 1, subject: "one", journalHead: "x" });
+    await nobody.called(2);
+    await nobody.close();
     await daemon.start();
     const { commit } = await keeping;
     expect(fleet.file(commit, "a.txt")).toBe("1\n");

@@ -4,7 +4,9 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { leftovers } from "../../src/adapters/process/leftovers.ts";
 import { storyId } from "../../src/domain/ids.ts";
+import { sha256 } from "../../src/stdx/sha256.ts";
 import { note } from "../contract/workspace.ts";
 import { filesIn, gitIn } from "./git-repository.ts";
 import { compiled } from "./journal-process/compiled.ts";
@@ -89,9 +91,13 @@ test("a worker that is killed in the middle of a push pushes the same commit whe
   while (!existsSync(begun)) await pause(5);
   await running.kill();
   expect(fleet.refs("refs/remand")).toEqual([]);
-  writeFileSync(go, "");
+  // Its push is still at it, and is nobody's any more.
+  const cookie = `clone-${sha256(join(origin.home, "one")).slice(0, 24)}`;
+  expect(await leftovers(cookie)).not.toEqual([]);
   // The run still goes on by the journal: what the agent left is kept, and is what it would have been.
   const one = await fleet.machine("one");
+  expect(await leftovers(cookie)).toEqual([]);
+  writeFileSync(go, "");
   const { commit } = await one.work.keep(STORY, note(1));
   expect(fleet.refs("refs/remand")).toEqual([`refs/remand/attempts/S-1/${commit}`]);
   expect(fleet.file(commit, "work.txt")).toBe("1\n");

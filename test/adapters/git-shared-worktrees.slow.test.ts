@@ -22,6 +22,13 @@ afterEach(() => fleet.clear());
 const attemptsOf = (story = "S-1"): readonly string[] => fleet.refs(`refs/remand/attempts/${story}`);
 const branchTip = (): string => fleet.git("rev-parse", BRANCH).trim();
 
+/** Somebody pushes to the branch that work is for. */
+function moveMain(): string {
+  fleet.origin.git("commit", "--quiet", "--allow-empty", "-m", "newer");
+  fleet.origin.git("push", "--quiet", fleet.bare, "main");
+  return fleet.origin.git("rev-parse", "HEAD").trim();
+}
+
 /** Whoever gets the story's next step on that machine finds it so. */
 async function arrive(machine: Machine): ReturnType<Machine["work"]["prepare"]> {
   fleet.journal.begin(STORY);
@@ -45,12 +52,8 @@ describe("two machines work on one story in turns", () => {
   });
 
   test("a new story starts from where the branch is now, whichever machine asks", async () => {
-    fleet.origin.write("a.txt", "newer\n");
-    fleet.origin.git("commit", "--quiet", "-am", "newer");
-    fleet.origin.git("push", "--quiet", fleet.bare, "main");
-    const place = await arrive(one);
-    expect(place.commit).toBe(fleet.origin.git("rev-parse", "main").trim());
-    expect(readFileSync(join(place.path, "a.txt"), "utf8")).toBe("newer\n");
+    const newer = moveMain();
+    expect(await arrive(one)).toMatchObject({ commit: newer, base: newer });
   });
 
   test("the journal decides, and not what a branch happens to be at, here or on the remote", async () => {
@@ -82,6 +85,11 @@ describe("two machines work on one story in turns", () => {
     await one.attempt(STORY, 2, { "a.txt": "three\n" });
     expect(await third.work.fileAt(STORY, first.tree, "a.txt")).toBe("two\n");
     expect(await third.work.look(STORY)).toMatchObject({ commit: fleet.journal.commits.get(STORY) });
+    // A story that has only begun is at a commit of the branch it is for, which may have gone on since then.
+    const begun = moveMain();
+    moveMain();
+    fleet.journal.commits.set(storyId("S-2"), begun);
+    expect(await third.work.look(storyId("S-2"))).toMatchObject({ commit: begun });
   });
 
   test("a laboratory tries trees of other machines", async () => {

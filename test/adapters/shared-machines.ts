@@ -129,6 +129,8 @@ export interface Daemon {
   readonly address: string;
   start(): Promise<void>;
   stop(): Promise<void>;
+  /** In its place, somebody who takes every call and hangs up. */
+  hangUp(): Promise<{ called(times: number): Promise<void>; close(): Promise<void> }>;
 }
 
 /** Git's own server on loopback. It comes with git; where it does not, that is an error and no reason to skip. */
@@ -155,10 +157,30 @@ export async function gitDaemon(bare: string, env: Readonly<Record<string, strin
       process.kill(-server.pid!, "SIGKILL");
       await gone;
       server = null;
+      while (await answers(port)) await pause(5);
     },
+    hangUp: () => hangUp(port),
   };
   await daemon.start();
   return daemon;
+}
+
+async function hangUp(port: number): ReturnType<Daemon["hangUp"]> {
+  let calls = 0;
+  const server = createServer((socket) => {
+    calls++;
+    socket.destroy();
+  }).listen(port, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    async called(times) {
+      while (calls < times) await once(server, "connection");
+    },
+    async close() {
+      server.close();
+      await once(server, "close");
+    },
+  };
 }
 
 async function freePort(): Promise<number> {

@@ -1,5 +1,6 @@
 import { readFileSync, realpathSync } from "node:fs";
 import { realpath, rm } from "node:fs/promises";
+import { availableParallelism, freemem, loadavg } from "node:os";
 import { join, resolve } from "node:path";
 import { treeId, type TreeId } from "../../domain/ids.ts";
 import type { Laboratory } from "../../ports/laboratory.ts";
@@ -25,6 +26,7 @@ export interface LaboratoryOptions {
 export function createLaboratory(options: LaboratoryOptions): Laboratory {
   const repositoryNow = repositoryOpener(options.root, options.env);
   return {
+    room: () => roomFor(availableParallelism(), loadavg()[0]!, freemem()),
     async open({ signal }) {
       const repository = await repositoryNow();
       return onDisk(async () => {
@@ -58,6 +60,18 @@ export function createLaboratory(options: LaboratoryOptions): Laboratory {
     },
   } satisfies Laboratory;
 }
+
+/**
+ * A run of tests keeps two processors busy as a rule, and takes a gigabyte at the most. Where others are at work
+ * already there is no room: tests that are starved of time fail for that alone.
+ */
+export function roomFor(processors: number, load: number, freeBytes: number): number {
+  const hands = Math.min(Math.floor((processors - load) / 2), Math.floor(freeBytes / BYTES_PER_RUN) - 1);
+  return Math.max(0, Math.min(MOST_ROOM, hands));
+}
+
+const BYTES_PER_RUN = 1_000_000_000;
+const MOST_ROOM = 3;
 
 /** What leads out of the place, by its name or by a link, is not there. */
 function textIn(path: string, file: string): string | null {

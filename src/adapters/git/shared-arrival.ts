@@ -25,7 +25,7 @@ export function sharingOf(clone: Clone, byJournal: StandingOf): Sharing {
       if (isBegun) await bringTo(repository, site, standing, { commit: start, base: async () => start });
       return;
     }
-    if (standing.branch?.commit !== commit) await fetchCommit({ git, remote: clone.remote }, site.story, commit);
+    if (standing.branch?.commit !== commit) await fetchCommit({ git, ...clone }, site.story, commit);
     await bringTo(repository, site, standing, {
       commit,
       base: async () => forkOf(repository, commit, (await target.read(repository)).commit, clone),

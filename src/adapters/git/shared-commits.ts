@@ -15,12 +15,15 @@ export const branchRef = (story: StoryId): string => `refs/heads/remand/${refNam
 export interface Fetching {
   readonly git: Git;
   readonly remote: Remote;
+  /** The branch that work is for. */
+  readonly branch: string;
 }
 
 /** Gets a story's commit to this machine. */
-export async function fetchCommit({ git, remote }: Fetching, story: StoryId, commit: string): Promise<void> {
-  // A story that has ended has only its branch; and what has no name any more may still be given out by its number.
-  for (const spec of [attemptRef(story, commit), branchRef(story), commit]) {
+export async function fetchCommit({ git, remote, branch }: Fetching, story: StoryId, commit: string): Promise<void> {
+  // A story that has only begun is where the branch was then, and one that has ended has only its own branch. What has
+  // no name any more may still be given out by its number.
+  for (const spec of [attemptRef(story, commit), `refs/heads/${branch}`, branchRef(story), commit]) {
     if (await isHere(git, commit)) return;
     await remote.fetch([spec]);
   }

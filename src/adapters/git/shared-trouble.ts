@@ -10,8 +10,14 @@ export type RemoteTrouble =
   | "not-there"
   | "other";
 
+/** In the order in which they count: a connection also ends because of something, and then both are said. */
 const WORDS: readonly (readonly [RemoteTrouble, RegExp])[] = [
-  // SSH says of everything that the rights may be wrong, so what it says before that counts.
+  ["not-there", /couldn't find remote ref|not our ref|unadvertised object|remote branch .* not found|bad object/i],
+  ["no-rights", /permission denied|authentication failed|could not read (?:username|password)|error: 40[13]\b/i],
+  ["no-rights", /service not enabled|insufficient permission|access (?:denied|rejected)(?! or)|not allowed to push/i],
+  ["no-rights", /hook declined|protected branch|read-only|dubious ownership|is not allowed|denied to /i],
+  ["no-repository", /does not appear to be a git repository|repository (?:'.*' )?(?:not found|does not exist)/i],
+  ["no-repository", /repository not exported|no such (?:repository|project)|error: 404\b|not a git repository/i],
   ["passing", /could not resolve host|connection (?:refused|reset|timed out|closed)|network is (?:unreachable|down)/i],
   [
     "passing",
@@ -23,16 +29,7 @@ const WORDS: readonly (readonly [RemoteTrouble, RegExp])[] = [
     "passing",
     /cannot lock ref|unable to lock|failed to (?:update|write) ref|incorrect old value|\.lock': file exists/i,
   ],
-  ["no-rights", /permission denied|authentication failed|could not read (?:username|password)|error: 40[13]\b/i],
-  ["no-rights", /service not enabled|insufficient permission|access (?:denied|rejected)(?! or)|not allowed to push/i],
-  ["no-rights", /hook declined|protected branch|read-only|dubious ownership|is not allowed|denied to /i],
-  ["no-repository", /does not appear to be a git repository|repository (?:'.*' )?(?:not found|does not exist)/i],
-  ["no-repository", /repository not exported|no such (?:repository|project)|error: 404\b|not a git repository/i],
-  ["no-repository", /does not exist|couldn't find (?:a )?repository/i],
-  [
-    "not-there",
-    /couldn't find remote ref|not our ref|unadvertised object|remote branch .* not found|no such ref|bad object/i,
-  ],
+  ["no-repository", /does not exist/i],
 ];
 
 export function troubleIn(words: string): RemoteTrouble {

@@ -83,7 +83,7 @@ function groundOf(options: Omit<WorktreeOptions, "base" | "remote">, shared: Sha
   );
   /** What this process has seen the branches on the remote be. */
   const shown = new Map<StoryId, string>();
-  const fetching = async (): Promise<Fetching> => ({ git: (await repositoryNow()).git, remote });
+  const fetching = async (): Promise<Fetching> => ({ git: (await repositoryNow()).git, remote, branch });
   const site = async (story: StoryId): Promise<Site> => {
     await ensureStateFolder(options.state);
     return siteOf(await realpath(options.state), story);

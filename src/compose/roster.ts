@@ -17,6 +17,7 @@ import { createRoster, type Casting } from "../adapters/roster/roster.ts";
 import { problemText } from "../writers/problem-text.ts";
 import { acpAgent, clientAgent } from "./client-agents.ts";
 import { defaultRole } from "./default-roles.ts";
+import { pricedAgent } from "./priced-agent.ts";
 
 interface Parts {
   readonly clock: Clock;
@@ -45,7 +46,7 @@ export async function rosterOf(root: string, plan: RunPlan, parts: Parts): Promi
     if (Object.hasOwn(brought, role) || !isPlayed) continue;
     const file = await roleFile(root, role, agent);
     agents[role] = {
-      agent: await agentOf(root, role, agent, config.env, parts),
+      agent: pricedAgent(await agentOf(root, role, agent, config.env, parts), config.prices),
       // The config is this project's word; the role file may be anybody's.
       model: agent.model ?? file?.model ?? null,
       reports: "exit",

@@ -2,6 +2,7 @@ import type { GateName } from "../domain/gate.ts";
 import type { NotificationKind } from "../domain/notification.ts";
 import type { Phase } from "../domain/phase.ts";
 import type { Autonomy, Policy, PresetName } from "../domain/policy.ts";
+import type { Prices } from "../domain/price.ts";
 import type { FailOn, Severity } from "../domain/severity.ts";
 
 /**
@@ -36,6 +37,8 @@ export interface Config {
   readonly merge: Policy["merge"];
   /** Who is told when a person is needed: `desktop`, an address, a command, or a map that says more. */
   readonly notify: readonly (string | NotifyConfig)[];
+  /** What models cost, by their names, where an agent says its tokens and not their cost. */
+  readonly prices: Prices;
   /** Names of environment variables that agents may see. */
   readonly env: readonly string[];
   /** Patterns of secrets, taken out before anything is stored. */

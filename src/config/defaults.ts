@@ -1,4 +1,5 @@
 import type { Config, GateConfig } from "./config.ts";
+import { PRICES } from "./prices.ts";
 
 /** Prose. A change in it cannot change what a test or a mutant does. */
 const DOCS = ["**/*.md", "**/*.mdx", "**/*.rst", "**/*.adoc", "**/LICENSE"];
@@ -103,6 +104,7 @@ export const DEFAULTS: Config = {
   deliver: "branch",
   merge: "manual",
   notify: [],
+  prices: PRICES,
   env: [],
   redact: [],
 };

@@ -9,12 +9,16 @@ const WHOLE = new Set(["failOn"]);
 
 export const isWhole = (key: string | undefined): boolean => key !== undefined && WHOLE.has(key);
 
+/** Maps of such maps, whatever their names: a price, too, is one thing. */
+const OF_WHOLES = new Set(["prices"]);
+
 /** `over` laid upon `base`: maps key by key, anything else as a whole. */
-export function overlay(base: TreeMap, over: TreeMap): TreeMap {
+export function overlay(base: TreeMap, over: TreeMap, areWhole = false): TreeMap {
   const merged = new Map(Object.entries(base));
   for (const [key, value] of Object.entries(over)) {
     const before = merged.get(key);
-    merged.set(key, isMap(before) && isMap(value) && !isWhole(key) ? overlay(before, value) : value);
+    const isLaidUpon = isMap(before) && isMap(value) && !areWhole && !isWhole(key);
+    merged.set(key, isLaidUpon ? overlay(before, value, OF_WHOLES.has(key)) : value);
   }
   // `fromEntries` defines its keys, so one called `__proto__` is just a key.
   return Object.fromEntries(merged);

@@ -70,6 +70,8 @@ export interface AgentUsage {
   /** With what was read from a cache. */
   readonly inputTokens?: number;
   readonly outputTokens?: number;
+  /** Of the input, what was read from a cache. */
+  readonly cachedTokens?: number;
 }
 
 export interface AgentError {

@@ -164,6 +164,9 @@ const notify = z.strictObject({
   on: z.array(z.enum(NOTIFICATION_KINDS)).min(1).optional(),
 });
 
+const rate = z.number().min(0).max(1_000_000);
+const price = z.strictObject({ input: rate, output: rate, cached: rate.optional() });
+
 export const configFileSchema = z.strictObject({
   version: z.literal(1).optional(),
   preset: z.enum(PRESETS).optional(),
@@ -238,6 +241,7 @@ export const configFileSchema = z.strictObject({
   deliver: z.enum(["branch", "merge", "pull-request"]).optional(),
   merge: z.enum(["manual", "auto"]).optional(),
   notify: z.array(z.union([line, notify])).optional(),
+  prices: z.record(line, price).optional(),
   env: z.array(line).optional(),
   redact: z.array(line).optional(),
 });

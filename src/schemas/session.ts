@@ -6,5 +6,12 @@ export const sessionSchema = z.strictObject({
   agent: text,
   id: text,
   host: text.exactOptional(),
-  totals: z.strictObject({ tokens: count, costUsd: amount.exactOptional() }).exactOptional(),
+  totals: z
+    .strictObject({
+      tokens: count,
+      costUsd: amount.exactOptional(),
+      input: count.exactOptional(),
+      cached: count.exactOptional(),
+    })
+    .exactOptional(),
 });

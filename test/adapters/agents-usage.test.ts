@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createClaudeListener } from "../../src/adapters/agents/claude-listener.ts";
 import { createCodexListener } from "../../src/adapters/agents/codex-listener.ts";
-import { usageOfParts } from "../../src/adapters/agents/token-parts.ts";
+import { totalsWithParts, usageOfParts } from "../../src/adapters/agents/token-parts.ts";
 import type { ProcessResult } from "../../src/adapters/process/run-process.ts";
 
 const ENDED = { status: "exited", stderr: "" } as ProcessResult;
@@ -22,9 +22,9 @@ describe("input and output apart", () => {
       model_usage_since_last_result: { opus: { inputTokens: 10, outputTokens: 1 } },
     });
     const { parts, counted } = listener.heard(ENDED);
-    expect(parts).toEqual({ model: "opus", input: 1165, output: 46 });
+    expect(parts).toEqual({ model: "opus", input: 1165, output: 46, cached: 1000 });
     expect(usageOfParts(parts, counted.run!.tokens)).toEqual({
-      usage: { model: "opus", inputTokens: 1165, outputTokens: 46 },
+      usage: { model: "opus", inputTokens: 1165, outputTokens: 46, cachedTokens: 1000 },
     });
   });
 
@@ -32,15 +32,34 @@ describe("input and output apart", () => {
     const listener = createClaudeListener(nothing, () => 0);
     const usage = { input_tokens: 3, output_tokens: 4, cache_read_input_tokens: 10 };
     listener.hear({ type: "result", is_error: false, result: "x", usage, modelUsage: { opus: { inputTokens: 13 } } });
-    expect(listener.heard(ENDED).parts).toEqual({ model: "opus", input: 13, output: 4 });
+    expect(listener.heard(ENDED).parts).toEqual({ model: "opus", input: 13, output: 4, cached: 10 });
   });
 
-  it("codex: of a conversation that is new; of one that went on they are of something else", () => {
+  it("codex: of a conversation that is new, and by what was known of it before of one that went on", () => {
     const listener = createCodexListener(null, nothing, () => 0);
-    listener.hear({ type: "turn.completed", usage: { input_tokens: 30, output_tokens: 12 } });
+    const usage = { input_tokens: 30, cached_input_tokens: 20, output_tokens: 12 };
+    listener.hear({ type: "turn.completed", usage });
     const { parts } = listener.heard(ENDED);
-    expect(usageOfParts(parts, 42)).toEqual({ usage: { inputTokens: 30, outputTokens: 12 } });
+    expect(usageOfParts(parts, 42)).toEqual({ usage: { inputTokens: 30, outputTokens: 12, cachedTokens: 20 } });
+    const before = totalsWithParts({ tokens: 35 }, { model: null, input: 26, output: 9, cached: 18 });
+    expect(before).toEqual({ tokens: 35, input: 26, cached: 18 });
+    expect(usageOfParts(parts, 7, before)).toEqual({ usage: { inputTokens: 4, outputTokens: 3, cachedTokens: 2 } });
+  });
+
+  it("codex: what does not add up is of something else, and is left out", () => {
+    const parts = { model: null, input: 30, output: 12, cached: 20 };
     expect(usageOfParts(parts, 7)).toEqual({});
+    expect(usageOfParts(parts, 7, { tokens: 35 })).toEqual({});
+    expect(usageOfParts(parts, 7, { tokens: 34, input: 26 })).toEqual({});
+    expect(usageOfParts(parts, 7, { tokens: 35, input: 31, cached: 0 })).toEqual({});
+    expect(usageOfParts(parts, 7, { tokens: 35, input: 26, cached: 21 })).toEqual({});
+    expect(totalsWithParts({ tokens: 41 }, parts)).toEqual({ tokens: 41 });
+    expect(totalsWithParts(undefined, parts)).toBeUndefined();
+    expect(totalsWithParts({ tokens: 42, costUsd: 1 }, { model: null, input: 30, output: 12 })).toEqual({
+      tokens: 42,
+      costUsd: 1,
+      input: 30,
+    });
   });
 
   it("nobody said anything: nothing is known", () => {

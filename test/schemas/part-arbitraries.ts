@@ -105,7 +105,7 @@ const pair = fc.tuple(text, text);
 
 export const session: fc.Arbitrary<AgentSession> = made(
   { agent: text, id: text },
-  { host: text, totals: made({ tokens: count }, { costUsd: amount }) },
+  { host: text, totals: made({ tokens: count }, { costUsd: amount, input: count, cached: count }) },
 );
 
 const roleKey = fc.constantFrom(roleName("critic"), roleName("auditor"));

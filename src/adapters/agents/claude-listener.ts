@@ -42,7 +42,10 @@ export function createClaudeListener(onEvent: AgentControl["onEvent"], now: () =
         case "result":
           so.result = event;
           so.runs = together(so.runs, usedIn(event["model_usage_since_last_result"]));
-          so.parts = bothParts(so.parts, partsByModel(event["model_usage_since_last_result"], INPUT, "outputTokens"));
+          so.parts = bothParts(
+            so.parts,
+            partsByModel(event["model_usage_since_last_result"], INPUT, "outputTokens", CACHED),
+          );
           return null;
         default:
           return null;
@@ -142,7 +145,7 @@ function mainLoopTokens(result: WireEvent | null): number {
 function mainLoopParts(result: WireEvent | null): TokenParts | null {
   if (result === null) return null;
   const { model = null } = partsByModel(result["modelUsage"], INPUT, "outputTokens") ?? {};
-  return { ...partsIn(result["usage"], MAIN_LOOP_INPUT, "output_tokens"), model };
+  return { ...partsIn(result["usage"], MAIN_LOOP_INPUT, "output_tokens", "cache_read_input_tokens"), model };
 }
 
 function bothParts(first: TokenParts | null, second: TokenParts | null): TokenParts | null {
@@ -166,5 +169,6 @@ function usedIn(byModel: unknown): Used | null {
   return used;
 }
 
-const INPUT = ["inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens"];
+const CACHED = "cacheReadInputTokens";
+const INPUT = ["inputTokens", CACHED, "cacheCreationInputTokens"];
 const TOKENS = [...INPUT, "outputTokens"];

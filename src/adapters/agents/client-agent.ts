@@ -10,7 +10,7 @@ import { CLIENT_NEEDS, findClient } from "./client-program.ts";
 import { together, usageOf, type Counted } from "./client-usage.ts";
 import { readWireEvent, type WireEvent } from "./client-wire.ts";
 import { failed, messageOf } from "./failed-result.ts";
-import { usageOfParts, type TokenParts } from "./token-parts.ts";
+import { totalsWithParts, usageOfParts, type TokenParts } from "./token-parts.ts";
 
 export interface ClientAgentOptions {
   /** A path, or a name on the PATH. Without it the client is looked for by its own name, then among the packages. */
@@ -217,7 +217,9 @@ function resultOf(
   const wasEnded = stopped === null && (ended.status === "timeout" || ended.status === "cancelled");
   const error = wasEnded ? null : (stopped ?? heard.error ?? (heard.isOver ? null : silence(client, ended)));
   const id = heard.session ?? before?.id ?? null;
-  const { used, totals } = usageOf(heard.counted, id === before?.id ? before?.totals : undefined);
+  const earlier = id === before?.id ? before?.totals : undefined;
+  const { used, totals: counted } = usageOf(heard.counted, earlier);
+  const totals = totalsWithParts(counted, heard.parts);
   return {
     status: wasEnded ? ended.status : error === null ? "completed" : "failed",
     session: id === null ? null : { agent: client.name, id, ...(totals === undefined ? {} : { totals }) },
@@ -228,7 +230,7 @@ function resultOf(
     denied: heard.denied,
     error,
     durationMs: ended.durationMs,
-    ...usageOfParts(heard.parts, used?.tokens ?? null),
+    ...usageOfParts(heard.parts, used?.tokens ?? null, earlier),
   };
 }
 

@@ -72,7 +72,7 @@ function hear(event: WireEvent, so: SoFar, onEvent: AgentControl["onEvent"]): vo
       so.isOver = true;
       so.failure = null;
       so.conversation = usedIn(event["usage"]);
-      so.parts = partsIn(event["usage"], ["input_tokens"], "output_tokens");
+      so.parts = partsIn(event["usage"], ["input_tokens"], "output_tokens", "cached_input_tokens");
       return;
     case "turn.failed":
       so.isOver = true;

@@ -111,6 +111,7 @@ function told(
       report.output ?? (request.outputSchema === null || report.text !== null ? null : report.readOutput(ended.stdout)),
     tokens: report.tokens,
     costUsd: report.costUsd,
+    ...(report.usage === null ? {} : { usage: report.usage }),
     denied: [],
     error,
     durationMs: ended.durationMs,

@@ -1,6 +1,7 @@
 import { isRecord } from "../../stdx/is-record.ts";
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
+import type { AgentUsage } from "../../ports/agent.ts";
 import { readJson } from "../../readers/data-text.ts";
 import { messageOf } from "./failed-result.ts";
 
@@ -11,6 +12,8 @@ export interface CommandReport {
   readonly session: string | null;
   readonly tokens: number | null;
   readonly costUsd: number | null;
+  /** Which model it was, and its input and output apart, where it says so. */
+  readonly usage: AgentUsage | null;
   /** What was wrong with the file, for the person who watches. */
   readonly note: string | null;
   /** Structured output out of what it printed, for a program that left no file. */
@@ -23,6 +26,7 @@ const NOTHING: CommandReport = {
   session: null,
   tokens: null,
   costUsd: null,
+  usage: null,
   note: null,
   readOutput,
 };
@@ -56,6 +60,7 @@ function reportOf(data: Data): CommandReport {
     session: field("session", (value) => textOf(isRecord(value) ? value["id"] : value)),
     tokens: field("usage", tokensOf) ?? field("tokens", amountOf),
     costUsd: field("costUsd", amountOf),
+    usage: usageIn(data),
   };
   const note = wrong.length === 0 ? null : `its result file has no usable ${wrong.join(", ")}`;
   return { ...report, note, readOutput };
@@ -79,6 +84,25 @@ function tokensOf(usage: unknown): number | null {
 }
 
 const TOKEN_PARTS = ["inputTokens", "outputTokens", "input_tokens", "output_tokens", "input", "output"];
+
+/** In whichever way of writing it; what it read from a cache is part of the input. */
+function usageIn(data: Data): AgentUsage | null {
+  const used = isRecord(data["usage"]) ? data["usage"] : {};
+  const first = (...names: readonly string[]): number | null => amountOf(names.map((name) => used[name]).find(isGiven));
+  const model = textOf(data["model"] ?? used["model"]);
+  const input = first("inputTokens", "input_tokens", "input");
+  const output = first("outputTokens", "output_tokens", "output");
+  const cached = first("cachedTokens", "cached_input_tokens", "cached");
+  const usage: AgentUsage = {
+    ...(model === null ? {} : { model }),
+    ...(input === null ? {} : { inputTokens: Math.round(input) }),
+    ...(output === null ? {} : { outputTokens: Math.round(output) }),
+    ...(cached === null ? {} : { cachedTokens: Math.round(cached) }),
+  };
+  return Object.keys(usage).length === 0 ? null : usage;
+}
+
+const isGiven = (value: unknown): boolean => value !== undefined && value !== null;
 
 function readOutput(stdout: string): unknown {
   const data = stdout.length > MAX_BYTES ? null : readJson(stdout.trim());

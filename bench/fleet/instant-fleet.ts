@@ -49,6 +49,7 @@ export async function startFleet({
   processes,
   atOnce,
   agentMs,
+  pollMs,
 }: Omit<FleetPlan, "stories">): Promise<readonly Child[]> {
   const children: Child[] = [];
   for (let i = 0; i < processes; i++) {

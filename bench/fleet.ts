@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { startPostgres } from "../test/postgres/server.ts";
 import type { BenchResult } from "./bench-result.ts";
@@ -11,7 +11,8 @@ import { measureWaiting } from "./fleet/waiting.ts";
 export async function run(options: ReadonlyMap<string, string>): Promise<readonly BenchResult[]> {
   const only = options.get("only")?.split(",");
   const results: BenchResult[] = [];
-  const server = await startPostgres({ fsync: true, below: folder(), settings: ["shared_buffers = 256MB"] });
+  const below = newFolder();
+  const server = await startPostgres({ fsync: true, below, settings: ["shared_buffers = 256MB"] });
   try {
     for (const [name, part] of Object.entries(PARTS)) {
       if (only !== undefined && !only.includes(name)) continue;
@@ -19,6 +20,7 @@ export async function run(options: ReadonlyMap<string, string>): Promise<readonl
     }
   } finally {
     await server.stop();
+    rmSync(below, { recursive: true, force: true });
   }
   return results;
 }
@@ -34,8 +36,10 @@ const PARTS: Readonly<Record<string, Part>> = {
 };
 
 /** Where the disk is a disk: the temporary folder may be memory. The server's own user must be able to get there. */
-function folder(): string {
-  const place = process.env["REMAND_BENCH_FOLDER"] ?? join(process.cwd(), ".build");
+function newFolder(): string {
+  const place = join(process.cwd(), ".build");
   mkdirSync(place, { recursive: true });
-  return place;
+  const folder = mkdtempSync(join(place, "bench-fleet-"));
+  chmodSync(folder, 0o755);
+  return folder;
 }

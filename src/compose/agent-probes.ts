@@ -23,7 +23,7 @@ export async function acpProbe({ command, args, env: sees }: AcpWish, source: So
   // Its own folder: what lies in the project is none of its business here.
   const cwd = await mkdtemp(join(tmpdir(), "remand-probe-"));
   try {
-    const env = allowedEnvironment(source, sees);
+    const env = { ...allowedEnvironment(source, sees), ...QUIET };
     return acpWords(
       [command, ...(args ?? [])].join(" "),
       await greetAcp({ command, args, cwd, env, timeoutMs: PATIENCE_MS }),
@@ -34,6 +34,9 @@ export async function acpProbe({ command, args, env: sees }: AcpWish, source: So
 }
 
 const PATIENCE_MS = 20_000;
+
+/** To be looked at is no reason to call home. */
+const QUIET = { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1", DISABLE_AUTOUPDATER: "1" };
 
 function acpWords(line: string, greeting: AcpGreeting): Probe {
   const problem = (detail: string, fix: string): Probe => ({

@@ -1,15 +1,31 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { clientProbe } from "../../src/compose/client-probe.ts";
 import { acpProbe, modelProbe } from "../../src/compose/agent-probes.ts";
-import { startModelServer } from "../../src/testing/model-server.ts";
+import { startModelServer, type ModelServer } from "../../src/testing/model-server.ts";
 import { clientProgram, clientRoot, clientVersion, makeHome, removeHome } from "./installed-clients.ts";
 
 let home: string;
-beforeAll(() => {
+let server: ModelServer;
+beforeAll(async () => {
   home = makeHome();
+  server = await startModelServer();
 });
-afterAll(() => removeHome(home));
-const env = (more: Readonly<Record<string, string>> = {}) => ({ PATH: process.env["PATH"], HOME: home, ...more });
+afterAll(async () => {
+  await server.close();
+  removeHome(home);
+});
+afterEach(() => {
+  // To be looked at is to be asked nothing.
+  const asked = [...server.requests.map(({ prompt }) => prompt), ...server.unexpected];
+  if (asked.length > 0) throw new Error(`it asked its model: ${asked.join(", ")}`);
+});
+const env = (more: Readonly<Record<string, string>> = {}) => ({
+  PATH: process.env["PATH"],
+  HOME: home,
+  // With a key at hand Claude Code knocks at its provider's door.
+  ANTHROPIC_BASE_URL: server.url,
+  ...more,
+});
 
 test.each([
   ["claude", clientVersion("claude"), "ANTHROPIC_API_KEY", "login by api_key"],
@@ -30,7 +46,6 @@ test.each([
 });
 
 test("a real agent by the Agent Client Protocol is greeted, and its model is not asked", async () => {
-  const server = await startModelServer();
   const source = env({ ...server.env, CLAUDE_CODE_EXECUTABLE: clientProgram("claude") });
   const wish = { use: "acp", command: clientProgram("acp"), env: ["ANTHROPIC_*", "CLAUDE_CODE_*"] } as const;
   expect(await acpProbe(wish, source)).toEqual({
@@ -42,9 +57,6 @@ test("a real agent by the Agent Client Protocol is greeted, and its model is not
   // The program alone, called as it is not meant to be.
   const other = await acpProbe({ ...wish, command: `${clientProgram("claude")} --version` }, source);
   expect(other).toMatchObject({ ok: false, fix: expect.stringContaining("--acp") });
-  expect(server.requests).toEqual([]);
-  expect(server.unexpected).toEqual([]);
-  await server.close();
 });
 
 test.each(["anthropic", "openai", "openai-compatible", "google"])(

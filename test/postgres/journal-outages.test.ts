@@ -15,6 +15,8 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 beforeEach(async () => {
   url = await server.newDatabase();
+  // The tables are made here, because the tests have little patience.
+  await (await createPostgresJournal(url)).close();
   proxy = await startProxy(server.port);
 });
 const opened: PostgresJournal[] = [];
@@ -134,7 +136,7 @@ describe("an append whose answer is lost", () => {
 
 describe("patience", () => {
   test("has an end, and the error says in our words what happened and nothing of the password", async () => {
-    const journal = await open(proxy.url(url), { patienceMs: 300, tryMs: 100 });
+    const journal = await open(proxy.url(url), { patienceMs: 2000, tryMs: 500 });
     await journal.append(A, 0, [started()], 1);
     proxy.network("freeze");
     const error = await journal.append(A, 1, [started()], 1).catch((caught: unknown) => caught);

@@ -54,6 +54,10 @@ const PATIENCE_MS = 60_000;
 const TRY_MS = 20_000;
 const CONNECT_MS = 10_000;
 const CONNECTIONS = 4;
+/** A connection that nobody used for so long is given up; to make one costs as much as many events. */
+const IDLE_MS = 120_000;
+/** A router that forgets silent connections should not find any. */
+const KEEP_ALIVE_MS = 30_000;
 
 /** Opens connections to the database of an address; says in our words what is wrong where none can be had. */
 export async function openPool(url: string, options: PoolOptions = {}): Promise<PostgresPool> {
@@ -68,8 +72,9 @@ export async function openPool(url: string, options: PoolOptions = {}): Promise<
     application_name: name,
     connectionTimeoutMillis: Math.min(CONNECT_MS, tryMs),
     keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
   };
-  const pool = new driver.Pool({ ...config, max: options.connections ?? CONNECTIONS });
+  const pool = new driver.Pool({ ...config, max: options.connections ?? CONNECTIONS, idleTimeoutMillis: IDLE_MS });
   // A connection that breaks while nobody uses it is replaced by the next who asks.
   pool.on("error", () => undefined);
   pool.on("connect", (client) => client.on("error", () => undefined));
@@ -216,8 +221,15 @@ async function openSession(client: Client, tryMs: number): Promise<Session> {
   client.on("end", over);
   await client.connect();
   await settled(client);
+  let turn: Promise<unknown> = Promise.resolve();
+  /** One statement after the other, as the driver wants it. */
+  const query: Query = <Row extends object>(statement: Statement) => {
+    const asked = turn.then(async () => (await client.query<Row>(timed(statement, tryMs))).rows);
+    turn = asked.catch(() => undefined);
+    return asked;
+  };
   return {
-    query: async (statement) => (await client.query(timed(statement, tryMs))).rows,
+    query,
     onEnd: (ended) => {
       if (isEnded) ended();
       else waiting.push(ended);

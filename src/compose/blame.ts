@@ -3,6 +3,7 @@ import type { Blame } from "../domain/blame.ts";
 import type { BlameReport } from "../domain/blame-report.ts";
 import { storyId } from "../domain/ids.ts";
 import { findBlame, type Proving } from "../engine/find-blame.ts";
+import type { MoreBenches } from "../engine/proof-runner.ts";
 import type { Bench } from "../ports/laboratory.ts";
 import type { Trial } from "../ports/trial.ts";
 import { chosenOf } from "../views/blame-report.ts";
@@ -32,9 +33,11 @@ export async function blame(
   const trial = createCommandTrial(seen);
   const place = await openJudgedPlace({ root, state, at, base, setup, share, signal, onNotice });
   try {
-    const bench = await createLaboratory({ root, state, setup, share, onNotice }).open({ signal });
+    const laboratory = createLaboratory({ root, state, setup, share, onNotice });
+    const more = { count: laboratory.room?.() ?? 0, open: () => laboratory.open({ signal }) };
+    const bench = await laboratory.open({ signal });
     try {
-      return await looked(root, plan, place, bench, trial);
+      return await looked(root, plan, place, { bench, more, trial });
     } finally {
       await bench.close();
     }
@@ -70,8 +73,7 @@ async function looked(
   root: string,
   plan: BlamePlan,
   place: JudgedPlace,
-  bench: Bench,
-  trial: Trial,
+  { bench, more, trial }: { readonly bench: Bench; readonly more: MoreBenches; readonly trial: Trial },
 ): Promise<BlameReport> {
   const clock = createSystemClock();
   const beganAt = clock.now();
@@ -114,6 +116,7 @@ async function looked(
       signal,
       now: () => clock.now(),
       onRun: (what) => plan.onRun(what),
+      more,
     },
   );
   const why =

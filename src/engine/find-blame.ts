@@ -1,13 +1,12 @@
 import type { Blame } from "../domain/blame.ts";
 import type { BlameMaterial } from "../domain/change.ts";
-import type { FailureReading } from "../domain/failure.ts";
 import { companionsOf } from "../policy/blame/companions.ts";
 import type { Told } from "../policy/blame/experiments.ts";
 import { groupsOf, outcomeOf } from "../policy/blame/outcome.ts";
 import { filesWithout } from "../policy/blame/tree.ts";
 import { environmentReason, flakyHint, testHunks } from "../policy/blame/triage.ts";
 import { verdictOf } from "../policy/blame/verdict.ts";
-import { newProof, nextExperiment, told, type ProofAnswer } from "../policy/prove-blame.ts";
+import { foreseen, newProof, nextExperiment, told, type ProofAnswer } from "../policy/prove-blame.ts";
 import { rankBlame, type RankedBlame } from "../policy/rank-blame.ts";
 import type { Bench } from "../ports/laboratory.ts";
 import type { Trial } from "../ports/trial.ts";
@@ -16,6 +15,7 @@ import { readFailure } from "../readers/failure.ts";
 import { readGitDiff } from "../readers/git-diff.ts";
 import { pathIndex } from "../readers/imports.ts";
 import { narrowedCommand } from "../writers/narrowed-command.ts";
+import { proofRunner, type MoreBenches } from "./proof-runner.ts";
 
 /** A failure, and the change that it came with. */
 export interface BlameCase {
@@ -38,6 +38,8 @@ export interface BlameTools {
   readonly signal: AbortSignal;
   now(): number;
   onRun?(what: string): void;
+  /** Further benches, where several runs may be made at once. */
+  readonly more?: MoreBenches;
 }
 
 export interface Proving {
@@ -96,10 +98,11 @@ function byExitCode({ passed, timedOut }: { passed: boolean; timedOut: boolean }
 
 async function proven(
   given: BlameCase,
-  { bench, signal, now, onRun }: BlameTools,
+  tools: BlameTools,
   { trial, command, limits }: Proving,
   { material, ranked, paths, texts }: Read,
 ): Promise<ProofAnswer | null> {
+  const { bench, signal, now, onRun } = tools;
   const groups = groupsOf(material.failure);
   const isOpaque = groups.length === 0;
   const index = pathIndex(paths);
@@ -107,11 +110,26 @@ async function proven(
     failures: material.failure.failures,
     packageFile: texts.textOf("package.json"),
   });
-  const runs = new Map<
-    string,
-    { readonly reading: FailureReading; readonly passed: boolean; readonly timedOut: boolean }
-  >();
   const until = now() + limits.timeMs;
+  const runner = proofRunner({
+    bench,
+    ...(tools.more === undefined ? {} : { more: tools.more }),
+    tree: given.tree,
+    filesWithout: (without) => filesWithout(material.hunks, new Set(without), texts.textOf, texts.textBefore),
+    async run(path, control) {
+      const beganAt = now();
+      const timeoutMs = Math.max(1000, until - beganAt);
+      const { passed, timedOut, output } = await trial.run({ command: line, path, timeoutMs }, control);
+      const run = { passed, timedOut, reading: readFailure(output, { root: path, paths: index }) };
+      const tookMs = now() - beganAt;
+      return isOpaque ? byExitCode(run, tookMs) : outcomeOf(groups, { ...run, tookMs });
+    },
+    onRun({ without, purpose }) {
+      const what = without.length === 0 ? "as it is" : `without ${without.length} of ${material.hunks.length} changes`;
+      onRun?.(`${purpose}: ${what}`);
+    },
+    signal,
+  });
   let state = newProof({
     hunks: ranked.hunks.map(({ hunk, confidence }) => ({ id: hunk.id, confidence })),
     companions: companionsOf(material),
@@ -120,29 +138,15 @@ async function proven(
     looksFlaky: flakyHint(material, ranked.isReached),
     limits,
   });
-  while (!signal.aborted) {
-    const step = nextExperiment(state);
-    // Where the output says nothing, one way of failing cannot be told from another: that is no proof.
-    if ("answer" in step) return isOpaque ? { ...step.answer, proven: false } : step.answer;
-    const { without, repeat, purpose } = step.experiment;
-    const files = filesWithout(material.hunks, new Set(without), texts.textOf, texts.textBefore);
-    const tree = await bench.set(given.tree, files);
-    const known = repeat === 0 ? runs.get(tree) : undefined;
-    const beganAt = now();
-    if (known === undefined)
-      onRun?.(
-        `${purpose}: ${without.length === 0 ? "as it is" : `without ${without.length} of ${material.hunks.length} changes`}`,
-      );
-    const run = known ?? (await tryOnce());
-    runs.set(tree, run);
-    const tookMs = now() - beganAt;
-    state = told(state, isOpaque ? byExitCode(run, tookMs) : outcomeOf(groups, { ...run, tookMs }));
-  }
-  return null;
-
-  async function tryOnce() {
-    const timeoutMs = Math.max(1000, until - now());
-    const { passed, timedOut, output } = await trial.run({ command: line, path: bench.path, timeoutMs }, { signal });
-    return { passed, timedOut, reading: readFailure(output, { root: bench.path, paths: index }) };
+  try {
+    while (!signal.aborted) {
+      const step = nextExperiment(state);
+      // Where the output says nothing, one way of failing cannot be told from another: that is no proof.
+      if ("answer" in step) return isOpaque ? { ...step.answer, proven: false } : step.answer;
+      state = told(state, await runner.ended(step.experiment, foreseen(state, runner.hands)));
+    }
+    return null;
+  } finally {
+    await runner.close();
   }
 }

@@ -64,6 +64,7 @@ async function looked(
       signal,
       now: () => world.clock.now(),
       onRun,
+      more: { count: detective.laboratory.room?.() ?? 0, open: () => detective.laboratory.open({ signal }) },
     });
     return blame;
   } finally {

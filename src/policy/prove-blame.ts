@@ -71,7 +71,48 @@ export function told(state: ProofState, outcome: Told): ProofState {
   return { ...state, told: [...state.told, outcome] };
 }
 
-export function nextExperiment({ input, told: all }: ProofState): ProofStep {
+export function nextExperiment(state: ProofState): ProofStep {
+  const { input } = state;
+  const { book, step } = walked(state);
+  if (!step.done) return { experiment: step.value };
+  const searchRuns = book.seen.filter((each) => each.purpose === "search").length;
+  const proven = step.value.proven && input.isVague !== true;
+  return { answer: { ...step.value, proven, runs: book.seen.length, searchRuns, spentMs: book.spentMs } };
+}
+
+/**
+ * The experiments that come next if each ends as the likeliest culprit would have it, the next one first. Whoever can
+ * run several at once begins with these; what was not asked for in the end is thrown away, so the answer is the same.
+ */
+export function foreseen(state: ProofState, most: number): readonly Experiment[] {
+  const found: Experiment[] = [];
+  let now = state;
+  while (found.length < most) {
+    const { book, step } = walked(now);
+    if (step.done) break;
+    found.push(step.value);
+    now = told(now, expected(now.input, book, step.value));
+  }
+  return found;
+}
+
+/** A tree passes without the likeliest hunk that all runs so far agree with, and fails with it. */
+function expected({ hunks, pinned }: ProofInput, { seen }: Notebook, { without }: Experiment): Told {
+  const groups = seen[0]?.told.outcomes ?? ["fail-same"];
+  const outcomes = groups.map((_, group): Outcome => {
+    const agrees = ({ id }: { readonly id: number }): boolean =>
+      !pinned.includes(id) &&
+      seen.every((each) => {
+        const outcome = each.told.outcomes[group];
+        return outcome === "pass" ? each.without.includes(id) : outcome !== "fail-same" || !each.without.includes(id);
+      });
+    const guess = hunks.find(agrees);
+    return guess !== undefined && without.includes(guess.id) ? "pass" : "fail-same";
+  });
+  return { outcomes, isGreen: outcomes.every((outcome) => outcome === "pass"), tookMs: 0 };
+}
+
+function walked({ input, told: all }: ProofState): { book: Notebook; step: IteratorResult<Experiment, Cause> } {
   const book: Notebook = { seen: [], spentMs: 0, isSpent: false, limits: input.limits };
   const walk = proof(input, book);
   let step = walk.next();
@@ -79,10 +120,7 @@ export function nextExperiment({ input, told: all }: ProofState): ProofStep {
     if (step.done) break;
     step = walk.next(each);
   }
-  if (!step.done) return { experiment: step.value };
-  const searchRuns = book.seen.filter((each) => each.purpose === "search").length;
-  const proven = step.value.proven && input.isVague !== true;
-  return { answer: { ...step.value, proven, runs: book.seen.length, searchRuns, spentMs: book.spentMs } };
+  return { book, step };
 }
 
 const UNTOUCHED_RUNS = 3;

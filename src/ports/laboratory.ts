@@ -3,6 +3,8 @@ import type { TreeId } from "../domain/ids.ts";
 /** Where a state of the files can be tried that nobody has made. Nothing of a person's is touched by it. */
 export interface Laboratory {
   open(options: { readonly signal: AbortSignal }): Promise<Bench>;
+  /** How many benches more than one the machine has room for now; where nobody can tell, none. */
+  room?(): number;
 }
 
 export interface Bench {

@@ -176,8 +176,9 @@ function worldOf(around: Surroundings, command: Command, looks: boolean): World 
     terminal: around.terminal,
     columns: () => around.columns(),
     get host() {
-      const db = looks ? (options().db ?? around.env["REMAND_DB"] ?? "") : "";
-      return db === "" ? around.host : around.host.at(db);
+      // An option without a value comes from a variable that was never set: that is a mistake, not a wish.
+      const db = looks ? (options().db ?? (around.env["REMAND_DB"] || undefined)) : undefined;
+      return db === undefined ? around.host : around.host.at(db);
     },
     now: () => around.now(),
     onInterrupt: (handler) => around.onInterrupt(handler),

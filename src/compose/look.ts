@@ -1,5 +1,5 @@
-import { existsSync } from "node:fs";
 import type { Look } from "../cli/host.ts";
+import { RemandError } from "../domain/error.ts";
 import { foldAnew, foldJournal, stateText } from "../engine/fold-journal.ts";
 import { journalPlace } from "./journal-place.ts";
 import { stateFolder } from "./state-folder.ts";
@@ -17,7 +17,8 @@ export async function look(root: string, db: string | null): Promise<Look | null
       evidence,
       lines: (after) => journal.read(after),
       replays: async () => stateText(await foldAnew(journal, position)) === stateText(state),
-      notedHeads: async () => (notesAnother(root, db) ? [] : (await import("./noted-heads.ts")).notedHeads(root)),
+      notedHeads: async () =>
+        (await notesAnother(root, db)) ? [] : (await import("./noted-heads.ts")).notedHeads(root),
       workspace: async () => {
         const { createWorktrees } = await import("../adapters/git/worktrees.ts");
         return createWorktrees({ root, state: stateFolder(root).path });
@@ -30,7 +31,14 @@ export async function look(root: string, db: string | null): Promise<Look | null
   }
 }
 
-/** A checkout with a journal of its own has commits that know that one, not the fleet's. */
-function notesAnother(root: string, db: string | null): boolean {
-  return db !== null && existsSync(stateFolder(root).journal);
+/** A checkout with a journal of its own has commits that know that one, not the fleet's; unless it was moved there. */
+async function notesAnother(root: string, db: string | null): Promise<boolean> {
+  if (db === null) return false;
+  try {
+    const local = await journalPlace(root, null).read();
+    await local?.close();
+    return local !== null;
+  } catch (error) {
+    return !(error instanceof RemandError && error.code === "journal-moved");
+  }
 }

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,6 +14,7 @@ import { openPool } from "../../src/adapters/postgres/pool.ts";
 import { takeOver } from "../../src/adapters/postgres/take-over.ts";
 import { command as migrateCommand } from "../../src/cli/commands/migrate.ts";
 import { command as status } from "../../src/cli/commands/status.ts";
+import { command as verifyCommand } from "../../src/cli/commands/verify.ts";
 import { createHost } from "../../src/compose/host.ts";
 import { stateFolder } from "../../src/compose/state-folder.ts";
 import type { EvidenceId } from "../../src/domain/ids.ts";
@@ -202,5 +204,23 @@ describe("after a crash", () => {
     await journal.close();
     await host.migrate(root, plan());
     expect(await arrived()).toEqual(all);
+  });
+});
+
+describe("heads that commits have noted", () => {
+  test("are looked for in the fleet's journal after the move, and not while the checkout has one of its own", async () => {
+    const git = (...args: readonly string[]): string =>
+      execFileSync("git", ["-c", "user.name=t", "-c", "user.email=t@t", ...args], { cwd: root, encoding: "utf8" });
+    git("init", "-q", "-b", "main");
+    git("commit", "-q", "--allow-empty", "-m", `work\n\nRemand-Journal: ${"f".repeat(64)}`);
+    git("branch", "remand/story-1");
+    const verify = () => run(["verify", "--db", url], [verifyCommand], { host, cwd: root });
+    const another = await createPostgresJournal(`${url}_too`);
+    await another.append(A, 0, [started()], 1);
+    await another.close();
+    const beside = await run(["verify", "--db", `${url}_too`], [verifyCommand], { host, cwd: root });
+    expect(beside.out).toContain("intact: 1 lines");
+    await host.migrate(root, plan());
+    expect(await verify()).toMatchObject({ exit: 3, out: expect.stringContaining("a commit notes the head ffff") });
   });
 });

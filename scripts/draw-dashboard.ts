@@ -15,8 +15,19 @@ interface Picture {
   prepare?(page: Page): Promise<void>;
 }
 
+/** Every page, in the order in which the guide tells of them. */
 const PICTURES: readonly Picture[] = [
   { name: "board", path: "/", there: ".card", height: 640, scheme: "light" },
+  { name: "story", path: "/story/cap-the-wait", there: ".timeline li", height: 1100, scheme: "light" },
+  {
+    name: "diff",
+    path: "/story/cap-the-wait/diff?attempt=1",
+    there: ".blame",
+    height: 560,
+    scheme: "dark",
+    prepare: (page) => page.getByText("Why this blame").click(),
+  },
+  { name: "ledger", path: "/ledger", there: ".chart", height: 820, scheme: "light" },
   {
     name: "inbox",
     path: "/inbox",
@@ -28,14 +39,8 @@ const PICTURES: readonly Picture[] = [
       await page.getByLabel("Your words").fill("A point, as in 12.50: see the importer's own example.");
     },
   },
-  {
-    name: "diff",
-    path: "/story/cap-the-wait/diff?attempt=1",
-    there: ".blame",
-    height: 560,
-    scheme: "dark",
-    prepare: (page) => page.getByText("Why this blame").click(),
-  },
+  { name: "trail", path: "/trail", there: ".raw", height: 640, scheme: "dark" },
+  { name: "health", path: "/health", there: ".probes li", height: 640, scheme: "light" },
 ];
 
 const project = dashboardProject();

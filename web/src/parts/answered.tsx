@@ -19,7 +19,7 @@ export function Answered({ answered, onUndone }: { readonly answered: readonly O
     onUndone();
   };
   return (
-    <section aria-label="Answered">
+    <section aria-label="Answered" class={answered.length === 0 && told === "" ? "quiet" : ""}>
       <p role="status">{told}</p>
       {answered.length > 0 && <h2>Answered, and not begun</h2>}
       <ul class="findings">

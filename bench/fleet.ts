@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { startPostgres } from "../test/postgres/server.ts";
 import type { BenchResult } from "./bench-result.ts";
+import { measureFollowing } from "./fleet/following.ts";
 import { measureJournal } from "./fleet/journal-cost.ts";
 import { measureLongJournal } from "./fleet/long-journal.ts";
 import { measureGrowth, measureSteps } from "./fleet/steps.ts";
@@ -29,6 +30,7 @@ type Part = (newDatabase: () => Promise<string>) => Promise<readonly BenchResult
 
 const PARTS: Readonly<Record<string, Part>> = {
   journal: async (newDatabase) => measureJournal(await newDatabase()),
+  following: measureFollowing,
   steps: measureSteps,
   growth: measureGrowth,
   waiting: measureWaiting,

@@ -16,6 +16,9 @@ export interface BenchModule {
   run(options: ReadonlyMap<string, string>): Promise<readonly BenchResult[]> | readonly BenchResult[];
 }
 
+/** What a benchmark was given cannot be measured; the message says why, and what to do. */
+export class Unusable extends Error {}
+
 export const isOver = ({ ratio, limit }: BenchResult): boolean => limit !== null && !(ratio <= limit);
 
 /** The middle one of an odd number of measurements, the mean of the two in the middle of an even number. */

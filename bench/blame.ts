@@ -9,7 +9,7 @@ import { planner } from "./blame/projects/planner.ts";
 import { shop } from "./blame/projects/shop.ts";
 import type { Project } from "./blame/projects.ts";
 import { tried, type Trial } from "./blame/trial.ts";
-import { median, type BenchResult } from "./bench-result.ts";
+import { median, Unusable, type BenchResult } from "./bench-result.ts";
 
 import { layOut, type MadeRepository } from "./blame/made/made.ts";
 import { ledger } from "./blame/made/ledger.ts";
@@ -46,7 +46,7 @@ const MADE: readonly MadeRepository[] = [ledger, tracker];
 async function ofRepository(options: ReadonlyMap<string, string>): Promise<readonly BenchResult[]> {
   const path = options.get("repo")!;
   const command = options.get("test") ?? "";
-  if (command === "") throw new Error('which command tests it? Say so: --repo <path> --test "npm test"');
+  if (command === "") throw new Unusable('which command tests it? Say so: --repo <path> --test "npm test"');
   return scoresOf(basename(resolve(path)), await tryRepository({ path, command, ...wishOf(options, SINGLES) }));
 }
 
@@ -67,7 +67,7 @@ async function ofMade(made: readonly MadeRepository[], options: ReadonlyMap<stri
 function wishOf(options: ReadonlyMap<string, string>, cases: number): Omit<RepositoryWish, "path" | "command"> {
   const number = (name: string, usual: number): number => {
     const value = Number(options.get(name) ?? usual);
-    if (!Number.isFinite(value) || value < 0) throw new Error(`--${name} is no number: ${options.get(name)}`);
+    if (!Number.isFinite(value) || value < 0) throw new Unusable(`--${name} is no number: ${options.get(name)}`);
     return value;
   };
   return {

@@ -5,7 +5,7 @@
  */
 import { readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { isOver, type BenchModule, type BenchResult } from "./bench-result.ts";
+import { isOver, Unusable, type BenchModule, type BenchResult } from "./bench-result.ts";
 
 const RUNNER = ["main", "bench-result"];
 
@@ -75,4 +75,10 @@ function figure(value: number): string {
   return value >= 100 ? value.toFixed(0) : value.toPrecision(3);
 }
 
-process.exitCode = await main(process.argv.slice(2));
+try {
+  process.exitCode = await main(process.argv.slice(2));
+} catch (error) {
+  if (!(error instanceof Unusable)) throw error;
+  console.error(error.message);
+  process.exitCode = 2;
+}

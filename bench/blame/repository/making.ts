@@ -19,14 +19,13 @@ export interface Ground {
 }
 
 const MOST_FILES = 300;
+const MOST_TESTS = 60;
 
 export async function groundOf(workshop: Workshop, iteration: Iteration, chance: Chance): Promise<Ground> {
   const { base, tree } = iteration;
   const paths = workshop.paths(tree);
   const index = pathIndex(paths);
-  const reached = new Set(
-    chance.shuffled(paths.filter((path) => looksLikeTest(path) && languageOf(path) !== null)).slice(0, 60),
-  );
+  const reached = new Set(chance.shuffled(await testsOf(workshop, tree, paths)).slice(0, MOST_TESTS));
   for (const path of reached) {
     if (reached.size > MOST_FILES) break;
     const text = languageOf(path) === null ? null : workshop.text(tree, path);
@@ -39,6 +38,18 @@ export async function groundOf(workshop: Workshop, iteration: Iteration, chance:
   const isFit = (path: string): boolean => isSource(path) || isData(path);
   const found = [...reached].filter(isFit);
   return { workshop, iteration, chance, files: found.length > 0 ? found : paths.filter(isSource), changed };
+}
+
+/** The files of tests that the command runs, by what it prints or by what stands in it; or else all there are. */
+async function testsOf(workshop: Workshop, tree: string, paths: readonly string[]): Promise<readonly string[]> {
+  const tests = paths.filter((path) => looksLikeTest(path) && languageOf(path) !== null);
+  const { output } = await workshop.suite(tree);
+  const words = workshop.command.split(/\s+/).filter((word) => /^[\w./-]*\w[\w./-]*$/.test(word));
+  const said = tests.filter((path) => output.includes(path));
+  const meant = tests.filter((path) =>
+    words.some((word) => path === word || path.startsWith(`${word.replace(/\/$/, "")}/`)),
+  );
+  return [said, meant].find((found) => found.length > 0) ?? tests;
 }
 
 function pageAt({ workshop, iteration }: Ground, path: string): Page | null {
@@ -118,10 +129,14 @@ export async function several(ground: Ground, slips: readonly Slip[]): Promise<R
   return made === null || made.truth.length !== 2 ? null : made;
 }
 
-/** A function that the tests come to, and the lines that may be put into it. */
-export function bodyIn(
-  ground: Ground,
-): { readonly page: Page; readonly after: number; readonly indent: string } | null {
+/** The body of a function, and where it begins. */
+export interface Body {
+  readonly page: Page;
+  readonly after: number;
+  readonly indent: string;
+}
+
+export function bodyIn(ground: Ground): Body | null {
   const { chance, files, changed } = ground;
   for (let tries = 0; tries < 20; tries++) {
     const pool = changed.length > 0 && chance.share() < 0.5 ? changed : files;

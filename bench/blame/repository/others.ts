@@ -1,16 +1,13 @@
 import { looksLikeTest } from "../../../src/domain/change.ts";
 import { failsAlike, hunksBetween, onBase, truthOf, type RepositoryCase } from "./cases.ts";
 import { languageOf, type Language } from "./language.ts";
-import { bodyIn, caseWith, withLines, type Ground, type Slip } from "./making.ts";
+import { bodyIn, caseWith, withLines, type Body, type Ground, type Slip } from "./making.ts";
 
 const leave = (language: Language): string =>
   language === "py" ? "return None" : language === "ts" ? "return undefined as never;" : "return undefined;";
 
 /** A setting that nobody minds, and code that goes wrong under it: only both together do harm. */
-export async function joint(ground: Ground): Promise<RepositoryCase | null> {
-  const body = bodyIn(ground);
-  if (body === null) return null;
-  const { page, after, indent } = body;
+export async function joint(ground: Ground, { page, after, indent }: Body): Promise<RepositoryCase | null> {
   const { workshop, iteration } = ground;
   const isPython = page.language === "py";
   const setting = (value: boolean): string[] =>
@@ -57,10 +54,7 @@ const TROUBLES: Readonly<Record<"py" | "js", readonly string[]>> = {
 };
 
 /** The iteration itself brought in what looks like a fault of the surroundings. */
-export async function lookalike(ground: Ground): Promise<RepositoryCase | null> {
-  const body = bodyIn(ground);
-  if (body === null) return null;
-  const { page, after, indent } = body;
+async function lookalike(ground: Ground, { page, after, indent }: Body): Promise<RepositoryCase | null> {
   const trouble = ground.chance.pick(TROUBLES[page.language === "py" ? "py" : "js"]);
   const text = withLines(page, [], after, [
     `${indent}${page.language === "ts" ? `if (Date.now() > 0) ${trouble}` : trouble}`,
@@ -70,6 +64,20 @@ export async function lookalike(ground: Ground): Promise<RepositoryCase | null> 
       ? null
       : await caseWith(ground, "lookalike", ["looks like the surroundings"], new Map([[page.path, text]]));
   return made === null || made.truth.length !== 1 ? null : asRegression(ground, made);
+}
+
+const MOST_TRIES = 8;
+
+/** A function that tests come to and that was there before, seen by what happens when it is put out of order. */
+export async function reachedBody(
+  ground: Ground,
+): Promise<{ readonly body: Body; readonly seen: RepositoryCase } | null> {
+  for (let tries = 0; tries < MOST_TRIES; tries++) {
+    const body = bodyIn(ground);
+    const seen = body === null ? null : await lookalike(ground, body);
+    if (body !== null && seen !== null) return { body, seen };
+  }
+  return null;
 }
 
 /** The same on the base: then it was there before, whatever it is. */
@@ -94,10 +102,7 @@ export function preExisting(ground: Ground, slips: readonly Slip[]): Promise<Rep
 const MOST_RUNS = 8;
 
 /** What passes and fails by chance, before the iteration and after it. */
-export async function flaky(ground: Ground): Promise<RepositoryCase | null> {
-  const body = bodyIn(ground);
-  if (body === null) return null;
-  const { page, after, indent } = body;
+export async function flaky(ground: Ground, { page, after, indent }: Body): Promise<RepositoryCase | null> {
   const { workshop, iteration } = ground;
   const isPython = page.language === "py";
   const head = isPython

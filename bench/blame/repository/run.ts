@@ -1,9 +1,10 @@
 import { appendFileSync } from "node:fs";
+import { Unusable } from "../../bench-result.ts";
 import { chanceOf, type Chance } from "../random.ts";
 import { composedIteration, isGreen, stretches, treeOf, type Iteration } from "./iterations.ts";
 import { CATEGORIES, type Category, type RepositoryCase } from "./cases.ts";
 import { groundOf, several, single, type Ground, type Slip } from "./making.ts";
-import { flaky, joint, lookalike, preExisting, unmet, wasBefore } from "./others.ts";
+import { flaky, joint, preExisting, reachedBody, unmet, wasBefore } from "./others.ts";
 import { triedIn, type RepositoryTrial } from "./trial.ts";
 import { openWorkshop, type Workshop } from "./workshop.ts";
 
@@ -57,7 +58,7 @@ async function mustPass(workshop: Workshop): Promise<void> {
   const run = await workshop.suite(head);
   if (run.passed) return;
   const last = run.output.trim().split("\n").slice(-15).join("\n  ");
-  throw new Error(
+  throw new Unusable(
     [
       `\`${workshop.command}\` does not pass on HEAD of ${workshop.name} (${run.judgement.result}: ${run.judgement.summary}).`,
       "Slips can be told only where the tests pass without them. Install what they need, or name a command that passes by --test.",
@@ -98,30 +99,20 @@ async function casesOn(
     slips.push(slip);
     await tryCase(slip.each);
   }
-  const makers: readonly (readonly [Category, () => Promise<RepositoryCase | null>])[] = [
-    ["multi", () => several(ground, slips)],
-    ["joint", () => again(() => joint(ground))],
-    ["lookalike", () => again(() => lookalike(ground))],
-    ["pre-existing", () => preExisting(ground, slips)],
-    ["unmet", () => unmet(ground)],
-    ["flaky", () => again(() => flaky(ground))],
-    [
-      "environment",
-      async () => {
-        const seen = await again(() => lookalike(ground));
-        return seen === null ? null : wasBefore(ground, seen, "environment");
-      },
-    ],
-  ];
-  for (const [category, make] of makers) if (isWanted(category)) await tryCase(await make());
-}
-
-async function again(make: () => Promise<RepositoryCase | null>): Promise<RepositoryCase | null> {
-  for (let tries = 0; tries < TRIES; tries++) {
-    const made = await make();
-    if (made !== null) return made;
-  }
-  return null;
+  const put = async (category: Category, make: () => Promise<RepositoryCase | null>): Promise<void> => {
+    if (isWanted(category)) await tryCase(await make());
+  };
+  await put("multi", () => several(ground, slips));
+  await put("pre-existing", () => preExisting(ground, slips));
+  await put("unmet", () => unmet(ground));
+  const others = ["lookalike", "environment", "joint", "flaky"] as const;
+  const reached = others.some(isWanted) ? await reachedBody(ground) : null;
+  if (reached === null) return;
+  const { body, seen } = reached;
+  await put("lookalike", () => Promise.resolve(seen));
+  await put("environment", () => wasBefore(ground, seen, "environment"));
+  await put("joint", () => joint(ground, body));
+  await put("flaky", () => flaky(ground, body));
 }
 
 function tell({ case: each, kind, proven, named, runs, seconds, ranks }: RepositoryTrial): void {

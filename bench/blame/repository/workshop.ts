@@ -23,6 +23,7 @@ import type { Bench } from "../../../src/ports/laboratory.ts";
 import type { Trial } from "../../../src/ports/trial.ts";
 import type { Workspace } from "../../../src/ports/workspace.ts";
 import { sha256 } from "../../../src/stdx/sha256.ts";
+import { Unusable } from "../../bench-result.ts";
 import { requestFor } from "./story.ts";
 
 export type Texts = ReadonlyMap<string, string | null>;
@@ -118,9 +119,9 @@ export async function openWorkshop(path: string, command: string): Promise<Works
 }
 
 function topOf(path: string): string {
-  if (!existsSync(path)) throw new Error(`there is no folder ${path}`);
+  if (!existsSync(path)) throw new Unusable(`there is no folder ${path}`);
   const { status, stdout } = spawnSync("git", ["rev-parse", "--show-toplevel"], { cwd: path, encoding: "utf8" });
-  if (status !== 0) throw new Error(`${path} is no git repository; name one by --repo`);
+  if (status !== 0) throw new Unusable(`${path} is no git repository; name one by --repo`);
   return realpathSync(stdout.trim());
 }
 

@@ -46,7 +46,7 @@ export async function rosterOf(root: string, plan: RunPlan, parts: Parts): Promi
     if (Object.hasOwn(brought, role) || !isPlayed) continue;
     const file = await roleFile(root, role, agent);
     agents[role] = {
-      agent: pricedAgent(await agentOf(root, role, agent, config.env, parts), config.prices),
+      agent: contentWith(pricedAgent(await agentOf(root, role, agent, config.env, parts), config.prices), file?.tools),
       // The config is this project's word; the role file may be anybody's.
       model: agent.model ?? file?.model ?? null,
       reports: "exit",
@@ -55,6 +55,12 @@ export async function rosterOf(root: string, plan: RunPlan, parts: Parts): Promi
     roleFiles[role] = file?.prompt ?? "";
   }
   return createRoster({ agents, roleFiles });
+}
+
+/** The tools of the role file, for agents that can be held to a list of them. */
+function contentWith(agent: Agent, tools: readonly string[] | undefined): Agent {
+  if (tools === undefined || tools.includes("*")) return agent;
+  return { ...agent, run: (request, control) => agent.run({ ...request, tools }, control) };
 }
 
 async function agentOf(

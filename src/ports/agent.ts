@@ -23,6 +23,8 @@ export interface AgentRequest {
   /** The answer wanted, as JSON Schema; `null` for free text. */
   readonly outputSchema: object | null;
   readonly model: string | null;
+  /** The tools that its role is content with, as its role file names them; without it, all that the access has. */
+  readonly tools?: readonly string[];
   readonly timeoutMs: number;
   /** Names of environment variables it gets beyond the usual few. */
   readonly env: Readonly<Record<string, string>>;

@@ -103,6 +103,32 @@ describe("claude", () => {
     expect(asked().args.includes("--allowedTools")).toBe(access === "full");
   });
 
+  test.each<[AgentRequest["access"], readonly string[], string, string | null]>([
+    ["edit", ["Read", "Edit"], "Read,Edit", null],
+    ["read", ["Read", "Bash", "Edit"], "Read", null],
+    ["edit", ["Read", "Bash(git log:*)", "Bash(npm test)"], "Read,Bash", "Bash(git log:*),Bash(npm test)"],
+    ["edit", ["Bash", "Bash(git log:*)"], "Bash", null],
+    ["full", ["Bash(ls)"], "Bash", "Bash(ls),WebFetch,WebSearch"],
+    ["read", ["Bash(ls)"], "", null],
+    ["full", ["mcp__other__x", "Nonsense"], "", "WebFetch,WebSearch"],
+  ])("access %s of a role that names %j has the tools %j and no more than the access", async (access, ...rest) => {
+    const [named, tools, allowed] = rest;
+    await run({}, { access, tools: named });
+    expect(valueOf("--tools")).toBe(tools);
+    expect(asked().args.includes("--allowedTools") ? valueOf("--allowedTools") : null).toBe(allowed);
+  });
+
+  test("a role that names its commands gets no others for being in a sandbox", async () => {
+    for (const name of ["bwrap", "socat"]) writeFileSync(join(folder, name), "#!/bin/sh\n", { mode: 0o755 });
+    const environment = { source: { ...source, PATH: `${folder}:/usr/bin:/bin` }, sees: [] };
+    const isLetIn = (): unknown =>
+      (JSON.parse(valueOf("--settings")!) as { sandbox: Record<string, unknown> }).sandbox["autoAllowBashIfSandboxed"];
+    await run({}, { tools: ["Bash(npm test)"] }, { environment });
+    expect(isLetIn()).toBe(false);
+    await run({}, { tools: ["Read", "Bash"] }, { environment });
+    expect(isLetIn()).toBe(true);
+  });
+
   test("a role whose access is full gets it where it may edit, and never where it may only look", async () => {
     await run({}, { access: "edit" }, { edits: "full" });
     expect(valueOf("--allowedTools")).toBe("Bash,WebFetch,WebSearch");

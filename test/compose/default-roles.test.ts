@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, test } from "vitest";
+import type { Config } from "../../src/config/config.ts";
 import { presetConfig, presetPolicy } from "../../src/config/preset-policy.ts";
 import { PRESETS } from "../../src/domain/policy.ts";
 import { roleName, storyId } from "../../src/domain/ids.ts";
@@ -61,12 +62,12 @@ test("a role of another name has no file, whatever the name", async () => {
 });
 
 describe("who plays a role", () => {
-  const rosterIn = async (files: Readonly<Record<string, string>>) => {
+  const COMMANDS = { critic: { command: "true" }, painter: { command: "true" } };
+  const rosterIn = async (files: Readonly<Record<string, string>>, agents: Config["agents"] = COMMANDS) => {
     const root = mkdtempSync(join(tmpdir(), "remand-roles-"));
     try {
       mkdirSync(join(root, ".claude/agents"), { recursive: true });
       for (const [name, text] of Object.entries(files)) writeFileSync(join(root, ".claude/agents", name), text);
-      const agents = { critic: { command: "true" }, painter: { command: "true" } };
       const config = { ...presetConfig("goal"), agents };
       const plan = {
         config,
@@ -91,6 +92,26 @@ describe("who plays a role", () => {
   it("is told what the project says where it says something", async () => {
     const roster = await rosterIn({ "critic.md": "---\nname: critic\nmodel: opus\n---\nOnly typos.\n" });
     expect(await roster.playing(roleName("critic"))).toMatchObject({ prompt: "Only typos.", model: "opus" });
+  });
+
+  it.each([
+    ["Read, Bash(ls)", "Read"],
+    ['"*"', "Read,Grep,Glob"],
+  ])("is started with the tools %s of its file, as far as its access has them: %s", async (tools, wanted) => {
+    const root = mkdtempSync(join(tmpdir(), "remand-roles-"));
+    const program = join(root, "claude");
+    writeFileSync(program, `#!/bin/sh\nprintf '%s\\n' "$@" > ${root}/args\n`, { mode: 0o755 });
+    const roster = await rosterIn(
+      { "critic.md": `---\nname: critic\ntools: ${tools}\n---\nLook.\n` },
+      { critic: { use: "claude", command: program } },
+    );
+    const { agent } = (await roster.playing(roleName("critic")))!;
+    const request = { prompt: "", cwd: root, access: "read", session: null, outputSchema: null, model: null } as const;
+    const control = { signal: new AbortController().signal, onEvent: () => {} };
+    await agent.run({ ...request, timeoutMs: 60_000, env: {}, key: "a:1", turn: 0 }, control);
+    const args = readFileSync(join(root, "args"), "utf8").split("\n");
+    expect(args[args.indexOf("--tools") + 1]).toBe(wanted);
+    rmSync(root, { recursive: true });
   });
 
   it("is not somebody else because the project's file is broken", async () => {

@@ -38,10 +38,10 @@ async function launch(scene: Scene): Promise<Launch> {
       "--strict-mcp-config",
       "--disable-slash-commands",
       ...(session === null ? ["--session-id", id] : ["--resume", id]),
-      ...ACCESS[access],
-      ...allowed(access, request.mcpServer),
+      ...modeOf(access, request.tools),
+      ...allowed(access, request),
       ...(await serverOf(scene)),
-      ...(isBoxed ? ["--settings", JSON.stringify({ sandbox: SANDBOX })] : []),
+      ...(isBoxed ? ["--settings", JSON.stringify({ sandbox: sandboxFor(request.tools) })] : []),
       ...(request.model === null ? [] : ["--model", request.model]),
       ...(request.outputSchema === null ? [] : ["--json-schema", JSON.stringify(namelessSchema(request.outputSchema))]),
       ...(options.args ?? []),
@@ -60,16 +60,36 @@ const EVERYTHING = [...CHANGES, "WebFetch", "WebSearch"];
  * What is not in a list of tools is not there at all, for helpers of the agent's own neither. Who may only look has
  * no shell: what a command would write cannot be told from its text.
  */
-const ACCESS: { readonly [A in AgentRequest["access"]]: readonly string[] } = {
-  read: ["--permission-mode", "dontAsk", "--tools", LOOKS.join(",")],
-  edit: ["--permission-mode", "acceptEdits", "--tools", CHANGES.join(",")],
-  full: ["--permission-mode", "acceptEdits", "--tools", EVERYTHING.join(",")],
+const TOOLS: { readonly [A in AgentRequest["access"]]: readonly string[] } = {
+  read: LOOKS,
+  edit: CHANGES,
+  full: EVERYTHING,
 };
 
+/** The role's own list only ever takes away: an access that has no shell does not get one by a file. */
+function modeOf(access: AgentRequest["access"], named: AgentRequest["tools"]): readonly string[] {
+  const tools = TOOLS[access].filter((tool) => named === undefined || named.some((each) => bareName(each) === tool));
+  return ["--permission-mode", access === "read" ? "dontAsk" : "acceptEdits", "--tools", tools.join(",")];
+}
+
+/** `Bash(git log:*)` → `Bash` */
+const bareName = (tool: string): string => tool.replace(/\([^]*$/, "").trim();
+
+/** Commands that a role is content with, where it does not want them all. */
+function commandsIn(named: AgentRequest["tools"]): readonly string[] | null {
+  const shells = (named ?? ["Bash"]).filter((tool) => bareName(tool) === "Bash");
+  return shells.includes("Bash") ? null : shells;
+}
+
 /** What it may do without anybody being asked, beside what its mode lets it. */
-function allowed(access: AgentRequest["access"], server: AgentRequest["mcpServer"]): readonly string[] {
+function allowed(
+  access: AgentRequest["access"],
+  { mcpServer: server, tools: named }: Pick<AgentRequest, "mcpServer" | "tools">,
+): readonly string[] {
+  const commands = access === "read" ? [] : (commandsIn(named) ?? (access === "full" ? ["Bash"] : []));
   const names = [
-    ...(access === "full" ? ["Bash", "WebFetch", "WebSearch"] : []),
+    ...commands,
+    ...(access === "full" ? ["WebFetch", "WebSearch"] : []),
     ...(server?.tools ?? []).map((tool) => `mcp__${server!.name}__${tool}`),
   ];
   return names.length === 0 ? [] : ["--allowedTools", names.join(",")];
@@ -94,6 +114,11 @@ const SANDBOX = {
   allowUnsandboxedCommands: false,
   failIfUnavailable: true,
 };
+
+/** Where a role names its commands, the sandbox is no reason to run others. */
+function sandboxFor(named: AgentRequest["tools"]): object {
+  return commandsIn(named) === null ? SANDBOX : { ...SANDBOX, autoAllowBashIfSandboxed: false };
+}
 
 async function hasSandbox({ env }: Scene): Promise<boolean> {
   if (process.platform !== "linux") return false;

@@ -22,7 +22,7 @@ export async function bringTo(
   const isThere = standing.branch?.commit === commit && standing.kept?.commit === commit;
   const state = await worktreeState(site.path);
   if (state.is === "ready") {
-    const to = isThere ? standing.branch!.tree : await treeOf(git, commit);
+    const to = isThere ? standing.branch.tree : await treeOf(git, commit);
     await withTree(git, site, state.gitDir, async (now, index) => {
       if (now === to && isThere) return;
       await drop(git, site, standing, now);

@@ -23,7 +23,10 @@ const WORDS: readonly (readonly [RemoteTrouble, RegExp])[] = [
     "passing",
     /no route to host|unable to (?:connect|look ?up)|operation timed out|temporary failure|took longer than/i,
   ],
-  ["passing", /early eof|hung up unexpectedly|unexpected disconnect|rpc failed|broken pipe|gnutls_handshake/i],
+  [
+    "passing",
+    /early eof|hung up unexpectedly|unexpected disconnect|rpc failed|broken pipe|was ended by sig|gnutls_handshake/i,
+  ],
   ["passing", /requested url returned error: (?:429|5\d\d)|failed to report status|kex_exchange_identification/i],
   [
     "passing",

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { dispatch } from "../engine/dispatch.ts";
+import { handBack } from "../engine/do-job.ts";
 import { recoverStory } from "../engine/recover.ts";
 import type { FleetQueue } from "../ports/fleet-queue.ts";
 import { commentEar } from "./comment-ear.ts";
@@ -8,16 +9,16 @@ import type { WorkerParts } from "./worker-parts.ts";
 
 export interface Leading {
   /** Hands out jobs from now on, or stops to. */
-  turn(leads: boolean, ready: Promise<void>): void;
+  turn(leads: boolean): void;
   close(): Promise<void>;
 }
 
 /** What one of the workers does for all of them: says what is to be done, listens to the forge, and keeps the books small. */
-export function createLeading(parts: WorkerParts, queue: FleetQueue): Leading {
+export function createLeading(parts: WorkerParts, queue: FleetQueue, launched: Promise<void>): Leading {
   let stop: AbortController | null = null;
   let life = Promise.resolve();
   return {
-    turn: (leads, ready) => {
+    turn: (leads) => {
       if (!leads) {
         stop?.abort();
         stop = null;
@@ -25,7 +26,7 @@ export function createLeading(parts: WorkerParts, queue: FleetQueue): Leading {
       }
       if (stop !== null) return;
       const mine = (stop = new AbortController());
-      life = life.then(() => ready).then(() => lead(parts, queue, mine.signal));
+      life = life.then(() => lead(parts, queue, launched, mine.signal));
     },
     close: async () => {
       stop?.abort();
@@ -34,12 +35,19 @@ export function createLeading(parts: WorkerParts, queue: FleetQueue): Leading {
   };
 }
 
-async function lead(parts: WorkerParts, queue: FleetQueue, signal: AbortSignal): Promise<void> {
+async function lead(
+  parts: WorkerParts,
+  queue: FleetQueue,
+  launched: Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
+  await Promise.race([launched, aborted(signal)]);
+  if (signal.aborted) return;
   const { ledger, world, plan, policy } = parts;
   const say = (text: string): void => plan.run.onNotice?.(text);
   const ear = commentEar(ledger, world, null, say);
   const unhear = ear.stay(() => undefined);
-  const tidying = tidy(queue, signal, say);
+  const tidying = tidy(parts, queue, signal);
   while (!signal.aborted) {
     try {
       await ledger.catchUp();
@@ -59,15 +67,45 @@ async function lead(parts: WorkerParts, queue: FleetQueue, signal: AbortSignal):
   await tidying;
 }
 
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}
+
 /** Jobs that are over are of no use, and the library keeps them for ever. */
-async function tidy(queue: FleetQueue, signal: AbortSignal, say: (text: string) => void): Promise<void> {
+async function tidy(parts: WorkerParts, queue: FleetQueue, signal: AbortSignal): Promise<void> {
+  let strays: readonly string[] = [];
   while (!signal.aborted) {
     await sleep(TIDY_MS, undefined, { signal }).catch(() => undefined);
     if (signal.aborted) return;
-    await queue.forget({ endedBefore: Date.now() - KEPT_MS }).catch((error: unknown) => say(String(error)));
+    try {
+      await queue.forget({ endedBefore: Date.now() - KEPT_MS });
+      strays = await giveStraysBack(parts, queue, strays);
+    } catch (error) {
+      parts.plan.run.onNotice?.(error instanceof Error ? error.message : String(error));
+    }
   }
 }
 
+/** Jobs in the hands of somebody whom nobody knows: one that left before all of them were over. Seen twice, they are anybody's. */
+async function giveStraysBack(
+  { pool, ledger, world }: WorkerParts,
+  queue: FleetQueue,
+  before: readonly string[],
+): Promise<readonly string[]> {
+  const held = await queue.inHand();
+  const rows =
+    held.length === 0 ? [] : await pool.query<{ id: string }>({ text: `SELECT id FROM ${pool.schema}.worker` });
+  const known = new Set(rows.map(({ id }) => id));
+  const strays = held.filter(({ holder }) => !known.has(holder));
+  const again = strays.filter(({ id }) => before.includes(id));
+  for (const { id } of again) await handBack(id, ledger, world);
+  if (again.length > 0) await queue.giveBack(again);
+  return strays.map(({ id }) => id);
+}
+
 const AGAIN_MS = 1000;
-const TIDY_MS = 30_000;
-const KEPT_MS = 10 * 60_000;
+const TIDY_MS = 5000;
+const KEPT_MS = 60_000;

@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { createPresence, type Presence } from "../adapters/postgres/presence.ts";
 import { readAddress } from "../adapters/postgres/address.ts";
+import type { PostgresPool } from "../adapters/postgres/pool.ts";
 import type { Gone } from "../adapters/postgres/workers.ts";
 import { createDbosQueue } from "../adapters/queue/dbos-queue.ts";
 import type { WorkPlan, Working } from "../cli/host.ts";
@@ -10,13 +12,12 @@ import type { FleetQueue, InHand } from "../ports/fleet-queue.ts";
 import { startHealthServer } from "../server/health.ts";
 import { byText, lookup } from "../stdx/sorted-map.ts";
 import { isSettled } from "./fleet-settled.ts";
-import { createLeading } from "./worker-leading.ts";
+import { createLeading, type Leading } from "./worker-leading.ts";
 import type { WorkerParts } from "./worker-parts.ts";
 
 /** From the first sign of life to the last. */
 export async function startWorking(parts: WorkerParts): Promise<Working> {
   const { id, plan, pool, ledger, world, policy } = parts;
-  const say = (text: string): void => plan.run.onNotice?.(text);
   const queue = await createDbosQueue({
     url: readAddress(plan.db).url,
     schema: pool.schema,
@@ -24,55 +25,116 @@ export async function startWorking(parts: WorkerParts): Promise<Working> {
     limits: { ...policy.concurrency, engine: Infinity },
     ownLimits: plan.ownLimits,
     pollMs: plan.pollMs,
-    onTrouble: (text) => say(`queue: ${text}`),
+    onTrouble: (text) => plan.run.onNotice?.(`queue: ${text}`),
   });
   const jobs = createJobs(ledger, world);
-  const leading = createLeading(parts, queue);
   const launched = new Gate();
-  const presence = createPresence(pool, {
-    id,
-    name: plan.name,
-    leaseMs: plan.leaseMs,
-    takeOver: async (gone) => {
-      await launched.opened;
-      await takeOver(gone, queue, parts);
-    },
-    onLead: (leads) => {
-      say(leads ? "hands out the jobs now" : "does not hand out jobs any more");
-      leading.turn(leads, launched.opened);
-    },
-    onTrouble: (error) => say(error instanceof Error ? error.message : String(error)),
-  });
-  const unwatch = world.journal.watch((whose) => {
-    // What cannot be read now is told by whoever works with it next.
-    if (whose === "others") void ledger.catchUp().catch((error: unknown) => say(String(error)));
-  });
-  await queue.start(jobs.work);
-  launched.open();
+  const leading = createLeading(parts, queue, launched.opened);
+  // First of all: whatever is in our hands when we die must be found by our name.
+  const presence = presenceOf(parts, queue, leading, launched.opened);
+  const unwatch = followJournal(parts);
   const standing = { isDraining: false };
-  const health = await healthOf(parts, presence, jobs, standing);
+  const open: (() => Promise<void>)[] = [() => parts.close(), () => presence.leave(), () => leading.close()];
   const close = async (): Promise<void> => {
     unwatch();
-    await leading.close();
-    await health?.close();
-    await presence.leave();
-    await parts.close();
+    for (const each of open.splice(0).toReversed()) await each();
   };
+  try {
+    await alone(pool, () => queue.start(jobs.work));
+    launched.open();
+    const health = await healthOf(parts, presence, jobs, standing);
+    if (health !== null) open.push(() => health.close());
+    return workingOf({ parts, presence, queue, jobs, leading, standing, healthUrl: health?.url ?? null, close });
+  } catch (error) {
+    leading.turn(false);
+    open.shift();
+    await within(LONGEST_END_MS, close());
+    setTimeout(() => process.exit(1), LAST_WORDS_MS).unref();
+    throw error;
+  }
+}
+
+interface Life {
+  readonly parts: WorkerParts;
+  readonly presence: Presence;
+  readonly queue: FleetQueue;
+  readonly jobs: ReturnType<typeof createJobs>;
+  readonly leading: Leading;
+  readonly standing: { isDraining: boolean };
+  readonly healthUrl: string | null;
+  close(): Promise<void>;
+}
+
+function workingOf({ parts, presence, queue, jobs, leading, standing, healthUrl, close }: Life): Working {
+  const { ledger, world, plan } = parts;
   return {
-    healthUrl: health?.url ?? null,
+    healthUrl,
     state: () => ledger.state(),
     lost: presence.lost,
     settled: () => settled(ledger, world, plan),
     drain: async (patienceMs) => {
       standing.isDraining = true;
       presence.resign();
-      leading.turn(false, launched.opened);
+      leading.turn(false);
       await queue.stop(patienceMs);
       await close();
     },
-    abandon: () => jobs.end(),
+    abandon: async () => {
+      leading.turn(false);
+      await jobs.end();
+      await within(LONGEST_END_MS, queue.stop(0).then(close));
+      // The queue's library may hold on to a server that does not answer; nothing here is worth waiting for that.
+      setTimeout(() => process.exit(1), LAST_WORDS_MS).unref();
+    },
   };
 }
+
+function presenceOf(parts: WorkerParts, queue: FleetQueue, leading: Leading, launched: Promise<void>): Presence {
+  const { id, plan, pool } = parts;
+  const say = (text: string): void => plan.run.onNotice?.(text);
+  return createPresence(pool, {
+    id,
+    name: plan.name,
+    leaseMs: plan.leaseMs,
+    takeOver: async (gone) => {
+      await launched;
+      await takeOver(gone, queue, parts);
+    },
+    onLead: (leads) => {
+      say(leads ? "hands out the jobs now" : "does not hand out jobs any more");
+      leading.turn(leads);
+    },
+    onTrouble: (error) => say(error instanceof Error ? error.message : String(error)),
+  });
+}
+
+function followJournal({ world, ledger, plan }: WorkerParts): () => void {
+  return world.journal.watch((whose) => {
+    // What cannot be read now is told by whoever works with it next.
+    if (whose === "others") void ledger.catchUp().catch((error: unknown) => plan.run.onNotice?.(String(error)));
+  });
+}
+
+/** The queue's library makes its tables when it starts, and several that do so at once get into each other's way. */
+async function alone(pool: PostgresPool, work: () => Promise<void>): Promise<void> {
+  const session = await pool.session();
+  const text = "SELECT pg_try_advisory_lock(hashtextextended($1, 0)) AS is_ours";
+  const asked = { text, values: [`remand ${pool.schema} launch`] };
+  try {
+    // Not for ever: whoever is at it may hang, and then it is better to try than to wait.
+    for (let tries = 0; tries < MOST_TURNS; tries++) {
+      const [row] = await session.query<{ is_ours: boolean }>(asked);
+      if (row!.is_ours) break;
+      await sleep(TURN_MS);
+    }
+    await work();
+  } finally {
+    await session.end();
+  }
+}
+
+const MOST_TURNS = 100;
+const TURN_MS = 200;
 
 /** Opened once, for everybody who waits. */
 class Gate {
@@ -113,12 +175,21 @@ function createJobs(ledger: Ledger, world: EngineWorld) {
     /** Whatever it does is refused from now on: what runs is ended, and nothing is waited for but that. */
     end: async (): Promise<void> => {
       lost.abort();
-      await Promise.race([Promise.allSettled(ends), new Promise((resolve) => setTimeout(resolve, LONGEST_END_MS))]);
+      await within(LONGEST_END_MS, Promise.allSettled(ends));
     },
   };
 }
 
 const LONGEST_END_MS = 10_000;
+const LAST_WORDS_MS = 1000;
+
+/** Waits, but not for ever; and what goes wrong then concerns nobody any more. */
+async function within(longestMs: number, work: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, longestMs)));
+  await Promise.race([work.catch(() => undefined), late]);
+  clearTimeout(timer);
+}
 
 /** What somebody who is gone had begun is interrupted, and then its jobs are anybody's. In this order, or there would be more at once than there may be. */
 async function takeOver(gone: Gone, queue: FleetQueue, { ledger, world, plan, telemetry }: WorkerParts): Promise<void> {

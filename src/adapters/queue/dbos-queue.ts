@@ -91,7 +91,7 @@ async function launch(dbos: Dbos, options: DbosQueueOptions): Promise<void> {
   });
   // Its pool asks a connection for something while that is still busy, which the driver reports at every start.
   process.noDeprecation = true;
-  await dbos.launch();
+  await launched(dbos);
   for (const lane of LANES) {
     const all = limits[lane];
     const own = ownLimits[lane] ?? all;
@@ -103,6 +103,27 @@ async function launch(dbos: Dbos, options: DbosQueueOptions): Promise<void> {
     });
   }
 }
+
+/** A server that goes away in the middle of it leaves the library waiting for ever. */
+async function launched(dbos: Dbos): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer for ${LONGEST_LAUNCH_MS / 1000} s`)), LONGEST_LAUNCH_MS);
+  });
+  try {
+    await Promise.race([dbos.launch(), late]);
+  } catch (error) {
+    const hint = "Start the worker again when the database can be reached.";
+    const why = error instanceof Error ? error.message : String(error);
+    throw new RemandError("journal-unreachable", `the queue of the fleet cannot be opened: ${why}`, hint, {
+      cause: error,
+    });
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const LONGEST_LAUNCH_MS = 20_000;
 
 function booksOf(dbos: Dbos): Pick<FleetQueue, "over" | "forget" | "inHand" | "giveBack"> {
   const bare = { loadInput: false, loadOutput: false };

@@ -1,0 +1,171 @@
+/**
+ * Workers in processes and clones of their own, a real PostgreSQL between them, and everything that can go wrong there:
+ * killed, stopped and woken, the server restarted as after a crash, the network cut. Every story must end as it does on
+ * one machine. `REMAND_FLEET_STORIES=200 REMAND_FLEET_KILLS=30 REMAND_FLEET_RESTARTS=5` is the long form.
+ */
+import { spawnSync } from "node:child_process";
+import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { isSettled } from "../../src/compose/fleet-settled.ts";
+import { createHost } from "../../src/compose/host.ts";
+import type { RunState } from "../../src/domain/run-state.ts";
+import { evolve } from "../../src/policy/evolve.ts";
+import { EMPTY_RUN } from "../../src/policy/new-state.ts";
+import type { Stored } from "../../src/ports/journal.ts";
+import { entries } from "../../src/stdx/sorted-map.ts";
+import { startProxy } from "../postgres/proxy.ts";
+import { startPostgres, type PostgresServer } from "../postgres/server.ts";
+import { chance } from "../simulation/chance.ts";
+import { fleetProject } from "./fleet-project.ts";
+import { MAIN, startWorker, type FleetWorker } from "./fleet-workers.ts";
+
+const STORIES = Number(process.env["REMAND_FLEET_STORIES"] ?? 9);
+const KILLS = Number(process.env["REMAND_FLEET_KILLS"] ?? 4);
+const RESTARTS = Number(process.env["REMAND_FLEET_RESTARTS"] ?? 1);
+const WORKERS = 3;
+
+let server: PostgresServer;
+beforeAll(async () => void (server = await startPostgres()));
+afterAll(() => server.stop());
+
+interface Seen {
+  readonly state: RunState;
+  readonly lines: readonly Stored[];
+}
+
+async function seen(root: string, db: string | null): Promise<Seen | null> {
+  const host = createHost(process.env);
+  const look = await (db === null ? host : host.at(db)).look(root);
+  if (look === null) return null;
+  try {
+    const lines: Stored[] = [];
+    for await (const line of look.lines(0)) lines.push(line);
+    return { state: look.state, lines };
+  } finally {
+    await look.close();
+  }
+}
+
+/** How every story ended, without what a restart may change. */
+function outcome({ state }: Seen): Record<string, unknown> {
+  const stories: Record<string, unknown> = {};
+  for (const [id, story] of entries(state.stories))
+    stories[id] = {
+      ending: story.ending?.how ?? null,
+      asks: story.escalation?.reason.type ?? null,
+      failures: story.gates.checks?.failuresEver,
+      trees: story.attempts.filter(({ outcome: how }) => how === "ready").map(({ tree }) => tree),
+    };
+  return stories;
+}
+
+/** At no line of the journal more runs at once than may, and no attempt ends twice. */
+function checkLines(lines: readonly Stored[]): void {
+  let run = EMPTY_RUN;
+  const most = { developers: 0, checks: 0 };
+  for (const line of lines) {
+    run = evolve(run, line);
+    for (const lane of ["developers", "checks"] as const) most[lane] = Math.max(most[lane], run.busy[lane]);
+  }
+  expect(most.developers).toBeLessThanOrEqual(run.policy!.concurrency.developers);
+  expect(most.checks).toBeLessThanOrEqual(run.policy!.concurrency.checks);
+  const finished = lines.flatMap(({ story, event }) =>
+    event.type === "attempt.finished" ? [`${story} ${event.attempt}`] : [],
+  );
+  expect(new Set(finished).size).toBe(finished.length);
+}
+
+async function untilSettled(root: string, db: string, workers: readonly FleetWorker[]): Promise<void> {
+  for (const deadline = Date.now() + 150_000; ; await sleep(500)) {
+    const now = await seen(root, db).catch(() => null);
+    const count = now === null ? 0 : [...entries(now.state.stories)].length;
+    if (now !== null && count === STORIES && isSettled(now.state, Date.now())) return;
+    if (Date.now() > deadline) throw new Error(workers.map(({ name, said }) => `${name}:\n${said()}`).join("\n\n"));
+  }
+}
+
+/** Processes that work in the folder, whoever started them. */
+function strays(folder: string): string[] {
+  return readdirSync("/proc").filter((pid) => {
+    try {
+      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(folder);
+    } catch {
+      return false;
+    }
+  });
+}
+
+describe("a fleet", () => {
+  test(
+    `${STORIES} stories, ${WORKERS} workers, everything goes wrong: it ends as on one machine`,
+    { timeout: 600_000 },
+    async () => {
+      const project = fleetProject(STORIES);
+      try {
+        const alone = spawnSync(process.execPath, [MAIN, "run", "--reporter", "minimal"], {
+          cwd: project.checkout,
+          encoding: "utf8",
+        });
+        expect(alone.status, alone.stdout + alone.stderr).toBe(4);
+        const expected = outcome((await seen(project.checkout, null))!);
+
+        const db = await server.newDatabase();
+        const proxy = await startProxy(server.port);
+        const workers = Array.from({ length: WORKERS }, (_, n) =>
+          startWorker(`w${n}`, { ...project, db: n === 0 ? proxy.url(db) : db }),
+        );
+        const disturbing = disturb(workers, proxy);
+        await untilSettled(project.checkout, db, workers);
+        const felt = await disturbing;
+        const found = (await seen(project.checkout, db))!;
+        const ends = await Promise.all(workers.map((worker) => worker.drain()));
+        await proxy.close();
+        const said = workers.map((worker) => `${worker.name}:\n${worker.said()}`).join("\n");
+        expect(outcome(found), said).toEqual(expected);
+        checkLines(found.lines);
+        expect(ends, said).toEqual(workers.map(() => 0));
+        const verified = spawnSync(process.execPath, [MAIN, "verify", "--db", db], {
+          cwd: project.checkout,
+          encoding: "utf8",
+        });
+        expect(verified.status, verified.stdout + verified.stderr).toBe(0);
+        expect(strays(project.folder)).toEqual([]);
+        const interrupted = found.lines.filter(({ event }) => event.type === "work.interrupted").length;
+        const silent = [...said.matchAll(/silent for (\d+) ms/g)].map(([, ms]) => Number(ms));
+        console.log(
+          `${felt}; ${interrupted} things interrupted, ${found.lines.length} lines; places taken after ${silent.join(", ")} ms`,
+        );
+        expect(interrupted).toBeGreaterThan(0);
+      } finally {
+        rmSync(project.folder, { recursive: true, force: true });
+      }
+    },
+  );
+});
+
+/** Kills, stops, restarts and cuts, one after the other, while the stories are worked on. Says what it did. */
+async function disturb(
+  workers: readonly FleetWorker[],
+  proxy: Awaited<ReturnType<typeof startProxy>>,
+): Promise<string> {
+  await sleep(3000);
+  const victim = (n: number): FleetWorker => workers[Math.floor(chance("victim", n) * workers.length)]!;
+  for (let n = 0; n < KILLS; n++) {
+    victim(n).kill();
+    await sleep(500 + 1500 * chance("pause", n));
+    if (n % Math.ceil(KILLS / RESTARTS) === 0) await server.restart("immediate");
+    if (n % 4 === 2) {
+      const sleeper = victim(n + 100);
+      sleeper.stop("SIGSTOP");
+      await sleep(7000);
+      sleeper.stop("SIGCONT");
+    }
+    if (n % 8 === 3) {
+      proxy.network("freeze");
+      await sleep(10_000);
+      proxy.network("well");
+    }
+  }
+  return `${KILLS} kills, ${RESTARTS} restarts of the server`;
+}

@@ -54,6 +54,23 @@ async function expectSeen(what: Locator, timeout = 15_000): Promise<void> {
   expect(await what.isVisible()).toBe(true);
 }
 
+/** In the light, in the dark, and as wide as a phone. */
+async function expectAccessible(): Promise<void> {
+  const wide = page.viewportSize()!;
+  for (const [colorScheme, size] of [
+    ["light", wide],
+    ["dark", wide],
+    ["dark", { width: 360, height: 740 }],
+  ] as const) {
+    await page.emulateMedia({ colorScheme });
+    await page.setViewportSize(size);
+    expect(await complaints(page)).toEqual([]);
+    expect(await page.evaluate<number>("document.documentElement.scrollWidth - innerWidth")).toBeLessThanOrEqual(0);
+  }
+  await page.emulateMedia({ colorScheme: "light" });
+  await page.setViewportSize(wide);
+}
+
 function said(child: ChildProcess, words: string): Promise<void> {
   let text = "";
   return new Promise((done) => {
@@ -96,12 +113,12 @@ describe("a story", () => {
     await page.getByRole("button", { name: "Hold it", exact: true }).click();
     await expectSeen(page.getByText("Held: nothing runs for it, and nothing new starts."));
     await expectSeen(page.getByRole("button", { name: "Let it go on" }));
-    expect(await complaints(page)).toEqual([]);
+    await expectAccessible();
 
     await dispute();
     await expectSeen(page.getByText("ada says dispute: the filter drops it").first());
     await expectSeen(page.getByRole("heading", { name: "Answered, and not begun" }));
-    expect(await complaints(page)).toEqual([]);
+    await expectAccessible();
     await page.getByRole("button", { name: "Take it back" }).click();
     await expectSeen(page.getByText("Taken back: count-words stands as it did before."));
     await expectSeen(page.getByText("Needs you."));
@@ -151,6 +168,6 @@ describe("five thousand stories", () => {
     await expectSeen(page.getByText("101 to 111 of 111", { exact: true }));
     await page.getByLabel("Column").selectOption("accepted");
     await expectSeen(page.getByText("No story matches"));
-    expect(await complaints(page)).toEqual([]);
+    await expectAccessible();
   }, 60_000);
 });

@@ -74,6 +74,8 @@ describe("the dashboard", () => {
     await expectSeen(question.getByText("which separator does the importer want"));
     await expectSeen(question.getByText("Attempt 3: Escaped the quotes in them."));
     await expectSeen(question.getByText(/goes into the next brief.*Costs: about \$/));
+    // Here with two questions at once, which are alike in everything but their words.
+    expect(await complaints(page)).toEqual([]);
   });
 
   test("filters stories, as cards and as a list", async () => {
@@ -223,6 +225,7 @@ describe("every page", () => {
     ["/inbox", "main .empty, .question"],
     ["/story/cap-the-wait", ".timeline li"],
     ["/story/hostile", ".timeline li"],
+    ["/story/old-idea", ".tools button"],
     ["/story/cap-the-wait/diff", ".hunk"],
     ["/ledger", ".chart"],
     ["/trail", ".raw"],

@@ -77,18 +77,16 @@ function Question({ item, onAnswered }: { readonly item: InboxEntry; onAnswered(
       </dl>
       <Tried item={item} />
       {findings.length > 0 && (
-        <section aria-label="What was found">
-          <ul class="findings">
-            {findings.slice(0, 10).map((finding) => (
-              <li key={finding.id}>
-                <p class="muted">
-                  {finding.severity} · {finding.source}
-                </p>
-                <p>{findingText(finding, 400)}</p>
-              </li>
-            ))}
-          </ul>
-        </section>
+        <ul class="findings" aria-label="What was found">
+          {findings.slice(0, 10).map((finding) => (
+            <li key={finding.id}>
+              <p class="muted">
+                {finding.severity} · {finding.source}
+              </p>
+              <p>{findingText(finding, 400)}</p>
+            </li>
+          ))}
+        </ul>
       )}
       <AnswerForm
         about={item.id}

@@ -103,7 +103,8 @@ function sharedPlaces(root: string, folder: StateFolder, plan: RunPlan, at: { re
       clone: clones.get(root)!,
       standingOf: (story) => {
         const state = at.ledger === null ? undefined : lookup(at.ledger.state().stories, story, byText);
-        return { commit: state?.commit || null, run: state?.running?.seq ?? null };
+        const isOver = state !== undefined && state.ending !== null;
+        return { commit: state?.commit || null, run: state?.running?.seq ?? null, isOver };
       },
     },
   );

@@ -16,6 +16,7 @@ import { gitIn, makeRepository, write, type TestRepository } from "./git-reposit
 export interface TestJournal {
   readonly commits: Map<StoryId, string>;
   readonly runs: Map<StoryId, number>;
+  readonly over: Set<StoryId>;
   /** Something begins for a story. */
   begin(story: StoryId): number;
   /** It has ended, and the story is at that commit now. */
@@ -86,6 +87,7 @@ export function makeJournal(): TestJournal {
   return {
     commits,
     runs,
+    over: new Set(),
     begin(story) {
       runs.set(story, ++seq);
       return seq;
@@ -107,7 +109,11 @@ function machineOf(name: string, clone: Clone, env: Readonly<Record<string, stri
     { root: clone.root, state: join(clone.root, ".remand"), env },
     {
       clone,
-      standingOf: (story) => ({ commit: journal.commits.get(story) ?? null, run: journal.runs.get(story) ?? null }),
+      standingOf: (story) => ({
+        commit: journal.commits.get(story) ?? null,
+        run: journal.runs.get(story) ?? null,
+        isOver: journal.over.has(story),
+      }),
     },
   );
   return {

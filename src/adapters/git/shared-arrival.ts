@@ -1,4 +1,5 @@
 import { RemandError } from "../../domain/error.ts";
+import type { StoryId } from "../../domain/ids.ts";
 import { line, type Repository } from "./repository.ts";
 import type { Clone } from "./shared-clone.ts";
 import { fetchCommit } from "./shared-commits.ts";
@@ -12,7 +13,7 @@ import type { Sharing } from "./worktrees.ts";
  * While one and the same run goes on, a place is left as that run has it. Whoever comes to it for anything else finds
  * what the journal says, whatever an earlier run left there.
  */
-export function sharingOf(clone: Clone, byJournal: StandingOf): Sharing {
+export function sharingOf(clone: Clone, byJournal: StandingOf, leaving: ReadonlySet<StoryId>): Sharing {
   const target = remoteTarget(clone);
 
   async function arrive(repository: Repository, site: Site): Promise<void> {
@@ -35,6 +36,7 @@ export function sharingOf(clone: Clone, byJournal: StandingOf): Sharing {
   return {
     target,
     async visit(repository, site, work) {
+      if (leaving.has(site.story) && byJournal(site.story).isOver === true) return work();
       const run = runKey(byJournal(site.story));
       if (run === null || (await runIn(site)) !== run) await arrive(repository, site);
       const result = await work();

@@ -6,6 +6,8 @@ export interface JournalStanding {
   readonly commit: string | null;
   /** The event with which that began which runs for it now (`running.seq`); `null` where nothing runs. */
   readonly run: number | null;
+  /** It has ended, here or elsewhere: its place on this machine serves nobody any more. */
+  readonly isOver?: boolean;
 }
 
 /** From the folded state, asked anew each time. */

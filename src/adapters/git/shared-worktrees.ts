@@ -1,6 +1,7 @@
-import { realpath } from "node:fs/promises";
+import { readdir, realpath } from "node:fs/promises";
+import { join } from "node:path";
 import { RemandError } from "../../domain/error.ts";
-import type { StoryId } from "../../domain/ids.ts";
+import { storyId, STORY_ID_PATTERN, type StoryId } from "../../domain/ids.ts";
 import type { Integration } from "../../ports/integration.ts";
 import type { Laboratory } from "../../ports/laboratory.ts";
 import type { Kept, Workspace } from "../../ports/workspace.ts";
@@ -69,6 +70,8 @@ interface Ground extends SharedOptions {
   pushed<K extends Kept>(story: StoryId, kept: K): Promise<K>;
   /** Reads, and where something is not here, once more when it is. */
   reading<T>(story: StoryId, names: readonly string[], read: () => Promise<T>): Promise<T>;
+  /** Takes away the places of stories that have ended on another machine. */
+  leaveOver(): Promise<void>;
   /** Has the branch on the remote be what the journal says. `false` where it has gone further. */
   show(story: StoryId, patience: "patient" | "once"): Promise<boolean>;
 }
@@ -77,9 +80,10 @@ function groundOf(options: Omit<WorktreeOptions, "base" | "remote">, shared: Sha
   const { clone, standingOf } = shared;
   const { remote, branch } = clone;
   const repositoryNow = repositoryOpener(options.root, options.env);
+  const leaving = new Set<StoryId>();
   const inner = createWorktrees(
     { ...options, base: trackingRef(branch), remote: remote.name },
-    sharingOf(clone, standingOf),
+    sharingOf(clone, standingOf, leaving),
   );
   /** What this process has seen the branches on the remote be. */
   const shown = new Map<StoryId, string>();
@@ -108,6 +112,16 @@ function groundOf(options: Omit<WorktreeOptions, "base" | "remote">, shared: Sha
         return read();
       }
     },
+    async leaveOver() {
+      for (const name of await readdir(join(options.state, "worktrees"))) {
+        const story = STORY_ID_PATTERN.test(name) ? storyId(name) : null;
+        if (story === null || standingOf(story).isOver !== true) continue;
+        // Whoever ended it has shown it on the remote: here there is nothing to fetch or to push.
+        leaving.add(story);
+        await inner.dispose(story).catch(unlessOurs);
+        leaving.delete(story);
+      }
+    },
     async show(story, patience) {
       const { commit } = standingOf(story);
       if (commit === null) return false;
@@ -131,7 +145,9 @@ function workspaceOn(ground: Ground): Workspace {
   return {
     isHere,
     async prepare(story) {
+      const isNew = !(await isMade(await ground.site(story)));
       const place = await inner.prepare(story);
+      if (isNew) await ground.leaveOver();
       // People look at the branch, machines do not: that it cannot be shown just now keeps nobody from working.
       if (place.commit !== place.base) await ground.show(story, "once").catch(unlessOurs);
       return place;

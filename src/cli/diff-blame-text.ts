@@ -1,5 +1,6 @@
 import { plainText } from "../stdx/plain-text.ts";
 import type { DiffDocument, DiffFile, ShownLine } from "../views/diff-document.ts";
+import { whoseText } from "../views/whose.ts";
 import type { Paint } from "./terminal-kind.ts";
 
 /** A diff in which each line says which attempt wrote it, what was found there, and what was blamed. */
@@ -31,9 +32,11 @@ function shown(line: ShownLine, paint: Paint): string[] {
   const colour = line.kind === "added" ? paint.good(text) : line.kind === "removed" ? paint.bad(text) : text;
   return [
     `${paint.dim(who)} ${colour}`,
-    ...line.blames.map((mark) =>
-      paint.warn(`     └ blamed by ${mark.gate}, ${mark.basis}: ${plainText(mark.explanation)}`),
-    ),
+    ...line.blames.map((mark) => {
+      const whose = whoseText(mark);
+      const by = whose === "" ? "" : ` (${plainText(whose)})`;
+      return paint.warn(`     └ blamed by ${mark.gate}, ${mark.basis}: ${plainText(mark.explanation)}${by}`);
+    }),
     ...line.findings.map((card) => paint.warn(`     └ ${card.severity}: ${plainText(card.message)}`)),
   ];
 }

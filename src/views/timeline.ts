@@ -2,6 +2,7 @@ import type { Recorded } from "../domain/event.ts";
 import { eventWords } from "./event-words.ts";
 import { reasonsOf } from "./finding-text.ts";
 import type { Mark } from "./glyphs.ts";
+import { whoseText } from "./whose.ts";
 import { shortLine } from "./words.ts";
 
 /** One thing that happened to a story, with what belongs to it below. */
@@ -37,9 +38,11 @@ export function timelineOf(lines: readonly Recorded[]): TimelineEntry[] {
       case "blame.found":
         return entry(
           "note",
-          event.blame.suspects
-            .slice(0, 3)
-            .map((suspect) => `${suspect.file}:${suspect.line}  ${shortLine(suspect.change, 120)}`),
+          event.blame.suspects.slice(0, 3).map((suspect) => {
+            const whose = whoseText(suspect);
+            const change = shortLine(suspect.change, 120);
+            return `${suspect.file}:${suspect.line}  ${change}${whose === "" ? "" : ` (${shortLine(whose, 80)})`}`;
+          }),
         );
       case "work.sent-back":
         return entry("sent-back");

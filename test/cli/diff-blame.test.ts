@@ -23,6 +23,9 @@ const mark = {
   gate: "checks",
   basis: "proven",
   explanation: "without it the tests pass",
+  attempt: 2,
+  role: "developer",
+  phase: "implement",
 } as ShownLine["blames"][number];
 
 const document: DiffDocument = {
@@ -56,7 +59,7 @@ test("each line says which attempt wrote it, what was found there, and what was 
       "     - two",
       "    ⋯",
       "  #2 + three",
-      "     └ blamed by checks, proven: without it the tests pass",
+      "     └ blamed by checks, proven: without it the tests pass (attempt 2 by developer in implement)",
       "     └ major: no name",
       "",
       "x.png  +0 −0",

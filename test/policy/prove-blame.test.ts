@@ -158,6 +158,26 @@ describe("several culprits", () => {
   });
 });
 
+describe("half of a change", () => {
+  test("that fails in another way, beside a cause that explains the failure alone, is not proven to be one", () => {
+    const oracle: Oracle = (applied) => (applied.has(3) ? "fail-same" : applied.has(9) ? "fail-other" : "pass");
+    const says: Signature = (applied) => (applied.has(3) ? "None != 3" : "another");
+    const { answer } = prove(inputOf(16), oracle, says);
+    expect({ ...answer, hunks: sorted(answer.hunks) }).toMatchObject({ kind: "multi", proven: false, hunks: [3, 9] });
+  });
+
+  test("that uses a value as what it is not says nothing, unless that is what was recorded", () => {
+    const recorded = { ...failureOf("AssertionError: None != 3"), test: "t", errorType: "AssertionError" };
+    const misfit = { ...recorded, message: "TypeError: 'int' object is not callable", errorType: "TypeError" };
+    const read = (failure: Failure) => ({ runners: [], failures: [failure], ranTests: true, isTruncated: false });
+    const outcome = (before: Failure, now: Failure) =>
+      outcomeOf(groupsOf(read(before)), { passed: false, timedOut: false, reading: read(now), tookMs: 1 }).outcomes[0];
+    expect(outcome(recorded, misfit)).toBe("cannot-apply");
+    expect(outcome(recorded, { ...recorded, message: "AssertionError: 4 != 3" })).toBe("fail-other");
+    expect(outcome({ ...misfit, message: "TypeError: 'str' object is not callable" }, misfit)).toBe("fail-other");
+  });
+});
+
 describe("what was read of the failures may not be all of them", () => {
   test("a cause is not proven while something else that passes on the base still fails without it", () => {
     const oracle: Oracle = (applied) => failsIf(applied.has(3));

@@ -65,6 +65,12 @@ export function* provenCause(search: Search): Asking<Cause> {
   }
   const { culprits, taken } = split;
   const kind = culprits.length > 1 ? "multi" : "culprit";
+  if (!split.isSure)
+    return ranked(
+      kind,
+      "the tests pass only without all of them, but some fail by themselves in another way",
+      culprits,
+    );
   const alone = yield* outcomeOnBase(search, culprits);
   if (alone === "fail-same") return yield* confirmed(search, { kind, culprits, taken, surroundings: [] });
   const context = yield* contextFor(search, culprits);
@@ -90,11 +96,12 @@ export function* provenCause(search: Search): Asking<Cause> {
  * cannot be there alone while others fail by themselves, only has to go along. `null`: no run can tell.
  */
 function* distilled(search: Search, removal: readonly number[]): Asking<Split | null> {
-  if (removal.length === 1) return { culprits: removal, taken: [] };
+  if (removal.length === 1) return { culprits: removal, taken: [], isSure: true };
   if (removal.length > 2 * MOST_TOGETHER) return null;
   const culprits: number[] = [];
   const taken: number[] = [];
   const unclear: number[] = [];
+  const strangers: number[] = [];
   for (const id of removal) {
     const others = removal.filter((each) => each !== id);
     const within = yield* outcomeWithout(search, others);
@@ -103,20 +110,26 @@ function* distilled(search: Search, removal: readonly number[]): Asking<Split | 
       continue;
     }
     const alone = yield* outcomeOnBase(search, [id]);
-    if (alone === "fail-same" || (alone === "fail-other" && within === "fail-other" && failsAlike(search, others, id)))
+    if (alone === "fail-same") culprits.push(id);
+    else if (alone === "fail-other" && within === "fail-other" && failsAlike(search, others, id)) {
       culprits.push(id);
-    else if (alone === "pass") taken.push(id);
+      strangers.push(id);
+    } else if (alone === "pass") taken.push(id);
     else unclear.push(id);
   }
   if (culprits.length === 0 || culprits.length > MOST_TOGETHER) return null;
   if (taken.length > 0 && (yield* outcomeOnBase(search, taken)) !== "pass") return null;
   if (unclear.length > 0 && (yield* outcomeOnBase(search, culprits)) !== "fail-same") return null;
-  return { culprits, taken: [...taken, ...unclear] };
+  // Where some explain the failure by themselves, one that fails in another way may be half of a change and no cause.
+  const isSure = strangers.length === 0 || strangers.length === culprits.length;
+  return { culprits, taken: [...taken, ...unclear], isSure };
 }
 
 interface Split {
   readonly culprits: readonly number[];
   readonly taken: readonly number[];
+  /** Does each of them have a part in the failure as it was recorded? */
+  readonly isSure: boolean;
 }
 
 /** Does a hunk fail in one way, with the other suspects out of the iteration and alone on the base? */

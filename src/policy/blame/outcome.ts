@@ -69,8 +69,17 @@ function outcomeOfGroup({ failures }: FailureGroup, run: CheckRun): { outcome: O
       );
     return isLost || ranTests === false ? nothing : { outcome: "pass", signature: null };
   }
-  if (mine.every(isBroken)) return nothing;
-  return { outcome: "fail-other", signature: sayingOf(mine.find((failure) => !isBroken(failure))!) };
+  const kinds = new Set(failures.map(({ errorType }) => errorType));
+  const other = mine.find((failure) => !isBroken(failure) && !isMisfit(failure, kinds));
+  return other === undefined ? nothing : { outcome: "fail-other", signature: sayingOf(other) };
+}
+
+/** A value that is used as what it is not, where that was not what failed: the other half of its change is missing. */
+function isMisfit({ errorType, message }: Failure, recorded: ReadonlySet<string | null>): boolean {
+  if (recorded.has(errorType)) return false;
+  return /object is not (?:callable|subscriptable|iterable)|object does not support|unsupported operand type|object cannot be interpreted|cannot unpack|not enough values to unpack|too many values to unpack|is not iterable|Cannot (?:read|set) propert|Cannot destructure/.test(
+    message,
+  );
 }
 
 /** Half of a change fails like this: something is used that is not there, or not as it was. */

@@ -80,13 +80,32 @@ function pieces(answer: Answer, model: string): readonly StreamEvent[] {
   const response = responseOf(answer, model, item);
   return [
     { type: "response.created", response: { ...response, status: "in_progress", output: [], usage: null } },
-    { type: "response.output_item.added", output_index: 0, item: { ...item, status: "in_progress" } },
+    {
+      type: "response.output_item.added",
+      output_index: 0,
+      item: { ...item, ...emptied(answer), status: "in_progress" },
+    },
+    { ...deltaOf(answer), item_id: item["id"], output_index: 0 },
     { type: "response.output_item.done", output_index: 0, item },
     { type: "response.completed", response },
   ];
 }
 
-function itemOf(answer: Answer): object {
+/** What an item is before its first piece has come. */
+function emptied(answer: Answer): object {
+  if (!("calls" in answer)) return { content: [] };
+  return typeof answer.input === "string" ? { input: "" } : { arguments: "" };
+}
+
+function deltaOf(answer: Answer): StreamEvent {
+  if ("says" in answer) return { type: "response.output_text.delta", content_index: 0, delta: answer.says };
+  if ("refuses" in answer) return { type: "response.refusal.delta", content_index: 0, delta: answer.refuses };
+  return typeof answer.input === "string"
+    ? { type: "response.custom_tool_call_input.delta", delta: answer.input }
+    : { type: "response.function_call_arguments.delta", delta: JSON.stringify(answer.input) };
+}
+
+function itemOf(answer: Answer): Readonly<Record<string, unknown>> {
   if (!("calls" in answer)) {
     const content =
       "says" in answer
@@ -94,11 +113,11 @@ function itemOf(answer: Answer): object {
         : { type: "refusal", refusal: answer.refuses };
     return { type: "message", id: newId("msg"), role: "assistant", status: "completed", content: [content] };
   }
-  const call_id = newId("call");
+  const call = { call_id: newId("call"), status: "completed" };
   if (typeof answer.input === "string")
-    return { type: "custom_tool_call", id: newId("ctc"), call_id, name: answer.calls, input: answer.input };
+    return { type: "custom_tool_call", id: newId("ctc"), ...call, name: answer.calls, input: answer.input };
   // A server's tools are in a namespace of their own.
   const [, namespace, name = answer.calls] = /^(mcp__[a-z]+)__(.+)$/.exec(answer.calls) ?? [];
   const place = namespace === undefined ? { name } : { name, namespace };
-  return { type: "function_call", id: newId("fc"), call_id, ...place, arguments: JSON.stringify(answer.input) };
+  return { type: "function_call", id: newId("fc"), ...call, ...place, arguments: JSON.stringify(answer.input) };
 }

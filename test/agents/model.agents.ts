@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createModelAgent } from "../../src/adapters/agents/model-agent.ts";
+import { loadPackage, makerIn, settingsFor } from "../../src/adapters/agents/model-provider.ts";
 import type { AgentRequest, AgentResult } from "../../src/ports/agent.ts";
 import { startModelServer, type ModelServer } from "../../src/testing/model-server.ts";
 import { describeAgent } from "../contract/agent.ts";
@@ -33,6 +34,15 @@ const MODELS = [
   ["openai-compatible/qwen3-coder", "openai-chat"],
   ["google/gemini-3-pro", "gemini"],
 ] as const;
+
+interface Streaming {
+  streamText(options: object): {
+    readonly text: Promise<string>;
+    readonly usage: Promise<object>;
+    readonly toolCalls: Promise<readonly object[]>;
+  };
+  jsonSchema(schema: object): unknown;
+}
 
 const TROUBLES: Hands["troubles"] = {
   auth: { fails: 401 },
@@ -92,6 +102,21 @@ describe.each(MODELS)("real ai, %s", (model, api) => {
     expect(server.requests).toMatchObject([{ api, model: model.split("/")[1], prompt: "review it" }]);
     expect(server.requests[0]!.form).toMatchObject({ required: ["passed"] });
     expect(server.unexpected).toEqual([]);
+  });
+
+  test("the same answer is understood in pieces, and so is a call of a tool", async () => {
+    const [provider = "", name = ""] = model.split("/");
+    const root = clientRoot("model");
+    const { streamText, jsonSchema } = loadPackage(root, "ai") as unknown as Streaming;
+    const made = makerIn(loadPackage(root, `@ai-sdk/${provider}`))!(settingsFor(provider, source()))(name);
+    const tools = { look: { description: "looks", inputSchema: jsonSchema({ type: "object", properties: {} }) } };
+    server.script([{ says: "it is well" }, { calls: "look", input: { at: "it" } }]);
+    const said = streamText({ model: made, prompt: "how is it?", maxRetries: 0 });
+    expect(await said.text).toBe("it is well");
+    expect(await said.usage).toMatchObject({ totalTokens: 1000 });
+    const called = streamText({ model: made, prompt: "look at it", tools, maxRetries: 0 });
+    expect(await called.toolCalls).toMatchObject([{ toolName: "look", input: { at: "it" } }]);
+    expect(server.requests.map(({ tools: names }) => names)).toEqual([[], ["look"]]);
   });
 
   test("an answer that is not in the form is a failure, and was paid for", async () => {

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openClone, type Clone, type CloneOptions } from "../../src/adapters/git/shared-clone.ts";
@@ -137,21 +137,43 @@ describe("a clone", () => {
     await fleet.machine("one", { remote: shallow });
   });
 
-  test("keeps large files as pointers where the program that fetches them is missing", async () => {
-    const pointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${"a".repeat(64)}\nsize 5\n`;
-    fleet.origin.write(".gitattributes", "*.bin filter=lfs diff=lfs merge=lfs -text\n");
-    fleet.origin.write("big.bin", pointer);
-    fleet.origin.git("add", "--all");
-    fleet.origin.git("commit", "--quiet", "-m", "large");
-    fleet.origin.git("push", "--quiet", fleet.bare, "main");
-    const lfs = '[filter "lfs"]\n\tclean = git-lfs clean -- %f\n\tsmudge = git-lfs smudge -- %f\n\trequired = true\n';
-    write(fleet.origin.home, ".gitconfig", lfs);
-    const [one, two] = [await fleet.machine("one"), await fleet.machine("two")];
-    const other = pointer.replace("size 5", "size 6");
-    await one.attempt(STORY, 1, { "other.bin": other });
-    fleet.journal.begin(STORY);
-    const { path } = await two.work.prepare(STORY);
-    expect(filesIn(path)).toMatchObject({ "big.bin": `- ${pointer}`, "other.bin": `- ${other}` });
+  describe("of a project with large files", () => {
+    const pointer = (size: number): string =>
+      `version https://git-lfs.github.com/spec/v1\noid sha256:${"a".repeat(64)}\nsize ${size}\n`;
+    const filters = (program: string): string =>
+      `[filter "lfs"]\n\tclean = ${program} clean\n\tsmudge = ${program} smudge\n\trequired = true\n`;
+
+    beforeEach(() => {
+      fleet.origin.write(".gitattributes", "*.bin filter=lfs diff=lfs merge=lfs -text\n");
+      fleet.origin.write("big.bin", pointer(5));
+      fleet.origin.git("add", "--all");
+      fleet.origin.git("commit", "--quiet", "-m", "large");
+      fleet.origin.git("push", "--quiet", fleet.bare, "main");
+    });
+
+    test("keeps them as pointers where the program that fetches them is missing", async () => {
+      write(fleet.origin.home, ".gitconfig", filters("git-lfs"));
+      const [one, two] = [await fleet.machine("one"), await fleet.machine("two")];
+      await one.attempt(STORY, 1, { "other.bin": pointer(6) });
+      fleet.journal.begin(STORY);
+      const { path } = await two.work.prepare(STORY);
+      expect(filesIn(path)).toMatchObject({ "big.bin": `- ${pointer(5)}`, "other.bin": `- ${pointer(6)}` });
+    });
+
+    test("has that program send them before the commits that point to them; what it refuses is an error", async () => {
+      const { home, env } = fleet.origin;
+      // A stand-in that passes files on as they are, and notes what it was asked to send.
+      const script = `#!/bin/sh\ncase "$1" in\n  clean|smudge) cat ;;\n  push) echo "$2 $3" >>"${home}/sent"; test ! -e "${home}/full" ;;\nesac\n`;
+      write(home, "bin/git-lfs", script);
+      chmodSync(join(home, "bin/git-lfs"), 0o755);
+      write(home, ".gitconfig", filters(join(home, "bin/git-lfs")));
+      const one = await fleet.machine("one", { env: { ...env, PATH: `${home}/bin:${env["PATH"]}` } });
+      const { commit } = await one.attempt(STORY, 1, { "other.bin": pointer(6) });
+      expect(readFileSync(join(home, "sent"), "utf8")).toBe(`origin ${commit}\n`);
+      write(home, "full", "");
+      await expect(one.attempt(STORY, 2, { "other.bin": pointer(7) })).rejects.toThrow(/large files could not be sent/);
+      expect(fleet.refs("refs/remand/attempts")).toEqual([`refs/remand/attempts/S-1/${commit}`]);
+    });
   });
 });
 

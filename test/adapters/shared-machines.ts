@@ -69,7 +69,7 @@ export function makeFleet(files: Readonly<Record<string, string>> = { "a.txt": "
     async machine(name, options = {}, own = journal) {
       const { env, home } = origin;
       const clone = await openClone({ remote: bare, folder: join(home, name), env, waitsMs: [10, 20, 40], ...options });
-      const machine = machineOf(name, clone, env, own);
+      const machine = machineOf(name, clone, options.env ?? env, own);
       machines.push(machine);
       return machine;
     },

@@ -17,6 +17,8 @@ export interface Remote {
   list(patterns: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** What became of each ref. */
   push(pushes: readonly Push[], patience?: "patient" | "once"): Promise<ReadonlyMap<string, Pushed>>;
+  /** Sends the large files that a commit points to, by git-lfs. */
+  sendLargeFiles(commit: string): Promise<void>;
 }
 
 export interface Push {
@@ -72,6 +74,11 @@ export function createRemote(options: RemoteOptions): Remote {
       const what = "the work could not be sent";
       const answer = await call(what, [...PUSH, ...leases, "--", REMOTE_NAME, ...specs], patience);
       return pushedIn(answer, (words) => remoteError(what, login.address, words));
+    },
+    async sendLargeFiles(commit) {
+      const what = "large files could not be sent";
+      const { exitCode, stdout, stderr } = await call(what, ["lfs", "push", REMOTE_NAME, commit]);
+      if (exitCode !== 0) throw remoteError(what, login.address, `${stdout}\n${stderr}`);
     },
   };
 }

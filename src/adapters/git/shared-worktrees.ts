@@ -10,6 +10,7 @@ import { sharingOf } from "./shared-arrival.ts";
 import { pruneAttempts, showBranch } from "./shared-branch.ts";
 import type { Clone } from "./shared-clone.ts";
 import { attemptRef, fetchCommit, fetchObjects, type Fetching } from "./shared-commits.ts";
+import { createLargeFiles } from "./shared-large-files.ts";
 import { trackingRef } from "./shared-follow.ts";
 import { noteRun, runIn } from "./shared-place.ts";
 import { runKey, type StandingOf } from "./shared-standing.ts";
@@ -81,6 +82,7 @@ function groundOf(options: Omit<WorktreeOptions, "base" | "remote">, shared: Sha
   const { remote, branch } = clone;
   const repositoryNow = repositoryOpener(options.root, options.env);
   const leaving = new Set<StoryId>();
+  const largeFiles = createLargeFiles();
   const inner = createWorktrees(
     { ...options, base: trackingRef(branch), remote: remote.name },
     sharingOf(clone, standingOf, leaving),
@@ -101,6 +103,7 @@ function groundOf(options: Omit<WorktreeOptions, "base" | "remote">, shared: Sha
       if (!(await isMade(await site(story)))) await inner.prepare(story);
     },
     async pushed(story, kept) {
+      await largeFiles.send(await fetching(), kept.commit);
       await remote.push([{ ref: attemptRef(story, kept.commit), commit: kept.commit }]);
       return kept;
     },

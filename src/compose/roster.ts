@@ -41,10 +41,12 @@ export async function rosterOf(root: string, plan: RunPlan, parts: Parts): Promi
   const roleFiles: Record<string, string> = {};
   for (const [role, agent] of Object.entries(brought)) agents[role] = { agent, model: null, reports: "exit", env: {} };
   for (const [role, agent] of Object.entries(config.agents)) {
-    // A role that only names who stands in for it is played by nobody itself.
-    const isPlayed = agent.use !== undefined || agent.command !== undefined;
-    if (Object.hasOwn(brought, role) || !isPlayed) continue;
+    if (Object.hasOwn(brought, role)) continue;
     const file = await roleFile(root, role, agent);
+    roleFiles[role] = file?.prompt ?? "";
+    // A role that only names who stands in for it is played by nobody itself; whoever does is told what it is told.
+    const isPlayed = agent.use !== undefined || agent.command !== undefined;
+    if (!isPlayed) continue;
     agents[role] = {
       agent: contentWith(pricedAgent(await agentOf(root, role, agent, config.env, parts), config.prices), file?.tools),
       // The config is this project's word; the role file may be anybody's.
@@ -52,7 +54,6 @@ export async function rosterOf(root: string, plan: RunPlan, parts: Parts): Promi
       reports: "exit",
       env: {},
     };
-    roleFiles[role] = file?.prompt ?? "";
   }
   return createRoster({ agents, roleFiles });
 }

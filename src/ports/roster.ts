@@ -3,8 +3,11 @@ import type { Agent } from "./agent.ts";
 
 /** Who plays which role. */
 export interface Roster {
-  /** `null` when nobody does: not configured, not installed. */
-  playing(role: RoleName): Promise<Player | null>;
+  /**
+   * `null` when nobody does: not configured, not installed. `standingInFor`: the role that was wanted, where this one
+   * takes its place: it is told what that role is told.
+   */
+  playing(role: RoleName, standingInFor?: RoleName): Promise<Player | null>;
 }
 
 export interface Player {

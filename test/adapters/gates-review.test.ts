@@ -255,6 +255,8 @@ describe("a reviewer that cannot be heard", () => {
       expect(judgement).toMatchObject({ result: "pass", stages: [{ reviewer: "developer" }] });
       // An author's own conversation is not where its work is reviewed.
       expect(asked.at(-1)).toMatchObject({ role: "developer", session: null });
+      // Who stands in for a role is told what that role is told.
+      expect(asked.at(-1)!.prompt).toContain("You are the critic.");
     }
   });
 

@@ -28,10 +28,16 @@ export function cast(acts: Readonly<Record<string, readonly Act[]>>, asked: Aske
     ]),
   );
   return {
-    playing: (role) =>
+    playing: (role, standingInFor = role) =>
       Promise.resolve(
         Object.hasOwn(agents, role)
-          ? { agent: agents[role]!, model: null, prompt: `You are the ${role}.`, reports: "signal" as const, env: {} }
+          ? {
+              agent: agents[role]!,
+              model: null,
+              prompt: `You are the ${standingInFor}.`,
+              reports: "signal" as const,
+              env: {},
+            }
           : null,
       ),
   };

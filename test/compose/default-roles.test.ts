@@ -89,6 +89,15 @@ describe("who plays a role", () => {
     expect((await roster.playing(roleName("painter")))!.prompt).toBe("");
   });
 
+  it("is told what the role is told that it stands in for, and else what its own role is told", async () => {
+    const roster = await rosterIn({}, { critic: { command: "true" }, "product-owner": { fallback: "critic" } });
+    expect(await roster.playing(roleName("product-owner"))).toBeNull();
+    const standing = await roster.playing(roleName("critic"), roleName("product-owner"));
+    expect(standing!.prompt).toContain("You answer for the story.");
+    const other = await roster.playing(roleName("critic"), roleName("painter"));
+    expect(other!.prompt).toContain("You are the critic.");
+  });
+
   it("is told what the project says where it says something", async () => {
     const roster = await rosterIn({ "critic.md": "---\nname: critic\nmodel: opus\n---\nOnly typos.\n" });
     expect(await roster.playing(roleName("critic"))).toMatchObject({ prompt: "Only typos.", model: "opus" });

@@ -22,9 +22,10 @@ export function createRoster({ agents, roleFiles, fallbackAgent }: RosterOptions
   const own = <T>(record: Readonly<Record<string, T>>, role: string): T | undefined =>
     Object.hasOwn(record, role) ? record[role] : undefined;
   return {
-    playing(role) {
+    playing(role, standingInFor = role) {
       const casting = own(agents, role) ?? fallbackAgent;
-      return Promise.resolve(casting === undefined ? null : { ...casting, prompt: own(roleFiles, role) ?? "" });
+      const prompt = own(roleFiles, standingInFor) || own(roleFiles, role) || "";
+      return Promise.resolve(casting === undefined ? null : { ...casting, prompt });
     },
   };
 }

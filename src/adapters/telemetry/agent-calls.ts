@@ -17,8 +17,8 @@ export interface CallParts {
 /** The same players, but each call of their agents is told, by the conventions for generative AI. */
 export function observedRoster(roster: Roster, parts: CallParts): Roster {
   return {
-    playing: async (role) => {
-      const player = await roster.playing(role);
+    playing: async (role, standingInFor) => {
+      const player = await roster.playing(role, standingInFor);
       return player === null ? null : { ...player, agent: observedAgent(player, role, parts) };
     },
   };

@@ -7,8 +7,7 @@ import type { Evidence } from "../../ports/evidence.ts";
 import type { GateRequest } from "../../ports/gate.ts";
 import type { Player, Roster } from "../../ports/roster.ts";
 import { readAgentAnswer } from "../../readers/agent-answer.ts";
-import { charactersLeftOut, fenced, grouped } from "../../writers/untrusted-text.ts";
-import { DIFF_CHARS } from "../../writers/prompts/sheet.ts";
+import { fenced } from "../../writers/untrusted-text.ts";
 import { writeClarificationPrompt } from "../../writers/prompts/clarification.ts";
 import { wordsOf } from "./reviewer-answer.ts";
 import { isGone, retryAtOf, troubleWith } from "./reviewer-trouble.ts";
@@ -35,8 +34,6 @@ export interface Question {
   /** May it go on with the conversation it had about this story? */
   readonly goesOn: boolean;
   readonly outputSchema: object | null;
-  /** The work that stands in the prompt, whole: a prompt cuts what is too long. */
-  readonly shows: string;
   write(rolePrompt: string, nonce: string, reader: Pick<Agent, "seesPromptAlone">): string;
   /** Does a FAIL say what to do about it, beyond the issues it lists? */
   hasMore?(words: string): boolean;
@@ -69,9 +66,7 @@ export async function askReviewer(reviewing: Reviewing, judging: Judging, questi
   for (const role of inTurn(question.wanted, fallback)) {
     const player = await reviewing.roster.playing(role, question.wanted);
     if (player === null) continue;
-    const { heard, isMissing } = tooLargeFor(player.agent, question)
-      ? { heard: unheard(role, tooLargeWords(role, question)), isMissing: true }
-      : await converse(reviewing, judging, question, { role, player });
+    const { heard, isMissing } = await converse(reviewing, judging, question, { role, player });
     if (!isMissing) return gone === null ? heard : together(gone, heard);
     gone = gone === null ? heard : together(gone, heard);
   }
@@ -83,14 +78,6 @@ export async function askReviewer(reviewing: Reviewing, judging: Judging, questi
     )
   );
 }
-
-/** Who sees nothing but the prompt would pass what it was never shown. */
-const tooLargeFor = ({ seesPromptAlone = false }: Agent, { shows }: Question): boolean =>
-  seesPromptAlone && charactersLeftOut(shows, DIFF_CHARS) > 0;
-
-const tooLargeWords = (role: RoleName, { shows }: Question): string =>
-  `${role} sees nothing but its prompt, and the work has ${grouped(shows.length)} characters of at most ` +
-  `${grouped(DIFF_CHARS)} — give the role, or its fallback, to an agent that can look for itself`;
 
 /** The role, then who stands in for it, and for that one. */
 export function* inTurn(role: RoleName, fallback: Readonly<Record<string, RoleName>>): Generator<RoleName> {

@@ -31,6 +31,8 @@ export interface Judging {
 export interface Question {
   readonly wanted: RoleName;
   readonly speaksAs: "critic" | "auditor";
+  /** The role whose part it is, where somebody else is wanted in its place from the start. */
+  readonly part?: RoleName;
   /** May it go on with the conversation it had about this story? */
   readonly goesOn: boolean;
   readonly outputSchema: object | null;
@@ -64,7 +66,7 @@ export async function askReviewer(reviewing: Reviewing, judging: Judging, questi
   const { fallback } = judging.request.roles;
   let gone: Heard | null = null;
   for (const role of inTurn(question.wanted, fallback)) {
-    const player = await reviewing.roster.playing(role, question.wanted);
+    const player = await reviewing.roster.playing(role, question.part ?? question.wanted);
     if (player === null) continue;
     const { heard, isMissing } = await converse(reviewing, judging, question, { role, player });
     if (!isMissing) return gone === null ? heard : together(gone, heard);

@@ -122,13 +122,14 @@ async function stagesOf({ roster }: ReviewOptions, request: GateRequest): Promis
       const original = last?.stages?.find(({ stage }) => stage === (name ?? "review"))?.reviewer;
       const configured = (name === null ? undefined : roles.stage[name]) ?? roles.critic;
       for (const role of [...(original === undefined ? [] : [original]), ...inTurn(configured, roles.fallback)])
-        if ((await roster.playing(role)) !== null) return { name, wanted: role };
-      return { name, wanted: configured };
+        if ((await roster.playing(role)) !== null) return { name, wanted: role, part: configured };
+      return { name, wanted: configured, part: configured };
     }),
   );
-  return cast.map(({ name, wanted }) => ({
+  return cast.map(({ name, wanted, part }) => ({
     name,
     wanted,
+    part,
     isPerspective,
     goesOn: cast.filter((other) => other.wanted === wanted).length === 1,
     earlier: {

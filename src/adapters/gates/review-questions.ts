@@ -54,6 +54,8 @@ export interface Stage {
   /** `null` where the gate has no parts. */
   readonly name: string | null;
   readonly wanted: RoleName;
+  /** The role whose part it is, whoever plays it. */
+  readonly part: RoleName;
   readonly goesOn: boolean;
   readonly isPerspective: boolean;
   readonly earlier: Earlier;
@@ -61,9 +63,10 @@ export interface Stage {
 
 /** Who raised findings looks at the fix; who has not seen the work, or has passed it, looks at the work. */
 export function reviewQuestion(request: GateRequest, material: ReviewMaterial, stage: Stage): Question {
-  const { earlier, wanted, goesOn } = stage;
+  const { earlier, wanted, part, goesOn } = stage;
   return {
     wanted,
+    part,
     speaksAs: "critic",
     goesOn,
     outputSchema: stage.isPerspective && earlier.findings.length === 0 ? verdictJsonSchema() : null,

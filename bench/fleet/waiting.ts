@@ -33,6 +33,14 @@ export async function measureWaiting(newDatabase: () => Promise<string>): Promis
       limit: 1,
     },
     {
+      name: `fleet: of that, for the ${waiting}`,
+      value: Math.max(0, many.workerPercent - none.workerPercent),
+      unit: "% of a core",
+      ratio: Math.max(0, many.workerPercent - none.workerPercent) / 2,
+      against: "2 %",
+      limit: 1,
+    },
+    {
       name: `fleet: the server beside ${waiting}`,
       value: many.serverPercent,
       unit: "% of a core",

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createLaboratory } from "../../src/adapters/git/laboratory.ts";
@@ -74,4 +74,30 @@ test("places of somebody who was killed are swept away", async () => {
   expect(existsSync(left)).toBe(false);
   expect(readdirSync(folder)).toHaveLength(2);
   await other.close();
+});
+
+test("what is installed in the checkout is there too, in every package, with or without a lockfile", async () => {
+  repository.write(".gitignore", "node_modules/\ncache/\n");
+  repository.write("package.json", '{ "workspaces": ["packages/*"] }\n');
+  repository.write("packages/own/index.js", "own\n");
+  repository.git("add", "--all");
+  repository.git("commit", "--quiet", "-m", "packages");
+  const { root, env } = repository;
+  repository.write("node_modules/far/index.js", "far\n");
+  repository.write("packages/own/node_modules/near/index.js", "near\n");
+  symlinkSync("../packages/own", join(root, "node_modules/own"));
+  const other = createLaboratory({ root, state: join(root, ".remand"), setup: null, share: null, env });
+  const place = await other.open({ signal: new AbortController().signal });
+  try {
+    const read = (path: string): string => readFileSync(join(place.path, path), "utf8");
+    expect(read("node_modules/far/index.js")).toBe("far\n");
+    expect(read("packages/own/node_modules/near/index.js")).toBe("near\n");
+    // A package of the project is the one that is tried, not the person's.
+    await place.set("HEAD", new Map([["packages/own/index.js", "tried\n"]]));
+    expect(read("node_modules/own/index.js")).toBe("tried\n");
+    expect(readFileSync(join(root, "packages/own/index.js"), "utf8")).toBe("own\n");
+  } finally {
+    await place.close();
+  }
+  expect(readFileSync(join(root, "node_modules/far/index.js"), "utf8")).toBe("far\n");
 });

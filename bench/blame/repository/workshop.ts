@@ -150,7 +150,9 @@ function surroundings(): Record<string, string> {
   const shown = Object.entries(process.env).filter(
     ([name]) => !/^(?:npm_|INIT_CWD$|NODE_ENV$|VITEST|JEST|FORCE_COLOR$|NODE_TEST_CONTEXT$|GIT_)/.test(name),
   );
-  return Object.fromEntries(shown.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
+  const known = Object.fromEntries(shown.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
+  // States of the files follow each other within a second, by which Python tells whether compiled code is fresh.
+  return { ...known, PYTHONDONTWRITEBYTECODE: "1" };
 }
 
 const DEPENDENCIES = /^(?:node_modules|\.venv|venv|vendor|bower_components|\.pnp\.[a-z]+|\.yarn)$/;

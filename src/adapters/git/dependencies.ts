@@ -15,6 +15,11 @@ export interface DependencyOptions {
   readonly setupTimeoutMs: number;
   readonly env: Environment;
   readonly signal?: AbortSignal;
+  /**
+   * The place is thrown away soon: whatever is installed in the main checkout is linked, wherever it is there, and with
+   * or without a lockfile, rather than installed once more.
+   */
+  readonly borrow?: boolean;
   /** By this an installation is found that outlived us. */
   readonly cookie?: string;
 }
@@ -40,6 +45,12 @@ export async function installDependencies(
     if (!spared) await install(options.setup, worktree, options);
     return;
   }
+  if (options.borrow === true && options.share === null && LOCKFILES.every(isSame)) {
+    const borrowed = await borrowAll(git, main, worktree);
+    for (const { folder, command } of installations)
+      if (!borrowed.includes(folder)) await install(command, worktree, options);
+    return;
+  }
   const extra = (options.share ?? []).filter((folder) => !installations.some((each) => each.folder === folder));
   if (LOCKFILES.every(isSame)) await linkAll(git, main, worktree, extra);
   for (const { lockfile, folder, command } of installations) {
@@ -47,6 +58,20 @@ export async function installDependencies(
     if (mayShare && isSame(lockfile) && (await linkAll(git, main, worktree, [folder]))) continue;
     await install(command, worktree, options);
   }
+}
+
+const INSTALLED = /^(?:node_modules|bower_components|\.venv|venv|vendor|deps|\.bundle)$/;
+
+/** Links every folder of installed packages that git ignores; says which. Links to packages of the project stay its own. */
+async function borrowAll(git: Git, main: string, worktree: string): Promise<readonly string[]> {
+  const args = ["ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z"];
+  const ignored = (await git.run(args, { cwd: main })).split("\0").map((path) => path.replace(/\/$/, ""));
+  const borrowed = ignored.filter((path) => {
+    const parts = path.split("/");
+    return INSTALLED.test(parts.at(-1)!) && !parts.slice(0, -1).some((part) => INSTALLED.test(part));
+  });
+  for (const folder of borrowed) await linkFolder(main, folder, worktree);
+  return borrowed;
 }
 
 /** Whether every one of them could be linked. */

@@ -28,6 +28,7 @@ export async function makeThrowaway(
   await installDependencies(git, top, path, {
     setup: options.setup,
     share: options.share,
+    borrow: true,
     setupTimeoutMs: SETUP_TIMEOUT_MS,
     env: allowedEnvironment(options.env ?? process.env),
     signal: options.signal,

@@ -1,0 +1,32 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { createCommandTrial } from "../../src/adapters/process/command-trial.ts";
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "remand-trial-"));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const signal = new AbortController().signal;
+const env = { PATH: process.env["PATH"] ?? "", FORCE_COLOR: "1", PYTHONPATH: "/mine" };
+const run = (command: string) => createCommandTrial(env).run({ command, path: folder, timeoutMs: 20_000 }, { signal });
+
+test("says how a command ended and what it printed", async () => {
+  expect(await run("echo fine")).toMatchObject({ passed: true, timedOut: false, output: "fine\n" });
+  expect(await run("echo bad; exit 3")).toMatchObject({ passed: false, timedOut: false, output: "bad\n" });
+});
+
+test("its surroundings are the same every time, without colours", async () => {
+  const { output } = await run('echo "$NO_COLOR $CI $FORCE_COLOR $PYTHONDONTWRITEBYTECODE $PYTHONPATH"');
+  expect(output).toBe("1 1  1 /mine\n");
+});
+
+test("a Python project is imported from where it is tried, wherever it is installed", async () => {
+  writeFileSync(join(folder, "pyproject.toml"), "");
+  expect((await run('echo "$PYTHONPATH"')).output).toBe(`${[folder, "/mine"].join(delimiter)}\n`);
+  mkdirSync(join(folder, "src"));
+  expect((await run('echo "$PYTHONPATH"')).output).toBe(`${[join(folder, "src"), folder, "/mine"].join(delimiter)}\n`);
+});

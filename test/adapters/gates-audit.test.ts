@@ -134,13 +134,7 @@ describe("an auditor", () => {
 
   test("is shown the work where it cannot look, and told to go by what the engine ran", async () => {
     const asked: Asked[] = [];
-    const roster = cast({ auditor: [PASSED] }, asked);
-    const blind: AuditOptions["roster"] = {
-      async playing(role) {
-        const player = await roster.playing(role);
-        return player === null ? null : { ...player, agent: { ...player.agent, seesPromptAlone: true } };
-      },
-    };
+    const blind = cast({ auditor: [PASSED] }, asked, ["auditor"]);
     await audit([PASSED], {}, { roster: blind });
     expect(asked[0]!.prompt).toMatch(
       /### The Work\n\n<<<remand:\w+ diff of the work\n\| diff from \S+ to \S+\nremand:/,
@@ -150,6 +144,17 @@ describe("an auditor", () => {
     const { asked: seeing } = await audit([PASSED]);
     expect(seeing[0]!.prompt).toContain("git diff");
     expect(seeing[0]!.prompt).not.toContain("### The Work");
+  });
+
+  test("is not asked about work of which it would see a part alone", async () => {
+    const asked: Asked[] = [];
+    const roster = cast({ auditor: [PASSED] }, asked, ["auditor"]);
+    const workspace = fakeWorkspace({ diff: () => Promise.resolve("+ line\n".repeat(10_000)) });
+    const { judgement } = await audit([PASSED], {}, { roster, workspace });
+    expect(judgement.result).toBe("error");
+    expect(judgement.summary).toContain("auditor sees nothing but its prompt, and the work has 70,000 characters");
+    expect(asked).toEqual([]);
+    expect((await audit([PASSED], {}, { workspace })).judgement.result).toBe("pass");
   });
 
   test("verifies each criterion with evidence", async () => {

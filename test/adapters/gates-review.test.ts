@@ -260,6 +260,19 @@ describe("a reviewer that cannot be heard", () => {
     }
   });
 
+  test("is not asked about work of which it would see a part alone: who stands in for it is", async () => {
+    const asked: Asked[] = [];
+    const roster = cast({ critic: [PASSED], developer: [PASSED] }, asked, ["critic"]);
+    const large = fakeWorkspace({ diff: () => Promise.resolve("+ line\n".repeat(10_000)) });
+    const { judgement } = await review({}, { roles }, { roster, workspace: large });
+    expect(judgement).toMatchObject({ result: "pass", stages: [{ reviewer: "developer" }] });
+    const alone = await review({}, {}, { roster, workspace: large });
+    expect(alone.judgement).toMatchObject({ result: "error" });
+    expect(alone.judgement.summary).toContain("critic sees nothing but its prompt");
+    expect(asked.map(({ role: who }) => who)).toEqual(["developer"]);
+    expect((await review({}, {}, { roster })).judgement.result).toBe("pass");
+  });
+
   test("nobody at all is an error with the setting that helps", async () => {
     const { judgement } = await review({});
     expect(judgement).toMatchObject({ result: "error" });

@@ -12,12 +12,18 @@ export interface Asked extends AgentRequest {
 }
 
 /** Reviewers by role, each with what it does the first time it is asked, the second, and so on; the last is repeated. */
-export function cast(acts: Readonly<Record<string, readonly Act[]>>, asked: Asked[] = []): Roster {
+export function cast(
+  acts: Readonly<Record<string, readonly Act[]>>,
+  asked: Asked[] = [],
+  /** Roles whose agents see nothing but their prompts. */
+  blind: readonly string[] = [],
+): Roster {
   const agents = Object.fromEntries(
     Object.entries(acts).map(([role, list]): [string, Agent] => [
       role,
       {
         name: role,
+        ...(blind.includes(role) ? { seesPromptAlone: true } : {}),
         run: (request, { signal }) => {
           asked.push({ ...request, role });
           const act = list[Math.min(request.turn, list.length - 1)]!;

@@ -7,7 +7,8 @@ import type { Evidence } from "../../ports/evidence.ts";
 import type { GateRequest } from "../../ports/gate.ts";
 import type { Player, Roster } from "../../ports/roster.ts";
 import { readAgentAnswer } from "../../readers/agent-answer.ts";
-import { fenced } from "../../writers/untrusted-text.ts";
+import { charactersLeftOut, fenced, grouped } from "../../writers/untrusted-text.ts";
+import { DIFF_CHARS } from "../../writers/prompts/sheet.ts";
 import { writeClarificationPrompt } from "../../writers/prompts/clarification.ts";
 import { wordsOf } from "./reviewer-answer.ts";
 import { isGone, retryAtOf, troubleWith } from "./reviewer-trouble.ts";
@@ -30,12 +31,14 @@ export interface Judging {
 
 export interface Question {
   readonly wanted: RoleName;
-  readonly speaksAs: "critic" | "auditor";
   /** The role whose part it is, where somebody else is wanted in its place from the start. */
   readonly part?: RoleName;
+  readonly speaksAs: "critic" | "auditor";
   /** May it go on with the conversation it had about this story? */
   readonly goesOn: boolean;
   readonly outputSchema: object | null;
+  /** The work that stands in the prompt, whole: a prompt cuts what is too long. */
+  readonly shows?: string;
   write(rolePrompt: string, nonce: string, reader: Pick<Agent, "seesPromptAlone">): string;
   /** Does a FAIL say what to do about it, beyond the issues it lists? */
   hasMore?(words: string): boolean;
@@ -68,7 +71,9 @@ export async function askReviewer(reviewing: Reviewing, judging: Judging, questi
   for (const role of inTurn(question.wanted, fallback)) {
     const player = await reviewing.roster.playing(role, question.part ?? question.wanted);
     if (player === null) continue;
-    const { heard, isMissing } = await converse(reviewing, judging, question, { role, player });
+    const { heard, isMissing } = tooLargeFor(player.agent, question)
+      ? { heard: unheard(role, tooLargeWords(role, question)), isMissing: true }
+      : await converse(reviewing, judging, question, { role, player });
     if (!isMissing) return gone === null ? heard : together(gone, heard);
     gone = gone === null ? heard : together(gone, heard);
   }
@@ -80,6 +85,14 @@ export async function askReviewer(reviewing: Reviewing, judging: Judging, questi
     )
   );
 }
+
+/** Who sees nothing but the prompt would pass what it was never shown. */
+const tooLargeFor = ({ seesPromptAlone = false }: Agent, { shows = "" }: Question): boolean =>
+  seesPromptAlone && charactersLeftOut(shows, DIFF_CHARS) > 0;
+
+const tooLargeWords = (role: RoleName, { shows = "" }: Question): string =>
+  `${role} sees nothing but its prompt, and the work has ${grouped(shows.length)} characters of at most ` +
+  `${grouped(DIFF_CHARS)} — give the role, or its fallback, to an agent that can look for itself`;
 
 /** The role, then who stands in for it, and for that one. */
 export function* inTurn(role: RoleName, fallback: Readonly<Record<string, RoleName>>): Generator<RoleName> {

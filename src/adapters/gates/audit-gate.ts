@@ -88,6 +88,7 @@ async function audited(options: AuditOptions, judging: Judging, checks: Judgemen
     speaksAs: "auditor",
     goesOn: true,
     outputSchema: null,
+    shows: work,
     write: (rolePrompt, nonce, { seesPromptAlone = false }) =>
       writeAuditorPrompt(
         {

@@ -70,11 +70,15 @@ export function reviewQuestion(request: GateRequest, material: ReviewMaterial, s
     speaksAs: "critic",
     goesOn,
     outputSchema: stage.isPerspective && earlier.findings.length === 0 ? verdictJsonSchema() : null,
+    shows: (looksAtFix(material, stage) ? material.fix : material.work)!.text,
     write: (rolePrompt, nonce) => writtenFor(request, material, stage, rolePrompt, nonce),
     hasMore: (words) => leavesOne(earlier, words),
     leftOut: (reading, words) => leftOpen(earlier, reading, words),
   };
 }
+
+const looksAtFix = ({ fix }: ReviewMaterial, { earlier }: Stage): boolean =>
+  fix !== null && earlier.findings.length > 0;
 
 function writtenFor(
   request: GateRequest,

@@ -10,7 +10,7 @@ import { dataNotice } from "../untrusted-text.ts";
  */
 
 /** A diff gets more room than a log: it is what the reviewer is asked about. */
-const DIFF_CHARS = 60_000;
+export const DIFF_CHARS = 60_000;
 
 export function promptPen(nonce: string): Pen {
   return { nonce, room: ALL_THE_ROOM, cuts: [] };

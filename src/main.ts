@@ -56,7 +56,7 @@ function lateHost(watchFolder: Host["watchFolder"], db: string | null = null): H
   const host = async (): Promise<Host> => (await import("./compose/host.ts")).createHost(process.env, db);
   return {
     at: (other) => lateHost(watchFolder, other),
-    glance: async (root) => (await host()).glance(root),
+    glance: async (root, only) => (await host()).glance(root, only),
     look: async (root) => (await host()).look(root),
     tell: async (root, stream, events) => (await host()).tell(root, stream, events),
     own: async (root, plan) => (await host()).own(root, plan),

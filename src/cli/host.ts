@@ -23,8 +23,11 @@ import type { StopAnswer, StopPlan } from "./inside.ts";
 export interface Host {
   /** The same, but `glance`, `look`, `tell` and `serve` are about the journal in this database: a fleet's. */
   at(db: string): Host;
-  /** How the stories stand now, in outline; `null` where nothing ever ran. It reads as little as it can. */
-  glance(root: string): Promise<RunOutline | null>;
+  /**
+   * How the stories stand now, in outline; `null` where nothing ever ran. It reads as little as it can: with `only`,
+   * what it takes to tell of these.
+   */
+  glance(root: string, only?: readonly StoryId[]): Promise<RunOutline | null>;
   /** What there is now, without owning anything; `null` where nothing ever ran. Close it. */
   look(root: string): Promise<Look | null>;
   /** Says something to the journal from outside of the engine, which notices. Throws where nothing ever ran. */

@@ -9,7 +9,7 @@ import { watchFolder } from "../adapters/files/watch-folder.ts";
 export function createHost(env: Readonly<Record<string, string | undefined>>, db: string | null = null): Host {
   return {
     at: (other) => createHost(env, other),
-    glance: async (root) => (await import("./glance.ts")).glance(root, db),
+    glance: async (root, only) => (await import("./glance.ts")).glance(root, db, only),
     look: async (root) => (await import("./look.ts")).look(root, db),
     tell: async (root, stream, events) => (await import("./tell.ts")).tell(root, db, stream, events),
     own: async (root, plan) => (await import("./own.ts")).own(root, plan, env),

@@ -39,7 +39,7 @@ export interface SnapshotPart {
   readonly outline: string;
 }
 
-/** All outlines of the newest snapshot. */
+/** Outlines of the newest snapshot: all of them, or those that were asked for by their parts' names. */
 export interface Outlines {
   readonly position: number;
   readonly outlines: readonly { readonly name: string; readonly text: string }[];
@@ -67,7 +67,7 @@ export interface Journal {
   saveSnapshot(snapshot: Snapshot, since: number | null): Promise<boolean>;
   /** The snapshot that is there, if it has this format, is whole and belongs to these very lines. */
   latestSnapshot(format: string): Promise<Snapshot | null>;
-  latestOutlines(format: string): Promise<Outlines | null>;
+  latestOutlines(format: string, names?: readonly string[]): Promise<Outlines | null>;
   /** Parts by their names, as far as there are such; `null` when the snapshot is not the one of this place any more. */
   snapshotParts(format: string, position: number, names: readonly string[]): Promise<readonly SnapshotPart[] | null>;
   /**

@@ -258,6 +258,11 @@ function snapshots(journal: () => Journal): void {
         { name: "b", text: part("b").outline },
       ],
     });
+    expect(await journal().latestOutlines("1", ["b", "unknown"])).toEqual({
+      position: 2,
+      outlines: [{ name: "b", text: part("b").outline }],
+    });
+    expect(await journal().latestOutlines("1", [])).toEqual({ position: 2, outlines: [] });
     expect(await journal().snapshotParts("1", 2, ["b", "unknown"])).toEqual([part("b")]);
     expect(await journal().snapshotParts("1", 2, [])).toEqual([]);
     expect(await journal().snapshotParts("1", 1, ["b"])).toBeNull();

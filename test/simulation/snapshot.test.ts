@@ -34,6 +34,12 @@ test("from snapshots taken anywhere the journal gives the same state, the same d
       expect(boardRows(outlined, null)).toEqual(boardRows(whole, null));
       expect(exitCodeOf(outlined, null)).toBe(exitCodeOf(whole, null));
       expect(summaryText(outlined, null, ".")).toBe(summaryText(whole, null, "."));
+      for (const { id } of stories) {
+        const one = await foldOutlines(journal, [id]);
+        expect(boardRows(one, [id])).toEqual(boardRows(whole, [id]));
+        expect(exitCodeOf(one, [id])).toBe(exitCodeOf(whole, [id]));
+        expect(summaryText(one, [id], ".")).toBe(summaryText(whole, [id], "."));
+      }
     }),
     { numRuns: 60 },
   );

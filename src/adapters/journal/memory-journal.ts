@@ -63,10 +63,11 @@ export function createMemoryJournal({ onAppend }: MemoryOptions = {}): Journal {
       return snapshots.save(snapshot, since);
     },
     latestSnapshot: async (format) => snapshots.latest(format),
-    latestOutlines: async (format) => {
+    latestOutlines: async (format, names) => {
       const latest = snapshots.latest(format);
       if (latest === null) return null;
-      const outlines = latest.parts.map(({ name, outline }) => ({ name, text: outline }));
+      const parts = latest.parts.filter(({ name }) => names?.includes(name) ?? true);
+      const outlines = parts.map(({ name, outline }) => ({ name, text: outline }));
       return { position: latest.position, outlines };
     },
     snapshotParts: async (format, position, names) => {

@@ -92,7 +92,7 @@ function snapshotsOf({
 }: SqliteReading): Pick<Journal, "latestSnapshot" | "latestOutlines" | "snapshotParts"> {
   return {
     latestSnapshot: async (format) => snapshots.latest(format),
-    latestOutlines: async (format) => snapshots.outlines(format),
+    latestOutlines: async (format, names) => snapshots.outlines(format, names),
     snapshotParts: async (format, position, names) => snapshots.parts(format, position, names),
   };
 }

@@ -12,7 +12,7 @@ import type { SqliteDatabase } from "./sqlite.ts";
  */
 export interface SqliteSnapshots {
   latest(format: string): Snapshot | null;
-  outlines(format: string): Outlines | null;
+  outlines(format: string, names?: readonly string[]): Outlines | null;
   parts(format: string, position: number, names: readonly string[]): readonly SnapshotPart[] | null;
 }
 
@@ -39,6 +39,10 @@ export function createSnapshotReading(db: SqliteDatabase, file: string): SqliteS
   const outlinesOf = ({ parts }: SnapshotRow): Outlines["outlines"] | null => {
     const rows = allOutlines.all() as TextRow[];
     return rows.length === parts && rows.every(isWhole) ? rows.map(({ name, text }) => ({ name, text })) : null;
+  };
+  const someOutlines = (names: readonly string[]): Outlines["outlines"] | null => {
+    const rows = names.flatMap((name) => (oneOutline.get(name) as TextRow | undefined) ?? []);
+    return rows.every(isWhole) ? rows.map(({ name, text }) => ({ name, text })) : null;
   };
   const latest = (format: string): Snapshot | null => {
     const row = found(format);
@@ -70,10 +74,10 @@ export function createSnapshotReading(db: SqliteDatabase, file: string): SqliteS
   };
   return {
     latest: (format) => unlessDamaged(() => latest(format)),
-    outlines: (format) =>
+    outlines: (format, names) =>
       unlessDamaged(() => {
         const row = found(format);
-        const outlines = row === null ? null : outlinesOf(row);
+        const outlines = row === null ? null : names === undefined ? outlinesOf(row) : someOutlines(names);
         return row === null || outlines === null ? null : { position: row.position, outlines };
       }),
     parts: (format, position, names) => unlessDamaged(() => parts(format, position, names)),

@@ -49,11 +49,11 @@ export function createSnapshotReading(pool: PostgresPool): Reading {
     const whole = parts.map(({ name, text }, i) => ({ name, text, outline: outlines[i]!.text }));
     return { position: found.position, format, parts: whole };
   };
-  const outlinesOf = async (query: Query, format: string): Promise<Outlines | null> => {
+  const outlinesOf = async (query: Query, format: string, names?: readonly string[]): Promise<Outlines | null> => {
     const found = await find(query, schema, format);
     if (found === null) return null;
-    const rows = await all(query, "outline");
-    if (!areWhole(rows, found.parts)) return null;
+    const rows = await (names === undefined ? all(query, "outline") : some(query, "outline", names));
+    if (!areWhole(rows, names === undefined ? found.parts : rows.length)) return null;
     return { position: found.position, outlines: rows.map(({ name, text }) => ({ name, text })) };
   };
   const partsOf = async (query: Query, format: string, position: number, names: readonly string[]) => {
@@ -65,7 +65,7 @@ export function createSnapshotReading(pool: PostgresPool): Reading {
   };
   return {
     latestSnapshot: (format) => atOneMoment((query) => latest(query, format)),
-    latestOutlines: (format) => atOneMoment((query) => outlinesOf(query, format)),
+    latestOutlines: (format, names) => atOneMoment((query) => outlinesOf(query, format, names)),
     snapshotParts: (format, position, names) => atOneMoment((query) => partsOf(query, format, position, names)),
   };
 }

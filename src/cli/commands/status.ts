@@ -1,4 +1,4 @@
-import type { StoryId } from "../../domain/ids.ts";
+import { storyId, type StoryId } from "../../domain/ids.ts";
 import type { RunOutline } from "../../domain/outline.ts";
 import { entries } from "../../stdx/sorted-map.ts";
 import { boardRows, type BoardRow } from "../../views/board.ts";
@@ -44,7 +44,7 @@ async function status(
   typed: readonly string[],
   fields: readonly string[] | null | false,
 ): Promise<ExitCode> {
-  const run = await world.host.glance(world.cwd);
+  const run = await world.host.glance(world.cwd, ...(typed.length === 0 ? [] : [typed.map(storyId)]));
   if (run === null && typed.length === 0) {
     if (fields !== false) world.out(`${JSON.stringify({ schema: "remand.status/1", stories: [] }, null, 2)}\n`);
     else world.err("remand: nothing has run here yet\n");

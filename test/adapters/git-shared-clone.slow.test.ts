@@ -271,6 +271,19 @@ describe("over git's own protocol", () => {
   });
 });
 
+test("over SSH, with the command that the environment names", async () => {
+  const { home, env } = fleet.origin;
+  // It is asked like the real one: options, the host, and what to run there.
+  write(home, "bin/far", `#!/bin/sh\necho "$*" >>"${home}/asked"\nfor last; do :; done\nexec sh -c "$last"\n`);
+  chmodSync(join(home, "bin/far"), 0o755);
+  const remote = `ssh://git@far.example${fleet.bare}`;
+  const one = await fleet.machine("one", { remote, env: { ...env, GIT_SSH_COMMAND: join(home, "bin/far") } });
+  const { commit } = await one.attempt(STORY, 1, { "a.txt": "1\n" });
+  expect(fleet.file(commit, "a.txt")).toBe("1\n");
+  expect(one.clone.remote.address).toBe(remote);
+  expect(readFileSync(join(home, "asked"), "utf8")).toContain("git@far.example git-receive-pack");
+});
+
 describe("over HTTP, with a login", () => {
   test("the login opens the door, and is seen nowhere", async () => {
     const server = await gitOverHttp(fleet.origin.home, { user: "worker-7", password: "s3cret/t0ken" });

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { storyId, type StoryId } from "../../src/domain/ids.ts";
 import { note } from "../contract/workspace.ts";
-import { makeFleet, type Fleet, type Machine } from "./shared-machines.ts";
+import { gitDaemon, makeFleet, type Fleet, type Machine } from "./shared-machines.ts";
 
 const [ONE, TWO] = [storyId("first"), storyId("second")];
 let fleet: Fleet;
@@ -101,6 +101,35 @@ test("two deliver at once: both land, or one is told that the branch moved, and 
     expect(fleet.file("main", `one-${round}.txt`)).toBe("one\n");
     expect(fleet.file("main", `two-${round}.txt`)).toBe("two\n");
   }
+});
+
+test("three machines work on five stories at once, in turns, and deliver them all", { timeout: 110_000 }, async () => {
+  const daemon = await gitDaemon(fleet.bare, fleet.origin.env);
+  const names = ["three", "four", "five"];
+  const machines = await Promise.all(names.map((name) => fleet.machine(name, { remote: daemon.address })));
+  const stories = Array.from({ length: 5 }, (_, i) => storyId(`story-${i}`));
+  const work = async (story: StoryId, which: number): Promise<void> => {
+    const next = (step: number): Machine => machines[(which + step) % machines.length]!;
+    for (let attempt = 1; attempt <= 2; attempt++)
+      await next(attempt).attempt(story, attempt, { [`${story}.txt`]: `${attempt}\n` });
+    for (let step = 3; !(await deliver(next(step), story)); step++) {
+      fleet.journal.begin(story);
+      const updated = await next(step + 1).work.update(story, note(2));
+      fleet.journal.end(story, updated.commit);
+    }
+    await next(which).work.dispose(story);
+  };
+  try {
+    await Promise.all(stories.map(work));
+  } finally {
+    await daemon.stop();
+  }
+  for (const story of stories) expect(fleet.file("main", `${story}.txt`)).toBe("2\n");
+  expect(fleet.git("log", "--first-parent", "--merges", "--format=%s", "main").trim().split("\n").sort()).toEqual(
+    stories.map((story) => `Merge ${story}`),
+  );
+  expect(fleet.refs("refs/remand")).toEqual([]);
+  fleet.git("fsck", "--no-dangling");
 });
 
 test("a push that was overtaken between the look and the push runs over nobody", async () => {

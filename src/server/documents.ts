@@ -94,7 +94,15 @@ export async function linesOf(present: Present, index: LineIndex, id: string, af
     lines: lines.map(storyLine),
     position: lines.at(-1)?.position ?? after,
     more: lines.length === PAGE * 5,
+    earlier: 0,
   };
+}
+
+/** The last page: what somebody who opens a story sees first. */
+export async function lastLinesOf(present: Present, index: LineIndex, id: string): Promise<LinesDocument> {
+  knownStory(present, id);
+  const { lines, earlier } = await index.lastOf(present.sight, id, PAGE);
+  return { lines: lines.map(storyLine), position: lines.at(-1)?.position ?? 0, more: false, earlier };
 }
 
 export async function diffOf(

@@ -11,6 +11,8 @@ import type { Sight } from "./source.ts";
 export interface LineIndex {
   /** The story's lines after a place, whole; at most so many. */
   linesOf(sight: Sight, story: string, after: number, most: number): Promise<readonly Stored[]>;
+  /** The story's last lines, whole, and how many came before them. */
+  lastOf(sight: Sight, story: string, most: number): Promise<{ readonly lines: readonly Stored[]; earlier: number }>;
   spendings(sight: Sight): Promise<readonly Recorded[]>;
 }
 
@@ -44,6 +46,12 @@ export function createLineIndex(): LineIndex {
       await grown(sight);
       const wanted = (places.get(story) ?? []).filter((place) => place > after).slice(0, most);
       return readPlaces(sight, wanted);
+    },
+    lastOf: async (sight, story, most) => {
+      await grown(sight);
+      const all = places.get(story) ?? [];
+      const last = all.slice(-most);
+      return { lines: await readPlaces(sight, last), earlier: all.length - last.length };
     },
     spendings: async (sight) => {
       await grown(sight);

@@ -6,7 +6,7 @@ import { keptTexts } from "../engine/kept-texts.ts";
 import { storyHtml } from "../views/story-html.ts";
 import { storyLine } from "../views/story-lines.ts";
 import { numberIn, type Desk } from "./desk.ts";
-import { diffOf, linesOf, storyOf } from "./documents.ts";
+import { diffOf, lastLinesOf, linesOf, storyOf } from "./documents.ts";
 import { someLines } from "./live.ts";
 import { withoutSecrets } from "../readers/without-secrets.ts";
 
@@ -22,6 +22,7 @@ export function storyRoutes({ source, index, present, sent }: Desk): Hono {
     .get("/stories/:id/lines", async (c) =>
       sent(await linesOf(await present(), index, c.req.param("id"), numberIn(c.req.query("after")) ?? 0)),
     )
+    .get("/stories/:id/last-lines", async (c) => sent(await lastLinesOf(await present(), index, c.req.param("id"))))
     .get("/stories/:id/diff", async (c) => {
       const [attempt, since] = [numberIn(c.req.query("attempt")), numberIn(c.req.query("since"))];
       return sent(await diffOf(await present(), index, c.req.param("id"), attempt, since));

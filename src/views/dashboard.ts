@@ -61,6 +61,8 @@ export interface LinesDocument {
   /** Go on from here. */
   readonly position: number;
   readonly more: boolean;
+  /** So many came before the last ones, where those were asked for. */
+  readonly earlier: number;
 }
 
 export interface InboxDocument {

@@ -13,6 +13,7 @@ const API = [
   "/api/list",
   "/api/stories/login",
   "/api/stories/login/lines",
+  "/api/stories/login/last-lines",
   "/api/stories/login/diff",
   "/api/stories/login/export",
   "/api/evidence/e1",

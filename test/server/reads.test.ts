@@ -96,6 +96,20 @@ describe("what the dashboard says", () => {
     expect((await server.ask("/api/list?column=accepted")).json()).toMatchObject({ matching: 0 });
   });
 
+  it("begins a story with its last lines, and says how many came before them", async () => {
+    const server = await served(await stuck());
+    const all = (await server.ask("/api/stories/login/lines")).json<LinesDocument>();
+    const few = (await server.ask("/api/stories/login/last-lines")).json<LinesDocument>();
+    expect(few).toEqual({ ...all, more: false, earlier: 0 });
+    for (let i = 0; i < 120; i++)
+      await server.host.write(LOGIN, { type: i % 2 === 0 ? "story.held" : "story.released", by: "eve" });
+    const last = (await server.ask("/api/stories/login/last-lines")).json<LinesDocument>();
+    expect(last.lines).toHaveLength(100);
+    expect(last.earlier).toBe(all.lines.length + 20);
+    expect(last.position).toBe(last.lines.at(-1)!.position);
+    expect((await server.ask("/api/stories/nosuch/last-lines")).status).toBe(404);
+  });
+
   it("pages the trail from the newest to the oldest, and searches it", async () => {
     const server = await served(await workedOn(Array.from({ length: 12 }, (_, i) => story(`s${i}`))));
     const seen: number[] = [];

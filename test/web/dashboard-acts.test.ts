@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Browser, BrowserContext, Locator, Page } from "playwright-core";
+import { addLongStory, LONG_STORY } from "../../bench/dashboard/long-story.ts";
 import { longJournal } from "../../bench/engine/long-journal.ts";
 import { complaints, launch } from "./browser.ts";
 import { dashboardProject, disputedParts, disputedStory, projectFiles } from "./dashboard-project.ts";
@@ -20,6 +21,8 @@ const FILES = Object.fromEntries(
 );
 const project = dashboardProject(FILES);
 const MANY = 5000;
+/** With the one that they were made from, and the long one. */
+const ALL = MANY + 2;
 let browser: Browser;
 let context: BrowserContext;
 let page: Page;
@@ -144,14 +147,15 @@ describe("five thousand stories", () => {
   const folder = mkdtempSync(join(tmpdir(), "remand-many-"));
   let url: string;
   beforeAll(async () => {
-    const { root } = await longJournal(folder, MANY);
+    const { root, file } = await longJournal(folder, MANY);
+    await addLongStory(file);
     url = (await project.serve("-C", root)).url;
   }, 120_000);
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   test("are filtered as one types, on the board and in the list, page by page", async () => {
     await page.goto(url);
-    await expectSeen(page.getByText(`${MANY + 1} stories`, { exact: false }));
+    await expectSeen(page.getByText(`${ALL} stories`, { exact: false }));
     const filter = page.getByRole("searchbox", { name: "Filter stories" });
     await filter.pressSequentially("story-4321");
     await expect.poll(() => page.locator(".card").count()).toBe(1);
@@ -161,7 +165,7 @@ describe("five thousand stories", () => {
     await expectSeen(page.getByText("1 to 1 of 1", { exact: true }));
     await filter.fill("");
     await page.getByRole("button", { name: "After" }).click();
-    await expectSeen(page.getByText(`101 to 200 of ${MANY + 1}`, { exact: true }));
+    await expectSeen(page.getByText(`101 to 200 of ${ALL}`, { exact: true }));
     await filter.fill("story-49");
     await expectSeen(page.getByText("1 to 100 of 111", { exact: true }));
     await page.getByRole("button", { name: "After" }).click();
@@ -169,5 +173,21 @@ describe("five thousand stories", () => {
     await page.getByLabel("Column").selectOption("accepted");
     await expectSeen(page.getByText("No story matches"));
     await expectAccessible();
+  }, 60_000);
+
+  test("a story of a thousand events shows the newest first, and all of them to who asks", async () => {
+    await page.goto(url);
+    await expectSeen(page.getByRole("heading", { name: "Board" }));
+    await page.goto(new URL(`/story/${LONG_STORY}`, url).href);
+    await expectSeen(page.getByRole("heading", { name: /^Attempt 143 / }));
+    expect(await page.locator(".attempts > li").count()).toBe(20);
+    await page.getByRole("button", { name: "123 earlier" }).click();
+    await page.getByRole("button", { name: "23 earlier" }).click();
+    await expectSeen(page.getByRole("heading", { name: /^Attempt 1 / }));
+    await page.getByText("raw events", { exact: true }).click();
+    await expectSeen(page.getByRole("button", { name: "900 earlier" }));
+    await page.getByRole("button", { name: "900 earlier" }).click();
+    await page.getByRole("button", { name: "400 earlier" }).click();
+    await expect.poll(() => page.locator(".raw").count()).toBe(1000);
   }, 60_000);
 });

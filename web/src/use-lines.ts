@@ -4,24 +4,38 @@ import type { StoryLine } from "../../src/views/story-lines.ts";
 import { ask } from "./ask.ts";
 import { onLines } from "./stream.ts";
 
-/** A story's lines, which grow while it is worked on: only those that are new are asked for. */
+/** A story's lines: the last ones first, then those before them, then those that come while it is worked on. */
 export function useLines(id: string): readonly StoryLine[] {
-  const [{ of, lines }, setLines] = useState<Known>({ of: id, lines: [] });
+  const [known, setKnown] = useState<Known>({ of: id, lines: [] });
   useEffect(() => {
     const over = new AbortController();
-    const state = { after: 0, busy: false, again: false };
+    const asked = (path: string): Promise<LinesDocument> => ask<LinesDocument>(`/stories/${id}/${path}`, over.signal);
+    const add = (lines: readonly StoryLine[]): void => {
+      if (lines.length === 0 || over.signal.aborted) return;
+      setKnown((before) => ({ of: id, lines: joined(before.of === id ? before.lines : [], lines) }));
+    };
+    const state = { after: null as number | null, busy: false, again: false };
+    const grow = async (from: number, to: number): Promise<number> => {
+      for (let at = from; ;) {
+        const { lines, position, more } = await asked(`lines?after=${at}`);
+        add(lines);
+        at = position;
+        if (!more || at >= to) return at;
+      }
+    };
+    const begin = async (): Promise<number> => {
+      const last = await asked("last-lines");
+      add(last.lines);
+      if (last.earlier > 0) await grow(0, last.lines[0]?.position ?? 0);
+      return last.position;
+    };
     const turn = async (): Promise<void> => {
       if (state.busy) return void (state.again = true);
       state.busy = true;
       try {
         do {
           state.again = false;
-          const more = await ask<LinesDocument>(`/stories/${id}/lines?after=${state.after}`, over.signal);
-          state.after = more.position;
-          state.again ||= more.more;
-          if (over.signal.aborted) return;
-          if (more.lines.length > 0)
-            setLines((known) => ({ of: id, lines: [...(known.of === id ? known.lines : []), ...more.lines] }));
+          state.after = state.after === null ? await begin() : await grow(state.after, Infinity);
         } while (state.again && !over.signal.aborted);
       } catch {
         // The story's own document says what is wrong with the server; the next line tries again.
@@ -37,7 +51,7 @@ export function useLines(id: string): readonly StoryLine[] {
     };
   }, [id]);
   // What belongs to another story is not shown under this one.
-  return of === id ? lines : NONE;
+  return known.of === id ? known.lines : NONE;
 }
 
 interface Known {
@@ -46,3 +60,10 @@ interface Known {
 }
 
 const NONE: readonly StoryLine[] = [];
+
+/** By their places, each once. */
+function joined(known: readonly StoryLine[], more: readonly StoryLine[]): readonly StoryLine[] {
+  const places = new Set(known.map(({ position }) => position));
+  const added = more.filter(({ position }) => !places.has(position));
+  return [...known, ...added].sort((a, b) => a.position - b.position);
+}

@@ -8,7 +8,7 @@ import { RawLine } from "./raw-line.tsx";
 
 const DEPTHS = ["summary", "bars", "raw events"] as const;
 /** More than these are shown when somebody asks for them. */
-const SHOWN = 150;
+const SHOWN = 100;
 
 /** What happened, newest last, at three depths. */
 export function Timeline({ lines }: { readonly lines: readonly StoryLine[] }) {

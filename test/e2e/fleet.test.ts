@@ -77,7 +77,7 @@ function checkLines(lines: readonly Stored[]): void {
 }
 
 async function untilSettled(root: string, db: string, workers: readonly FleetWorker[]): Promise<void> {
-  for (const deadline = Date.now() + 150_000; ; await sleep(500)) {
+  for (const deadline = Date.now() + 150_000 + 4000 * STORIES; ; await sleep(500)) {
     const now = await seen(root, db).catch(() => null);
     const count = now === null ? 0 : [...entries(now.state.stories)].length;
     if (now !== null && count === STORIES && isSettled(now.state, Date.now())) return;

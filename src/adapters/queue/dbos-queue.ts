@@ -16,6 +16,8 @@ export interface DbosQueueOptions {
   readonly ownLimits?: Readonly<Partial<Record<Lane, number>>>;
   /** How often each lane is asked for a job. */
   readonly pollMs?: number;
+  /** How long jobs that were told to end get for it. */
+  readonly endingMs?: number;
   onTrouble?(text: string): void;
 }
 
@@ -27,7 +29,6 @@ const VERSION = "remand-1";
 /** Every taking over counts as one; there is no number after which a job should be given up. */
 const MOST_RECOVERIES = 1_000_000;
 const OVER = ["SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"] as const;
-/** How long those that were told to end get for it. */
 const ENDING_MS = 30_000;
 
 /**
@@ -63,7 +64,10 @@ export async function createDbosQueue(options: DbosQueueOptions): Promise<FleetQ
     stop: async (patienceMs) => {
       const timer = setTimeout(() => ending.abort(), patienceMs);
       try {
-        await dbos.shutdown({ deregister: true, workflowCompletionTimeoutMS: patienceMs + ENDING_MS });
+        await dbos.shutdown({
+          deregister: true,
+          workflowCompletionTimeoutMS: patienceMs + (options.endingMs ?? ENDING_MS),
+        });
       } finally {
         clearTimeout(timer);
         ending.abort();

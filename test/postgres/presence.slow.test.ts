@@ -1,0 +1,149 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { createPostgresJournal, type PostgresJournal } from "../../src/adapters/postgres/journal.ts";
+import { openPool, type PostgresPool } from "../../src/adapters/postgres/pool.ts";
+import { createPresence, type Presence } from "../../src/adapters/postgres/presence.ts";
+import { startPostgres, type PostgresServer } from "./server.ts";
+import { startProxy } from "./proxy.ts";
+
+let server: PostgresServer;
+let pool: PostgresPool;
+let journal: PostgresJournal;
+let url: string;
+const open: (() => Promise<unknown>)[] = [];
+
+beforeAll(async () => void (server = await startPostgres()), 60_000);
+afterAll(() => server.stop());
+beforeEach(async () => {
+  url = await server.newDatabase();
+  pool = await openPool(url, { connections: 10 });
+  journal = await createPostgresJournal(pool);
+});
+afterEach(async () => {
+  for (const each of open.splice(0).toReversed()) await each();
+  await journal.close();
+  await pool.close();
+});
+
+interface Watched extends Presence {
+  readonly took: string[];
+  readonly led: boolean[];
+}
+
+function present(id: string, on: PostgresPool = pool, slow: Promise<void> = Promise.resolve()): Watched {
+  const took: string[] = [];
+  const led: boolean[] = [];
+  const presence = createPresence(on, {
+    id,
+    name: id.split("@")[0]!,
+    leaseMs: 3000,
+    takeOver: async (gone) => {
+      took.push(gone.id);
+      await slow;
+    },
+    onLead: (leads) => led.push(leads),
+    onTrouble: () => undefined,
+  });
+  open.push(() => presence.leave());
+  return { ...presence, took, led };
+}
+
+/** Waits for something to become true; the test's own limit says when that took too long. */
+async function until(is: () => boolean): Promise<void> {
+  while (!is()) await sleep(20);
+}
+
+const backends = async (id: string): Promise<readonly Record<string, unknown>[]> =>
+  server.sql(`SELECT backend FROM remand.worker WHERE id = '${id}'`, url);
+
+const SIGNED_IN = "SELECT string_agg(backend::text, ' ' ORDER BY id) AS backends FROM remand.worker";
+
+describe("workers of one journal", () => {
+  test("one of them leads; when it leaves, another does", { timeout: 30_000 }, async () => {
+    const workers = [present("a@1"), present("b@1"), present("c@1")];
+    await until(() => workers.some((each) => each.leads()));
+    const leader = workers.find((each) => each.leads())!;
+    expect(workers.filter((each) => each.leads())).toEqual([leader]);
+    await leader.leave();
+    await until(() => workers.some((each) => each.leads()));
+    expect(workers.filter((each) => each.leads())).toHaveLength(1);
+    expect(leader.led).toEqual([true, false]);
+  });
+
+  test("whoever resigns stays, and somebody else leads", { timeout: 30_000 }, async () => {
+    const first = present("a@1");
+    await until(() => first.leads());
+    const second = present("b@1");
+    first.resign();
+    await until(() => second.leads());
+    expect([first.leads(), first.isConnected()]).toEqual([false, true]);
+  });
+
+  test("of one that lost its connection nobody takes the place while it comes back", { timeout: 30_000 }, async () => {
+    const [steady, shaky] = [present("a@1"), present("b@1")];
+    await until(() => steady.isConnected() && shaky.isConnected());
+    const [before] = await backends("b@1");
+    await server.sql(`SELECT pg_terminate_backend(${String(before!["backend"])})`);
+    for (let now = before; String(now?.["backend"]) === String(before!["backend"]); [now] = await backends("b@1"))
+      await sleep(50);
+    await until(() => shaky.isConnected());
+    expect(steady.took).toEqual([]);
+  });
+
+  test(
+    "one that cannot be reached loses its place after the lease, and is told when it is back",
+    { timeout: 60_000 },
+    async () => {
+      const proxy = await startProxy(server.port);
+      const far = await openPool(proxy.url(url), { tryMs: 2000 });
+      open.push(
+        () => proxy.close(),
+        () => far.close(),
+      );
+      const here = present("a@1");
+      const away = present("b@1", far);
+      await until(() => here.isConnected() && away.isConnected());
+      proxy.network("freeze");
+      await until(() => here.took.length > 0);
+      expect(here.took).toEqual(["b@1"]);
+      proxy.network("well");
+      expect(await away.lost).toContain("taken its place");
+    },
+  );
+
+  test("a place is taken once, and whoever takes long over it is not taken for gone", { timeout: 60_000 }, async () => {
+    const proxy = await startProxy(server.port);
+    const far = await openPool(proxy.url(url), { tryMs: 2000 });
+    open.push(
+      () => proxy.close(),
+      () => far.close(),
+    );
+    let finish: () => void = () => undefined;
+    const slow = new Promise<void>((resolve) => (finish = resolve));
+    const heirs = [present("a@1", pool, slow), present("b@1", pool, slow)];
+    const gone = present("c@1", far);
+    await until(() => [...heirs, gone].every((each) => each.isConnected()));
+    proxy.network("freeze");
+    await until(() => heirs.some(({ took }) => took.length > 0));
+    // Longer than the lease: the beats go on meanwhile.
+    await sleep(4500);
+    expect(heirs.flatMap(({ took }) => took)).toEqual(["c@1"]);
+    finish();
+    for (let rows = await backends("c@1"); rows.length > 0; rows = await backends("c@1")) await sleep(50);
+    proxy.network("well");
+    await gone.lost;
+  });
+
+  test("when the server crashes everybody comes back, and nobody's place is taken", { timeout: 60_000 }, async () => {
+    const workers = [present("a@1"), present("b@1"), present("c@1")];
+    await until(() => workers.every((each) => each.isConnected()) && workers.some((each) => each.leads()));
+    const signedIn = async (): Promise<string> => String((await server.sql(SIGNED_IN, url))[0]!["backends"]);
+    const before = await signedIn();
+    await server.restart("immediate");
+    while ((await signedIn()).split(" ").some((backend) => before.split(" ").includes(backend))) await sleep(50);
+    await until(() => workers.every((each) => each.isConnected()) && workers.some((each) => each.leads()));
+    await sleep(2000);
+    expect(workers.flatMap(({ took }) => took)).toEqual([]);
+    expect(workers.filter((each) => each.leads())).toHaveLength(1);
+  });
+});

@@ -153,6 +153,6 @@ describe("the fleet's queue", () => {
     await queue.stop(200);
     expect(jobs.running.size).toBe(0);
     expect(jobs.began).toHaveLength(1);
-    expect((await rows("status")).map(({ status }) => status).toSorted()).toEqual(["ENQUEUED", "SUCCESS"]);
+    expect((await rows("status")).map(({ status }) => String(status)).toSorted()).toEqual(["ENQUEUED", "SUCCESS"]);
   });
 });

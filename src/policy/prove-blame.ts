@@ -160,9 +160,12 @@ function* notSeenAgain(book: Notebook): Asking<Cause> {
   return ranked("unknown", "the failing tests could not be run again");
 }
 
-/** Red on the base: seen once more at least, because what comes and goes was there before as well. */
+/** What comes and goes with even chances is red as often as this in a row once in sixteen times. */
+const RED_RUNS = 4;
+
+/** Red on the base: seen again and again, because what comes and goes was there before as well. */
 function* redBefore(input: ProofInput, book: Notebook, base: readonly number[], group: number): Asking<Cause> {
-  const outcome = (yield* ask(book, base, "base", input.looksFlaky ? UNTOUCHED_RUNS : 2))[group] ?? "cannot-apply";
+  const outcome = (yield* ask(book, base, "base", RED_RUNS))[group] ?? "cannot-apply";
   if (outcome === "cannot-apply") return ranked("unknown", "the failing tests cannot be run on the base");
   if (outcome === "flaky") return { kind: "flaky", proven: true, hunks: [], because: "the base passes and fails" };
   if (input.looksEnvironmental)

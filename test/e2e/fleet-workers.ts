@@ -15,7 +15,8 @@ export interface FleetWorker {
   stop(signal: "SIGSTOP" | "SIGCONT"): void;
   /** SIGTERM, as soon as it works, and how it ended. */
   drain(): Promise<number | null>;
-  readonly starts: () => number;
+  /** kill -9, for good. */
+  end(): void;
 }
 
 export function startWorker(
@@ -23,12 +24,10 @@ export function startWorker(
   { db, remote, folder, more = [] }: { db: string; remote: string; folder: string; more?: readonly string[] },
 ): FleetWorker {
   let said = "";
-  let starts = 0;
   let isOver = false;
   let child: ChildProcess;
   let ended: Promise<number | null>;
   const start = (): void => {
-    starts++;
     const args = [MAIN, "worker", "--remote", remote, "--name", name, "--folder", join(folder, name), "--poll", "50ms"];
     child = spawn(process.execPath, [...args, ...more], {
       env: { ...process.env, REMAND_DB: db },
@@ -47,9 +46,12 @@ export function startWorker(
   return {
     name,
     said: () => said,
-    starts: () => starts,
     kill: () => void child.kill("SIGKILL"),
     stop: (signal) => void child.kill(signal),
+    end: () => {
+      isOver = true;
+      child.kill("SIGKILL");
+    },
     drain: async () => {
       while (!said.slice(Math.max(0, said.lastIndexOf("(ended"))).includes("takes jobs")) await sleep(100);
       isOver = true;

@@ -102,6 +102,7 @@ describe("a fleet", () => {
     { timeout: 600_000 },
     async () => {
       const project = fleetProject(STORIES);
+      let workers: readonly FleetWorker[] = [];
       try {
         const alone = spawnSync(process.execPath, [MAIN, "run", "--reporter", "minimal"], {
           cwd: project.checkout,
@@ -112,7 +113,7 @@ describe("a fleet", () => {
 
         const db = await server.newDatabase();
         const proxy = await startProxy(server.port);
-        const workers = Array.from({ length: WORKERS }, (_, n) =>
+        workers = Array.from({ length: WORKERS }, (_, n) =>
           startWorker(`w${n}`, { ...project, db: n === 0 ? proxy.url(db) : db }),
         );
         const disturbing = disturb(workers, proxy);
@@ -138,7 +139,8 @@ describe("a fleet", () => {
         );
         expect(interrupted).toBeGreaterThan(0);
       } finally {
-        rmSync(project.folder, { recursive: true, force: true });
+        for (const worker of workers) worker.end();
+        rmSync(project.folder, { recursive: true, force: true, maxRetries: 5 });
       }
     },
   );

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { memberOf, scanJson } from "../writers/json-scan.ts";
 import { partsOf, type Part, type SetupName } from "./client-parts.ts";
 import type { Checkout } from "./command.ts";
 import { install, type Deed } from "./install.ts";
@@ -20,14 +21,27 @@ export async function setUp(
   if (isRemoval) return { deeds: await uninstall(files, cwd, parts, isDry), next: [] };
   const deeds = await install(files, cwd, parts, isDry);
   if (isDry) return { deeds, next: [] };
+  const isOff = setups.includes("claude") && (await hooksAreOff(files, cwd));
   const hasConfig = (await files.read(join(cwd, "remand.yaml"))) !== null;
   const isInside = setups.some((setup) => setup !== "roles");
   const without = "next: remand init; without a remand.yaml the hook does nothing";
   return {
     deeds,
-    next: [...setups.flatMap((setup) => NEXT[setup]), ...(hasConfig || !isInside ? [] : [without])],
+    next: [
+      ...setups.flatMap((setup) => NEXT[setup]),
+      ...(isOff ? [OFF] : []),
+      ...(hasConfig || !isInside ? [] : [without]),
+    ],
   };
 }
+
+/** A setting of the user's that is left alone makes all of it useless: that must not be found out later. */
+async function hooksAreOff(files: Checkout["files"], root: string): Promise<boolean> {
+  const scan = scanJson((await files.read(join(root, ".claude/settings.json"))) ?? "");
+  return scan.ok && memberOf(scan.root, "disableAllHooks")?.node.value === true;
+}
+
+const OFF = "no hook runs yet: .claude/settings.json says disableAllHooks";
 
 /** What each client asks of the person before it uses what was put in. */
 const NEXT: { readonly [S in SetupName]: readonly string[] } = {

@@ -198,6 +198,13 @@ describe("remand init for clients", () => {
     expect(everything()).toEqual(before);
   });
 
+  it("says so where a setting keeps every hook from running", async () => {
+    put(".claude/settings.json", '{ "disableAllHooks": true }');
+    expect((await remand("--claude")).err).toContain("no hook runs yet: .claude/settings.json says disableAllHooks");
+    put(".claude/settings.json", '{ "disableAllHooks": false }');
+    expect((await remand("--claude")).err).not.toContain("no hook runs yet");
+  });
+
   it("gives Codex the server by its config, beside what is there", async () => {
     put(".codex/config.toml", 'model = "gpt-5.5"');
     const before = everything();

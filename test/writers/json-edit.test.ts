@@ -62,6 +62,14 @@ describe("what is added to JSON", () => {
     expect(added("\uFEFF{}", SERVER).startsWith('\uFEFF{\n  "mcp')).toBe(true);
   });
 
+  it("is an item of a plain list too", () => {
+    const wish: JsonWish = { path: ["plugins"], as: "item", value: "remand", isOurs: (item) => item === "remand" };
+    expect(added('{ "plugins": ["a"] }', wish)).toBe('{ "plugins": ["a", "remand"] }');
+    expect(added('{ "plugins": ["remand"] }', wish)).toBe('{ "plugins": ["remand"] }');
+    expect(added('{ "plugins": ["a",] }', wish)).toBe('{ "plugins": ["a", "remand"] }');
+    expect(removeFromJson('{ "plugins": ["remand", "a"] }', [wish])).toBe('{ "plugins": [ "a"] }');
+  });
+
   it("is not added again, however it was written", () => {
     const text =
       '{ "hooks": { "Stop": [ { "matcher": "", "hooks": [ { "command": "npx remand hook stop --only checks" } ] } ] } }';

@@ -301,7 +301,7 @@ describe("what cannot be taken back alone", () => {
 
 describe("what is nobody's", () => {
   test.each<[string, Partial<ProofInput>, Oracle, Partial<ProofAnswer>]>([
-    ["red on the base: pre-existing", {}, () => "fail-same", { kind: "pre-existing", proven: true, runs: 3 }],
+    ["red on the base: pre-existing", {}, () => "fail-same", { kind: "pre-existing", proven: true, runs: 5 }],
     [
       "red on the base in another way",
       {},
@@ -344,7 +344,7 @@ describe("what is nobody's", () => {
       (applied) => (applied.size === 0 ? "cannot-apply" : "fail-same"),
       { kind: "unknown", proven: false },
     ],
-    ["a failure that does not come again", {}, () => "pass", { kind: "flaky", proven: false, runs: 5 }],
+    ["a failure that does not come again", {}, () => "pass", { kind: "flaky", proven: false, runs: 3 }],
     ["a failure that comes in another form", {}, () => "fail-other", { kind: "unknown", proven: false }],
     ["tests that cannot be run at all", {}, () => "cannot-apply", { kind: "unknown", proven: false }],
     [

@@ -11,6 +11,7 @@ import { EXIT, type ExitCode } from "./command.ts";
  */
 export function exitCodeOf(run: RunOutline, asked: readonly StoryId[] | null): ExitCode {
   const codes = new Set(storiesOf(run, asked).map((state) => codeOf(run, state, null)));
+  if (asked === null && (run.unlisted?.failed ?? 0) > 0) codes.add(EXIT.rejected);
   return strongest(codes);
 }
 

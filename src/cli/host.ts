@@ -25,9 +25,9 @@ export interface Host {
   at(db: string): Host;
   /**
    * How the stories stand now, in outline; `null` where nothing ever ran. It reads as little as it can: with `only`,
-   * what it takes to tell of these.
+   * what it takes to tell of these, or of the open ones where very many have ended.
    */
-  glance(root: string, only?: readonly StoryId[]): Promise<RunOutline | null>;
+  glance(root: string, only?: readonly StoryId[] | "open"): Promise<RunOutline | null>;
   /** What there is now, without owning anything; `null` where nothing ever ran. Close it. */
   look(root: string): Promise<Look | null>;
   /** Says something to the journal from outside of the engine, which notices. Throws where nothing ever ran. */

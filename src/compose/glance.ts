@@ -7,7 +7,7 @@ import { journalPlace } from "./journal-place.ts";
 export async function glance(
   root: string,
   db: string | null,
-  only: readonly StoryId[] | null = null,
+  only: readonly StoryId[] | "open" | null = null,
 ): Promise<RunOutline | null> {
   const opened = await journalPlace(root, db).read();
   if (opened === null) return null;

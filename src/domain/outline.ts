@@ -28,4 +28,11 @@ export interface RunOutline extends Pick<
   "policy" | "remediation" | "escalation" | "halted" | "spent" | "raised"
 > {
   readonly stories: SortedMap<StoryId, StoryOutline>;
+  /** How many stories have ended and are not among `stories`, where those of long ago were left out. */
+  readonly unlisted?: Settled;
+}
+
+export interface Settled {
+  readonly accepted: number;
+  readonly failed: number;
 }

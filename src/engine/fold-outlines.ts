@@ -1,5 +1,5 @@
 import type { StoryId } from "../domain/ids.ts";
-import type { RunOutline } from "../domain/outline.ts";
+import type { RunOutline, Settled, StoryOutline } from "../domain/outline.ts";
 import type { RunState } from "../domain/run-state.ts";
 import { evolve } from "../policy/evolve.ts";
 import type { JournalReader, Outlines, Stored } from "../ports/journal.ts";
@@ -11,31 +11,42 @@ import { RUN_PART, SNAPSHOT_FORMAT, unpackedOutlines, type RunText } from "./sna
 type Source = Pick<JournalReader, "read" | "latestSnapshot" | "latestOutlines" | "snapshotParts">;
 
 /**
- * How all stories stand, for whoever wants to know no more than that. The newest snapshot's outlines are read, and
- * whole states only of those stories that the lines after it may change. `only`: it is enough to tell of these; others
- * are there where they matter to them, and all of them where one of these is not known.
+ * How the stories stand, for whoever wants to know no more than that. The newest snapshot's outlines are read, and
+ * whole states only of those stories that the lines after it may change. With `only` it is enough to tell of these, or
+ * of the `open` ones where more than `few` have ended: others are there where they matter to them. It tells of all
+ * where that is not to be had.
  */
-export async function foldOutlines(journal: Source, only: readonly StoryId[] | null = null): Promise<RunOutline> {
-  if (only !== null) {
-    const some = await fromOutlines(journal, only);
-    if (some !== null && only.every((id) => lookup(some.stories, id, byText) !== undefined)) return some;
-  }
-  return (await fromOutlines(journal, null)) ?? (await foldJournal(journal)).state;
+export async function foldOutlines(
+  journal: Source,
+  only: readonly StoryId[] | "open" | null = null,
+  few = FEW,
+): Promise<RunOutline> {
+  const some = only === null ? null : await fromOutlines(journal, only, few);
+  return some ?? (await fromOutlines(journal, null, few)) ?? (await foldJournal(journal)).state;
 }
 
-/** `null`: there is no snapshot to begin with, or another has taken its place in the meantime. */
-async function fromOutlines(journal: Source, only: readonly StoryId[] | null): Promise<RunOutline | null> {
-  const snapshot = await journal.latestOutlines(SNAPSHOT_FORMAT, only ?? undefined);
+/** So many stories that have ended are shown with the others: people look for what they saw yesterday. */
+const FEW = 1000;
+
+/** `null`: there is no snapshot to begin with, another has taken its place meanwhile, or it takes all stories. */
+async function fromOutlines(
+  journal: Source,
+  only: readonly StoryId[] | "open" | null,
+  few: number,
+): Promise<RunOutline | null> {
+  const snapshot = await journal.latestOutlines(SNAPSHOT_FORMAT, only === "open" ? [] : (only ?? undefined));
   if (snapshot === null) return null;
   const { position } = snapshot;
   const [runPart] = (await journal.snapshotParts(SNAPSHOT_FORMAT, position, [RUN_PART])) ?? [];
   if (runPart === undefined) return null;
   const run = JSON.parse(runPart.text) as RunText;
+  if (only === "open" && run.settled.accepted + run.settled.failed <= few) return null;
   const lines: Stored[] = [];
   for await (const line of journal.read(position)) lines.push(line);
   const changed = changedBy(lines, run);
   const whole = await journal.snapshotParts(SNAPSHOT_FORMAT, position, changed);
-  const texts = only === null ? textsOf(snapshot) : await withOthers(journal, run, snapshot, changed);
+  const more = only === "open" ? [...changed, ...run.open] : changed;
+  const texts = only === null ? textsOf(snapshot) : await withOthers(journal, run, snapshot, more);
   if (whole === null || texts === null) return null;
   const started = unpackedOutlines(
     run,
@@ -45,7 +56,9 @@ async function fromOutlines(journal: Source, only: readonly StoryId[] | null): P
   // The other stories' outlines pass for states here. Of those `evolve` asks only how they ended and whom they wait for.
   let state = started as unknown as RunState;
   for (const line of lines) state = evolve(state, line);
-  return state;
+  if (only === null) return state;
+  if (!isEnough(state, only === "open" ? run.open : only)) return null;
+  return only === "open" ? { ...state, unlisted: withoutListed(run, texts) } : state;
 }
 
 function textsOf({ outlines }: Pick<Outlines, "outlines">): readonly string[] {
@@ -61,9 +74,9 @@ async function withOthers(
 ): Promise<readonly string[] | null> {
   const known = new Map(outlines.map(({ name, text }) => [name, text]));
   const tried = new Set([RUN_PART, ...known.keys()]);
-  const awaited = (texts: readonly string[]): readonly string[] =>
-    outlinesFrom(texts, run.policies).flatMap(({ story }) => story.dependsOn);
-  for (let wanted = [...more, ...awaited(textsOf({ outlines }))]; wanted.length > 0;) {
+  const awaited = (texts: readonly string[]): readonly string[] => outlinesFrom(texts, run.policies).flatMap(waitsFor);
+  let wanted = [...more, ...awaited(textsOf({ outlines }))];
+  for (;;) {
     const names = [...new Set(wanted)].filter((name) => !tried.has(name));
     if (names.length === 0) break;
     for (const name of names) tried.add(name);
@@ -74,6 +87,32 @@ async function withOthers(
   }
   known.delete(RUN_PART);
   return [...known.values()];
+}
+
+function waitsFor({ story, wait }: Pick<StoryOutline, "story" | "wait">): readonly StoryId[] {
+  return wait?.type === "story" && wait.story !== null ? [...story.dependsOn, wait.story] : story.dependsOn;
+}
+
+/** Are these there, and all that they wait for, also by the newest lines? */
+function isEnough({ stories }: RunOutline, asked: readonly StoryId[]): boolean {
+  const seen = new Set<StoryId>();
+  const rest = [...asked];
+  for (let id = rest.pop(); id !== undefined; id = rest.pop()) {
+    if (seen.has(id)) continue;
+    seen.add(id);
+    const state = lookup(stories, id, byText);
+    if (state === undefined) return false;
+    rest.push(...waitsFor(state));
+  }
+  return true;
+}
+
+/** Of the stories that had ended, those of which nothing was read. */
+function withoutListed({ settled, policies }: RunText, texts: readonly string[]): Settled {
+  const rest = { ...settled };
+  for (const { ending } of outlinesFrom(texts, policies))
+    if (ending !== null) rest[ending.how === "accepted" ? "accepted" : "failed"]--;
+  return rest;
 }
 
 /** The lines' own stories, and those that depend on them: they are put in another place when their way is clear. */

@@ -1,4 +1,4 @@
-import type { StoryOutline } from "../domain/outline.ts";
+import type { Settled, StoryOutline } from "../domain/outline.ts";
 import type { StoryId } from "../domain/ids.ts";
 import type { Lane } from "../domain/lane.ts";
 import type { Policy } from "../domain/policy.ts";
@@ -21,7 +21,7 @@ export interface Folded {
  * Changes with the form of the state. A snapshot of another format is passed over, and everything is folded anew; a
  * test compares the form with the one this name was given to.
  */
-export const SNAPSHOT_FORMAT = "run/9";
+export const SNAPSHOT_FORMAT = "run/10";
 
 /** The part that is about the whole run; the others are named after their stories, and no story's name is empty. */
 export const RUN_PART = "";
@@ -59,6 +59,9 @@ export interface RunText {
   readonly policy: number | null;
   readonly dependents: readonly (readonly [StoryId, readonly StoryId[]])[];
   readonly policies: readonly Policy[];
+  /** Stories that go on, and how many have ended: whoever wants to know of the one need not read the others. */
+  readonly open: readonly StoryId[];
+  readonly settled: Settled;
   /** Of the project's own stream, and of those whose lines are not all in their stories. */
   readonly seqs: readonly (readonly [StoryId | null, number])[];
 }
@@ -91,10 +94,20 @@ function packed(folded: Folded, before: Kept | null): { parts: SnapshotPart[]; p
     policy,
     dependents: [...entries(dependents)],
     policies,
+    ...openAndSettled(run.stories),
     seqs: [null, ...odd].map((stream) => [stream, seqs.get(stream) ?? 0]),
   };
   parts.push({ name: RUN_PART, text: JSON.stringify(text), outline: "" });
   return { parts, policies };
+}
+
+function openAndSettled(stories: RunState["stories"]): Pick<RunText, "open" | "settled"> {
+  const open: StoryId[] = [];
+  const settled = { accepted: 0, failed: 0 };
+  for (const [id, { ending }] of entries(stories))
+    if (ending === null) open.push(id);
+    else settled[ending.how === "accepted" ? "accepted" : "failed"]++;
+  return { open, settled };
 }
 
 /** State is plain data all through, so that its text is its JSON. */

@@ -16,7 +16,8 @@ export interface RunCounts {
 }
 
 export function runCounts(run: RunOutline, asked: readonly StoryId[] | null): RunCounts {
-  const counts = { stories: 0, accepted: 0, running: 0, waiting: 0, ready: 0, needsYou: 0, failed: 0 };
+  const { accepted, failed } = (asked === null ? run.unlisted : undefined) ?? { accepted: 0, failed: 0 };
+  const counts = { stories: accepted + failed, accepted, running: 0, waiting: 0, ready: 0, needsYou: 0, failed };
   for (const state of storiesOf(run, asked)) {
     counts.stories++;
     counts[bucketOf(statusOf(run, state))]++;

@@ -44,7 +44,9 @@ async function status(
   typed: readonly string[],
   fields: readonly string[] | null | false,
 ): Promise<ExitCode> {
-  const run = await world.host.glance(world.cwd, ...(typed.length === 0 ? [] : [typed.map(storyId)]));
+  // A document for programs tells of every story; a person is not helped by thousands that have ended.
+  const only = typed.length > 0 ? typed.map(storyId) : fields === false ? ("open" as const) : undefined;
+  const run = await (only === undefined ? world.host.glance(world.cwd) : world.host.glance(world.cwd, only));
   if (run === null && typed.length === 0) {
     if (fields !== false) world.out(`${JSON.stringify({ schema: "remand.status/1", stories: [] }, null, 2)}\n`);
     else world.err("remand: nothing has run here yet\n");
@@ -61,6 +63,7 @@ async function status(
     const glyphs = glyphsFor(world.env);
     const lines = [
       ...table(boardRows(run, asked), world.now(), glyphs),
+      ...unlisted(run),
       summaryText(run, asked, glyphs.dot),
       ...nextCost(run, asked),
     ];
@@ -68,6 +71,12 @@ async function status(
     world.out(`${lines.join("\n")}\n`);
   }
   return exitCodeOf(run, asked);
+}
+
+function unlisted({ unlisted }: RunOutline): string[] {
+  if (unlisted === undefined) return [];
+  const count = (unlisted.accepted + unlisted.failed).toLocaleString("en");
+  return [`(${count} stories that have ended are not listed: name one to see it, or take --json)`];
 }
 
 /** What more work of what is under way is likely to cost; nothing where nobody knows, or nothing is under way. */

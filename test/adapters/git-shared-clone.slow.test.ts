@@ -234,7 +234,10 @@ describe("over git's own protocol", () => {
   });
 
   test("a remote that is gone for a while is waited for; one that is gone for longer is an error, and tried again", async () => {
-    const one = await fleet.machine("one", { remote: daemon.address, waitsMs: [20, 50, 5000] });
+    const stop = new AbortController();
+    const one = await fleet.machine("one", { remote: daemon.address, waitsMs: [20, 50, 5000], signal: stop.signal });
+    // Whoever is told to end still gets through what is to be kept.
+    stop.abort();
     fleet.journal.begin(STORY);
     const { path } = await one.work.prepare(STORY);
     write(path, "a.txt", "1\n");

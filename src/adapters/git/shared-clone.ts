@@ -24,6 +24,7 @@ export interface CloneOptions {
   /** The branch that work is for; by default the remote's own. */
   readonly branch?: string;
   readonly env?: Environment;
+  /** Gives up opening it. What is done with it later is not ended by this: work that is to be kept must get through. */
   readonly signal?: AbortSignal;
   /** How long is waited before each further try when the remote cannot be reached. */
   readonly waitsMs?: readonly number[];
@@ -60,11 +61,12 @@ export async function openClone(options: CloneOptions): Promise<Clone> {
     try {
       await killLeftovers(making.cookie);
       await clearClone(join(root, ".git"));
+      const { signal: _opening, ...lasting } = making;
       const remote = createRemote({ ...making, root });
       const branch = options.branch ?? note.branch;
       await followBranch({ root, folder, branch, remote, env: making.env, onNotice: noticing(options) });
       await writeNote(root, { address: remote.address, branch });
-      return { root, branch, remote, close };
+      return { root, branch, remote: createRemote({ ...lasting, root }), close };
     } catch (error) {
       await close();
       throw error;

@@ -46,7 +46,11 @@ export interface RemoteOptions {
 export const REMOTE_NAME = "origin";
 
 const WAITS_MS = [200, 500, 1000, 2000, 4000, 8000];
-const CALL_MS = 10 * 60_000;
+/** A first clone may be large; after it only what is new is sent. */
+const CLONE_MS = 60 * 60_000;
+const CALL_MS = 5 * 60_000;
+/** Calls that hang, each for long, are not repeated as often as calls that fail at once. */
+const LONGEST_TRYING_MS = 60_000;
 
 export function createRemote(options: RemoteOptions): Remote {
   const { login } = options;
@@ -113,7 +117,7 @@ export function createPatientGit(
   const git = createGit(root, { ...env, ...login.env }, settings, cookie);
   const once = async (args: readonly string[]): Promise<GitAnswer> => {
     try {
-      const answer = await git.ask(args, { timeoutMs: CALL_MS });
+      const answer = await git.ask(args, { timeoutMs: args[0] === "clone" ? CLONE_MS : CALL_MS });
       return { ...answer, stdout: login.hidden(answer.stdout), stderr: login.hidden(answer.stderr) };
     } catch (error) {
       if (!(error instanceof RemandError) || error.code !== "git-failed") throw error;
@@ -122,10 +126,11 @@ export function createPatientGit(
   };
   return async (what, args, patience = "patient") => {
     const waits = patience === "once" ? [] : (options.waitsMs ?? WAITS_MS);
+    const beganAt = performance.now();
     for (const waitMs of waits) {
       const answer = await once(args);
       const isPassing = answer.exitCode !== 0 && troubleIn(`${answer.stderr}\n${answer.stdout}`) === "passing";
-      if (!isPassing) return answer;
+      if (!isPassing || performance.now() - beganAt > LONGEST_TRYING_MS) return answer;
       await waited(waitMs, signal, () => remoteError(what, login.address, answer.stderr));
     }
     return once(args);

@@ -175,11 +175,9 @@ function workspaceOn(ground: Ground): Workspace {
       return ground.pushed(story, await ground.reading(story, [from], () => inner.putBack(story, paths, from, note)));
     },
     async forget(story) {
-      const site = await ground.site(story);
-      if (!(await isMade(site))) return;
-      // Then nothing that is there belongs to anything, and whoever comes next drops it.
-      await noteRun(site, null);
-      await inner.look(story);
+      // Then nothing that is there belongs to anything, and whoever comes next drops it. Nobody is asked for anything:
+      // this is done for a worker that is gone, and must not have to wait for a network.
+      await noteRun(await ground.site(story), null);
     },
     async dispose(story) {
       // First what others see: a place that is still there is taken away again later, together with this.

@@ -134,7 +134,8 @@ function* proof(input: ProofInput, book: Notebook): Asking<Cause> {
   const base = unpinned.length === 0 ? first : yield* ask(book, unpinned, "base");
   const groups = steady(first);
   const regressed = groups.filter((group) => base[group] === "pass");
-  if (regressed.length > 0) return yield* searchGroups(input, book, regressed, unpinned);
+  if (regressed.length > 0)
+    return yield* steadied(book, unpinned, yield* searchGroups(input, book, regressed, unpinned));
   const outcome = base[groups[0]!] ?? "cannot-apply";
   if (book.isSpent && outcome === "cannot-apply") return ranked("unknown", "no runs were left to look at the base");
   if (input.isNewTest)
@@ -147,6 +148,20 @@ function* proof(input: ProofInput, book: Notebook): Asking<Cause> {
     return yield* redBefore(input, book, whole, groups[0]!);
   }
   return yield* redBefore(input, book, unpinned, groups[0]!);
+}
+
+/**
+ * Runs that do not fit together are what a flake looks like. Before such an answer is given, the two trees of which the
+ * end is known are run again: what then passes and fails is nobody's.
+ */
+function* steadied(book: Notebook, base: readonly number[], cause: Cause): Asking<Cause> {
+  if (cause.proven || cause.isEntangled === true) return cause;
+  for (const tree of [[], base]) {
+    const again = yield* ask(book, tree, "confirm", UNTOUCHED_RUNS);
+    if (again.includes("flaky"))
+      return { kind: "flaky", proven: true, hunks: [], because: "the same tree passed and failed" };
+  }
+  return cause;
 }
 
 /** The untouched tree did not fail as recorded. */

@@ -389,6 +389,16 @@ describe("noise", () => {
     expect(wrong.suspected / seeds).toBeLessThan(0.006);
   });
 
+  test("a failure that comes and goes with even chances is called flaky as a rule, and not somebody's", () => {
+    let flaky = 0;
+    for (let seed = 0; seed < SEEDS; seed++) {
+      const chance = chanceOf(seed);
+      const { answer } = prove(inputOf(14), () => failsIf(chance.share() < 0.5));
+      if (answer.kind === "flaky") flaky++;
+    }
+    expect(flaky / SEEDS).toBeGreaterThan(0.93);
+  });
+
   test("a culprit whose failure comes and goes is never replaced by an innocent hunk", () => {
     let right = 0;
     for (let seed = 0; seed < SEEDS; seed++) {

@@ -20,6 +20,8 @@ export interface Cause {
   readonly because: string;
   /** What has to be taken back for the tests to pass: the culprits, and what does not build without them. */
   readonly cure?: readonly number[];
+  /** It is not proven because of how the changes hang together; no run contradicted another. */
+  readonly isEntangled?: boolean;
 }
 
 export function ranked(kind: ProofKind, because: string, hunks: readonly number[] = []): Cause {
@@ -52,11 +54,8 @@ export function* provenCause(search: Search): Asking<Cause> {
   if (isBound(search, removal)) {
     const likeliest = [...removal].sort((a, b) => search.shareOf(b) - search.shareOf(a)).slice(0, 1);
     const others = removal.length - 1;
-    return ranked(
-      "culprit",
-      `it can be taken back only with ${others} others that share its names, and is the likeliest of them`,
-      likeliest,
-    );
+    const because = `it can be taken back only with ${others} others that share its names, and is the likeliest of them`;
+    return { ...ranked("culprit", because, likeliest), isEntangled: true };
   }
   const split = yield* distilled(search, removal);
   if (split === null) {

@@ -15,12 +15,12 @@ const node = process.execPath;
 
 export function setup(): void {
   const place = mkdtempSync(join(tmpdir(), "remand-network-"));
-  const unshare = unsharing(place);
+  const isUnwanted = process.env[NETWORK_VARIABLE] === "open";
+  const unshare = isUnwanted ? null : unsharing(place);
   if (unshare === null) {
     rmSync(place, { recursive: true });
-    console.warn(
-      "\nNOT CONFINED: no network namespace can be made here, so the clients run in this machine's network.\n",
-    );
+    const why = isUnwanted ? `${NETWORK_VARIABLE}=open` : "no network namespace can be made here";
+    console.warn(`\nNOT CONFINED: ${why}, so the clients run in this machine's network.\n`);
     return;
   }
   folder = place;

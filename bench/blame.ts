@@ -47,7 +47,7 @@ async function ofRepository(options: ReadonlyMap<string, string>): Promise<reado
   const path = options.get("repo")!;
   const command = options.get("test") ?? "";
   if (command === "") throw new Unusable('which command tests it? Say so: --repo <path> --test "npm test"');
-  return scoresOf(basename(resolve(path)), await tryRepository({ path, command, ...wishOf(options, SINGLES) }));
+  return scoresOf(basename(resolve(path)), await tryRepository({ path, command, ...wishOf(options, 30) }));
 }
 
 async function ofMade(made: readonly MadeRepository[], options: ReadonlyMap<string, string>): Promise<BenchResult[]> {
@@ -55,7 +55,7 @@ async function ofMade(made: readonly MadeRepository[], options: ReadonlyMap<stri
   for (const each of made) {
     const { path, leave } = layOut(each);
     try {
-      const wish = { path, command: each.command, ...wishOf(options, SINGLES) };
+      const wish = { path, command: each.command, ...wishOf(options, 5) };
       results.push(...scoresOf(each.name, await tryRepository(wish)));
     } finally {
       leave();
@@ -64,16 +64,16 @@ async function ofMade(made: readonly MadeRepository[], options: ReadonlyMap<stri
   return results;
 }
 
-function wishOf(options: ReadonlyMap<string, string>, cases: number): Omit<RepositoryWish, "path" | "command"> {
+function wishOf(options: ReadonlyMap<string, string>, minutes: number): Omit<RepositoryWish, "path" | "command"> {
   const number = (name: string, usual: number): number => {
     const value = Number(options.get(name) ?? usual);
     if (!Number.isFinite(value) || value < 0) throw new Unusable(`--${name} is no number: ${options.get(name)}`);
     return value;
   };
   return {
-    cases: number("cases", cases),
+    cases: number("cases", SINGLES),
     seed: number("seed", 1),
-    minutes: number("minutes", 30),
+    minutes: number("minutes", minutes),
     withPlain: !options.has("no-ddmin"),
     save: options.get("save") ?? null,
   };

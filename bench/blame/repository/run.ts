@@ -44,6 +44,10 @@ export async function tryRepository(wish: RepositoryWish): Promise<readonly Repo
       await casesOn(ground, isWanted, tryCase);
       if (CATEGORIES.every((category) => !isWanted(category) || category === "new code")) break;
     }
+    if (trials.length === 0)
+      throw new Unusable(
+        `no slip turned \`${wish.command}\` red in ${wish.minutes} minutes: does it test the files of ${workshop.name}, or an installed copy of them? More time is given by --minutes.`,
+      );
     return trials;
   } finally {
     await workshop.close();

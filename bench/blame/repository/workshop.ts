@@ -10,7 +10,7 @@ import {
   symlinkSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, dirname, join, relative } from "node:path";
+import { basename, delimiter, dirname, join, relative } from "node:path";
 import { createChecksGate } from "../../../src/adapters/gates/checks-gate.ts";
 import { createLaboratory } from "../../../src/adapters/git/laboratory.ts";
 import { createWorktrees } from "../../../src/adapters/git/worktrees.ts";
@@ -66,9 +66,9 @@ export async function openWorkshop(path: string, command: string): Promise<Works
   run(place, ["clone", "--quiet", "--local", top, clone]);
   const root = join(clone, relative(top, realpathSync(path)));
   const state = join(place, "state");
-  const env = surroundings();
   // Nothing is installed: what the original has is lent to it.
   const bench = await createLaboratory({ root, state, setup: "true", share: null }).open({ signal: SIGNAL });
+  const env = surroundings(bench.path);
   lend(top, run(bench.path, ["rev-parse", "--show-toplevel"]).trim());
   const evidence = memoryEvidence();
   const gate = createChecksGate({
@@ -146,13 +146,17 @@ function textAt(clone: string, tree: string, file: string): string | null {
 }
 
 /** What a test run sees, without what npm put around this one. */
-function surroundings(): Record<string, string> {
+function surroundings(path: string): Record<string, string> {
   const shown = Object.entries(process.env).filter(
     ([name]) => !/^(?:npm_|INIT_CWD$|NODE_ENV$|VITEST|JEST|FORCE_COLOR$|NODE_TEST_CONTEXT$|GIT_)/.test(name),
   );
   const known = Object.fromEntries(shown.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
   // States of the files follow each other within a second, by which Python tells whether compiled code is fresh.
-  return { ...known, PYTHONDONTWRITEBYTECODE: "1" };
+  const isPython = ["pyproject.toml", "setup.py", "setup.cfg"].some((file) => existsSync(join(path, file)));
+  // A Python project that is installed as a link would lead to the original's files, in which no slip ever is.
+  const sources = isPython ? [join(path, "src"), path].filter((folder) => existsSync(folder)) : [];
+  const all = [...sources, ...(known["PYTHONPATH"] ? [known["PYTHONPATH"]] : [])].join(delimiter);
+  return { ...known, PYTHONDONTWRITEBYTECODE: "1", ...(all === "" ? {} : { PYTHONPATH: all }) };
 }
 
 const DEPENDENCIES = /^(?:node_modules|\.venv|venv|vendor|bower_components|\.pnp\.[a-z]+|\.yarn)$/;

@@ -49,6 +49,8 @@ const WAITS_MS = [200, 500, 1000, 2000, 4000, 8000];
 /** A first clone may be large; after it only what is new is sent. */
 const CLONE_MS = 60 * 60_000;
 const CALL_MS = 5 * 60_000;
+/** For what nobody has to wait for. */
+const SHORT_CALL_MS = 20_000;
 /** Calls that hang, each for long, are not repeated as often as calls that fail at once. */
 const LONGEST_TRYING_MS = 60_000;
 
@@ -115,9 +117,9 @@ export function createPatientGit(
   const { root, login, env, cookie, signal } = options;
   const settings = [...login.settings, ...SETTINGS];
   const git = createGit(root, { ...env, ...login.env }, settings, cookie);
-  const once = async (args: readonly string[]): Promise<GitAnswer> => {
+  const once = async (args: readonly string[], timeoutMs: number): Promise<GitAnswer> => {
     try {
-      const answer = await git.ask(args, { timeoutMs: args[0] === "clone" ? CLONE_MS : CALL_MS });
+      const answer = await git.ask(args, { timeoutMs });
       return { ...answer, stdout: login.hidden(answer.stdout), stderr: login.hidden(answer.stderr) };
     } catch (error) {
       if (!(error instanceof RemandError) || error.code !== "git-failed") throw error;
@@ -125,15 +127,16 @@ export function createPatientGit(
     }
   };
   return async (what, args, patience = "patient") => {
-    const waits = patience === "once" ? [] : (options.waitsMs ?? WAITS_MS);
+    if (patience === "once") return once(args, SHORT_CALL_MS);
+    const timeoutMs = args[0] === "clone" ? CLONE_MS : CALL_MS;
     const beganAt = performance.now();
-    for (const waitMs of waits) {
-      const answer = await once(args);
+    for (const waitMs of options.waitsMs ?? WAITS_MS) {
+      const answer = await once(args, timeoutMs);
       const isPassing = answer.exitCode !== 0 && troubleIn(`${answer.stderr}\n${answer.stdout}`) === "passing";
       if (!isPassing || performance.now() - beganAt > LONGEST_TRYING_MS) return answer;
       await waited(waitMs, signal, () => remoteError(what, login.address, answer.stderr));
     }
-    return once(args);
+    return once(args, timeoutMs);
   };
 }
 

@@ -143,6 +143,8 @@ function* proof(input: ProofInput, book: Notebook): Asking<Cause> {
   if (input.pinned.length > 0) {
     const whole = input.hunks.map(({ id }) => id);
     const before = yield* ask(book, whole, "base");
+    const old = groups.filter((group) => before[group] === "fail-same");
+    if (old.length > 0) return yield* redBeside(input, book, whole, old, groups.length);
     const passed = groups.filter((group) => before[group] === "pass");
     if (passed.length > 0) return yield* changedTest(input, book, passed, whole, outcome);
     return yield* redBefore(input, book, whole, groups[0]!);
@@ -198,6 +200,19 @@ function* redBefore(input: ProofInput, book: Notebook, base: readonly number[], 
       because: "the same tests fail in the same way on the base",
     };
   return ranked("pre-existing", "the same tests fail on the base too, in another way");
+}
+
+/** Some failures were there before, and others came with tests of the iteration: why those fail is not known then. */
+function* redBeside(
+  input: ProofInput,
+  book: Notebook,
+  base: readonly number[],
+  old: readonly number[],
+  count: number,
+): Asking<Cause> {
+  const cause = yield* redBefore(input, book, base, old[0]!);
+  if (old.length === count || cause.kind === "flaky") return cause;
+  return { ...cause, proven: false, because: `${cause.because}; others are new with their tests` };
 }
 
 /** A test that was there before, was changed, and fails on the base's code as it does now. */

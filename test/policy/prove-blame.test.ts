@@ -357,6 +357,14 @@ describe("what is nobody's", () => {
     expect(prove(inputOf(8, changes), oracle).answer).toMatchObject(expected);
   });
 
+  test("red before, beside a new test that fails too: pre-existing, and not proven of the new one", () => {
+    // The last hunk is the new test: without it nothing of its group fails.
+    const oracle: Oracle = (applied) => ["fail-same", applied.has(7) ? "fail-same" : "pass"];
+    const { answer } = prove(inputOf(8, { pinned: [7] }), oracle);
+    expect(answer).toMatchObject({ kind: "pre-existing", proven: false, hunks: [] });
+    expect(answer.because).toContain("others are new");
+  });
+
   test("a changed test that only fails with the new code is a regression like any other", () => {
     // On the base's code the changed test does not even build, so it is taken back with everything else.
     const oracle: Oracle = (applied) => (applied.has(0) && !applied.has(1) ? "cannot-apply" : failsIf(applied.has(4)));

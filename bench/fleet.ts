@@ -5,6 +5,7 @@ import type { BenchResult } from "./bench-result.ts";
 import { measureFollowing } from "./fleet/following.ts";
 import { measureJournal } from "./fleet/journal-cost.ts";
 import { measureLongJournal } from "./fleet/long-journal.ts";
+import { measureReal } from "./fleet/real-workers.ts";
 import { measureGrowth, measureSteps } from "./fleet/steps.ts";
 import { measureWaiting } from "./fleet/waiting.ts";
 
@@ -33,6 +34,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   following: measureFollowing,
   steps: measureSteps,
   growth: measureGrowth,
+  real: measureReal,
   waiting: measureWaiting,
   long: measureLongJournal,
 };

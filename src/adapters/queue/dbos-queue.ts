@@ -23,7 +23,7 @@ export interface DbosQueueOptions {
 
 type Dbos = typeof DBOS;
 
-const POLL_MS = 200;
+const POLL_MS = 500;
 /** Pinned: the library would take the hash of the code, and jobs of before an update would wait for ever. */
 const VERSION = "remand-1";
 /** Every taking over counts as one; there is no number after which a job should be given up. */

@@ -51,7 +51,7 @@ export const command: CliCommand = {
       .option("--limit <lane=number>", `this worker's own limit: ${LANES.join(", ")}; can be given again`, collect)
       .option("--drain <time>", "how long jobs that run may go on after SIGTERM", "10m")
       .option("--lease <time>", "how long a worker may be silent before others take its place", "4s")
-      .option("--poll <time>", "how often each lane is asked for a job", "200ms")
+      .option("--poll <time>", "how often each lane is asked for a job", "500ms")
       .option("--health-host <address>", "who may ask for its health", "127.0.0.1")
       .option("--health-port <number>", "say over HTTP how it is; 0 takes any port that is free")
       .option("--once", "end when nothing is left to be done, by anybody")

@@ -11,11 +11,18 @@ import type { Browser, BrowserContext, Locator, Page } from "playwright-core";
 import { addLongStory, LONG_STORY } from "../../bench/dashboard/long-story.ts";
 import { longJournal } from "../../bench/engine/long-journal.ts";
 import { complaints, launch } from "./browser.ts";
-import { dashboardProject, disputedParts, disputedStory, projectFiles } from "./dashboard-project.ts";
+import {
+  dashboardProject,
+  disputedParts,
+  disputedStory,
+  projectFiles,
+  slowParts,
+  slowStory,
+} from "./dashboard-project.ts";
 
 /** One story only: these tests are about what is said of it. */
 const FILES = Object.fromEntries(
-  Object.entries(projectFiles(disputedStory, disputedParts)).filter(
+  Object.entries(projectFiles(disputedStory, [...disputedParts, ...slowParts])).filter(
     ([path]) => !path.startsWith("stories/") || path in disputedStory,
   ),
 );
@@ -86,12 +93,14 @@ function said(child: ChildProcess, words: string): Promise<void> {
   });
 }
 
+/** Of the dashboard beside a run that goes on. */
+let url: string;
+
 describe("a story", () => {
-  let at: (path: string) => string;
+  const at = (path: string): string => (path === "" ? url : new URL(path, url).href);
   beforeAll(async () => {
     await project.run();
-    const { url, port } = await project.serve();
-    at = (path) => (path === "" ? url : `http://127.0.0.1:${port}${path}`);
+    ({ url } = await project.serve());
     // Whoever starts an engine means held stories to go on: it is there before one is held.
     await said(project.start("run", "--watch", "--reporter", "minimal"), "watching");
   });
@@ -143,18 +152,39 @@ describe("a story", () => {
   }, 90_000);
 });
 
+describe("a story that is worked on", () => {
+  test("is held, and what runs for it is ended", async () => {
+    project.repository.write("stories/think-long.md", slowStory);
+    await page.goto(url);
+    await expectSeen(page.getByRole("link", { name: "Think about it" }), 30_000);
+    await page.goto(new URL("/story/think-long", url).href);
+    await expectSeen(page.getByRole("heading", { name: /^Attempt 1 / }), 30_000);
+    await page.getByRole("button", { name: "Hold it and end what runs" }).click();
+    await expectSeen(page.getByText("Held: what runs for it is ended, and nothing new starts."));
+    await expectSeen(
+      page
+        .locator(".timeline")
+        .getByText(/interrupted|stopped/)
+        .first(),
+      30_000,
+    );
+    await expectSeen(page.getByRole("button", { name: "Let it go on" }));
+    expect(await page.getByRole("button", { name: "Hold it and end what runs" }).count()).toBe(0);
+  }, 90_000);
+});
+
 describe("five thousand stories", () => {
   const folder = mkdtempSync(join(tmpdir(), "remand-many-"));
-  let url: string;
+  let many: string;
   beforeAll(async () => {
     const { root, file } = await longJournal(folder, MANY);
     await addLongStory(file);
-    url = (await project.serve("-C", root)).url;
+    many = (await project.serve("-C", root)).url;
   }, 120_000);
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   test("are filtered as one types, on the board and in the list, page by page", async () => {
-    await page.goto(url);
+    await page.goto(many);
     await expectSeen(page.getByText(`${ALL} stories`, { exact: false }));
     const filter = page.getByRole("searchbox", { name: "Filter stories" });
     await filter.pressSequentially("story-4321");
@@ -176,9 +206,9 @@ describe("five thousand stories", () => {
   }, 60_000);
 
   test("a story of a thousand events shows the newest first, and all of them to who asks", async () => {
-    await page.goto(url);
+    await page.goto(many);
     await expectSeen(page.getByRole("heading", { name: "Board" }));
-    await page.goto(new URL(`/story/${LONG_STORY}`, url).href);
+    await page.goto(new URL(`/story/${LONG_STORY}`, many).href);
     await expectSeen(page.getByRole("heading", { name: /^Attempt 143 / }));
     expect(await page.locator(".attempts > li").count()).toBe(20);
     await page.getByRole("button", { name: "123 earlier" }).click();

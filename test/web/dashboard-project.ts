@@ -126,6 +126,12 @@ export const disputedParts: readonly ScriptPart[] = [
   playing("auditor", "count-words", audited("count-words")),
 ];
 
+/** Somebody who thinks for longer than anybody waits. */
+export const slowStory = story("Think about it", "For long.");
+export const slowParts: readonly ScriptPart[] = [
+  playing("developer", "think-long", ready("think-long", "Thought.", { delay: "20m", cost: 0.01 })),
+];
+
 const demoScript = (): string => DEMO_FILES["agent-script.yaml"]!;
 
 /** Files of a project with stories that end in every way, played by scripted agents. */

@@ -29,7 +29,7 @@ test("a slip is blamed on its line, proven, and the brief allows that file and n
   expect(found?.blame).toMatchObject({
     verdict: "culprit",
     basis: "proven",
-    suspects: [{ file: "src/wait.js", attempt: 1 }],
+    suspects: [{ file: "src/wait.js", attempt: 1, role: "developer", phase: "implement" }],
   });
   expect(project.events("work.sent-back")[0]?.scope).toMatchObject({ allow: ["src/wait.js"], tests: "add-only" });
   expect(project.prompts("developer")[1]).toContain("ONLY modify src/wait.js");

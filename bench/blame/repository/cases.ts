@@ -1,4 +1,5 @@
 import type { ChangedHunk } from "../../../src/domain/change.ts";
+import type { Failure } from "../../../src/domain/failure.ts";
 import { filesWithout } from "../../../src/policy/blame/tree.ts";
 import { readHunks } from "../../../src/readers/failure-material.ts";
 import { readFailure } from "../../../src/readers/failure.ts";
@@ -87,18 +88,19 @@ export async function onBase(
   return workshop.treeWith(tree, texts);
 }
 
-/** Do two runs fail in at least one test of the same name? */
-export function failsAlike(workshop: Workshop, a: SuiteRun, b: SuiteRun): boolean {
+/** Do two runs fail in at least one test of the same name, or in the very same way? */
+export function failsAlike(
+  workshop: Workshop,
+  a: SuiteRun,
+  b: SuiteRun,
+  by: (failure: Failure) => string = ({ test, message }) => test ?? message,
+): boolean {
   if (!a.failed || !b.failed) return false;
   const index = pathIndex([]);
-  const names = ({ output }: SuiteRun): Set<string> =>
-    new Set(
-      readFailure(output, { root: workshop.bench.path, paths: index }).failures.map(
-        ({ test, message }) => test ?? message,
-      ),
-    );
-  const known = names(a);
-  return known.size === 0 || [...names(b)].some((name) => known.has(name));
+  const said = ({ output }: SuiteRun): Set<string> =>
+    new Set(readFailure(output, { root: workshop.bench.path, paths: index }).failures.map((failure) => by(failure)));
+  const known = said(a);
+  return known.size === 0 || [...said(b)].some((each) => known.has(each));
 }
 
 /** Code that cannot even be read is no slip: it would not have been handed in. */

@@ -1,4 +1,5 @@
 import { looksLikeTest } from "../../../src/domain/change.ts";
+import { signatureOf } from "../../../src/domain/failure.ts";
 import { failsAlike, hunksBetween, onBase, truthOf, type RepositoryCase } from "./cases.ts";
 import { languageOf, type Language } from "./language.ts";
 import { bodyIn, caseWith, withLines, type Body, type Ground, type Slip } from "./making.ts";
@@ -88,7 +89,8 @@ export async function wasBefore(
 ): Promise<RepositoryCase | null> {
   const { workshop } = ground;
   const base = await onBase(workshop, each, each.truth);
-  if (!(await workshop.suite(base)).failed) return null;
+  // Half of a change fails on the base as well, but in another way: that is no failure that was there before.
+  if (!failsAlike(workshop, each.run, await workshop.suite(base), signatureOf)) return null;
   const hunks = await hunksBetween(workshop, base, each.tree);
   if (hunks.length === 0) return null;
   return { ...each, category, base, hunks, diff: await workshop.diff(base, each.tree), truth: [] };

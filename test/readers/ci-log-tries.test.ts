@@ -91,6 +91,13 @@ describe("what explains a failure", () => {
     });
   });
 
+  test("tests that passed at another try are not why a later step failed", () => {
+    const passed = "Tests:       10 passed, 10 total";
+    const log = `$ npm test\nTests:       1 failed, 9 passed, 10 total\nretry\n${passed}\n$ npx eslint .\n✖ 1 problem (1 error)`;
+    expect(readCiLog(log)).toMatchObject({ class: "lint" });
+    expect(readCiLog(log.split("\n$ npx")[0]!)).toMatchObject({ class: "flaky" });
+  });
+
   test("what comes after the service's verdict is cleaning up, except for the machine's own word", () => {
     const failed = `${counted}\n##[error]Process completed with exit code 1.\n`;
     expect(readCiLog(`${failed}npm error code ETARGET\n`)).toMatchObject({ class: "test" });

@@ -257,6 +257,8 @@ describe("a brief about failing tests", () => {
     const read = about({ required: failing(2) });
     expect(read).toContain("- The whole of npm test: .remand/evidence/7.log");
     expect(read).not.toContain("| expected 3, got 4");
+    const silent = failing(3).map(({ detail, ...each }, at) => (at === 0 ? { ...each, detail: detail! } : each));
+    expect(about({ required: silent })).not.toContain("| expected 3, got 4");
     const opaque = finding({ category: "check", message: "`npm test` failed with exit code 1" });
     expect(about({ required: [...failing(1), opaque] })).toContain("| expected 3, got 4");
     expect(about({ required: [] })).toContain("| expected 3, got 4");

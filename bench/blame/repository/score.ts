@@ -116,7 +116,7 @@ function exactRows(put: Put, category: Category, trials: Trials): BenchResult[] 
   return [
     put(`exact set with proof, ${category} ${count}`, percent(trials, trials.filter(isExact).length), "%", {
       ...(target === undefined ? {} : { target }),
-      against: `plain ddmin ${plainly.toFixed(0)} %, S3 as written ${written.toFixed(0)} %`,
+      against: `plain ddmin ${plain.length === 0 ? "not run" : `${plainly.toFixed(0)} %`}, S3 as written ${written.toFixed(0)} %`,
     }),
     put(`proven, ${category}`, percent(trials, trials.filter(({ proven }) => proven).length), "%", { against: "all" }),
     kind,
@@ -135,7 +135,7 @@ function runRows(put: Put, trials: Trials): BenchResult[] {
   return [
     put("runs of the search, one culprit, mean", search, "runs", {
       limit: 4,
-      against: `plain ddmin ${plain.toFixed(1)}`,
+      against: `plain ddmin ${Number.isNaN(plain) ? "not run" : plain.toFixed(1)}`,
     }),
     put("runs in all with triage and proof, one culprit, mean", all, "runs", { limit: 9, against: "9" }),
     put("seconds of a proof, one culprit, median", seconds, "s", { against: "-" }),

@@ -7,7 +7,8 @@ import { bullets, evidenceFence, line, name, restOf, together, type Pen, type Pi
  */
 export function evidenceOf(brief: Brief, pen: Pen): Piece {
   const { gate, required, evidence } = brief;
-  const isRead = required.length > 0 && required.every(({ category, detail }) => category !== "check" && !!detail);
+  // A check whose output named nothing has its last words only; beside such a one the log says more.
+  const isRead = required.some(({ detail }) => !!detail) && required.every(({ category }) => category !== "check");
   if (!isRead || (gate !== "checks" && gate !== "tdd")) return evidenceList(pen, evidence);
   const logs = evidence.flatMap(({ title, fullAt }) => (fullAt === undefined ? [] : [{ title, fullAt }]));
   const others = evidence.filter(({ fullAt }) => fullAt === undefined);

@@ -20,6 +20,7 @@ const SAID: readonly (readonly [RemoteTrouble, string])[] = [
   ["passing", "! [remote rejected] abc -> refs/remand/x (failed to update ref)"],
   ["passing", "error: cannot lock ref 'refs/remotes/origin/main': is at 1 but expected 2"],
   ["passing", "fatal: Unable to create '/r/packed-refs.lock': File exists."],
+  ["passing", "fatal: bad object worktrees/S-1/HEAD\nerror: /x.git did not send all necessary objects"],
   ["no-repository", "fatal: '/none.git' does not appear to be a git repository"],
   ["no-repository", "fatal: repository 'https://h/none.git/' not found"],
   ["no-repository", "fatal: remote error: access denied or repository not exported: /x.git"],

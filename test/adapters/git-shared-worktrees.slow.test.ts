@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createLaboratory } from "../../src/adapters/git/laboratory.ts";
@@ -186,6 +186,29 @@ describe("what was left behind", () => {
     expect(branchTip()).toBe(commit);
   });
 
+  test("a worktree that git was killed in the middle of making keeps nobody from fetching", async () => {
+    const begun = join(one.clone.root, ".git/worktrees/S-9");
+    const leave = (secondsAgo: number): void => {
+      write(begun, "HEAD", `${"0".repeat(40)}\n`);
+      write(begun, "commondir", "../..\n");
+      write(begun, "gitdir", join(fleet.origin.home, "none/.git\n"));
+      utimesSync(join(begun, "HEAD"), Date.now() / 1000 - secondsAgo, Date.now() / 1000 - secondsAgo);
+    };
+    // One that is being made just now is left alone, and waited for.
+    leave(0);
+    moveMain();
+    await expect(arrive(one)).rejects.toMatchObject({ code: "forge-unreachable" });
+    expect(existsSync(begun)).toBe(true);
+    leave(60);
+    expect((await arrive(one)).commit).toBe(fleet.git("rev-parse", "main").trim());
+    expect(existsSync(begun)).toBe(false);
+    leave(0);
+    moveMain();
+    await one.clone.close();
+    await fleet.machine("one");
+    expect(existsSync(begun)).toBe(false);
+  });
+
   test("to forget goes back to what the journal names; where there is no place nothing is asked of anybody", async () => {
     const first = await one.attempt(STORY, 1, { "a.txt": "kept\n" });
     const { path } = await arrive(one);
@@ -246,6 +269,15 @@ describe("a worker that slept while another took its place", () => {
     expect(branchTip()).toBe(second.commit);
     expect(attemptsOf().length).toBe(2);
   });
+});
+
+test("work goes to the remote, whatever an agent makes of its name in the clone", async () => {
+  fleet.journal.begin(STORY);
+  const { path } = await one.work.prepare(STORY);
+  gitIn(path, fleet.origin.env, "remote", "set-url", "origin", join(fleet.origin.home, "elsewhere.git"));
+  write(path, "a.txt", "1\n");
+  const { commit } = await one.work.keep(STORY, note(1));
+  expect(fleet.file(commit, "a.txt")).toBe("1\n");
 });
 
 describe("the branch on the remote", () => {

@@ -1,4 +1,4 @@
-import { readdir, rm } from "node:fs/promises";
+import { readdir, readFile, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { isAlivePid } from "./throwaway.ts";
 
@@ -16,6 +16,23 @@ export async function clearClone(gitDir: string): Promise<void> {
     .filter((name) => /^(?:tmp_objdir-)?incoming-/.test(name))
     .map((name) => join(gitDir, "objects", name));
   for (const path of [...top, ...refs, ...objects, ...incoming]) await rm(path, { recursive: true, force: true });
+  await clearBegunWorktrees(gitDir, 0);
+}
+
+/**
+ * For a moment git's note on a new worktree names no commit, and as long as there is such a note no fetch in the whole
+ * clone succeeds. One that is older was left by a git that was killed in that moment: nobody has worked there.
+ */
+export async function clearBegunWorktrees(gitDir: string, olderThanMs: number): Promise<void> {
+  const folder = join(gitDir, "worktrees");
+  for (const name of await namesIn(folder)) {
+    const head = join(folder, name, "HEAD");
+    const [text, found] = await Promise.all([readFile(head, "utf8").catch(() => ""), stat(head).catch(() => null)]);
+    // Whoever makes it is quick: by now it may name a commit, or be gone.
+    const isBegun = /^0+\n?$/.test(text) && found !== null && Date.now() - found.mtimeMs >= olderThanMs;
+    if (!isBegun) continue;
+    await rm(join(folder, name), { recursive: true, force: true });
+  }
 }
 
 /** A clone is made beside its place and moved there as the last thing: those of the dead were never finished. */

@@ -2,6 +2,8 @@ import { setTimeout as pause } from "node:timers/promises";
 import { RemandError } from "../../domain/error.ts";
 import type { Environment } from "../process/environment.ts";
 import { createGit, type GitAnswer } from "./git.ts";
+import { line } from "./repository.ts";
+import { clearBegunWorktrees } from "./shared-leftovers.ts";
 import type { Login } from "./shared-login.ts";
 import { remoteError, troubleIn } from "./shared-trouble.ts";
 
@@ -49,11 +51,14 @@ const WAITS_MS = [200, 500, 1000, 2000, 4000, 8000];
 /** A first clone may be large; after it only what is new is sent. */
 const CLONE_MS = 60 * 60_000;
 const CALL_MS = 5 * 60_000;
+/** Git needs far less to make its note on a worktree. */
+const BEGUN_MS = 20_000;
 /** For what nobody has to wait for. */
 const SHORT_CALL_MS = 20_000;
 /** Calls that hang, each for long, are not repeated as often as calls that fail at once. */
 const LONGEST_TRYING_MS = 60_000;
 
+/** It is called by its address: what its name stands for is written in the clone, where agents work. */
 export function createRemote(options: RemoteOptions): Remote {
   const { login } = options;
   const call = createPatientGit(options);
@@ -62,13 +67,13 @@ export function createRemote(options: RemoteOptions): Remote {
     name: REMOTE_NAME,
     address: login.address,
     async fetch(specs) {
-      const answer = await call("nothing could be fetched", [...FETCH, "--", REMOTE_NAME, ...specs]);
+      const answer = await call("nothing could be fetched", [...FETCH, "--", login.address, ...specs]);
       if (answer.exitCode === 0) return true;
       if (troubleIn(answer.stderr) === "not-there") return false;
       throw remoteError("nothing could be fetched", login.address, answer.stderr);
     },
     async list(patterns) {
-      const answer = await call("the branches cannot be listed", ["ls-remote", "--", REMOTE_NAME, ...patterns]);
+      const answer = await call("the branches cannot be listed", ["ls-remote", "--", login.address, ...patterns]);
       if (answer.exitCode !== 0) throw remoteError("the branches cannot be listed", login.address, answer.stderr);
       const lines = answer.stdout.split("\n").filter((line) => line !== "");
       return new Map(lines.map((line) => [line.slice(line.indexOf("\t") + 1), line.slice(0, line.indexOf("\t"))]));
@@ -78,7 +83,7 @@ export function createRemote(options: RemoteOptions): Remote {
       const leases = pushes.flatMap(({ ref, over }) => (over === undefined ? [] : `--force-with-lease=${ref}:${over}`));
       const specs = pushes.map(({ ref, commit }) => `${commit ?? ""}:${ref}`);
       const what = "the work could not be sent";
-      const answer = await call(what, [...PUSH, ...leases, "--", REMOTE_NAME, ...specs], patience);
+      const answer = await call(what, [...PUSH, ...leases, "--", login.address, ...specs], patience);
       return pushedIn(answer, (words) => remoteError(what, login.address, words));
     },
     async sendLargeFiles(commit) {
@@ -134,6 +139,8 @@ export function createPatientGit(
       const answer = await once(args, timeoutMs);
       const isPassing = answer.exitCode !== 0 && troubleIn(`${answer.stderr}\n${answer.stdout}`) === "passing";
       if (!isPassing || performance.now() - beganAt > LONGEST_TRYING_MS) return answer;
+      if (/bad object worktrees\//.test(answer.stderr))
+        await clearBegunWorktrees(line(await git.run(["rev-parse", "--absolute-git-dir"])), BEGUN_MS);
       await waited(waitMs, signal, () => remoteError(what, login.address, answer.stderr));
     }
     return once(args, timeoutMs);

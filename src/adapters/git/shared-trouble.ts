@@ -12,7 +12,7 @@ export type RemoteTrouble =
 
 /** In the order in which they count: a connection also ends because of something, and then both are said. */
 const WORDS: readonly (readonly [RemoteTrouble, RegExp])[] = [
-  ["not-there", /couldn't find remote ref|not our ref|unadvertised object|remote branch .* not found|bad object/i],
+  ["not-there", /couldn't find remote ref|not our ref|unadvertised object|remote branch .* not found/i],
   ["no-rights", /permission denied|authentication failed|could not read (?:username|password)|error: 40[13]\b/i],
   ["no-rights", /service not enabled|insufficient permission|access (?:denied|rejected)(?! or)|not allowed to push/i],
   ["no-rights", /hook declined|protected branch|read-only|dubious ownership|is not allowed|denied to /i],
@@ -32,6 +32,8 @@ const WORDS: readonly (readonly [RemoteTrouble, RegExp])[] = [
     "passing",
     /cannot lock ref|unable to lock|failed to (?:update|write) ref|incorrect old value|\.lock': file exists/i,
   ],
+  // A worktree is being made in the clone, and is not quite there yet.
+  ["passing", /bad object worktrees\//i],
   ["no-repository", /does not exist/i],
 ];
 

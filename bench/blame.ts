@@ -31,6 +31,7 @@ const OTHERS = Math.ceil(SINGLES / 4);
 export async function run(options: ReadonlyMap<string, string>): Promise<readonly BenchResult[]> {
   if (options.has("repo")) return ofRepository(options);
   const only = options.get("made");
+  if (only === "none") return ofProjects();
   if (only !== undefined)
     return ofMade(
       MADE.filter(({ name }) => only === "" || name === only),

@@ -298,6 +298,14 @@ describe("calls of agents", () => {
     expect(JSON.stringify(told.spans())).not.toContain("hunter2");
   });
 
+  it("name a command of somebody's own by its program, and a model by its provider", async () => {
+    const { telemetry } = desk();
+    await asked(telemetry, "/home/ada/bin/agent.sh", "login:7", () => Promise.resolve(RESULT));
+    await asked(telemetry, "model", "login:7", () => Promise.resolve(RESULT));
+    expect(told.spans().map(({ attributes }) => attributes["gen_ai.provider.name"])).toEqual(["agent.sh", "opus"]);
+    expect(JSON.stringify(told.spans())).not.toContain("/home/ada");
+  });
+
   it("that are the project's own belong to no story", async () => {
     const { telemetry } = desk();
     await asked(telemetry, "model", "@project:3", () => Promise.resolve(RESULT));

@@ -28,7 +28,7 @@ function observedAgent({ agent }: Player, role: RoleName, { api, clock, traces, 
   return {
     ...agent,
     async run(request, control) {
-      const asked = requestAttributes(agent.name, role, request);
+      const asked = requestAttributes(programOf(agent.name), role, request);
       const since = clock.now();
       const span = traces.call(storyOf(request), `invoke_agent ${role}`, since, asked);
       const tell = (more: Attributes, trouble: string | null): void => {
@@ -97,6 +97,9 @@ function troubleIn({ status, error }: AgentResult): string | null {
   if (error !== null) return error.kind;
   return status === "completed" ? null : status;
 }
+
+/** A command of somebody's own is named by its program; where that lies on their disk is nobody's business. */
+const programOf = (agent: string): string => agent.split(/[/\\]/).at(-1)!;
 
 /** By the conventions' names where they have one; a command of somebody's own is its own provider. */
 function providerOf(agent: string, model: string | null): string {

@@ -264,6 +264,19 @@ describe("what cannot be taken back alone", () => {
     expect(answer.runs).toBeLessThan(12);
   });
 
+  test("two places of a rename with the slip in one of them: the likelier one is named, and not proven", () => {
+    const companions = new Map([
+      [4, [5]],
+      [5, [4]],
+    ]);
+    const hunks = inputOf(12).hunks.map(({ id }) => ({ id, confidence: id === 5 ? 0.6 : 0.03 }));
+    const oracle: Oracle = (applied) =>
+      applied.has(4) && applied.has(5) ? "fail-same" : applied.has(4) || applied.has(5) ? "cannot-apply" : "pass";
+    const { answer } = prove(inputOf(12, { companions, hunks }), oracle);
+    expect(answer).toMatchObject({ kind: "culprit", proven: false, hunks: [5] });
+    expect(answer.because).toContain("1 other that shares its names");
+  });
+
   test("where nothing can be told apart the answer is not proven", () => {
     const oracle: Oracle = (applied) =>
       applied.size === 12 ? "fail-same" : applied.size === 0 ? "pass" : "cannot-apply";

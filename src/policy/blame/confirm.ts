@@ -1,5 +1,14 @@
 import { keyOf, type Asking, type Outcome } from "./experiments.ts";
-import { complement, contextFor, isBound, outcomeOnBase, outcomeWithout, removalSet, type Search } from "./search.ts";
+import {
+  belongTogether,
+  complement,
+  contextFor,
+  isBound,
+  outcomeOnBase,
+  outcomeWithout,
+  removalSet,
+  type Search,
+} from "./search.ts";
 
 export type ProofKind =
   | "culprit"
@@ -51,13 +60,9 @@ export function* provenCause(search: Search): Asking<Cause> {
     if (book.isSpent) return ranked("unknown", "no runs were left for the search");
     return ranked("too-broad", "what changed could not be taken apart");
   }
-  if (isBound(search, removal)) {
-    const likeliest = [...removal].sort((a, b) => search.shareOf(b) - search.shareOf(a)).slice(0, 1);
-    const others = removal.length - 1;
-    const because = `it can be taken back only with ${others} others that share its names, and is the likeliest of them`;
-    return { ...ranked("culprit", because, likeliest), isEntangled: true };
-  }
+  if (isBound(search, removal)) return likeliestOf(search, removal);
   const split = yield* distilled(search, removal);
+  if (split === null && belongTogether(search, removal)) return likeliestOf(search, removal);
   if (split === null) {
     const kind = removal.length > MOST_TOGETHER ? "too-broad" : "multi";
     return ranked(kind, "the tests pass only without all of them; they could not be taken apart further", removal);
@@ -87,6 +92,14 @@ export function* provenCause(search: Search): Asking<Cause> {
     taken,
     surroundings,
   });
+}
+
+/** Of hunks that go only together, because they share their names, one holds the cause as a rule. */
+function likeliestOf(search: Search, removal: readonly number[]): Cause {
+  const [likeliest] = [...removal].sort((a, b) => search.shareOf(b) - search.shareOf(a));
+  const others = `${removal.length - 1} ${removal.length === 2 ? "other that shares" : "others that share"} its names`;
+  const because = `it can be taken back only with ${others}, and is the likeliest of them`;
+  return { ...ranked("culprit", because, [likeliest!]), isEntangled: true };
 }
 
 /**

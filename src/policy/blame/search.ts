@@ -89,8 +89,12 @@ export function* outcomeOnBase(
 }
 
 /** Do all of these belong together by their names, and are too many to be told apart? A rename with many places is. */
-export function isBound({ companions }: Search, ids: readonly number[]): boolean {
-  if (ids.length <= FEW) return false;
+export function isBound(search: Search, ids: readonly number[]): boolean {
+  return ids.length > FEW && belongTogether(search, ids);
+}
+
+/** Do all of these hang together by names that came or went with them? */
+export function belongTogether({ companions }: Search, ids: readonly number[]): boolean {
   const all = new Set(closedOver(ids.slice(0, 1), companions));
   return ids.every((id) => all.has(id));
 }

@@ -170,9 +170,18 @@ describe("the verdict", () => {
       { verdict: "multi", together: true, basis: "proven" },
     ],
     [
-      "found and not proven",
+      "found and not proven: the likeliest others stay suspects",
       { proof: proof({ proven: false, hunks: [2] }) },
-      { verdict: "culprit", basis: "ranked", confidence: 0.8, suspects: [{ reasons: ["reason 2"] }] },
+      {
+        verdict: "culprit",
+        basis: "ranked",
+        confidence: 0.8,
+        suspects: [
+          { reasons: ["reason 2"], confidence: 0.8 },
+          { file: "src/0.js", confidence: 0.2 },
+          { file: "src/1.js", confidence: 0.2 },
+        ],
+      },
     ],
     [
       "unmet, with what the ranking says",

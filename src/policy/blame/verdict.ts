@@ -43,7 +43,8 @@ function byRuns({ ranked, environment }: VerdictInput, proof: ProofAnswer): Blam
       const confidence = proof.proven
         ? PROVEN
         : Math.max(0.8, Math.min(SUREST_RANKED, ranked.hunks[0]?.confidence ?? 0));
-      const suspects = chosen.map((each) => suspectOf(each, confidence, proof.proven ? proof.because : null));
+      const named = chosen.map((each) => suspectOf(each, confidence, proof.proven ? proof.because : null));
+      const suspects = proof.proven ? named : withOthers(named, ranked, 1 - confidence);
       const verdict = proof.kind === "culprit" ? "culprit" : "multi";
       return {
         ...facts,
@@ -169,6 +170,17 @@ function likeliest({ hunks }: RankedBlame): Suspect[] {
   }
   return suspects;
 }
+
+/** What is not proven may be wrong: the likeliest others stay suspects too, so that mending them is not forbidden. */
+function withOthers(named: readonly Suspect[], ranked: RankedBlame, most: number): Suspect[] {
+  const others = likeliest(ranked)
+    .filter(({ file, line }) => !named.some((each) => each.file === file && each.line === line))
+    .slice(0, MOST_OTHERS)
+    .map((each) => ({ ...each, confidence: Math.round(Math.min(each.confidence, most) * 1000) / 1000 }));
+  return [...named, ...others];
+}
+
+const MOST_OTHERS = 2;
 
 function suspectOf({ hunk, symbol, reasons }: RankedHunk, confidence: number, shown: string | null): Suspect {
   return {

@@ -1,6 +1,6 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chownSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { chownSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -160,6 +160,8 @@ function createCleaner({ folder: programs, user }: PostgresPrograms, folder: str
       child.ref();
       child.stdin.end();
       await ended;
+      // The server's user may not be allowed to take the folder itself away.
+      rmSync(folder, { recursive: true, force: true });
     },
   };
 }

@@ -53,7 +53,12 @@ describe("a clone", () => {
     expect(clone).toMatchObject({ root: folder, branch: "main", remote: { name: "origin", address: fleet.bare } });
     expect(filesIn(folder)).toMatchObject({ "a.txt": "- one\n" });
     writeFileSync(join(folder, ".git/seen"), "");
+    expect(await clone.follow()).toBe(false);
     const commit = moveMain();
+    expect(await clone.follow()).toBe(true);
+    expect(filesIn(folder)).toMatchObject({ "a.txt": "- newer\n" });
+    // Killed in the middle of a checkout: the head is right, and files are missing.
+    rmSync(join(folder, "a.txt"));
     expect((await open()).branch).toBe("main");
     expect(gitIn(folder, fleet.origin.env, "rev-parse", "HEAD").trim()).toBe(commit);
     expect(filesIn(folder)).toMatchObject({ "a.txt": "- newer\n" });

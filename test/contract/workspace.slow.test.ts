@@ -31,7 +31,7 @@ function sharedWorktrees({ root, env, home, git }: TestRepository): Workspace {
   }
   const journal = journals.get(home)!;
   const remote = createRemote({ root, env, login: loginOf(bare), cookie: "contract" });
-  const clone = { root, branch: "main", remote, close: async () => {} };
+  const clone = { root, branch: "main", remote, follow: async () => false, close: async () => {} };
   const work = createSharedWorktrees(
     { root, state: join(root, ".remand"), env },
     { clone, standingOf: (story) => ({ commit: journal.commits.get(story) ?? null, run: 1 }) },

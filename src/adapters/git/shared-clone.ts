@@ -8,7 +8,7 @@ import { killLeftovers } from "../process/leftovers.ts";
 import { onDisk } from "./disk-error.ts";
 import { createGit } from "./git.ts";
 import { line, ownEnvironment } from "./repository.ts";
-import { followBranch, noBranch } from "./shared-follow.ts";
+import { followBranch, tidyClone, noBranch } from "./shared-follow.ts";
 import { clearClone, clearUnfinished, MAKING } from "./shared-leftovers.ts";
 import { loginOf, type Login } from "./shared-login.ts";
 import { ownClone } from "./shared-owner.ts";
@@ -38,6 +38,8 @@ export interface Clone {
   /** The branch that work is for. */
   readonly branch: string;
   readonly remote: Remote;
+  /** Brings the checkout to where the branch is now; says whether it has moved. */
+  follow(): Promise<boolean>;
   /** Gives the folder free for another worker. */
   close(): Promise<void>;
 }
@@ -64,9 +66,13 @@ export async function openClone(options: CloneOptions): Promise<Clone> {
       const { signal: _opening, ...lasting } = making;
       const remote = createRemote({ ...making, root });
       const branch = options.branch ?? note.branch;
-      await followBranch({ root, folder, branch, remote, env: making.env, onNotice: noticing(options) });
+      const following = { root, folder, branch, remote, env: making.env, onNotice: noticing(options) };
+      await followBranch(following);
+      await tidyClone(following);
       await writeNote(root, { address: remote.address, branch });
-      return { root, branch, remote: createRemote({ ...lasting, root }), close };
+      const patient = createRemote({ ...lasting, root });
+      const follow = (): Promise<boolean> => followBranch({ ...following, remote: patient, isOpen: true });
+      return { root, branch, remote: patient, follow, close };
     } catch (error) {
       await close();
       throw error;

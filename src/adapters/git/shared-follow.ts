@@ -14,14 +14,19 @@ export interface Following {
   readonly branch: string;
   readonly remote: Remote;
   readonly env: Environment;
+  /** It has been opened, and its checkout is whole. */
+  readonly isOpen?: boolean;
   onNotice(text: string): void;
 }
 
 /** What the branch of the remote is called in a clone. */
 export const trackingRef = (branch: string): string => `refs/remotes/${REMOTE_NAME}/${branch}`;
 
-/** Brings a clone's checkout to where the branch is now. Nobody works in it: stories have worktrees of their own. */
-export async function followBranch(following: Following): Promise<void> {
+/**
+ * Brings a clone's checkout to where the branch is now, and says whether that is elsewhere. Nobody works in it: stories
+ * have worktrees of their own.
+ */
+export async function followBranch(following: Following): Promise<boolean> {
   const { root, branch, remote, env } = following;
   const { git } = await repositoryOpener(root, env)();
   await git.run(["config", `remote.${REMOTE_NAME}.url`, remote.address]);
@@ -29,14 +34,17 @@ export async function followBranch(following: Following): Promise<void> {
   if (!(await remote.fetch([`+refs/heads/${branch}:${INCOMING}`]))) throw noBranch(remote.address, branch);
   const now = (await commitOf(git, INCOMING))!;
   if (before !== null && !(await areRelated(git, before, now))) throw unrelated(following);
+  const isThere = (await commitOf(git, "HEAD")) === now;
+  // When a clone is opened its files may be missing, or half there, although its head is right.
+  if (isThere && following.isOpen === true) return false;
   await updateRefs(git, [{ ref: trackingRef(branch), to: now }]);
   await git.run(["checkout", "--quiet", "--force", "--detach", now], { timeoutMs: 600_000 });
   await fillOwnSubmodules(git, following);
-  await tidy(following);
+  return !isThere;
 }
 
-/** Nobody else puts this repository in order, and now is the time at which nobody works in it. */
-async function tidy({ root, env }: Following): Promise<void> {
+/** Nobody else puts this repository in order; to be done when nobody works in it. */
+export async function tidyClone({ root, env }: Following): Promise<void> {
   const git = createGit(root, env, ["gc.auto=6700", "gc.autoDetach=false"]);
   await git.ask(["gc", "--auto", "--quiet"], { timeoutMs: 600_000 });
 }

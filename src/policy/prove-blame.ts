@@ -177,8 +177,8 @@ function* notSeenAgain(book: Notebook): Asking<Cause> {
   return ranked("unknown", "the failing tests could not be run again");
 }
 
-/** What comes and goes with even chances is red as often as this in a row once in sixteen times. */
-const RED_RUNS = 4;
+/** What comes and goes with even chances is red as often as this in a row once in sixty-four times. */
+const RED_RUNS = 6;
 
 /** Red on the base: seen again and again, because what comes and goes was there before as well. */
 function* redBefore(input: ProofInput, book: Notebook, base: readonly number[], group: number): Asking<Cause> {

@@ -314,7 +314,7 @@ describe("what cannot be taken back alone", () => {
 
 describe("what is nobody's", () => {
   test.each<[string, Partial<ProofInput>, Oracle, Partial<ProofAnswer>]>([
-    ["red on the base: pre-existing", {}, () => "fail-same", { kind: "pre-existing", proven: true, runs: 5 }],
+    ["red on the base: pre-existing", {}, () => "fail-same", { kind: "pre-existing", proven: true, runs: 7 }],
     [
       "red on the base in another way",
       {},

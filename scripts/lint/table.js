@@ -50,7 +50,7 @@ const TABLE = {
 const LIBRARIES_OF_ADAPTERS = {
   journal: ["@photostructure/sqlite"],
   postgres: ["pg"],
-  queue: ["@dbos-inc/dbos-sdk"],
+  queue: ["@dbos-inc/dbos-sdk", "pg"],
   telemetry: ["@opentelemetry/api"],
 };
 

@@ -129,6 +129,8 @@ export interface ClonePlan {
 
 export interface Cloned {
   readonly root: string;
+  /** Brings it to where the branch is now; says whether that has moved. */
+  follow(): Promise<boolean>;
   close(): Promise<void>;
 }
 
@@ -141,10 +143,14 @@ export interface WorkPlan {
   readonly project: string;
   readonly version: string;
   readonly run: RunPlan;
+  /** The stories as they are on the branch now; `null` where nothing has changed there. */
+  reread(): Promise<readonly Story[] | null>;
   /** How many jobs of a lane this worker takes at once, where that is less than all workers may. */
   readonly ownLimits: Readonly<Partial<Record<Lane, number>>>;
   /** How often each lane is asked for a job. */
   readonly pollMs: number;
+  /** How often whoever hands out jobs looks for new stories on the branch. */
+  readonly followMs: number;
   /** How long it may be silent before others take its place. */
   readonly leaseMs: number;
   /** How long a database that is not there yet is waited for. */

@@ -24,11 +24,11 @@ export async function probe(
   return [nodeProbe(), await gitProbe(root), await journalProbe(root), ...found];
 }
 
-function agentProbe(
+async function agentProbe(
   root: string,
   wish: AgentWish,
   env: Readonly<Record<string, string | undefined>>,
-): Probe | Promise<Probe> {
+): Promise<Probe> {
   if (wish.use === "acp") return acpProbe(wish, env);
   return wish.use === "model" ? modelProbe(root, wish, env) : clientProbe(root, wish, env);
 }

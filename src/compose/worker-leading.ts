@@ -5,6 +5,7 @@ import { recoverStory } from "../engine/recover.ts";
 import type { FleetQueue } from "../ports/fleet-queue.ts";
 import { commentEar } from "./comment-ear.ts";
 import { bringUpToDate } from "./own.ts";
+import { shelveAll } from "./shelve.ts";
 import type { WorkerParts } from "./worker-parts.ts";
 
 export interface Leading {
@@ -47,7 +48,7 @@ async function lead(
   const say = (text: string): void => plan.run.onNotice?.(text);
   const ear = commentEar(ledger, world, null, say);
   const unhear = ear.stay(() => undefined);
-  const tidying = tidy(parts, queue, signal);
+  const tidying = Promise.all([tidy(parts, queue, signal), followBranch(parts, signal)]);
   while (!signal.aborted) {
     try {
       await ledger.catchUp();
@@ -72,6 +73,20 @@ function aborted(signal: AbortSignal): Promise<void> {
     if (signal.aborted) resolve();
     signal.addEventListener("abort", () => resolve(), { once: true });
   });
+}
+
+/** What people put on the branch meanwhile: new stories, and new words in those that are there. */
+async function followBranch({ plan, ledger }: WorkerParts, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await sleep(plan.followMs, undefined, { signal }).catch(() => undefined);
+    if (signal.aborted) return;
+    try {
+      const stories = await plan.reread();
+      if (stories !== null) await shelveAll(ledger, stories);
+    } catch (error) {
+      plan.run.onNotice?.(error instanceof Error ? error.message : String(error));
+    }
+  }
 }
 
 /** Jobs that are over are of no use, and the library keeps them for ever. */

@@ -90,9 +90,9 @@ function workingOf({ parts, presence, queue, jobs, leading, standing, healthUrl,
 }
 
 function presenceOf(parts: WorkerParts, queue: FleetQueue, leading: Leading, launched: Promise<void>): Presence {
-  const { id, plan, pool } = parts;
+  const { id, plan, beating } = parts;
   const say = (text: string): void => plan.run.onNotice?.(text);
-  return createPresence(pool, {
+  return createPresence(beating, {
     id,
     name: plan.name,
     leaseMs: plan.leaseMs,

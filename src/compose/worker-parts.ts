@@ -13,6 +13,8 @@ export interface WorkerParts {
   readonly plan: WorkPlan;
   readonly policy: Policy;
   readonly pool: PostgresPool;
+  /** For the signs of life, with less patience. */
+  readonly beating: PostgresPool;
   readonly ledger: Ledger;
   readonly world: EngineWorld;
   readonly telemetry: { tookOver(jobs: number): void };

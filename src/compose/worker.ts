@@ -25,7 +25,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export async function clone({ remote, folder, branch, onNotice, signal }: ClonePlan): Promise<Cloned> {
   const made = await openClone({ remote, folder, onNotice, signal, ...(branch === null ? {} : { branch }) });
   clones.set(made.root, made);
-  return { root: made.root, close: () => made.close() };
+  return { root: made.root, follow: () => made.follow(), close: () => made.close() };
 }
 
 /** By their roots: a command is handed what it may know of a clone, and the rest stays here. */
@@ -35,16 +35,24 @@ const clones = new Map<string, Clone>();
 export async function work(root: string, plan: WorkPlan, env: Environment): Promise<Working> {
   const id = `${plan.name}@${randomBytes(6).toString("hex")}`;
   const pool = await openPool(plan.db, { openPatienceMs: plan.openPatienceMs, connections: CONNECTIONS });
+  // Whoever is cut off should notice it no later than the others do, and end what they are going to do again.
+  const beating = await openPool(plan.db, {
+    openPatienceMs: plan.openPatienceMs,
+    connections: 1,
+    tryMs: plan.leaseMs - 500,
+  });
   try {
     const journal = await createPostgresJournal(pool, { sharesSnapshots: true });
     const parts = await workerParts(root, plan, env, pool, journal);
     const close = async (): Promise<void> => {
       await parts.closeTelemetry();
       await journal.close();
+      await beating.close();
       await pool.close();
     };
-    return await startWorking({ id, plan, pool, ...parts, close });
+    return await startWorking({ id, plan, pool, beating, ...parts, close });
   } catch (error) {
+    await beating.close();
     await pool.close();
     throw error;
   }

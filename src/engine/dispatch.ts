@@ -74,7 +74,8 @@ async function recoverOrphans(
   suspects: Map<StoryId, number>,
   now: number,
 ): Promise<void> {
-  const running = [...runningStories(ledger)];
+  const isBusy = Object.values(ledger.state().busy).some((hands) => hands > 0);
+  const running = isBusy ? [...runningStories(ledger)] : [];
   const held = new Set(running.length === 0 ? [] : (await queue.inHand()).map(({ id }) => storyOf(id)));
   const orphans = new Set(running.filter((story) => !held.has(story)));
   for (const story of suspects.keys()) if (!orphans.has(story)) suspects.delete(story);

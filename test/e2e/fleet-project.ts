@@ -48,15 +48,25 @@ parts:
     mkdirSync(dirname(join(checkout, path)), { recursive: true });
     writeFileSync(join(checkout, path), text);
   }
-  const git = (...args: string[]): void =>
-    void execFileSync("git", ["-c", "user.name=t", "-c", "user.email=t@localhost", ...args], {
-      cwd: checkout,
-      stdio: "pipe",
-    });
+  const git = gitIn(checkout);
   git("init", "--quiet", "--initial-branch=main");
   git("add", "--all");
   git("commit", "--quiet", "--message=start");
   const remote = join(folder, "remote.git");
   git("clone", "--quiet", "--bare", ".", remote);
   return { folder, checkout, remote };
+}
+
+const gitIn =
+  (cwd: string) =>
+  (...args: string[]): void =>
+    void execFileSync("git", ["-c", "user.name=t", "-c", "user.email=t@localhost", ...args], { cwd, stdio: "pipe" });
+
+/** Somebody writes one more story and pushes it. */
+export function pushStory({ checkout, remote }: FleetProject, id: string, body: string): void {
+  const git = gitIn(checkout);
+  writeFileSync(join(checkout, "stories", `${id}.md`), `---\ntitle: ${id}\npriority: 1\n---\n\n${body}\n`);
+  git("add", "--all");
+  git("commit", "--quiet", `--message=${id}`);
+  git("push", "--quiet", remote, "HEAD:main");
 }

@@ -28,6 +28,8 @@ export interface WorkerBooks {
 
 /** After so many beats that did not come somebody looks whether the lock is free, as it is when a process has died. */
 const MISSED_MS = 2500;
+/** How long everybody gets to come back when the server itself was away. */
+const RETURN_MS = 4000;
 
 export function createWorkerBooks(pool: PostgresPool, me: WorkerName, leaseMs: number): WorkerBooks {
   const table = `${pool.schema}.worker`;
@@ -55,7 +57,7 @@ export function createWorkerBooks(pool: PostgresPool, me: WorkerName, leaseMs: n
     },
     takePlaces: async (session) => {
       const gone: Gone[] = [];
-      const silent = await session.query<SilentRow>({ ...silentOnes(table), values: [me.id, MISSED_MS, leaseMs] });
+      const silent = await session.query<SilentRow>({ ...silentOnes(table), values: [me.id, MISSED_MS, RETURN_MS] });
       for (const { id, name, backend, silent_ms: text } of silent) {
         const silentMs = Number(text);
         // It stands still, or cannot be reached, and its connection lives on: it is ended for it.
@@ -128,7 +130,7 @@ const silentOnes = (table: string) => ({
   name: "silent",
   text: `SELECT id, name, backend, extract(epoch FROM clock_timestamp() - seen) * 1000 AS silent_ms FROM ${table}
     WHERE id <> $1 AND seen < clock_timestamp() - $2 * interval '1 millisecond'
-      AND pg_postmaster_start_time() < clock_timestamp() - ($2 + $3) * interval '1 millisecond'`,
+      AND pg_postmaster_start_time() < clock_timestamp() - $3 * interval '1 millisecond'`,
 });
 
 const terminate = (backend: number) => ({ text: "SELECT pg_terminate_backend($1)", values: [backend] });

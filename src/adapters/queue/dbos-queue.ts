@@ -1,4 +1,5 @@
 import type { DBOS } from "@dbos-inc/dbos-sdk";
+import type { Pool } from "pg";
 import { RemandError } from "../../domain/error.ts";
 import { LANES, type Lane } from "../../domain/lane.ts";
 import type { FleetQueue, InHand } from "../../ports/fleet-queue.ts";
@@ -37,6 +38,7 @@ const ENDING_MS = 30_000;
  */
 export async function createDbosQueue(options: DbosQueueOptions): Promise<FleetQueue> {
   const dbos = await loadDbos();
+  const connections = await poolFor(options.url);
   const ending = new AbortController();
   let perform: (id: string, signal: AbortSignal) => Promise<void> = async () => undefined;
   // What a job throws is its worker's trouble. The job is over all the same: what is left to do, the journal says.
@@ -53,7 +55,7 @@ export async function createDbosQueue(options: DbosQueueOptions): Promise<FleetQ
   return {
     start: async (work) => {
       perform = work;
-      await launch(dbos, options);
+      await launch(dbos, options, connections);
     },
     enqueue: async (tickets) => {
       const one = ({ id, lane }: (typeof tickets)[number]) =>
@@ -71,6 +73,7 @@ export async function createDbosQueue(options: DbosQueueOptions): Promise<FleetQ
       } finally {
         clearTimeout(timer);
         ending.abort();
+        await connections.end();
       }
     },
   };
@@ -79,13 +82,35 @@ export async function createDbosQueue(options: DbosQueueOptions): Promise<FleetQ
 const queueOf = (lane: Lane): string => `remand-${lane}`;
 const laneOf = (queue: string | undefined): Lane | undefined => LANES.find((lane) => queueOf(lane) === queue);
 
-async function launch(dbos: Dbos, options: DbosQueueOptions): Promise<void> {
+/**
+ * Of our own, because those that the library would make wait for ever for an answer that was lost, and a worker that
+ * ends would wait with them.
+ */
+async function poolFor(url: string): Promise<Pool> {
+  const { default: driver } = await import("pg");
+  const pool = new driver.Pool({
+    connectionString: url,
+    max: CONNECTIONS,
+    query_timeout: LONGEST_QUERY_MS,
+    connectionTimeoutMillis: LONGEST_QUERY_MS,
+    keepAlive: true,
+  });
+  // A connection that breaks while nobody uses it is replaced by the next who asks.
+  pool.on("error", () => undefined);
+  return pool;
+}
+
+const CONNECTIONS = 10;
+const LONGEST_QUERY_MS = 15_000;
+
+async function launch(dbos: Dbos, options: DbosQueueOptions, systemDatabasePool: Pool): Promise<void> {
   const { url, schema, worker, limits, ownLimits = {}, pollMs = POLL_MS, onTrouble } = options;
   const quiet = (): void => undefined;
   const aloud = (entry: unknown): void => onTrouble?.(entry instanceof Error ? entry.message : String(entry));
   dbos.setConfig({
     name: "remand",
     systemDatabaseUrl: url,
+    systemDatabasePool,
     systemDatabaseSchemaName: `${schema}_queue`,
     applicationVersion: VERSION,
     executorID: worker,
@@ -94,7 +119,7 @@ async function launch(dbos: Dbos, options: DbosQueueOptions): Promise<void> {
     logger: { info: quiet, debug: quiet, warn: quiet, error: aloud },
   });
   // Its pool asks a connection for something while that is still busy, which the driver reports at every start.
-  process.noDeprecation = true;
+  if (process.noDeprecation !== true) process.noDeprecation = true;
   await launched(dbos);
   for (const lane of LANES) {
     const all = limits[lane];

@@ -1,9 +1,10 @@
 import { durationMs } from "../../config/duration.ts";
 import { RemandError } from "../../domain/error.ts";
 import { LANES, type Lane } from "../../domain/lane.ts";
+import type { Story } from "../../domain/story.ts";
 import { problemText } from "../../writers/problem-text.ts";
 import { EXIT, type CliCommand, type ExitCode, type World } from "../command.ts";
-import type { Working, WorkPlan } from "../host.ts";
+import type { Cloned, Working, WorkPlan } from "../host.ts";
 import { exitCodeOf } from "../exit.ts";
 import { collect, numberOf, wordOf } from "../option-values.ts";
 import { prepareRun } from "../prepare-run.ts";
@@ -19,6 +20,7 @@ interface Options {
   readonly drain: string;
   readonly lease: string;
   readonly poll: string;
+  readonly follow: string;
   readonly healthHost: string;
   readonly healthPort?: string;
   readonly once?: boolean;
@@ -52,6 +54,7 @@ export const command: CliCommand = {
       .option("--drain <time>", "how long jobs that run may go on after SIGTERM", "10m")
       .option("--lease <time>", "how long a worker may be silent before others take its place", "4s")
       .option("--poll <time>", "how often each lane is asked for a job", "500ms")
+      .option("--follow <time>", "how often new stories are looked for on the branch", "30s")
       .option("--health-host <address>", "who may ask for its health", "127.0.0.1")
       .option("--health-port <number>", "say over HTTP how it is; 0 takes any port that is free")
       .option("--once", "end when nothing is left to be done, by anybody")
@@ -100,6 +103,7 @@ async function work(world: World, options: Options): Promise<ExitCode> {
         project: remote.replace(/^.*[/:]([^/:]+?)(?:\.git)?\/?$/, "$1"),
         version: world.version,
         run,
+        reread: () => reread(world, cloned, options, (text) => run.onNotice(text)),
         ownLimits: limitsOf(options.limit ?? []),
         health,
       };
@@ -110,6 +114,20 @@ async function work(world: World, options: Options): Promise<ExitCode> {
   } finally {
     stopped.unhook();
   }
+}
+
+/** New stories come with the branch. One that cannot be read is told, and keeps no other from being worked on. */
+async function reread(
+  world: World,
+  cloned: Cloned,
+  options: Options,
+  say: (text: string) => void,
+): Promise<readonly Story[] | null> {
+  if (!(await cloned.follow())) return null;
+  const { prepared, problems } = await prepareRun({ ...world, cwd: cloned.root }, [], options);
+  if (prepared !== null) return prepared.stories;
+  for (const problem of problems) say(problemText(problem, world));
+  return null;
 }
 
 interface Around {
@@ -129,16 +147,24 @@ async function worked(working: Working, plan: WorkPlan, around: Around): Promise
     ...(options.once === true ? [working.settled().then(() => "settled" as const)] : []),
   ]);
   if (why !== "told" && why !== "settled") {
-    plan.run.onNotice?.(`${why}; what it was doing is somebody else's now. Start it again to go on`);
-    await working.abandon();
-    return EXIT.failed;
+    return abandoned(working, plan, why);
   }
   if (why === "told")
     plan.run.onNotice?.("takes no more jobs; ends when those that run have ended (once more: at once)");
-  await working.drain(why === "settled" ? SETTLED_MS : drainMs);
+  const isLost = await Promise.race([
+    working.drain(why === "settled" ? SETTLED_MS : drainMs).then(() => false),
+    working.lost.then(() => true),
+  ]);
+  if (isLost) return abandoned(working, plan, await working.lost);
   const state = working.state();
   await reporter.end(state);
   return why === "settled" ? exitCodeOf(state, null) : EXIT.ok;
+}
+
+async function abandoned(working: Working, plan: WorkPlan, why: string): Promise<ExitCode> {
+  plan.run.onNotice?.(`${why}; what it was doing is somebody else's now. Start it again to go on`);
+  await working.abandon();
+  return EXIT.failed;
 }
 
 /** Nothing is to be done any more: what still runs only closes its books. */
@@ -176,7 +202,7 @@ function nameOf(text: string): string {
 }
 
 function timesOf(options: Options) {
-  const time = (option: "drain" | "lease" | "poll", least: number, most: number): number => {
+  const time = (option: "drain" | "follow" | "lease" | "poll", least: number, most: number): number => {
     const ms = durationMs(options[option]);
     if (ms !== null && ms >= least && ms <= most) return ms;
     throw new RemandError(
@@ -188,6 +214,7 @@ function timesOf(options: Options) {
   return {
     drainMs: time("drain", 0, DAY_MS),
     leaseMs: time("lease", 3000, DAY_MS),
+    followMs: time("follow", 100, DAY_MS),
     pollMs: time("poll", 20, 60_000),
     openPatienceMs: OPEN_PATIENCE_MS,
   };

@@ -52,6 +52,18 @@ export async function createDbosQueue(options: DbosQueueOptions): Promise<FleetQ
     },
     { name: "job", maxRecoveryAttempts: MOST_RECOVERIES },
   );
+  let stopping: Promise<void> | null = null;
+  const stopped = async (patienceMs: number): Promise<void> => {
+    const timer = setTimeout(() => ending.abort(), patienceMs);
+    try {
+      const workflowCompletionTimeoutMS = patienceMs + (options.endingMs ?? ENDING_MS);
+      await dbos.shutdown({ deregister: true, workflowCompletionTimeoutMS });
+    } finally {
+      clearTimeout(timer);
+      ending.abort();
+      await connections.end();
+    }
+  };
   return {
     start: async (work) => {
       perform = work;
@@ -63,18 +75,9 @@ export async function createDbosQueue(options: DbosQueueOptions): Promise<FleetQ
       await Promise.all(tickets.map(one));
     },
     ...booksOf(dbos),
-    stop: async (patienceMs) => {
-      const timer = setTimeout(() => ending.abort(), patienceMs);
-      try {
-        await dbos.shutdown({
-          deregister: true,
-          workflowCompletionTimeoutMS: patienceMs + (options.endingMs ?? ENDING_MS),
-        });
-      } finally {
-        clearTimeout(timer);
-        ending.abort();
-        await connections.end();
-      }
+    stop: (patienceMs) => {
+      if (patienceMs === 0) ending.abort();
+      return (stopping ??= stopped(patienceMs));
     },
   };
 }

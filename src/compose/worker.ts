@@ -5,6 +5,7 @@ import { createLaboratory } from "../adapters/git/laboratory.ts";
 import { createPostgresEvidence } from "../adapters/postgres/evidence.ts";
 import { createPostgresJournal, type PostgresJournal } from "../adapters/postgres/journal.ts";
 import { openPool, type PostgresPool } from "../adapters/postgres/pool.ts";
+import { claimName } from "../adapters/postgres/worker-name.ts";
 import { COOKIE_VARIABLE, cookieValue, killLeftovers } from "../adapters/process/leftovers.ts";
 import type { ClonePlan, Cloned, RunPlan, WorkPlan, Working } from "../cli/host.ts";
 import { openLedger, type Ledger } from "../engine/ledger.ts";
@@ -43,6 +44,7 @@ export async function work(root: string, plan: WorkPlan, env: Environment): Prom
   });
   try {
     const journal = await createPostgresJournal(pool, { sharesSnapshots: true });
+    await claimName(pool, plan.name, plan.leaseMs);
     const parts = await workerParts(root, plan, env, pool, journal);
     const close = async (): Promise<void> => {
       await parts.closeTelemetry();

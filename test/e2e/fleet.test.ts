@@ -153,6 +153,8 @@ describe("a fleet", () => {
         const disturbing = disturb(workers, proxy);
         await untilSettled(project.checkout, db, workers);
         const felt = await disturbing;
+        // Those that wait for a person have no job: waiting is state, and holds nobody's place.
+        await eventually(async () => (await server.sql(OPEN_JOBS, db))[0]!["jobs"] === 0, workers);
         const found = (await seen(project.checkout, db))!;
         const ends = await Promise.all(workers.map((worker) => worker.drain()));
         await proxy.close();
@@ -180,6 +182,9 @@ describe("a fleet", () => {
     },
   );
 });
+
+const OPEN_JOBS = `SELECT count(*)::integer AS jobs FROM remand_queue.workflow_status
+  WHERE status IN ('PENDING', 'ENQUEUED', 'DELAYED')`;
 
 /** Kills, stops, restarts and cuts, one after the other, while the stories are worked on. Says what it did. */
 async function disturb(

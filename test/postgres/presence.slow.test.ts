@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createPostgresJournal, type PostgresJournal } from "../../src/adapters/postgres/journal.ts";
 import { openPool, type PostgresPool } from "../../src/adapters/postgres/pool.ts";
+import { claimName } from "../../src/adapters/postgres/worker-name.ts";
 import { createPresence, type Presence } from "../../src/adapters/postgres/presence.ts";
 import { startPostgres, type PostgresServer } from "./server.ts";
 import { startProxy } from "./proxy.ts";
@@ -133,6 +134,22 @@ describe("workers of one journal", () => {
     proxy.network("well");
     await gone.lost;
   });
+
+  test(
+    "a name that somebody has who is there is refused; that of one who died is not",
+    { timeout: 60_000 },
+    async () => {
+      const there = present("a@1");
+      await until(() => there.isConnected());
+      await expect(claimName(pool, "a", 1000)).rejects.toThrow("a worker called a works already");
+      await claimName(pool, "b", 1000);
+      await server.sql("INSERT INTO remand.worker (id, name, backend) VALUES ('c@1', 'c', 0)", url);
+      await claimName(pool, "c", 1000);
+      // And looking has taken nobody's place.
+      await sleep(1500);
+      expect(there.isConnected()).toBe(true);
+    },
+  );
 
   test("when the server crashes everybody comes back, and nobody's place is taken", { timeout: 60_000 }, async () => {
     const workers = [present("a@1"), present("b@1"), present("c@1")];

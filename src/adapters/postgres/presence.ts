@@ -24,7 +24,7 @@ export interface Presence {
   leave(): Promise<void>;
 }
 
-const LEASE_MS = 4000;
+const LEASE_MS = 3500;
 const BEAT_MS = 1000;
 const PAUSE_MS = 200;
 /** The lock of whoever hands out jobs. No worker's id is so short. */

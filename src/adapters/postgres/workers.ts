@@ -63,8 +63,9 @@ export function createWorkerBooks(pool: PostgresPool, me: WorkerName, leaseMs: n
       for (const { id, name, backend, silent_ms: text } of silent) {
         const silentMs = Number(text);
         // It stands still, or cannot be reached, and its connection lives on: it is ended for it.
-        if (silentMs > leaseMs) await session.query(terminate(backend));
-        if (taken.has(id) || !(await locks.tryLock(session, id))) continue;
+        const isEnded = silentMs > leaseMs && !taken.has(id);
+        if (isEnded) await session.query(terminate(backend));
+        if (taken.has(id) || !(await soonFree(isEnded ? MOST_LOOKS : 1, () => locks.tryLock(session, id)))) continue;
         taken.add(id);
         gone.push({ id, name, silentMs });
       }
@@ -77,6 +78,17 @@ export function createWorkerBooks(pool: PostgresPool, me: WorkerName, leaseMs: n
     },
   };
 }
+
+/** A connection that was ended is gone in a moment. */
+async function soonFree(looks: number, tryLock: () => Promise<boolean>): Promise<boolean> {
+  for (let look = 1; look < looks; look++) {
+    if (await tryLock()) return true;
+    await sleep(PAUSE_MS / 2);
+  }
+  return tryLock();
+}
+
+const MOST_LOOKS = 6;
 
 function locksOf(schema: string): Pick<WorkerBooks, "tryLock" | "unlock"> {
   const keyOf = (what: string): readonly [string] => [`remand ${schema} ${what}`];

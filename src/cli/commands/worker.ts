@@ -52,7 +52,7 @@ export const command: CliCommand = {
       .option("--name <name>", "the worker's name, which no other has (default: REMAND_WORKER, or the machine's)")
       .option("--limit <lane=number>", `this worker's own limit: ${LANES.join(", ")}; can be given again`, collect)
       .option("--drain <time>", "how long jobs that run may go on after SIGTERM", "10m")
-      .option("--lease <time>", "how long a worker may be silent before others take its place", "4s")
+      .option("--lease <time>", "how long a worker may be silent before others take its place", "3.5s")
       .option("--poll <time>", "how often each lane is asked for a job", "500ms")
       .option("--follow <time>", "how often new stories are looked for on the branch", "30s")
       .option("--health-host <address>", "who may ask for its health", "127.0.0.1")

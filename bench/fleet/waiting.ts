@@ -15,7 +15,7 @@ import { processorMs, serverProcessorMs } from "./processor.ts";
 const STORIES = 10_000;
 const WATCHED_MS = 20_000;
 /** As a worker has it where nobody says otherwise. */
-const POLL_MS = 200;
+const POLL_MS = 500;
 
 /** What ten thousand stories cost that wait for a person: hands of the queue, and processor time of a worker. */
 export async function measureWaiting(newDatabase: () => Promise<string>): Promise<readonly BenchResult[]> {

@@ -1,10 +1,9 @@
 import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { createSqliteJournal } from "../src/adapters/journal/sqlite-journal.ts";
-import type { Event } from "../src/domain/event.ts";
-import { storyId, treeId } from "../src/domain/ids.ts";
-import type { Journal } from "../src/ports/journal.ts";
+import { storyId } from "../src/domain/ids.ts";
 import { median, type BenchResult } from "./bench-result.ts";
+import { appended, countLines, event } from "./journal-lines.ts";
 
 /**
  * What a journalled event costs, beside the least it can cost: the same bytes appended to a file and forced to the
@@ -94,7 +93,7 @@ async function readBack(folder: string): Promise<readonly BenchResult[]> {
   const parses: number[] = [];
   for (let round = 0; round < 5; round++) {
     parses.push(timed(() => texts.forEach((text) => void JSON.parse(text))));
-    reads.push(await timedAsync(() => countLines(journal)));
+    reads.push(await timedAsync(() => countLines(journal, LINES)));
   }
   const verifyMs = await timedAsync(async () => {
     const verified = await journal.verify();
@@ -122,34 +121,6 @@ async function readBack(folder: string): Promise<readonly BenchResult[]> {
       limit: null,
     },
   ];
-}
-
-async function countLines(journal: Journal): Promise<void> {
-  let count = 0;
-  for await (const _ of journal.read(0)) count++;
-  if (count !== LINES) throw new Error(`${count} lines were read`);
-}
-
-async function appended(journal: Journal, story: string, seq: number): Promise<void> {
-  const result = await journal.append(storyId(story), seq, [event(seq)], seq);
-  if (!result.ok) throw new Error("a conflict where nobody else writes");
-}
-
-/** As large as most are. */
-function event(i: number): Event {
-  return {
-    type: "attempt.finished",
-    attempt: i,
-    outcome: { type: "ready" },
-    tree: treeId("4b825dc642cb6eb9a060e54bf8d69288fbee4904"),
-    commit: "9fceb02d0ae598e95dc970b74767f19372d61af8",
-    changed: ["src/policy/decide.ts", "test/policy/decide.test.ts"],
-    productChanged: true,
-    summary: `Step ${i}: the second look at a gate asks only for what the rework could have changed.`,
-    costUsd: 0.12,
-    tokens: 12_345,
-    durationMs: 61_000,
-  };
 }
 
 function timed(work: () => void): number {

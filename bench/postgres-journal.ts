@@ -2,12 +2,12 @@ import { join } from "node:path";
 import pg from "pg";
 import { createPostgresJournal } from "../src/adapters/postgres/journal.ts";
 import { readAddress } from "../src/adapters/postgres/address.ts";
-import type { Event } from "../src/domain/event.ts";
-import { storyId, treeId } from "../src/domain/ids.ts";
+import { storyId } from "../src/domain/ids.ts";
 import type { Journal } from "../src/ports/journal.ts";
 import { startPostgres, type PostgresServer } from "../test/postgres/server.ts";
 import { median, type BenchResult } from "./bench-result.ts";
 import { glances } from "./postgres/glances.ts";
+import { appended, countLines, event } from "./journal-lines.ts";
 
 /**
  * What a journalled event costs in a fleet's database, beside the least it can cost: one commit of the same bytes to
@@ -138,7 +138,7 @@ async function readBack(server: PostgresServer): Promise<readonly BenchResult[]>
   const floors: number[] = [];
   for (let round = 0; round < 5; round++) {
     floors.push(await timed(() => readBare(client)));
-    reads.push(await timed(() => countLines(journal)));
+    reads.push(await timed(() => countLines(journal, LINES)));
   }
   await client.end();
   const verifyMs = await timed(async () => {
@@ -178,34 +178,6 @@ async function readBare(client: pg.Client): Promise<void> {
     count = rows.length;
     after = Number(rows.at(-1)?.position ?? after);
   }
-}
-
-async function countLines(journal: Journal): Promise<void> {
-  let count = 0;
-  for await (const _ of journal.read(0)) count++;
-  if (count !== LINES) throw new Error(`${count} lines were read`);
-}
-
-async function appended(journal: Journal, story: string, seq: number): Promise<void> {
-  const result = await journal.append(storyId(story), seq, [event(seq)], seq);
-  if (!result.ok) throw new Error("a conflict where nobody else writes");
-}
-
-/** As large as most are. */
-function event(i: number): Event {
-  return {
-    type: "attempt.finished",
-    attempt: i,
-    outcome: { type: "ready" },
-    tree: treeId("4b825dc642cb6eb9a060e54bf8d69288fbee4904"),
-    commit: "9fceb02d0ae598e95dc970b74767f19372d61af8",
-    changed: ["src/policy/decide.ts", "test/policy/decide.test.ts"],
-    productChanged: true,
-    summary: `Step ${i}: the second look at a gate asks only for what the rework could have changed.`,
-    costUsd: 0.12,
-    tokens: 12_345,
-    durationMs: 61_000,
-  };
 }
 
 async function timed(work: () => Promise<void>): Promise<number> {

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Story } from "../domain/story.ts";
 import { dispatch } from "../engine/dispatch.ts";
 import { handBack } from "../engine/do-job.ts";
 import { recoverStory } from "../engine/recover.ts";
@@ -18,6 +19,7 @@ export interface Leading {
 export function createLeading(parts: WorkerParts, queue: FleetQueue, launched: Promise<void>): Leading {
   let stop: AbortController | null = null;
   let life = Promise.resolve();
+  const newest: Newest = { stories: parts.plan.run.stories };
   return {
     turn: (leads) => {
       if (!leads) {
@@ -27,7 +29,7 @@ export function createLeading(parts: WorkerParts, queue: FleetQueue, launched: P
       }
       if (stop !== null) return;
       const mine = (stop = new AbortController());
-      life = life.then(() => lead(parts, queue, launched, mine.signal));
+      life = life.then(() => lead(parts, queue, newest, launched, mine.signal));
     },
     close: async () => {
       stop?.abort();
@@ -36,9 +38,15 @@ export function createLeading(parts: WorkerParts, queue: FleetQueue, launched: P
   };
 }
 
+/** The stories as this worker has last read them. */
+interface Newest {
+  stories: readonly Story[];
+}
+
 async function lead(
   parts: WorkerParts,
   queue: FleetQueue,
+  newest: Newest,
   launched: Promise<void>,
   signal: AbortSignal,
 ): Promise<void> {
@@ -48,11 +56,13 @@ async function lead(
   const say = (text: string): void => plan.run.onNotice?.(text);
   const ear = commentEar(ledger, world, null, say);
   const unhear = ear.stay(() => undefined);
-  const tidying = Promise.all([tidy(parts, queue, signal), followBranch(parts, signal)]);
+  const tidying = Promise.all([tidy(parts, queue, signal), followBranch(parts, newest, signal)]);
   while (!signal.aborted) {
     try {
       await ledger.catchUp();
-      await bringUpToDate(ledger, plan.run.stories, policy);
+      // Whoever led before may have read newer ones: what this worker was started with must not take those back.
+      newest.stories = (await plan.reread()) ?? newest.stories;
+      await bringUpToDate(ledger, newest.stories, policy);
       const recover = async (story: Parameters<typeof recoverStory>[0]): Promise<void> => {
         say(`${story}: whoever worked on it is gone and left no job behind`);
         await recoverStory(story, ledger, world);
@@ -76,13 +86,15 @@ function aborted(signal: AbortSignal): Promise<void> {
 }
 
 /** What people put on the branch meanwhile: new stories, and new words in those that are there. */
-async function followBranch({ plan, ledger }: WorkerParts, signal: AbortSignal): Promise<void> {
+async function followBranch({ plan, ledger }: WorkerParts, newest: Newest, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await sleep(plan.followMs, undefined, { signal }).catch(() => undefined);
     if (signal.aborted) return;
     try {
       const stories = await plan.reread();
-      if (stories !== null) await shelveAll(ledger, stories);
+      if (stories === null) continue;
+      newest.stories = stories;
+      await shelveAll(ledger, stories);
     } catch (error) {
       plan.run.onNotice?.(error instanceof Error ? error.message : String(error));
     }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { createPresence, type Presence } from "../adapters/postgres/presence.ts";
 import { readAddress } from "../adapters/postgres/address.ts";
+import { locksOf } from "../adapters/postgres/lock.ts";
 import type { PostgresPool } from "../adapters/postgres/pool.ts";
 import type { Gone } from "../adapters/postgres/workers.ts";
 import { createDbosQueue } from "../adapters/queue/dbos-queue.ts";
@@ -118,13 +119,11 @@ function followJournal({ world, ledger, plan }: WorkerParts): () => void {
 /** The queue's library makes its tables when it starts, and several that do so at once get into each other's way. */
 async function alone(pool: PostgresPool, work: () => Promise<void>): Promise<void> {
   const session = await pool.session();
-  const text = "SELECT pg_try_advisory_lock(hashtextextended($1, 0)) AS is_ours";
-  const asked = { text, values: [`remand ${pool.schema} launch`] };
+  const { tryLock } = locksOf(pool.schema);
   try {
     // Not for ever: whoever is at it may hang, and then it is better to try than to wait.
     for (let tries = 0; tries < MOST_TURNS; tries++) {
-      const [row] = await session.query<{ is_ours: boolean }>(asked);
-      if (row!.is_ours) break;
+      if (await tryLock(session, "launch")) break;
       await sleep(TURN_MS);
     }
     await work();

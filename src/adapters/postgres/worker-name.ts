@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { RemandError } from "../../domain/error.ts";
+import { locksOf } from "./lock.ts";
 import type { PostgresPool, Session } from "./pool.ts";
 
 /**
@@ -24,18 +25,13 @@ const PAUSE_MS = 500;
 
 /** Somebody of this name whose lock is not free and who was heard of within the lease. */
 async function holderOf(session: Session, schema: string, name: string, leaseMs: number): Promise<string | null> {
-  const rows = await session.query<{ id: string; is_free: boolean }>({
-    text: `SELECT id, pg_try_advisory_lock(hashtextextended('remand ' || $2 || ' ' || id, 0)) AS is_free
-      FROM ${schema}.worker WHERE name = $1 AND seen > clock_timestamp() - $3 * interval '1 millisecond'`,
-    values: [name, schema, leaseMs],
-  });
-  for (const { id, is_free: isFree } of rows)
-    if (isFree)
-      await session.query({
-        text: "SELECT pg_advisory_unlock(hashtextextended($1, 0))",
-        values: [`remand ${schema} ${id}`],
-      });
-  return rows.find(({ is_free: isFree }) => !isFree)?.id ?? null;
+  const { tryLock, unlock } = locksOf(schema);
+  const text = `SELECT id FROM ${schema}.worker WHERE name = $1 AND seen > clock_timestamp() - $2 * interval '1 millisecond'`;
+  for (const { id } of await session.query<{ id: string }>({ text, values: [name, leaseMs] })) {
+    if (!(await tryLock(session, id))) return id;
+    await unlock(session, id);
+  }
+  return null;
 }
 
 function taken(name: string): RemandError {

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { locksOf, type Locks } from "./lock.ts";
 import type { PostgresPool, Session } from "./pool.ts";
 
 /** Who this is: `id` belongs to this process and no other, `name` stays when it is started again. */
@@ -13,13 +14,11 @@ export interface Gone extends WorkerName {
 }
 
 /** What a worker says and asks on its own connection. Locks live as long as that does. */
-export interface WorkerBooks {
+export interface WorkerBooks extends Locks {
   /** A connection with our lock on it; `null`: somebody else has taken our place. */
   enter(): Promise<Session | null>;
   /** Says that we are there; `false`: nobody knows us any more. */
   beat(session: Session): Promise<boolean>;
-  tryLock(session: Session, what: string): Promise<boolean>;
-  unlock(session: Session, what: string): Promise<void>;
   /** Those of whom nothing was heard for a while, and whose place could be had: it is ours now. */
   takePlaces(session: Session): Promise<readonly Gone[]>;
   /** Strikes somebody out, and lets go of the place. */
@@ -90,22 +89,8 @@ async function soonFree(looks: number, tryLock: () => Promise<boolean>): Promise
 
 const MOST_LOOKS = 6;
 
-function locksOf(schema: string): Pick<WorkerBooks, "tryLock" | "unlock"> {
-  const keyOf = (what: string): readonly [string] => [`remand ${schema} ${what}`];
-  return {
-    tryLock: async (session, what) => {
-      const text = "SELECT pg_try_advisory_lock(hashtextextended($1, 0)) AS is_ours";
-      const [row] = await session.query<{ is_ours: boolean }>({ text, values: keyOf(what) });
-      return row!.is_ours;
-    },
-    unlock: async (session, what) => {
-      await session.query({ text: "SELECT pg_advisory_unlock(hashtextextended($1, 0))", values: keyOf(what) });
-    },
-  };
-}
-
 /** Takes our lock on a new connection, and says where it is; `false` when our place is somebody else's by now. */
-function signingIn(table: string, me: WorkerName, { tryLock }: Pick<WorkerBooks, "tryLock">) {
+function signingIn(table: string, me: WorkerName, { tryLock }: Locks) {
   let backend = 0;
   let isKnown = false;
   return async (session: Session): Promise<boolean> => {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { createSqliteJournal } from "../src/adapters/journal/sqlite-journal.ts";
 import { storyId } from "../src/domain/ids.ts";
 import { median, type BenchResult } from "./bench-result.ts";
-import { appended, countLines, event } from "./journal-lines.ts";
+import { appended, countLines, event } from "./journal/lines.ts";
 
 /**
  * What a journalled event costs, beside the least it can cost: the same bytes appended to a file and forced to the

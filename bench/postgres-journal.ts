@@ -7,7 +7,7 @@ import type { Journal } from "../src/ports/journal.ts";
 import { startPostgres, type PostgresServer } from "../test/postgres/server.ts";
 import { median, type BenchResult } from "./bench-result.ts";
 import { glances } from "./postgres/glances.ts";
-import { appended, countLines, event } from "./journal-lines.ts";
+import { appended, countLines, event } from "./journal/lines.ts";
 
 /**
  * What a journalled event costs in a fleet's database, beside the least it can cost: one commit of the same bytes to

@@ -1,6 +1,6 @@
-import type { Event } from "../src/domain/event.ts";
-import { storyId, treeId } from "../src/domain/ids.ts";
-import type { Journal } from "../src/ports/journal.ts";
+import type { Event } from "../../src/domain/event.ts";
+import { storyId, treeId } from "../../src/domain/ids.ts";
+import type { Journal } from "../../src/ports/journal.ts";
 
 /** Reads a journal to its end, which must come after so many lines. */
 export async function countLines(journal: Journal, lines: number): Promise<void> {

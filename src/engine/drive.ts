@@ -29,8 +29,7 @@ export async function drive(
   const trouble: { fault: Error | null } = { fault: null };
   world.queue.start(async (job, jobSignal) => {
     try {
-      const own = running.get(job.id)?.stop;
-      await perform(job.command, ledger, world, own ? AbortSignal.any([jobSignal, own.signal]) : jobSignal);
+      await perform(job.command, ledger, world, running.get(job.id)?.stop?.signal ?? jobSignal);
     } catch (error) {
       // Not this story's trouble but everybody's (the journal cannot be written): stop, and say so.
       trouble.fault ??= asError(error);
@@ -60,11 +59,13 @@ export async function drive(
       if (commands.length === 0 && running.size === 0 && wakeAt === null) break;
       const lookAt = now + LOOK_AGAIN_MS;
       await Promise.race([change, rung, nap.until(wakeAt === null ? lookAt : Math.min(wakeAt, lookAt))]);
+      await everybodyWaits();
     }
   } finally {
     unwatch();
     signal.removeEventListener("abort", nap.end);
     nap.end();
+    if (signal.aborted) for (const { stop } of running.values()) stop?.abort();
     await world.queue.stop(signal.aborted);
   }
   if (trouble.fault !== null) throw trouble.fault;
@@ -120,6 +121,14 @@ function mayHandOut(
 function createBell(): { ring(): void; next(): Promise<void> } {
   let ring = (): void => undefined;
   return { ring: () => ring(), next: () => new Promise((resolve) => (ring = resolve)) };
+}
+
+/**
+ * Whoever has just written may be about to end, and many may have written at once: one decision about all of it is
+ * enough, when none of them has anything left to do at this moment.
+ */
+function everybodyWaits(): Promise<void> {
+  return new Promise((resolve) => process.nextTick(resolve));
 }
 
 function asError(error: unknown): Error {

@@ -90,7 +90,7 @@ function dispatches(run: RunState, policy: Policy, due: readonly Candidate[], on
   const commands: Command[] = [];
   let roomForStories = policy.concurrency.stories === null ? Infinity : policy.concurrency.stories - run.inFlight;
   for (const lane of LANES) {
-    if (lane === "engine") continue;
+    if (lane === "engine" || (run.lanes[lane] === null && due.length === 0)) continue;
     let free = policy.concurrency[lane] - run.busy[lane];
     for (const { state, step } of inOrder(run, lane, due)) {
       if (free <= 0) break;

@@ -13,6 +13,10 @@ export function matchesAnyGlob(path: string, patterns: readonly string[]): boole
 type Token = { readonly kind: "char"; readonly char: string } | { readonly kind: "one" | "some" | "folders" | "rest" };
 
 function matchesPlain(path: string, pattern: string): boolean {
+  const wild = pattern.search(/[*?]/);
+  if (wild < 0) return path === pattern;
+  // Most paths differ from most patterns long before the first star.
+  if (!path.startsWith(pattern.slice(0, wild))) return false;
   const tokens = tokensOf(pattern);
   let reached = closure(tokens, new Set([0]), true);
   for (let i = 0; i < path.length; i++) {

@@ -54,10 +54,16 @@ export function remove<K, V>(map: SortedMap<K, V>, key: K, order: Order<K>): Sor
   return balance(next.key, next.value, map.left, remove(map.right, next.key, order));
 }
 
-/** Entries in order. Lazy: taking the first few costs only those few. */
-export function* entries<K, V>(map: SortedMap<K, V>): Generator<readonly [K, V], void, undefined> {
+/** Entries in order. Lazy: taking the first few costs only those few, and of a map without any nothing. */
+export function entries<K, V>(map: SortedMap<K, V>): Iterable<readonly [K, V]> {
+  return map === null ? NONE : walk(map);
+}
+
+const NONE: readonly never[] = [];
+
+function* walk<K, V>(map: Node<K, V>): Generator<readonly [K, V], void, undefined> {
   const path: Node<K, V>[] = [];
-  let node = map;
+  let node: SortedMap<K, V> = map;
   while (node !== null || path.length > 0) {
     while (node !== null) {
       path.push(node);

@@ -4,7 +4,7 @@ import type { Event } from "../../domain/event.ts";
 import type { StoryId } from "../../domain/ids.ts";
 import type { Head, Stored, Verified } from "../../ports/journal.ts";
 import { assert } from "../../stdx/assert.ts";
-import { canonicalJson } from "../../stdx/canonical-json.ts";
+import { canonical } from "../../stdx/canonical-json.ts";
 
 /**
  * The chain of hashes that runs through a journal, whatever keeps it. A line's hash is taken over the hash before it
@@ -32,14 +32,20 @@ export function lineAfter(head: Head, stream: StoryId | null, seq: number, at: n
   return { ...line, hash: hashOf(head.hash, line) };
 }
 
-/** An event as it is kept. What cannot be written as JSON is refused here, before anything else is touched. */
-export function eventText(event: Event): string {
-  const text: unknown = canonicalJson(event);
-  assert(typeof text === "string", "an event is a JSON object");
-  return text;
+/** An event as it is kept, and as it will be read: what JSON leaves out of it is not there for its writer either. */
+export interface KeptEvent {
+  readonly text: string;
+  readonly event: Event;
 }
 
-function storedOf(line: Line, event: Event): Stored {
+/** What cannot be written as JSON is refused here, before anything else is touched. */
+export function keptEvent(event: Event): KeptEvent {
+  const { text, value } = canonical(event);
+  assert(typeof text === "string", "an event is a JSON object");
+  return { text, event: value as Event };
+}
+
+export function storedOf(line: Omit<Line, "event">, event: Event): Stored {
   return { v: FORMAT, at: line.at, story: line.stream, event, position: line.position, seq: line.seq, hash: line.hash };
 }
 

@@ -3,6 +3,7 @@ import { RemandError } from "../../domain/error.ts";
 import type { StoryId } from "../../domain/ids.ts";
 import type { Appended } from "../../ports/journal.ts";
 import { assert } from "../../stdx/assert.ts";
+import type { KeptEvent } from "./chain.ts";
 
 /** What one caller wants written, all of it or nothing. */
 export type Write = Append | Put;
@@ -10,8 +11,7 @@ export type Write = Append | Put;
 export interface Append {
   readonly stream: StoryId | null;
   readonly expectedSeq: number;
-  /** The events as they are kept. */
-  readonly texts: readonly string[];
+  readonly events: readonly KeptEvent[];
   readonly at: number;
 }
 
@@ -33,11 +33,12 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-/** Gathers what comes in one turn of the event loop, and has it committed in one go, one group after the other. */
+/** Gathers what comes at one moment, and has it committed in one go, one group after the other. */
 export function createGroupWriter(commit: (group: readonly Write[]) => Promise<readonly Appended[]>): GroupWriter {
   let waiting: Waiting[] = [];
   let running: Promise<void> | null = null;
   let closed = false;
+  const gathered = createGathering();
 
   const settle = async (group: readonly Waiting[]): Promise<void> => {
     try {
@@ -54,10 +55,11 @@ export function createGroupWriter(commit: (group: readonly Write[]) => Promise<r
   };
   const run = async (): Promise<void> => {
     while (waiting.length > 0) {
-      await nextTurn();
+      const timed = await gathered();
       const group = waiting;
       waiting = [];
       await settle(group);
+      timed();
     }
     running = null;
   };
@@ -78,6 +80,30 @@ export function createGroupWriter(commit: (group: readonly Write[]) => Promise<r
     },
   };
 }
+
+/**
+ * Waits for those who write at the same moment: where a commit takes long, for a whole turn of the event loop, in which
+ * everybody speaks who had something to say meanwhile; where it is quick, which such a turn is not worth, only until
+ * all that has begun in this turn waits for something. What it gives is called when the group is committed.
+ */
+function createGathering(): () => Promise<() => void> {
+  let tookMs = Infinity;
+  let turnedAt = -Infinity;
+  return async () => {
+    // Whoever writes and writes would keep everybody else from their turn: signals, timers, other programs' output.
+    if (tookMs > QUICK_MS || performance.now() - turnedAt > TURN_MS) {
+      await nextTurn();
+      turnedAt = performance.now();
+    } else await new Promise<void>((resolve) => process.nextTick(resolve));
+    const begin = performance.now();
+    return () => {
+      tookMs = performance.now() - begin;
+    };
+  };
+}
+
+const QUICK_MS = 1;
+const TURN_MS = 10;
 
 /** Each of them would wait as long again, for nothing. */
 const isAboutAll = (error: unknown): boolean =>

@@ -3,7 +3,7 @@ import type { StoryId } from "../../domain/ids.ts";
 import type { Appended, Head, Journal, Snapshot, Stored } from "../../ports/journal.ts";
 import { assert } from "../../stdx/assert.ts";
 import { byText } from "../../stdx/sorted-map.ts";
-import { eventText, lineAfter, readLine, START, verifyChain, type Line } from "./chain.ts";
+import { keptEvent, lineAfter, readLine, START, storedOf, verifyChain, type Line } from "./chain.ts";
 
 /** What is about to be written, or has just been. */
 export interface MemoryAppend {
@@ -32,20 +32,20 @@ export function createMemoryJournal({ onAppend }: MemoryOptions = {}): Journal {
 
   const append: Journal["append"] = async (stream, expectedSeq, events, at): Promise<Appended> => {
     assert(!closed, "the journal is closed");
-    const texts = events.map(eventText);
+    const kept = events.map(keptEvent);
     const actual = seqs.get(stream) ?? 0;
     if (actual !== expectedSeq) return { ok: false, conflict: { expected: expectedSeq, actual } };
     const about = { stream, expectedSeq, events, position: lines.length + 1 };
     onAppend?.({ ...about, stage: "before" });
-    const written = texts.map((text, i) => {
+    const stored = kept.map(({ text, event }, i) => {
       const line = lineAfter(head(), stream, expectedSeq + i + 1, at, text);
       lines.push(line);
-      return line;
+      return storedOf(line, event);
     });
-    seqs.set(stream, expectedSeq + written.length);
-    if (written.length > 0) for (const notice of watchers) queueMicrotask(notice);
+    seqs.set(stream, expectedSeq + stored.length);
+    if (stored.length > 0) for (const notice of watchers) queueMicrotask(notice);
     onAppend?.({ ...about, stage: "after" });
-    return { ok: true, stored: written.map((line) => readLine(line, WHERE)) };
+    return { ok: true, stored };
   };
 
   return {

@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { RemandError } from "../../domain/error.ts";
 import type { StoryId } from "../../domain/ids.ts";
 import type { Appended, Head, Stored } from "../../ports/journal.ts";
-import { lineAfter, readLine } from "./chain.ts";
+import { lineAfter, storedOf, type Line } from "./chain.ts";
 import type { Append, Write } from "./group-writer.ts";
 import type { SqliteOutbox } from "./sqlite-outbox.ts";
 import { streamText } from "./sqlite-reading.ts";
@@ -16,25 +16,24 @@ export function createCommit(
   readHead: () => Head,
   outbox: SqliteOutbox,
 ): (group: readonly Write[]) => Appended[] {
-  const insert = db.prepare(
-    "INSERT INTO line (position, stream, seq, at, v, event, hash) VALUES (?, ?, ?, ?, ?, ?, ?)",
-  );
+  const values = "line (position, stream, seq, at, v, event, hash) VALUES (?, ?, ?, ?, ?, ?, ?)";
+  const insert = db.prepare(`INSERT INTO ${values}`);
+  const insertIfFree = db.prepare(`INSERT OR IGNORE INTO ${values}`);
   const refuseMoved = createMoveWatch(file);
   const lengths = createLengths(db);
 
-  const append = (head: Head, { stream, expectedSeq, texts, at }: Append): Appended => {
+  const append = (head: Head, { stream, expectedSeq, events, at }: Append): Appended => {
     const actual = lengths.of(stream);
     if (actual !== expectedSeq) return { ok: false, conflict: { expected: expectedSeq, actual } };
     const stored: Stored[] = [];
     let before = head;
-    for (const [i, text] of texts.entries()) {
+    for (const [i, { text, event }] of events.entries()) {
       const line = lineAfter(before, stream, expectedSeq + i + 1, at, text);
-      insert.run(line.position, streamText(stream), line.seq, line.at, line.v, line.event, line.hash);
+      insert.run(...columnsOf(line));
       before = line;
-      // As it will be read: what JSON leaves out of an event is not there for its writer either.
-      stored.push(readLine(line, file));
+      stored.push(storedOf(line, event));
     }
-    lengths.set(stream, expectedSeq + texts.length);
+    lengths.set(stream, expectedSeq + events.length);
     return { ok: true, stored };
   };
   const written = (head: Head, group: readonly Write[]): { outcomes: Appended[]; head: Head } => {
@@ -52,9 +51,27 @@ export function createCommit(
     return { outcomes, head: last };
   };
 
+  /** Most groups are one line, and nobody else has written: that takes one statement. `null`: not this one. */
+  const alone = (group: readonly Write[]): Appended | null => {
+    const [write, ...others] = group;
+    const head = lengths.head();
+    if (write === undefined || others.length > 0 || "key" in write || head === null) return null;
+    const { stream, expectedSeq, events, at } = write;
+    const [first, ...more] = events;
+    if (first === undefined || more.length > 0 || lengths.remembered(stream) !== expectedSeq) return null;
+    const line = lineAfter(head, stream, expectedSeq + 1, at, first.text);
+    // Where somebody else has written, the position is taken.
+    if (Number(insertIfFree.run(...columnsOf(line)).changes) === 0) return null;
+    lengths.set(stream, line.seq);
+    lengths.committed(line);
+    return { ok: true, stored: [storedOf(line, first.event)] };
+  };
+
   return (group) => {
     refuseMoved();
     try {
+      const appended = alone(group);
+      if (appended !== null) return [appended];
       const { outcomes, head } = inTransaction(db, () => {
         const now = readHead();
         lengths.expect(now);
@@ -70,11 +87,15 @@ export function createCommit(
   };
 }
 
+function columnsOf({ position, stream, seq, at, v, event, hash }: Line): readonly (string | number)[] {
+  return [position, streamText(stream), seq, at, v, event, hash];
+}
+
 /** How many lines each stream has. It is remembered for as long as nobody but this writer has written. */
 function createLengths(db: SqliteDatabase) {
   const seqOf = db.prepare("SELECT max(seq) AS seq FROM line WHERE stream = ?");
   const known = new Map<StoryId | null, number>();
-  let knownAt = "";
+  let knownAt: Head | null = null;
   return {
     of: (stream: StoryId | null): number => {
       const remembered = known.get(stream);
@@ -82,13 +103,17 @@ function createLengths(db: SqliteDatabase) {
       const { seq } = seqOf.get(streamText(stream)) as { seq: number | null };
       return seq ?? 0;
     },
+    /** A stream that is not known is taken for a new one: if it is not, the file refuses its first line. */
+    remembered: (stream: StoryId | null): number => known.get(stream) ?? 0,
+    /** Where the journal stood after this writer's last line. */
+    head: (): Head | null => knownAt,
     set: (stream: StoryId | null, length: number): void => void known.set(stream, length),
     /** The chain's hash says whether these are the lines that were there before, and all of them. */
     expect: ({ hash }: Head): void => {
-      if (hash !== knownAt) known.clear();
+      if (hash !== knownAt?.hash) known.clear();
     },
-    committed: ({ hash }: Head): void => {
-      knownAt = hash;
+    committed: (head: Head): void => {
+      knownAt = head;
     },
     forget: (): void => known.clear(),
   };

@@ -2,7 +2,7 @@ import { RemandError } from "../../domain/error.ts";
 import type { Head, Journal, JournalReader } from "../../ports/journal.ts";
 import type { Outbox } from "../../ports/outbox.ts";
 import { assert } from "../../stdx/assert.ts";
-import { brokenLink, eventText, START } from "./chain.ts";
+import { brokenLink, keptEvent, START } from "./chain.ts";
 import { createGroupWriter } from "./group-writer.ts";
 import { createCommit } from "./sqlite-commit.ts";
 import { asJournalError, CORRUPT_HINT } from "./sqlite-errors.ts";
@@ -50,7 +50,7 @@ export async function createSqliteJournal(file: string, options: SqliteOptions =
     append: async (stream, expectedSeq, events, at) => {
       assert(stream !== "", "a story's stream has a name");
       assert(Number.isFinite(at), "a line has a time");
-      return writer.write({ stream, expectedSeq, at, texts: events.map(eventText) });
+      return writer.write({ stream, expectedSeq, at, events: events.map(keptEvent) });
     },
     read: reading.stored,
     head: async () => reading.head(),

@@ -7,7 +7,7 @@ import type { SqliteDatabase } from "./sqlite.ts";
 
 /**
  * The outbox as a table of the journal's own file: what is put is committed with whatever else is written in the same
- * moment. What is dropped goes with the next commit, because nobody has to wait for that.
+ * moment. What is dropped goes with the next thing that is put, because nobody waits for that.
  */
 export interface SqliteOutbox {
   /** Within the transaction of a group: writes what is put; then takes away what was dropped. */

@@ -8,7 +8,7 @@ export interface SqliteDatabase {
 }
 
 interface SqliteStatement {
-  run(...values: readonly SqliteValue[]): unknown;
+  run(...values: readonly SqliteValue[]): { readonly changes: number | bigint };
   get(...values: readonly SqliteValue[]): unknown;
   all(...values: readonly SqliteValue[]): unknown[];
 }

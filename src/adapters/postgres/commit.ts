@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import type { StoryId } from "../../domain/ids.ts";
 import type { Appended, Stored } from "../../ports/journal.ts";
-import { FORMAT, readLine } from "../journal/chain.ts";
+import { FORMAT, storedOf } from "../journal/chain.ts";
 import type { Append, Put, Write } from "../journal/group-writer.ts";
 import type { PostgresPool } from "./pool.ts";
 
@@ -27,7 +27,7 @@ export function createCommit(
     const rows = await dropped.sweep((keys) =>
       pool.query<AppendRow>({ name: "append", text, values: [writer, FORMAT, ...valuesOf(appends, puts, keys)] }),
     );
-    const outcomes = rows.map((row, i) => outcomeOf(row, appends[i]!, pool.where));
+    const outcomes = rows.map((row, i) => outcomeOf(row, appends[i]!));
     let next = 0;
     return group.map((write) => ("key" in write ? { ok: true, stored: [] } : outcomes[next++]!));
   };
@@ -39,9 +39,9 @@ function valuesOf(appends: readonly Append[], puts: readonly Put[], dropped: rea
     appends.map(({ stream }) => streamText(stream)),
     appends.map(({ stream }) => JSON.stringify(stream)),
     appends.map(({ expectedSeq }) => expectedSeq),
-    appends.map(({ texts }) => texts.length),
+    appends.map(({ events }) => events.length),
     appends.map(({ at }) => JSON.stringify(at)),
-    appends.flatMap(({ texts }) => texts),
+    appends.flatMap(({ events }) => events.map(({ text }) => text)),
     puts.map(({ key }) => keyId(key)),
     puts.map(({ key }) => key.replaceAll("\0", "\ufffd")),
     puts.map(({ text }) => Buffer.from(text)),
@@ -57,13 +57,12 @@ interface AppendRow {
   readonly hashes: readonly string[];
 }
 
-function outcomeOf({ is_ok, actual, first, hashes }: AppendRow, append: Append, where: string): Appended {
-  const { stream, expectedSeq, texts, at } = append;
+function outcomeOf({ is_ok, actual, first, hashes }: AppendRow, append: Append): Appended {
+  const { stream, expectedSeq, events, at } = append;
   if (!is_ok) return { ok: false, conflict: { expected: expectedSeq, actual: Number(actual) } };
-  const stored = texts.map((event, i): Stored => {
+  const stored = events.map(({ event }, i): Stored => {
     const [position, seq] = [Number(first) + i, expectedSeq + i + 1];
-    // As it will be read: what JSON leaves out of an event is not there for its writer either.
-    return readLine({ position, stream, seq, at, v: FORMAT, event, hash: hashes[i]! }, where);
+    return storedOf({ position, stream, seq, at, v: FORMAT, hash: hashes[i]! }, event);
   });
   return { ok: true, stored };
 }

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { Journal, JournalReader } from "../../ports/journal.ts";
 import type { Outbox } from "../../ports/outbox.ts";
 import { assert } from "../../stdx/assert.ts";
-import { eventText, verifyChain } from "../journal/chain.ts";
+import { keptEvent, verifyChain } from "../journal/chain.ts";
 import { createGroupWriter } from "../journal/group-writer.ts";
 import { createCommit } from "./commit.ts";
 import { createPostgresOutbox } from "./outbox.ts";
@@ -54,7 +54,7 @@ export async function createPostgresJournal(
     append: async (stream, expectedSeq, events, at) => {
       assert(stream !== "", "a story's stream has a name");
       assert(Number.isFinite(at), "a line has a time");
-      return writer.write({ stream, expectedSeq, at, texts: events.map(eventText) });
+      return writer.write({ stream, expectedSeq, at, events: events.map(keptEvent) });
     },
     read: reading.stored,
     head: reading.head,

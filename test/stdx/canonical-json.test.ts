@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { assert, unreachable } from "../../src/stdx/assert.ts";
-import { canonicalJson } from "../../src/stdx/canonical-json.ts";
+import { canonical, canonicalJson } from "../../src/stdx/canonical-json.ts";
 
 const reversed = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(reversed);
@@ -30,6 +30,26 @@ describe("canonicalJson", () => {
     expect(canonicalJson({ b: 1, a: [2, 1] })).toBe('{"a":[2,1],"b":1}');
     expect(canonicalJson([1, 2])).not.toBe(canonicalJson([2, 1]));
     expect(canonicalJson(null)).toBe("null");
+  });
+
+  it("gives the value that is read back, also where JSON leaves something out or writes it in another way", () => {
+    const odd = fc.oneof(
+      fc.constantFrom(undefined, NaN, Infinity, -Infinity, -0, null, true, Symbol("x"), () => 1),
+      fc.date({ noInvalidDate: true }),
+      fc.double(),
+      fc.string(),
+    );
+    const { tree } = fc.letrec((tie) => ({
+      tree: fc.oneof({ depthSize: "small" }, odd, fc.array(tie("tree")), fc.dictionary(fc.string(), tie("tree"))),
+    }));
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), tree), (input) => {
+        const { text, value } = canonical(input);
+        expect(text).toBe(JSON.stringify(value));
+        expect(value).toStrictEqual(JSON.parse(text));
+        expect(JSON.parse(text)).toStrictEqual(JSON.parse(JSON.stringify(input)));
+      }),
+    );
   });
 
   it("keeps a key called __proto__", () => {

@@ -2,6 +2,7 @@ import { byText, insert, lookup, remove } from "../stdx/sorted-map.ts";
 import type { Lane } from "../domain/lane.ts";
 import type { RunState } from "../domain/run-state.ts";
 import type { Running, StoryState } from "../domain/story-state.ts";
+import { keptStory } from "./new-state.ts";
 import { laneOfGate, nextStep, type Facts } from "./next-step.ts";
 
 /** Stores a story's state after one more of its events, and puts it where the scheduler takes it from. */
@@ -27,14 +28,13 @@ function placed(run: RunState, before: StoryState | null, after: StoryState, seq
     if (queued.lane === "timers") timers = insert(timers, queued.key, after.story.id, byText);
     else lanes = { ...lanes, [queued.lane]: insert(lanes[queued.lane], queued.key, after.story.id, byText) };
   }
-  const stored = { ...after, seq, queued };
   return {
     ...run,
     lanes,
     timers,
     busy: moved(run.busy, before?.running ?? null, after.running),
     inFlight: run.inFlight + (isInFlight(after) ? 1 : 0) - (before !== null && isInFlight(before) ? 1 : 0),
-    stories: insert(run.stories, after.story.id, stored, byText),
+    stories: insert(run.stories, after.story.id, keptStory(after, seq, queued), byText),
   };
 }
 

@@ -1,13 +1,15 @@
-import { mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createAcpAgent, type AcpAgentOptions } from "../../src/adapters/agents/acp-agent.ts";
 import { reportingAgent } from "../../src/compose/reporting-agent.ts";
-import type { AgentEvent, AgentRequest, AgentResult } from "../../src/ports/agent.ts";
+import type { AgentRequest, AgentResult } from "../../src/ports/agent.ts";
 import { readAgentAnswer } from "../../src/readers/agent-answer.ts";
 import { createCookies } from "../agents/client-under-test.ts";
 import { heardBy, makeAcp, type AcpBehaviour, type AcpMessage } from "../agents/fake-acp.ts";
+import { workplace } from "../agents/workplace.ts";
+import { agentRequest } from "../contract/agent-request.ts";
 import { describeAgent } from "../contract/agent.ts";
 
 const cookies = createCookies();
@@ -29,42 +31,16 @@ describeAgent("acp", {
 });
 
 describe("acp", () => {
-  let cwd: string;
-  let folder: string;
-  let events: AgentEvent[];
+  const place = workplace(cookies.left);
   let heard: readonly AcpMessage[];
-  beforeEach(() => {
-    cwd = mkdtempSync(join(tmpdir(), "remand-worktree-"));
-    folder = mkdtempSync(join(tmpdir(), "remand-own-"));
-    events = [];
-  });
-  afterEach(async () => {
-    rmSync(cwd, { recursive: true, force: true });
-    rmSync(folder, { recursive: true, force: true });
-    if ((await cookies.left()) > 0) throw new Error("somebody was left running");
-  });
 
   async function run(
     behaviour: AcpBehaviour,
     changes: Partial<AgentRequest> = {},
     options: Partial<AcpAgentOptions> = {},
   ): Promise<AgentResult> {
-    const { fake, agent } = make(folder, behaviour, options);
-    const request: AgentRequest = {
-      prompt: "fix the parser",
-      cwd,
-      access: "edit",
-      session: null,
-      outputSchema: null,
-      model: null,
-      timeoutMs: 15_000,
-      env: {},
-      key: "s:1",
-      turn: 0,
-      ...changes,
-    };
-    const control = { signal: new AbortController().signal, onEvent: (event: AgentEvent) => events.push(event) };
-    const result = await reportingAgent(agent).run(request, control);
+    const { fake, agent } = make(place.folder, behaviour, options);
+    const result = await place.run(reportingAgent(agent), changes);
     heard = heardBy(fake.heard);
     return result;
   }
@@ -104,7 +80,7 @@ describe("acp", () => {
   test("a conversation that the agent has lost, or cannot go on with, is begun anew", async () => {
     const session = { agent: "acp", id: "gone" };
     expect(await run({ capabilities: { loadSession: true } }, { session })).toMatchObject({ status: "completed" });
-    expect(events).toContainEqual({ type: "output", line: expect.stringContaining("has lost the conversation") });
+    expect(place.events).toContainEqual({ type: "output", line: expect.stringContaining("has lost the conversation") });
     const result = await run({}, { session });
     expect(result.session?.id).not.toBe("gone");
     expect(sent("session/load")).toHaveLength(1);
@@ -117,15 +93,15 @@ describe("acp", () => {
   const NO = { outcome: "selected", optionId: "n" };
 
   test("what it asks for is answered by its access, once, and refusals are told", async () => {
-    const inside = join(cwd, "new/a.ts");
-    symlinkSync(folder, join(cwd, "link"));
+    const inside = join(place.cwd, "new/a.ts");
+    symlinkSync(place.folder, join(place.cwd, "link"));
     const asks = [
       tool("read", "look", inside),
       tool("edit", "change", inside),
       tool("edit", "change elsewhere", "/etc/passwd"),
-      tool("edit", "change by a way out", join(cwd, "../x")),
-      tool("edit", "change history", join(cwd, ".git/config")),
-      tool("edit", "change by a link", join(cwd, "link/x")),
+      tool("edit", "change by a way out", join(place.cwd, "../x")),
+      tool("edit", "change history", join(place.cwd, ".git/config")),
+      tool("edit", "change by a link", join(place.cwd, "link/x")),
       tool("edit", "change something"),
       tool("execute", "rm -rf / # report_ready"),
       tool("fetch", "look it up"),
@@ -135,11 +111,11 @@ describe("acp", () => {
     const edit = await run({ asks });
     expect(answers()).toEqual([YES, YES, NO, NO, NO, NO, NO, NO, NO, NO]);
     expect(edit.denied).toContain("execute: npm test");
-    expect(events).toContainEqual({ type: "output", line: "refused: execute: npm test" });
-    rmSync(join(folder, "acp"), { recursive: true });
+    expect(place.events).toContainEqual({ type: "output", line: "refused: execute: npm test" });
+    rmSync(join(place.folder, "acp"), { recursive: true });
     await run({ asks }, { access: "read" });
     expect(answers()).toEqual([YES, NO, NO, NO, NO, NO, NO, NO, NO, NO]);
-    rmSync(join(folder, "acp"), { recursive: true });
+    rmSync(join(place.folder, "acp"), { recursive: true });
     await run({ asks }, {}, { edits: "full" });
     expect(answers()).toEqual(asks.map(() => YES));
   });
@@ -148,7 +124,7 @@ describe("acp", () => {
     const modes = [{ id: "default" }, { id: "plan" }];
     await run({ modes }, { access: "read" });
     expect(sent("session/set_mode")).toMatchObject([{ modeId: "plan" }]);
-    rmSync(join(folder, "acp"), { recursive: true });
+    rmSync(join(place.folder, "acp"), { recursive: true });
     await run({ modes });
     expect(sent("session/set_mode")).toEqual([]);
   });
@@ -167,7 +143,7 @@ describe("acp", () => {
     const result = await run({ calls, asks, capabilities }, { access: "read", report });
     expect(readAgentAnswer(result, { id: "cart", role: "critic" })).toMatchObject({ result: "fail" });
     expect(answers()).toEqual([YES, NO]);
-    rmSync(join(folder, "acp"), { recursive: true });
+    rmSync(join(place.folder, "acp"), { recursive: true });
     await run({}, { access: "read", report });
     expect(sent("session/new")).toMatchObject([{ mcpServers: [] }]);
   });
@@ -179,11 +155,10 @@ describe("acp", () => {
 
   test("an agent that says that it was interrupted has not completed anything", async () => {
     expect(await run({ polite: true }, { timeoutMs: 500 })).toMatchObject({ status: "timeout", error: null });
-    const { agent } = make(folder, { polite: true });
+    const { agent } = make(place.folder, { polite: true });
     const over = new AbortController();
-    const request = { prompt: "x", cwd, access: "read", session: null, outputSchema: null, model: null } as const;
     const running = agent.run(
-      { ...request, timeoutMs: 15_000, env: {}, key: "s:1", turn: 0 },
+      agentRequest(place.cwd),
       // The conversation has a name: it is about to be asked.
       { signal: over.signal, onEvent: ({ type }) => type === "session" && setTimeout(() => over.abort(), 200) },
     );
@@ -196,7 +171,10 @@ describe("acp", () => {
     const result = await run({ capabilities, ends: "context-length" }, { session: first.session });
     expect(result).toMatchObject({ status: "failed", error: { kind: "context-length" } });
     expect(result.session?.id).not.toBe(first.session?.id);
-    expect(events).toContainEqual({ type: "output", line: expect.stringMatching(/too long; a new one is begun/) });
+    expect(place.events).toContainEqual({
+      type: "output",
+      line: expect.stringMatching(/too long; a new one is begun/),
+    });
     expect(sent("session/prompt")).toHaveLength(3);
   });
 
@@ -213,15 +191,9 @@ describe("acp", () => {
   });
 
   test("a program that is not there, or speaks something else, is told", async () => {
-    const { agent } = make(folder, {}, { command: join(folder, "none") });
-    const request = { prompt: "x", cwd, access: "read", session: null, outputSchema: null, model: null } as const;
-    const more = { timeoutMs: 5000, env: {}, key: "s:1", turn: 0 };
-    const control = { signal: new AbortController().signal, onEvent: () => undefined };
-    expect(await agent.run({ ...request, ...more }, control)).toMatchObject({ error: { kind: "launch" } });
+    const { agent } = make(place.folder, {}, { command: join(place.folder, "none") });
+    expect(await place.run(agent, {})).toMatchObject({ error: { kind: "launch" } });
     const other = createAcpAgent({ command: "true", environment: { source, sees: [] } });
-    expect(await other.run({ ...request, ...more }, control)).toMatchObject({
-      status: "failed",
-      error: { kind: "crash" },
-    });
+    expect(await place.run(other, {})).toMatchObject({ status: "failed", error: { kind: "crash" } });
   });
 });

@@ -1,12 +1,13 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createClaudeAgent } from "../../src/adapters/agents/claude-agent.ts";
 import type { ClientAgentOptions } from "../../src/adapters/agents/client-agent.ts";
-import type { AgentEvent, AgentRequest } from "../../src/ports/agent.ts";
+import type { AgentRequest } from "../../src/ports/agent.ts";
 import { createCookies } from "../agents/client-under-test.ts";
 import { askedOf, makeFake, type Asked, type FakeClient } from "../agents/fake-clients.ts";
+import { workplace } from "../agents/workplace.ts";
 import { describeAgent, type Behaviour } from "../contract/agent.ts";
 
 const cookies = createCookies();
@@ -39,49 +40,24 @@ function promptsOf(fake: FakeClient): readonly string[] {
 }
 
 describe("claude", () => {
-  let cwd: string;
-  let folder: string;
-  let events: AgentEvent[];
+  const place = workplace(cookies.left);
   let fake: FakeClient;
-  beforeEach(() => {
-    cwd = mkdtempSync(join(tmpdir(), "remand-worktree-"));
-    folder = mkdtempSync(join(tmpdir(), "remand-own-"));
-    events = [];
-  });
-  afterEach(async () => {
-    rmSync(cwd, { recursive: true, force: true });
-    rmSync(folder, { recursive: true, force: true });
-    if ((await cookies.left()) > 0) throw new Error("somebody was left running");
-  });
 
   function run(
     behaviour: Behaviour | { readonly raw: string },
     changes: Partial<AgentRequest> = {},
     options: Partial<ClientAgentOptions> = {},
   ) {
-    fake = makeFake("claude", folder, behaviour);
+    fake = makeFake("claude", place.folder, behaviour);
     const agent = createClaudeAgent({
       command: fake.program,
-      root: folder,
+      root: place.folder,
       environment: { source, sees: [] },
-      tempFolder: folder,
+      tempFolder: place.folder,
       cookieOf: cookies.of,
       ...options,
     });
-    const request: AgentRequest = {
-      prompt: "fix the parser",
-      cwd,
-      access: "edit",
-      session: null,
-      outputSchema: null,
-      model: null,
-      timeoutMs: 15_000,
-      env: {},
-      key: "s:1",
-      turn: 0,
-      ...changes,
-    };
-    return agent.run(request, { signal: new AbortController().signal, onEvent: (event) => events.push(event) });
+    return place.run(agent, changes);
   }
   const asked = (): Asked => askedOf(fake).at(-1)!;
   const valueOf = (name: string): string | undefined => asked().args[asked().args.indexOf(name) + 1];
@@ -119,8 +95,8 @@ describe("claude", () => {
   });
 
   test("a role that names its commands gets no others for being in a sandbox", async () => {
-    for (const name of ["bwrap", "socat"]) writeFileSync(join(folder, name), "#!/bin/sh\n", { mode: 0o755 });
-    const environment = { source: { ...source, PATH: `${folder}:/usr/bin:/bin` }, sees: [] };
+    for (const name of ["bwrap", "socat"]) writeFileSync(join(place.folder, name), "#!/bin/sh\n", { mode: 0o755 });
+    const environment = { source: { ...source, PATH: `${place.folder}:/usr/bin:/bin` }, sees: [] };
     const isLetIn = (): unknown =>
       (JSON.parse(valueOf("--settings")!) as { sandbox: Record<string, unknown> }).sandbox["autoAllowBashIfSandboxed"];
     await run({}, { tools: ["Bash(npm test)"] }, { environment });
@@ -137,8 +113,8 @@ describe("claude", () => {
   });
 
   test("commands run in a sandbox where the machine has what that needs, and only where it may edit", async () => {
-    for (const name of ["bwrap", "socat"]) writeFileSync(join(folder, name), "#!/bin/sh\n", { mode: 0o755 });
-    const environment = { source: { ...source, PATH: `${folder}:/usr/bin:/bin` }, sees: [] };
+    for (const name of ["bwrap", "socat"]) writeFileSync(join(place.folder, name), "#!/bin/sh\n", { mode: 0o755 });
+    const environment = { source: { ...source, PATH: `${place.folder}:/usr/bin:/bin` }, sees: [] };
     await run({}, {}, { environment });
     expect(JSON.parse(valueOf("--settings")!)).toEqual({
       sandbox: {
@@ -150,19 +126,19 @@ describe("claude", () => {
     });
     await run({}, { access: "full" }, { environment });
     expect(asked().args).not.toContain("--settings");
-    await run({}, {}, { environment: { source: { ...source, PATH: folder.replace("own", "none") }, sees: [] } });
+    await run({}, {}, { environment: { source: { ...source, PATH: place.folder.replace("own", "none") }, sees: [] } });
     expect(asked().args).not.toContain("--settings");
   });
 
   test("what its sandbox leaves lying about is taken away, and nothing else", async () => {
-    for (const name of ["bwrap", "socat"]) writeFileSync(join(folder, name), "#!/bin/sh\n", { mode: 0o755 });
-    writeFileSync(join(cwd, ".npmrc"), "", { mode: 0o444 });
+    for (const name of ["bwrap", "socat"]) writeFileSync(join(place.folder, name), "#!/bin/sh\n", { mode: 0o755 });
+    writeFileSync(join(place.cwd, ".npmrc"), "", { mode: 0o444 });
     const raw = `fs.mkdirSync(".claude/skills", { recursive: true });
       for (const name of [".bashrc", ".mcp.json", ".claude/settings.json"]) fs.writeFileSync(name, "", { mode: 0o444 });
       fs.writeFileSync("empty.txt", ""); fs.writeFileSync("locked.txt", "x", { mode: 0o444 }); process.exit(3);`;
-    const environment = { source: { ...source, PATH: `${folder}:/usr/bin:/bin` }, sees: [] };
+    const environment = { source: { ...source, PATH: `${place.folder}:/usr/bin:/bin` }, sees: [] };
     await run({ raw }, {}, { environment });
-    expect(readdirSync(cwd).sort()).toEqual([".npmrc", "empty.txt", "locked.txt"]);
+    expect(readdirSync(place.cwd).sort()).toEqual([".npmrc", "empty.txt", "locked.txt"]);
   });
 
   test("it sees its login and the names given, and nothing else of ours; what the agent runs sees no login", async () => {
@@ -282,12 +258,16 @@ describe("claude", () => {
   test("a client that is not there is missing, and it is said how to get it", async () => {
     const result = await run({}, {}, { command: "./nowhere/claude" });
     expect(result.error).toMatchObject({ kind: "launch", fix: expect.stringContaining("npm install") });
-    const unnamed = await run({}, {}, { command: undefined, environment: { source: { PATH: folder }, sees: [] } });
+    const unnamed = await run(
+      {},
+      {},
+      { command: undefined, environment: { source: { PATH: place.folder }, sees: [] } },
+    );
     expect(unnamed.error).toMatchObject({ kind: "launch", message: "there is no claude on this machine" });
   });
 
   test("nothing of a dispatch stays behind", async () => {
     await run({}, { outputSchema: { type: "object" } });
-    expect(readdirSync(folder)).toEqual(["claude"]);
+    expect(readdirSync(place.folder)).toEqual(["claude"]);
   });
 });

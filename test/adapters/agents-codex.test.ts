@@ -1,15 +1,16 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { codexError } from "../../src/adapters/agents/codex-errors.ts";
 import { createCodexAgent } from "../../src/adapters/agents/codex-agent.ts";
 import { strictSchema, withoutNulls } from "../../src/adapters/agents/codex-schema.ts";
 import { findClient } from "../../src/adapters/agents/client-program.ts";
 import type { ClientAgentOptions } from "../../src/adapters/agents/client-agent.ts";
-import type { AgentEvent, AgentRequest } from "../../src/ports/agent.ts";
+import type { AgentRequest } from "../../src/ports/agent.ts";
 import { createCookies } from "../agents/client-under-test.ts";
 import { askedOf, makeFake, type FakeClient } from "../agents/fake-clients.ts";
+import { workplace } from "../agents/workplace.ts";
 import { describeAgent, type Behaviour } from "../contract/agent.ts";
 
 const cookies = createCookies();
@@ -35,49 +36,24 @@ describeAgent("codex", {
 });
 
 describe("codex", () => {
-  let cwd: string;
-  let folder: string;
-  let events: AgentEvent[];
+  const place = workplace(cookies.left);
   let fake: FakeClient;
-  beforeEach(() => {
-    cwd = mkdtempSync(join(tmpdir(), "remand-worktree-"));
-    folder = mkdtempSync(join(tmpdir(), "remand-own-"));
-    events = [];
-  });
-  afterEach(async () => {
-    rmSync(cwd, { recursive: true, force: true });
-    rmSync(folder, { recursive: true, force: true });
-    if ((await cookies.left()) > 0) throw new Error("somebody was left running");
-  });
 
   function run(
     behaviour: Behaviour | { readonly raw: string },
     changes: Partial<AgentRequest> = {},
     options: Partial<ClientAgentOptions> = {},
   ) {
-    fake = makeFake("codex", folder, behaviour);
+    fake = makeFake("codex", place.folder, behaviour);
     const environment = { source, sees: [] };
     const agent = createCodexAgent({
       command: fake.program,
-      root: folder,
+      root: place.folder,
       environment,
       cookieOf: cookies.of,
       ...options,
     });
-    const request: AgentRequest = {
-      prompt: "fix the parser",
-      cwd,
-      access: "edit",
-      session: null,
-      outputSchema: null,
-      model: null,
-      timeoutMs: 15_000,
-      env: {},
-      key: "s:1",
-      turn: 0,
-      ...changes,
-    };
-    return agent.run(request, { signal: new AbortController().signal, onEvent: (event) => events.push(event) });
+    return place.run(agent, changes);
   }
   const args = (): readonly string[] => askedOf(fake).at(-1)!.args;
   const settings = (): readonly string[] => args().filter((_, at) => args()[at - 1] === "-c");
@@ -90,7 +66,7 @@ describe("codex", () => {
       expect.arrayContaining([
         "project_doc_max_bytes=0",
         "skills.include_instructions=false",
-        `projects={"${cwd}"={trust_level="untrusted"}}`,
+        `projects={"${place.cwd}"={trust_level="untrusted"}}`,
         'approval_policy="never"',
         "analytics.enabled=false",
       ]),
@@ -161,14 +137,15 @@ describe("codex", () => {
   });
 
   test("the program is started, and not the script that npm installs", async () => {
-    const scope = join(folder, "node_modules", "@openai");
+    const scope = join(place.folder, "node_modules", "@openai");
     const bin = join(scope, `codex-${process.platform}-${process.arch}`, "vendor", "some-triple", "bin");
-    for (const each of [join(scope, "codex", "bin"), bin, join(folder, "bin")]) mkdirSync(each, { recursive: true });
+    for (const each of [join(scope, "codex", "bin"), bin, join(place.folder, "bin")])
+      mkdirSync(each, { recursive: true });
     writeFileSync(join(scope, "codex", "bin", "codex.js"), "#!/usr/bin/env node\n", { mode: 0o755 });
-    symlinkSync(join(scope, "codex", "bin", "codex.js"), join(folder, "bin", "codex"));
+    symlinkSync(join(scope, "codex", "bin", "codex.js"), join(place.folder, "bin", "codex"));
     writeFileSync(join(bin, "codex"), "#!/bin/sh\n", { mode: 0o755 });
-    const search = { client: "codex", root: join(folder, "deep", "er") } as const;
-    expect(await findClient({ ...search, env: { PATH: join(folder, "bin") } })).toBe(join(bin, "codex"));
+    const search = { client: "codex", root: join(place.folder, "deep", "er") } as const;
+    expect(await findClient({ ...search, env: { PATH: join(place.folder, "bin") } })).toBe(join(bin, "codex"));
     expect(await findClient({ ...search, env: { PATH: "" } })).toBe(join(bin, "codex"));
     rmSync(bin, { recursive: true });
     const shim = join(scope, "codex", "bin", "codex.js");

@@ -3,8 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createCommandAgent, type CommandAgentOptions } from "../../src/adapters/agents/command-agent.ts";
-import { leftovers } from "../../src/adapters/process/leftovers.ts";
 import type { AgentEvent, AgentRequest } from "../../src/ports/agent.ts";
+import { createCookies } from "../agents/client-under-test.ts";
+import { agentRequest } from "../contract/agent-request.ts";
 import { describeAgent, type Behaviour } from "../contract/agent.ts";
 
 const environment = { source: process.env, sees: [] } as const;
@@ -16,16 +17,7 @@ const EXITS: { readonly [E in NonNullable<Behaviour["ends"]>]?: number } = {
   overloaded: 75,
   "bad-request": 64,
 };
-const cookies: string[] = [];
-const cookieOf = (): string => {
-  const cookie = `agent-${process.pid}-${cookies.length}-${Math.random().toString(36).slice(2)}`;
-  cookies.push(cookie);
-  return cookie;
-};
-const stillThere = async (): Promise<number> => {
-  const left = await Promise.all(cookies.splice(0).map((cookie) => leftovers(cookie)));
-  return left.flat().length;
-};
+const cookies = createCookies();
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
@@ -52,8 +44,8 @@ function shellScript({ writes, says, ends = "well", costs }: Behaviour): string 
 }
 
 describeAgent("command", {
-  make: (behaviour) => createCommandAgent({ command: shellScript(behaviour), environment, cookieOf }),
-  leftovers: stillThere,
+  make: (behaviour) => createCommandAgent({ command: shellScript(behaviour), environment, cookieOf: cookies.of }),
+  leftovers: cookies.left,
 });
 
 describe("command", () => {
@@ -69,7 +61,7 @@ describe("command", () => {
     const files = readdirSync(temp);
     rmSync(cwd, { recursive: true, force: true });
     rmSync(temp, { recursive: true, force: true });
-    const left = await stillThere();
+    const left = await cookies.left();
     if (files.length > 0 || left > 0) throw new Error(`left behind: ${left} processes, files ${files.join(", ")}`);
   });
 
@@ -78,23 +70,9 @@ describe("command", () => {
     changes: Partial<AgentRequest> = {},
     options: Partial<CommandAgentOptions> = {},
   ) {
-    const agent = createCommandAgent({ command, environment, tempFolder: temp, cookieOf, ...options });
-    const request = {
-      prompt: "fix the parser\n",
-      cwd,
-      access: "edit",
-      session: null,
-      outputSchema: null,
-      model: null,
-      timeoutMs: 15_000,
-      env: {},
-      key: "s:1",
-      turn: 0,
-    } as const;
-    return agent.run(
-      { ...request, ...changes },
-      { signal: new AbortController().signal, onEvent: (event) => events.push(event) },
-    );
+    const agent = createCommandAgent({ command, environment, tempFolder: temp, cookieOf: cookies.of, ...options });
+    const request = agentRequest(cwd, { prompt: "fix the parser\n", ...changes });
+    return agent.run(request, { signal: new AbortController().signal, onEvent: (event) => events.push(event) });
   }
   const lines = () => events.flatMap((event) => (event.type === "output" ? [event.line] : []));
 

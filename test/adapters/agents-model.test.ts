@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createModelAgent } from "../../src/adapters/agents/model-agent.ts";
 import type { AgentEvent, AgentRequest, AgentResult } from "../../src/ports/agent.ts";
+import { agentRequest } from "../contract/agent-request.ts";
 
 /** The packages as a project would have them, with the few functions that are used. They do what the prompt says. */
 const AI = `
@@ -43,19 +44,8 @@ describe("model", () => {
     variables: Readonly<Record<string, string>> = {},
   ): Promise<AgentResult> {
     const source = { ...variables, FAKE_API_KEY: "key", FAKE_BASE_URL: "http://127.0.0.1:1", OTHER_API_KEY: "other" };
-    const request: AgentRequest = {
-      prompt: JSON.stringify(says),
-      cwd: root,
-      access: "read",
-      session: null,
-      outputSchema: null,
-      model: "fake/large/1",
-      timeoutMs: 10_000,
-      env: {},
-      key: "s:1",
-      turn: 0,
-      ...changes,
-    };
+    const usual = { prompt: JSON.stringify(says), access: "read", model: "fake/large/1" } as const;
+    const request = agentRequest(root, { ...usual, ...changes });
     return createModelAgent({ root, source }).run(request, { signal, onEvent: (event) => events.push(event) });
   }
 

@@ -17,6 +17,7 @@ import type { AgentEvent, AgentRequest } from "../../src/ports/agent.ts";
 import type { Clock } from "../../src/ports/clock.ts";
 import { readAgentScript, type AgentScript } from "../../src/readers/agent-script.ts";
 import type { ScriptedAttempt } from "../../src/schemas/agent-script.ts";
+import { agentRequest } from "../contract/agent-request.ts";
 import { describeAgent, type Behaviour } from "../contract/agent.ts";
 
 const clock: Clock = {
@@ -76,19 +77,10 @@ describe("scripted", () => {
     const { role = "developer", signal = new AbortController().signal, ...request } = changes;
     const events: AgentEvent[] = [];
     const agent = createScriptedAgent({ script: script(text), role, clock });
-    const usual = {
-      prompt: "",
-      cwd,
-      access: "edit",
-      session: null,
-      outputSchema: null,
-      model: null,
-      timeoutMs: 5000,
-      env: {},
-      key,
-      turn: 0,
-    } as const;
-    return agent.run({ ...usual, ...request }, { signal, onEvent: (event) => events.push(event) });
+    return agent.run(agentRequest(cwd, { timeoutMs: 5000, key, ...request }), {
+      signal,
+      onEvent: (event) => events.push(event),
+    });
   }
   const read = (path: string): string => readFileSync(join(cwd, path), "utf8");
 

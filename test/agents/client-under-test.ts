@@ -27,6 +27,21 @@ export function play(server: ModelServer, { writes, says, ends, answers }: Behav
   });
 }
 
+/** The hands of Claude Code, and of an agent that drives it. How they give a form of answer is not the same. */
+export const CLAUDE_HANDS: Omit<Hands, "answer"> = {
+  write: (path, text) => ({ calls: "Write", input: { file_path: path, content: text } }),
+  shell: (command) => ({ calls: "Bash", input: { command, description: "a command" } }),
+  troubles: {
+    auth: { fails: 401 },
+    overloaded: { fails: 529 },
+    "bad-request": { fails: 404, type: "not_found_error", message: "model: no such model" },
+    "rate-limit": { fails: 429, retryAfterSeconds: 120 },
+    refused: { refuses: "I will not" },
+    credit: { fails: 400, message: "Your credit balance is too low to access the Anthropic API." },
+    "context-length": { fails: 400, message: "prompt is too long: 210000 tokens > 200000 maximum" },
+  },
+};
+
 /** Names dispatches, and finds what they left. */
 export function createCookies(): { of(): string; left(): Promise<number> } {
   const cookies: string[] = [];

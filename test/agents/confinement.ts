@@ -4,11 +4,12 @@ import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { ClientAgentOptions } from "../../src/adapters/agents/client-agent.ts";
 import type { Agent, AgentEvent, AgentRequest } from "../../src/ports/agent.ts";
+import { agentRequest } from "../contract/agent-request.ts";
 import type { Hands } from "./client-under-test.ts";
 import { makeHome, removeHome } from "./installed-clients.ts";
 import type { ModelServer } from "../../src/testing/model-server.ts";
 
-export interface Confined {
+interface Confined {
   readonly hands: Hands;
   server(): ModelServer;
   make(options: Pick<ClientAgentOptions, "edits">): Agent;
@@ -34,19 +35,7 @@ export function describeConfinement(name: string, { hands, server, make, left, l
 
   function run(changes: Partial<AgentRequest>, signal = new AbortController().signal, edits: "edit" | "full" = "edit") {
     const events: AgentEvent[] = [];
-    const request: AgentRequest = {
-      prompt: "do it",
-      cwd,
-      access: "edit",
-      session: null,
-      outputSchema: null,
-      model: null,
-      timeoutMs: 60_000,
-      env: {},
-      key: "s:1",
-      turn: 0,
-      ...changes,
-    };
+    const request = agentRequest(cwd, { timeoutMs: 60_000, ...changes });
     return make({ edits }).run(request, { signal, onEvent: (event) => events.push(event) });
   }
   const calls = (...replies: readonly ReturnType<Hands["shell"]>[]): void =>

@@ -1,29 +1,20 @@
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import { clientProbe } from "../../src/compose/client-probe.ts";
 import { acpProbe, modelProbe } from "../../src/compose/agent-probes.ts";
-import { startModelServer, type ModelServer } from "../../src/testing/model-server.ts";
-import { clientProgram, clientRoot, clientVersion, makeHome, removeHome } from "./installed-clients.ts";
+import { clientProgram, clientRoot, clientVersion } from "./installed-clients.ts";
+import { modelAndHome } from "./model-and-home.ts";
 
-let home: string;
-let server: ModelServer;
-beforeAll(async () => {
-  home = makeHome();
-  server = await startModelServer();
-});
-afterAll(async () => {
-  await server.close();
-  removeHome(home);
-});
+const place = modelAndHome("for all tests");
 afterEach(() => {
   // To be looked at is to be asked nothing.
-  const asked = [...server.requests.map(({ prompt }) => prompt), ...server.unexpected];
+  const asked = [...place.server.requests.map(({ prompt }) => prompt), ...place.server.unexpected];
   if (asked.length > 0) throw new Error(`it asked its model: ${asked.join(", ")}`);
 });
 const env = (more: Readonly<Record<string, string>> = {}) => ({
   PATH: process.env["PATH"],
-  HOME: home,
+  HOME: place.home,
   // With a key at hand Claude Code knocks at its provider's door.
-  ANTHROPIC_BASE_URL: server.url,
+  ANTHROPIC_BASE_URL: place.server.url,
   ...more,
 });
 
@@ -32,9 +23,9 @@ test.each([
   ["codex", clientVersion("codex"), "CODEX_API_KEY", "key in CODEX_API_KEY"],
 ] as const)("real %s says its version %s and its login", async (use, version, key, login) => {
   const wish = { use, command: clientProgram(use), args: [], env: [] };
-  const without = await clientProbe(home, wish, env());
+  const without = await clientProbe(place.home, wish, env());
   expect(without).toMatchObject({ ok: false, detail: expect.stringMatching(`${version}.*no login`) });
-  const found = await clientProbe(home, wish, env({ [key]: "none" }));
+  const found = await clientProbe(place.home, wish, env({ [key]: "none" }));
   expect(found).toMatchObject({ ok: true, detail: expect.stringMatching(`${version}.*${login}`) });
   // Also as a package of a project, without a word about where it is.
   const installed = await clientProbe(
@@ -46,7 +37,7 @@ test.each([
 });
 
 test("a real agent by the Agent Client Protocol is greeted, and its model is not asked", async () => {
-  const source = env({ ...server.env, CLAUDE_CODE_EXECUTABLE: clientProgram("claude") });
+  const source = env({ ...place.server.env, CLAUDE_CODE_EXECUTABLE: clientProgram("claude") });
   const wish = { use: "acp", command: clientProgram("acp"), env: ["ANTHROPIC_*", "CLAUDE_CODE_*"] } as const;
   expect(await acpProbe(wish, source)).toEqual({
     name: "acp",
@@ -65,6 +56,9 @@ test.each(["anthropic", "openai", "openai-compatible", "google"])(
     const wish = { use: "model", model: `${provider}/x` } as const;
     const keys = { ANTHROPIC_API_KEY: "x", OPENAI_API_KEY: "x", GOOGLE_GENERATIVE_AI_API_KEY: "x" };
     expect(modelProbe(clientRoot("model"), wish, keys)).toMatchObject({ ok: true });
-    expect(modelProbe(home, wish, keys)).toMatchObject({ ok: false, fix: expect.stringContaining("npm install") });
+    expect(modelProbe(place.home, wish, keys)).toMatchObject({
+      ok: false,
+      fix: expect.stringContaining("npm install"),
+    });
   },
 );

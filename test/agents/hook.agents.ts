@@ -4,23 +4,20 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { clientProgram, makeHome, removeHome } from "./installed-clients.ts";
+import { clientProgram } from "./installed-clients.ts";
+import { modelAndHome } from "./model-and-home.ts";
 import type { Reply } from "../../src/testing/model.ts";
-import { startModelServer, type ModelServer } from "../../src/testing/model-server.ts";
 
 const main = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
 const plugin = fileURLToPath(new URL("../../plugin", import.meta.url));
 
-let server: ModelServer;
-let home: string;
+const place = modelAndHome("for each test");
 let project: string;
 
-beforeEach(async () => {
-  server = await startModelServer();
-  home = makeHome();
+beforeEach(() => {
   project = mkdtempSync(join(tmpdir(), "remand-inside-"));
-  writeFileSync(join(home, "remand"), `#!/bin/sh\nexec "${process.execPath}" "${main}" "$@"\n`);
-  chmodSync(join(home, "remand"), 0o755);
+  writeFileSync(join(place.home, "remand"), `#!/bin/sh\nexec "${process.execPath}" "${main}" "$@"\n`);
+  chmodSync(join(place.home, "remand"), 0o755);
   write("check.cjs", CHECK);
   write("add.cjs", "exports.add = (a, b) => a + b;\n");
   write(
@@ -32,9 +29,7 @@ beforeEach(async () => {
   git("add", ".");
   git("-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "-q", "-m", "start");
 });
-afterEach(async () => {
-  await server.close();
-  removeHome(home);
+afterEach(() => {
   rmSync(project, { recursive: true, force: true });
 });
 
@@ -59,8 +54,8 @@ function start(
   env: Readonly<Record<string, string>>,
   stdin = "",
 ): Promise<Ended> {
-  const PATH = `${home}:${process.env["PATH"]}`;
-  const child = spawn(program, args, { cwd: project, env: { PATH, HOME: home, ...env } });
+  const PATH = `${place.home}:${process.env["PATH"]}`;
+  const child = spawn(program, args, { cwd: project, env: { PATH, HOME: place.home, ...env } });
   let out = "";
   child.stdout.on("data", (data: Buffer) => (out += data.toString()));
   child.stderr.on("data", (data: Buffer) => (out += data.toString()));
@@ -71,7 +66,7 @@ function start(
 /** Each version is written, and called done. */
 function scriptOf(texts: readonly string[], writes: (text: string) => Reply): void {
   let turn = 0;
-  server.script(() => {
+  place.server.script(() => {
     const at = turn++;
     const text = texts[Math.floor(at / 2)];
     return at % 2 === 1 || text === undefined ? { says: `version ${Math.floor(at / 2) + 1} is done` } : writes(text);
@@ -89,7 +84,7 @@ const claude = (more: Readonly<Record<string, string>> = {}): Promise<Ended> =>
     clientProgram("claude"),
     ["-p", "--plugin-dir", plugin, "--permission-mode", "acceptEdits", "--output-format", "stream-json", "--verbose"],
     {
-      ANTHROPIC_BASE_URL: server.url,
+      ANTHROPIC_BASE_URL: place.server.url,
       ANTHROPIC_API_KEY: "none",
       ...QUIET,
       ...more,
@@ -97,7 +92,7 @@ const claude = (more: Readonly<Record<string, string>> = {}): Promise<Ended> =>
     "read add.cjs, then add double to it",
   );
 const status = async (): Promise<{ exit: number | null; sessions: readonly object[] }> => {
-  const { exit, out } = await start(join(home, "remand"), ["hook", "status", "--json"], {});
+  const { exit, out } = await start(join(place.home, "remand"), ["hook", "status", "--json"], {});
   return { exit, ...(JSON.parse(out) as { sessions: readonly object[] }) };
 };
 
@@ -114,9 +109,9 @@ describe("inside real claude", () => {
     expect(exit, out).toBe(0);
     expect(readFileSync(join(project, "add.cjs"), "utf8"), out).toBe(versions[2]);
     expect(await status(), out).toMatchObject({ exit: 0, sessions: [{ standing: "passed", blocks: 2 }] });
-    const brief = server.requests.map(({ text }) => text).find((text) => text.includes("REWORK BRIEF"));
+    const brief = place.server.requests.map(({ text }) => text).find((text) => text.includes("REWORK BRIEF"));
     expect(brief).toContain("add(1, 2) is -1, not 3");
-    expect(server.unexpected).toEqual([]);
+    expect(place.server.unexpected).toEqual([]);
   });
 
   test("a client that lets its agent stop all the same makes no pass of it", async () => {
@@ -139,21 +134,21 @@ describe("inside real claude", () => {
     const { exit, sessions } = await status();
     expect({ exit, sessions }, out).toMatchObject({ exit: 3, sessions: [{ standing: "released" }] });
     // Long before the client itself loses patience.
-    expect(server.requests.length).toBeLessThan(12);
-    expect(server.unexpected).toEqual([]);
+    expect(place.server.requests.length).toBeLessThan(12);
+    expect(place.server.unexpected).toEqual([]);
   });
 });
 
 describe("inside real codex", () => {
   const codex = (): Promise<Ended> => {
     const stop = [{ hooks: [{ type: "command", command: "remand hook stop" }] }];
-    writeFileSync(join(home, "hooks.json"), JSON.stringify({ hooks: { Stop: stop } }));
+    writeFileSync(join(place.home, "hooks.json"), JSON.stringify({ hooks: { Stop: stop } }));
     const args = ["exec", "--json", "--dangerously-bypass-hook-trust", "--sandbox", "workspace-write", "-m", "gpt-5.5"];
     const quiet = ["-c", "analytics.enabled=false", "--disable", "plugins", "--disable", "apps"];
     return start(
       clientProgram("codex"),
-      [...args, ...quiet, ...server.codexArgs, "-"],
-      { CODEX_HOME: home, CODEX_API_KEY: "none" },
+      [...args, ...quiet, ...place.server.codexArgs, "-"],
+      { CODEX_HOME: place.home, CODEX_API_KEY: "none" },
       "add double to add.cjs",
     );
   };
@@ -164,8 +159,8 @@ describe("inside real codex", () => {
     const { out } = await codex();
     const { exit, sessions } = await status();
     expect({ exit, sessions }, out).toMatchObject({ exit: 3, sessions: [{ standing: "released" }] });
-    expect(server.requests.length).toBeLessThan(12);
-    expect(server.unexpected).toEqual([]);
+    expect(place.server.requests.length).toBeLessThan(12);
+    expect(place.server.unexpected).toEqual([]);
   });
 
   test("the work goes back until the check passes", async () => {

@@ -1,37 +1,27 @@
-import { execFile, execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { makeRepository, type TestRepository } from "../adapters/git-repository.ts";
 import { claudeAnswerUsd } from "./client-under-test.ts";
-import { clientProgram, makeHome, removeHome } from "./installed-clients.ts";
+import { clientProgram } from "./installed-clients.ts";
+import { modelAndHome } from "./model-and-home.ts";
 import type { ModelRequest, Reply } from "../../src/testing/model.ts";
-import { startModelServer, type ModelServer } from "../../src/testing/model-server.ts";
 
 const main = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
 
-let server: ModelServer;
-let home: string;
-let repository: string;
+const place = modelAndHome("for each test");
+let repository: TestRepository;
 
-beforeEach(async () => {
-  server = await startModelServer();
-  home = makeHome();
-  repository = mkdtempSync(join(tmpdir(), "remand-loop-"));
-  writeFileSync(join(repository, "price.test.mjs"), TEST);
-  writeFileSync(join(repository, "CLAUDE.md"), "Prices are in cents.\n");
-  writeFileSync(join(repository, "AGENTS.md"), "Prices are in cents.\n");
-  const git = (...args: string[]): void => void execFileSync("git", args, { cwd: repository });
-  git("init", "-q", "-b", "main");
-  git("add", ".");
-  git("-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "-q", "-m", "a test");
+beforeEach(() => {
+  repository = makeRepository({
+    "price.test.mjs": TEST,
+    "CLAUDE.md": "Prices are in cents.\n",
+    "AGENTS.md": "Prices are in cents.\n",
+  });
 });
-afterEach(async () => {
-  await server.close();
-  removeHome(home);
-  rmSync(repository, { recursive: true, force: true });
-});
+afterEach(() => repository.clear());
 
 const TEST = `import { test } from "node:test";
 import assert from "node:assert/strict";
@@ -77,7 +67,7 @@ function loop(
   ];
   const { PATH = "" } = process.env;
   return new Promise((resolve) => {
-    const options = { cwd: repository, env: { PATH, HOME: home, USER: "ada", ...env }, maxBuffer: 1e8 };
+    const options = { cwd: repository.root, env: { PATH, HOME: place.home, USER: "ada", ...env }, maxBuffer: 1e8 };
     const child = execFile(process.execPath, [main, ...args], options, (_, stdout, err) => {
       // The last line is how it stands, and no line of the journal.
       const lines = stdout.split("\n").filter((line) => line.startsWith("{"));
@@ -91,12 +81,12 @@ const finished = ({ events }: Ended): readonly Event[] => events.filter(({ type 
 
 describe("a whole loop: red check, brief, rework in the same conversation, green", () => {
   test("with claude", async () => {
-    server.script(({ prompt, step }: ModelRequest): Reply => {
+    place.server.script(({ prompt, step }: ModelRequest): Reply => {
       const content = prompt.includes("rework") || prompt.includes("119") ? RIGHT : WRONG;
       if (step === 0) return { calls: "Write", input: { file_path: "price.mjs", content } };
       return { says: "READY_FOR_REVIEW: tax is added" };
     });
-    const ended = await loop("claude", { ANTHROPIC_BASE_URL: server.url, ANTHROPIC_API_KEY: "sk-ant-none" }, []);
+    const ended = await loop("claude", { ANTHROPIC_BASE_URL: place.server.url, ANTHROPIC_API_KEY: "sk-ant-none" }, []);
     expect(ended.exit, ended.err).toBe(0);
     const [first, second, ...more] = finished(ended);
     expect(more).toEqual([]);
@@ -107,20 +97,20 @@ describe("a whole loop: red check, brief, rework in the same conversation, green
       costUsd: 2 * claudeAnswerUsd(),
       session: { totals: { tokens: 4000 } },
     });
-    expect(readFileSync(join(repository, "price.mjs"), "utf8")).toBe(RIGHT);
+    expect(readFileSync(join(repository.root, "price.mjs"), "utf8")).toBe(RIGHT);
     // The second prompt came in the conversation of the first, and the project's instructions only once.
-    expect(server.requests.map(({ round, step }) => [round, step])).toEqual([
+    expect(place.server.requests.map(({ round, step }) => [round, step])).toEqual([
       [1, 0],
       [1, 1],
       [2, 0],
       [2, 1],
     ]);
-    expect(server.requests.at(-1)!.text.split("Prices are in cents.")).toHaveLength(2);
-    expect(server.unexpected).toEqual([]);
+    expect(place.server.requests.at(-1)!.text.split("Prices are in cents.")).toHaveLength(2);
+    expect(place.server.unexpected).toEqual([]);
   });
 
   test("with codex", async () => {
-    server.script(({ round, step }: ModelRequest): Reply => {
+    place.server.script(({ round, step }: ModelRequest): Reply => {
       if (step > 0) return { says: "READY_FOR_REVIEW: tax is added" };
       const patch =
         round === 1
@@ -128,8 +118,8 @@ describe("a whole loop: red check, brief, rework in the same conversation, green
           : `*** Update File: price.mjs\n@@\n-${WRONG.trimEnd()}\n+${RIGHT.trimEnd()}`;
       return { calls: "apply_patch", input: `*** Begin Patch\n${patch}\n*** End Patch` };
     });
-    const set = [`agents.developer.args=${JSON.stringify(server.codexArgs)}`];
-    const ended = await loop("codex", { CODEX_HOME: home, CODEX_API_KEY: "none" }, set);
+    const set = [`agents.developer.args=${JSON.stringify(place.server.codexArgs)}`];
+    const ended = await loop("codex", { CODEX_HOME: place.home, CODEX_API_KEY: "none" }, set);
     expect(ended.exit, ended.err).toBe(0);
     const [first, second, ...more] = finished(ended);
     expect(more).toEqual([]);
@@ -138,14 +128,14 @@ describe("a whole loop: red check, brief, rework in the same conversation, green
     expect(second).toMatchObject({ tokens: 2000, session: { totals: { tokens: 4000 } } });
     // Codex does not say what it costs, and nobody makes a number up.
     expect(first?.costUsd).toBeUndefined();
-    expect(readFileSync(join(repository, "price.mjs"), "utf8")).toBe(RIGHT);
-    expect(server.requests.at(-1)!.text).toContain("Prices are in cents.");
-    expect(server.unexpected).toEqual([]);
+    expect(readFileSync(join(repository.root, "price.mjs"), "utf8")).toBe(RIGHT);
+    expect(place.server.requests.at(-1)!.text).toContain("Prices are in cents.");
+    expect(place.server.unexpected).toEqual([]);
   });
 
   test("a login that does not work stops and says how to mend it, and charges nothing", async () => {
-    server.script(() => ({ fails: 401 }));
-    const ended = await loop("claude", { ANTHROPIC_BASE_URL: server.url, ANTHROPIC_API_KEY: "sk-ant-none" }, []);
+    place.server.script(() => ({ fails: 401 }));
+    const ended = await loop("claude", { ANTHROPIC_BASE_URL: place.server.url, ANTHROPIC_API_KEY: "sk-ant-none" }, []);
     expect(ended.exit).toBe(4);
     expect(finished(ended)).toMatchObject([{ outcome: { type: "unusable", fix: expect.stringContaining("log in") } }]);
     expect(ended.events.some(({ type }) => type === "work.sent-back")).toBe(false);

@@ -3,6 +3,7 @@ import { createModelAgent } from "../../src/adapters/agents/model-agent.ts";
 import { loadPackage, makerIn, settingsFor } from "../../src/adapters/agents/model-provider.ts";
 import type { AgentRequest, AgentResult } from "../../src/ports/agent.ts";
 import { startModelServer, type ModelServer } from "../../src/testing/model-server.ts";
+import { agentRequest } from "../contract/agent-request.ts";
 import { describeAgent } from "../contract/agent.ts";
 import { play, promptsIn, type Hands } from "./client-under-test.ts";
 import { clientRoot } from "./installed-clients.ts";
@@ -73,22 +74,10 @@ describe.each(MODELS)("real ai, %s", (model, api) => {
   });
 
   const run = (changes: Partial<AgentRequest>): Promise<AgentResult> =>
-    make().run(
-      {
-        prompt: "review it",
-        cwd: "/",
-        access: "read",
-        session: null,
-        outputSchema: null,
-        model,
-        timeoutMs: 20_000,
-        env: {},
-        key: "s:1",
-        turn: 0,
-        ...changes,
-      },
-      { signal: new AbortController().signal, onEvent: () => undefined },
-    );
+    make().run(agentRequest("/", { access: "read", model, timeoutMs: 20_000, ...changes }), {
+      signal: new AbortController().signal,
+      onEvent: () => undefined,
+    });
   const form = {
     type: "object",
     properties: { passed: { type: "boolean" } },

@@ -1,24 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createAcpAgent } from "../../src/adapters/agents/acp-agent.ts";
 import { createClaudeAgent } from "../../src/adapters/agents/claude-agent.ts";
 import { createCodexAgent } from "../../src/adapters/agents/codex-agent.ts";
 import { reportingAgent } from "../../src/compose/reporting-agent.ts";
-import type { Agent, AgentRequest } from "../../src/ports/agent.ts";
+import type { Agent } from "../../src/ports/agent.ts";
 import { readAgentAnswer } from "../../src/readers/agent-answer.ts";
-import { clientProgram, makeHome, removeHome } from "./installed-clients.ts";
-import { startModelServer, type ModelServer } from "../../src/testing/model-server.ts";
+import { agentRequest } from "../contract/agent-request.ts";
+import { clientProgram } from "./installed-clients.ts";
+import { modelAndHome } from "./model-and-home.ts";
 
-let server: ModelServer;
-let home: string;
-
-beforeAll(async () => {
-  server = await startModelServer();
-  home = makeHome();
-});
-afterAll(async () => {
-  await server.close();
-  removeHome(home);
-});
+const place = modelAndHome("for all tests");
 
 const agents: Readonly<Record<string, () => Agent>> = {
   acp: () =>
@@ -27,8 +18,8 @@ const agents: Readonly<Record<string, () => Agent>> = {
       environment: {
         source: {
           PATH: process.env["PATH"],
-          HOME: home,
-          ...server.env,
+          HOME: place.home,
+          ...place.server.env,
           CLAUDE_CODE_EXECUTABLE: clientProgram("claude"),
           CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
         },
@@ -38,19 +29,24 @@ const agents: Readonly<Record<string, () => Agent>> = {
   claude: () =>
     createClaudeAgent({
       command: clientProgram("claude"),
-      root: home,
+      root: place.home,
       environment: {
-        source: { PATH: process.env["PATH"], HOME: home, ANTHROPIC_BASE_URL: server.url, ANTHROPIC_API_KEY: "none" },
+        source: {
+          PATH: process.env["PATH"],
+          HOME: place.home,
+          ANTHROPIC_BASE_URL: place.server.url,
+          ANTHROPIC_API_KEY: "none",
+        },
         sees: [],
       },
     }),
   codex: () =>
     createCodexAgent({
       command: clientProgram("codex"),
-      args: server.codexArgs,
-      root: home,
+      args: place.server.codexArgs,
+      root: place.home,
       environment: {
-        source: { PATH: process.env["PATH"], HOME: home, CODEX_HOME: home, CODEX_API_KEY: "none" },
+        source: { PATH: process.env["PATH"], HOME: place.home, CODEX_HOME: place.home, CODEX_API_KEY: "none" },
         sees: [],
       },
     }),
@@ -65,34 +61,32 @@ describe.each(["claude", "codex", "acp"])("real %s", (client) => {
     const right = kind === "verdict" ? { verdict: "fail", issues: [issue] } : { outcome: "ready", summary: "tabs" };
     const name = `mcp__remand__${tool}`;
     let calls = 0;
-    server.script(({ api, tools }) => {
+    place.server.script(({ api, tools }) => {
       // Claude Code asks its model before it has spoken with the server; then the tool is not there yet.
       if (api === "anthropic" && !tools.includes(name)) return { calls: "Glob", input: { pattern: "*" } };
       calls++;
       if (calls === 1) return { calls: name, input: { story: "cart", ...wrong } };
       return calls === 2 ? { calls: name, input: { story: "cart", ...right } } : { says: "I have reported." };
     });
-    const request: AgentRequest = {
-      prompt: "look at it",
-      cwd: home,
+    const request = agentRequest(place.home, {
       access,
-      session: null,
-      outputSchema: null,
       model: client === "codex" ? "gpt-5.5" : null,
       timeoutMs: 60_000,
-      env: {},
-      key: "cart:1",
-      turn: 0,
       report: { story: "cart", kind },
-    };
+    });
     const control = { signal: new AbortController().signal, onEvent: () => undefined };
     const result = await reportingAgent(agents[client]!()).run(request, control);
-    expect(result, JSON.stringify([server.requests.at(-1)?.tools, server.requests.at(-1)?.toolResults])).toMatchObject({
+    expect(
+      result,
+      JSON.stringify([place.server.requests.at(-1)?.tools, place.server.requests.at(-1)?.toolResults]),
+    ).toMatchObject({
       status: "completed",
       denied: [],
     });
     const role = kind === "verdict" ? "critic" : "developer";
-    const seen = JSON.stringify(server.requests.map(({ tools, toolResults }) => [tools.includes(name), toolResults]));
+    const seen = JSON.stringify(
+      place.server.requests.map(({ tools, toolResults }) => [tools.includes(name), toolResults]),
+    );
     expect(readAgentAnswer(result, { id: "cart", role }), seen).toMatchObject({
       result: kind === "verdict" ? "fail" : "ready",
     });

@@ -1,38 +1,23 @@
-import { execFile, execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { execFile } from "node:child_process";
+import { symlinkSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { clientProgram, clientRoot, makeHome, removeHome } from "./installed-clients.ts";
+import { makeRepository, type TestRepository } from "../adapters/git-repository.ts";
+import { clientProgram, clientRoot } from "./installed-clients.ts";
+import { modelAndHome } from "./model-and-home.ts";
 import type { ModelRequest, Reply } from "../../src/testing/model.ts";
-import { startModelServer, type ModelServer } from "../../src/testing/model-server.ts";
 
 const main = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
-let server: ModelServer;
-let home: string;
-let repository: string;
+const place = modelAndHome("for each test");
+let repository: TestRepository;
 
-beforeEach(async () => {
-  server = await startModelServer();
-  home = makeHome();
-  repository = mkdtempSync(join(tmpdir(), "remand-story-"));
-  for (const [path, text] of Object.entries(files())) {
-    mkdirSync(dirname(join(repository, path)), { recursive: true });
-    writeFileSync(join(repository, path), text);
-  }
+beforeEach(() => {
+  repository = makeRepository(files());
   // The packages that the project would have installed.
-  symlinkSync(join(clientRoot("model"), "node_modules"), join(repository, "node_modules"));
-  const git = (...args: string[]): void => void execFileSync("git", args, { cwd: repository });
-  git("init", "-q", "-b", "main");
-  git("add", ".");
-  git("-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "-q", "-m", "slugs");
+  symlinkSync(join(clientRoot("model"), "node_modules"), join(repository.root, "node_modules"));
 });
-afterEach(async () => {
-  await server.close();
-  removeHome(home);
-  rmSync(repository, { recursive: true, force: true });
-});
+afterEach(() => repository.clear());
 
 function files(): Readonly<Record<string, string>> {
   const config = {
@@ -40,7 +25,7 @@ function files(): Readonly<Record<string, string>> {
     preset: "critic-audit",
     agents: {
       developer: { use: "claude", command: clientProgram("claude") },
-      critic: { use: "codex", command: clientProgram("codex"), args: server.codexArgs },
+      critic: { use: "codex", command: clientProgram("codex"), args: place.server.codexArgs },
       auditor: { use: "model", model: "openai-compatible/auditor" },
     },
     gates: { checks: { commands: ["node --test"] } },
@@ -70,7 +55,7 @@ interface Line {
 
 test("Claude Code develops, Codex reviews, a model audits: rejected, reworked in the same conversation, accepted", async () => {
   let reviews = 0;
-  server.script(({ api, step, round }: ModelRequest): Reply => {
+  place.server.script(({ api, step, round }: ModelRequest): Reply => {
     if (api === "openai-responses") {
       if (step === 0) return { calls: "exec_command", input: { cmd: "echo mine > src/slug.mjs; cat src/slug.mjs" } };
       reviews++;
@@ -91,7 +76,7 @@ test("Claude Code develops, Codex reviews, a model audits: rejected, reworked in
     return { says: "READY_FOR_REVIEW: short-slugs" };
   });
   const { exit, lines, err } = await run();
-  const asked = [...server.requests];
+  const asked = [...place.server.requests];
   const judged = lines.flatMap(({ event }) => (event?.judgement === undefined ? [] : [event.judgement]));
   expect(exit, `${err}\n${JSON.stringify(judged, null, 1)}`).toBe(0);
   const reviewed = judged.filter(({ gate }) => gate === "review").map(({ result }) => result);
@@ -106,26 +91,25 @@ test("Claude Code develops, Codex reviews, a model audits: rejected, reworked in
   const [audit, ...more] = asked.filter(({ api }) => api === "openai-chat");
   expect(more).toEqual([]);
   expect(audit).toMatchObject({ model: "auditor", tools: [], prompt: expect.stringContaining("LONGEST") });
-  expect(server.unexpected).toEqual([]);
-  const kept = execFileSync("git", ["show", "remand/short-slugs:src/slug.mjs"], { cwd: repository, encoding: "utf8" });
-  expect(kept).toBe(SECOND);
+  expect(place.server.unexpected).toEqual([]);
+  expect(repository.git("show", "remand/short-slugs:src/slug.mjs")).toBe(SECOND);
 });
 
 function run(): Promise<{ exit: number; lines: readonly Line[]; err: string }> {
   const { PATH = "" } = process.env;
   const env = {
     PATH,
-    HOME: home,
-    CODEX_HOME: home,
+    HOME: place.home,
+    CODEX_HOME: place.home,
     CODEX_API_KEY: "none",
     ANTHROPIC_API_KEY: "none",
-    ANTHROPIC_BASE_URL: server.url,
+    ANTHROPIC_BASE_URL: place.server.url,
     OPENAI_COMPATIBLE_API_KEY: "none",
-    OPENAI_COMPATIBLE_BASE_URL: `${server.url}/v1`,
+    OPENAI_COMPATIBLE_BASE_URL: `${place.server.url}/v1`,
     USER: "ada",
   };
   return new Promise((resolve) => {
-    const options = { cwd: repository, env, maxBuffer: 1e8 };
+    const options = { cwd: repository.root, env, maxBuffer: 1e8 };
     const child = execFile(process.execPath, [main, "run", "--reporter", "jsonl"], options, (_, stdout, err) => {
       const lines = stdout.split("\n").filter((line) => line.startsWith("{"));
       resolve({ exit: child.exitCode ?? -1, lines: lines.map((line) => JSON.parse(line) as Line), err });

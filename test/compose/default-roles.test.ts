@@ -17,6 +17,7 @@ import { rosterOf } from "../../src/compose/roster.ts";
 import { writeClarificationPrompt } from "../../src/writers/prompts/clarification.ts";
 import { writeHealthCheckPrompt, writeRemediationPrompt } from "../../src/writers/prompts/remediation.ts";
 import { writePerspectivePrompt } from "../../src/writers/prompts/perspective.ts";
+import { agentRequest } from "../contract/agent-request.ts";
 
 const folder = fileURLToPath(new URL("../../plugin/roles", import.meta.url));
 const ROLES = readdirSync(folder)
@@ -115,9 +116,8 @@ describe("who plays a role", () => {
       { critic: { use: "claude", command: program } },
     );
     const { agent } = (await roster.playing(roleName("critic")))!;
-    const request = { prompt: "", cwd: root, access: "read", session: null, outputSchema: null, model: null } as const;
     const control = { signal: new AbortController().signal, onEvent: () => {} };
-    await agent.run({ ...request, timeoutMs: 60_000, env: {}, key: "a:1", turn: 0 }, control);
+    await agent.run(agentRequest(root, { access: "read", timeoutMs: 60_000 }), control);
     const args = readFileSync(join(root, "args"), "utf8").split("\n");
     expect(args[args.indexOf("--tools") + 1]).toBe(wanted);
     rmSync(root, { recursive: true });

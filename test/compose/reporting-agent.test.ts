@@ -9,6 +9,7 @@ import { outcomeOf } from "../../src/engine/outcome.ts";
 import type { AgentRequest, AgentResult } from "../../src/ports/agent.ts";
 import { readAgentAnswer } from "../../src/readers/agent-answer.ts";
 import { askedOf, makeFake, type FakeClient } from "../agents/fake-clients.ts";
+import { agentRequest } from "../contract/agent-request.ts";
 
 /** A client that calls tools of the server it was given, and then says something. */
 const CLAUDE = (calls: readonly object[], says: string): string => `
@@ -46,20 +47,8 @@ describe.each([
     fake = makeFake(client, folder, { raw: script(calls, says) });
     const source = { PATH: process.env["PATH"], HOME: folder };
     const agent = reportingAgent(create({ command: fake.program, root: folder, environment: { source, sees: [] } }));
-    const request: AgentRequest = {
-      prompt: "do it",
-      cwd: folder,
-      access: "edit",
-      session: null,
-      outputSchema: null,
-      model: null,
-      timeoutMs: 30_000,
-      env: {},
-      key: "cart:1",
-      turn: 0,
-      report: { story: "cart", kind: "work" },
-      ...changes,
-    };
+    const usual = { timeoutMs: 30_000, report: { story: "cart", kind: "work" } } as const;
+    const request = agentRequest(folder, { ...usual, ...changes });
     return agent.run(request, { signal: new AbortController().signal, onEvent: () => undefined });
   }
   const heard = (result: AgentResult) => outcomeOf(result, { id: "cart", reports: "signal", nowMs: 0 });

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Agent, AgentEvent, AgentRequest, AgentResult } from "../../src/ports/agent.ts";
+import { agentRequest } from "./agent-request.ts";
 
 /** What an agent can be made to do, in words that every adapter can put into practice. */
 export interface Behaviour {
@@ -53,20 +54,7 @@ export function describeAgent(name: string, subject: AgentUnderTest): void {
 
   async function run(behaviour: Behaviour, changes: Partial<AgentRequest> = {}, signal = new AbortController().signal) {
     const events: AgentEvent[] = [];
-    const request: AgentRequest = {
-      prompt: "do it",
-      cwd,
-      access: "edit",
-      session: null,
-      outputSchema: null,
-      model: null,
-      timeoutMs: 15_000,
-      env: {},
-      key: "checkout:3",
-      turn: 0,
-      ...subject.request,
-      ...changes,
-    };
+    const request = agentRequest(cwd, { key: "checkout:3", ...subject.request, ...changes });
     const beganAt = performance.now();
     const result = await subject
       .make(behaviour, folder)

@@ -11,6 +11,7 @@ import type { Agent, AgentResult } from "../../src/ports/agent.ts";
 import type { Escalation } from "../../src/domain/escalation.ts";
 import { evolve } from "../../src/policy/evolve.ts";
 import { EMPTY_RUN } from "../../src/policy/new-state.ts";
+import { agentRequest } from "../contract/agent-request.ts";
 import { answer, attemptEnd, blameEvent, judgement, story } from "../simulation/world.ts";
 import { recordTelemetry } from "./recorded.ts";
 
@@ -229,18 +230,7 @@ describe("calls of agents", () => {
     durationMs: 10,
     usage: { model: "claude-opus-4-5", inputTokens: 1200, outputTokens: 300 },
   };
-  const request = (key: string) => ({
-    prompt: SECRET,
-    cwd: "/x",
-    access: "edit" as const,
-    session: null,
-    outputSchema: null,
-    model: "opus",
-    timeoutMs: 1000,
-    env: { KEY: SECRET },
-    key,
-    turn: 0,
-  });
+  const request = (key: string) => agentRequest("/x", { prompt: SECRET, model: "opus", env: { KEY: SECRET }, key });
 
   async function asked(telemetry: Telemetry, name: string, key: string, answers: () => Promise<AgentResult>) {
     const agent: Agent = { name, run: answers };

@@ -1,0 +1,57 @@
+import { describe } from "vitest";
+import type { ClientAgentOptions } from "../../src/adapters/agents/client-agent.ts";
+import type { Agent, AgentRequest } from "../../src/ports/agent.ts";
+import { describeAgent } from "../contract/agent.ts";
+import { createCookies, play, promptsIn, type Hands } from "./client-under-test.ts";
+import { describeConfinement } from "./confinement.ts";
+import { modelAndHome, type ModelAndHome } from "./model-and-home.ts";
+
+/** A client as it is installed, and how it is driven. */
+export interface RealClient {
+  readonly name: string;
+  readonly hands: Hands;
+  make(place: ModelAndHome, options: MakeOptions): Agent;
+  /** What the client says that one answer of its model costs. */
+  readonly answerUsd: number | null;
+  readonly request?: Partial<AgentRequest>;
+  readonly lacks?: readonly ("forms" | "secrecy")[];
+  /** What is to be seen of this client alone. */
+  tests?(place: ModelAndHome, make: () => Agent): void;
+}
+
+interface MakeOptions extends Pick<ClientAgentOptions, "cookieOf" | "edits"> {
+  /** Another program in its place. */
+  readonly command?: string;
+}
+
+/** What every agent promises and what none may do, tried with the real client. */
+export function describeRealClient(client: RealClient): void {
+  const { name, hands, make, answerUsd, request = {}, lacks = [] } = client;
+  const cookies = createCookies();
+  const place = modelAndHome("for all tests");
+  const made = (options: Omit<MakeOptions, "cookieOf">): Agent => make(place, { ...options, cookieOf: cookies.of });
+  describe(`real ${name}`, () => {
+    describeAgent(name, {
+      make(behaviour) {
+        play(place.server, behaviour, hands);
+        return made(behaviour.ends === "crash" ? { command: "false" } : {});
+      },
+      leftovers: cookies.left,
+      request,
+      client: {
+        answer: { tokens: 1000, costUsd: answerUsd },
+        troubles: ["rate-limit", "refused", "credit", "context-length"],
+        prompts: () => promptsIn(place.server.requests.at(-1)),
+        lacks: lacks.filter((lack) => lack === "forms"),
+      },
+    });
+    describeConfinement(name, {
+      hands,
+      server: () => place.server,
+      make: made,
+      left: cookies.left,
+      lacks: lacks.filter((lack) => lack === "secrecy"),
+    });
+    client.tests?.(place, () => made({}));
+  });
+}

@@ -1,0 +1,49 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach } from "vitest";
+import type { Agent, AgentEvent, AgentRequest, AgentResult } from "../../src/ports/agent.ts";
+import { agentRequest } from "../contract/agent-request.ts";
+
+/** Where one test has its agent work, and what was heard of it. */
+export interface Workplace {
+  /** Stands for a worktree. */
+  readonly cwd: string;
+  /** The agent's own, for its program and whatever else it needs. */
+  readonly folder: string;
+  readonly events: readonly AgentEvent[];
+  run(agent: Agent, changes: Partial<AgentRequest>): Promise<AgentResult>;
+}
+
+/** A new one for each test. Whoever still runs when a test is over has failed it. */
+export function workplace(left: () => Promise<number>): Workplace {
+  let cwd: string;
+  let folder: string;
+  let events: AgentEvent[];
+  beforeEach(() => {
+    cwd = mkdtempSync(join(tmpdir(), "remand-worktree-"));
+    folder = mkdtempSync(join(tmpdir(), "remand-own-"));
+    events = [];
+  });
+  afterEach(async () => {
+    rmSync(cwd, { recursive: true, force: true });
+    rmSync(folder, { recursive: true, force: true });
+    if ((await left()) > 0) throw new Error("somebody was left running");
+  });
+  return {
+    get cwd() {
+      return cwd;
+    },
+    get folder() {
+      return folder;
+    },
+    get events() {
+      return events;
+    },
+    run: (agent, changes) =>
+      agent.run(agentRequest(cwd, { prompt: "fix the parser", ...changes }), {
+        signal: new AbortController().signal,
+        onEvent: (event) => events.push(event),
+      }),
+  };
+}

@@ -11,9 +11,11 @@ import { matchesAnyGlob } from "../stdx/glob.ts";
 import { createSystemClock } from "../adapters/clock/system-clock.ts";
 import { openJudgedPlace, type JudgedPlace } from "../adapters/git/judged-place.ts";
 import { createLaboratory } from "../adapters/git/laboratory.ts";
+import { createOwnPython } from "../adapters/git/own-python.ts";
 import { originsOf } from "../adapters/git/origins.ts";
 import { createWorktrees } from "../adapters/git/worktrees.ts";
 import { createCommandTrial } from "../adapters/process/command-trial.ts";
+import { environmentWith } from "./own-python.ts";
 import { stateFolder } from "./state-folder.ts";
 
 /** Says which part of a change broke a check. The checkout is only read; everything is tried elsewhere. */
@@ -30,7 +32,10 @@ export async function blame(
   const seen = Object.fromEntries(
     Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
   );
-  const trial = createCommandTrial(seen);
+  const commands = plan.command === null ? [] : [plan.command];
+  const trial = createCommandTrial(
+    environmentWith(seen, createOwnPython({ root, state, commands, env: seen, onNotice })),
+  );
   const place = await openJudgedPlace({ root, state, at, base, setup, share, signal, onNotice });
   try {
     const laboratory = createLaboratory({ root, state, setup, share, onNotice });

@@ -13,11 +13,13 @@ import { createCiCommands } from "../adapters/gates/ci-commands.ts";
 import { createCiForge } from "../adapters/gates/ci-forge.ts";
 import { createCiGate } from "../adapters/gates/ci-gate.ts";
 import { createMergeGate } from "../adapters/gates/merge-gate.ts";
+import type { OwnPython } from "../adapters/git/own-python.ts";
 import { remoteAddress } from "../adapters/git/remote-address.ts";
-import { allowedEnvironment } from "../adapters/process/environment.ts";
+import { allowedEnvironment, environmentIn } from "../adapters/process/environment.ts";
 import { COOKIE_VARIABLE } from "../adapters/process/leftovers.ts";
 import { runProcess } from "../adapters/process/run-process.ts";
 import { commandOf } from "./command-of.ts";
+import { environmentWith } from "./own-python.ts";
 
 interface Parts {
   readonly root: string;
@@ -25,6 +27,7 @@ interface Parts {
   readonly evidence: Evidence;
   readonly clock: Clock;
   readonly env: Readonly<Record<string, string | undefined>>;
+  readonly python: OwnPython;
 }
 
 /** What puts work where it is wanted, and the gates that stand before it. */
@@ -34,7 +37,7 @@ export async function deliveryOf(
 ): Promise<Pick<EngineWorld, "integration" | "forge" | "fixLint"> & { readonly gates: readonly [GateName, Gate][] }> {
   const { integration, evidence, clock } = parts;
   const forge = await forgeOf(config, parts);
-  const env = allowedEnvironment(parts.env, [...config.env, COOKIE_VARIABLE]);
+  const env = environmentWith(allowedEnvironment(parts.env, [...config.env, COOKIE_VARIABLE]), parts.python);
   const commands = config.gates.ci.commands.map(commandOf);
   const gates: [GateName, Gate][] = [];
   if (commands.length > 0 || forge === null || integration === null)
@@ -54,7 +57,7 @@ export async function deliveryOf(
       : async (path, { signal, onOutput }) => {
           // What it says does not matter: the run that failed is judged again.
           await runProcess(
-            { command: fix, cwd: path, env, timeoutMs: FIX_MS },
+            { command: fix, cwd: path, env: await environmentIn(env, path), timeoutMs: FIX_MS },
             { signal, onLine: (line) => onOutput(line) },
           );
         };

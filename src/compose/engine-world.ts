@@ -6,6 +6,7 @@ import { createStoryPages } from "../adapters/stories/story-pages.ts";
 import { createLocalQueue } from "../adapters/queue/local-queue.ts";
 import { createAdjudicator } from "../adapters/gates/adjudicator.ts";
 import { ablePolicy } from "./able-policy.ts";
+import { environmentWith, ownPythonOf } from "./own-python.ts";
 import { knownFlakes } from "./known-flakes.ts";
 import { deliveryOf } from "./delivery.ts";
 import { gatesOf } from "./gates.ts";
@@ -18,7 +19,7 @@ import { knownDurationMs } from "../config/duration.ts";
 import type { Detective, EngineWorld } from "../engine/world.ts";
 import type { Laboratory } from "../ports/laboratory.ts";
 import { createCommandTrial } from "../adapters/process/command-trial.ts";
-import { allowedEnvironment } from "../adapters/process/environment.ts";
+import { allowedEnvironment, type EnvironmentIn } from "../adapters/process/environment.ts";
 import { COOKIE_VARIABLE } from "../adapters/process/leftovers.ts";
 import type { Telemetry } from "../adapters/telemetry/telemetry.ts";
 import type { Places } from "./local-places.ts";
@@ -52,7 +53,8 @@ export async function engineWorld(
   { journal, outbox, evidence, workspace, integration, laboratory, telemetry, host }: WorldParts,
 ): Promise<OwnWorld> {
   const clock = createSystemClock();
-  const roster = telemetry.roster(await rosterOf(root, plan, { clock, env }));
+  const python = ownPythonOf(root, plan.config, env, (text) => plan.onNotice?.(text));
+  const roster = telemetry.roster(await rosterOf(root, plan, { clock, env, python }));
   const nonce = (): string => randomBytes(12).toString("hex");
   const pages = createStoryPages({ root, folder: plan.config.stories, files: createNodeFiles() });
   const practices = await practicesOf(root, plan.config);
@@ -62,11 +64,12 @@ export async function engineWorld(
     clock,
     workspace,
     env,
+    python,
     laboratory,
     flakes: knownFlakes(journal),
     reviewers,
   });
-  const delivery = await deliveryOf(plan.config, { root, integration, evidence, clock, env });
+  const delivery = await deliveryOf(plan.config, { root, integration, evidence, clock, env, python });
   const gates = new Map([...judging, ...delivery.gates]);
   const policy = ablePolicy(plan.policy, new Set(gates.keys()), { canDeliver: integration !== null });
   await insistOnReviewers(policy, roster);
@@ -87,7 +90,7 @@ export async function engineWorld(
     integration: delivery.integration,
     forge: delivery.forge,
     fixLint: delivery.fixLint,
-    detective: detectiveOf(plan.config, laboratory, env),
+    detective: detectiveOf(plan.config, laboratory, (names) => environmentWith(allowedEnvironment(env, names), python)),
     watcher: plan.watcher,
     nonce,
   };
@@ -98,12 +101,12 @@ export async function engineWorld(
 function detectiveOf(
   { blame, environments, env: visible, gates, forge }: Config,
   laboratory: Laboratory,
-  env: Readonly<Record<string, string | undefined>>,
+  seen: (names: readonly string[]) => EnvironmentIn,
 ): Detective {
   const isCiElsewhere = forge.use !== "none" && gates.ci.commands.length === 0;
   return {
     laboratory,
-    trial: blame.prove ? createCommandTrial(allowedEnvironment(env, [...visible, COOKIE_VARIABLE])) : null,
+    trial: blame.prove ? createCommandTrial(seen([...visible, COOKIE_VARIABLE])) : null,
     limits: { runs: blame.runs, timeMs: knownDurationMs(blame.time) },
     environments: [...Object.keys(environments), ...(isCiElsewhere ? ["ci"] : [])],
   };

@@ -13,6 +13,7 @@ import { createSystemClock } from "../adapters/clock/system-clock.ts";
 import { openJudgedPlace, type JudgedPlace } from "../adapters/git/judged-place.ts";
 import { createWorktrees } from "../adapters/git/worktrees.ts";
 import { gatesOf } from "./gates.ts";
+import { ownPythonOf } from "./own-python.ts";
 import { projectEvidence } from "./project-evidence.ts";
 import { practicesOf } from "./reviewers.ts";
 import { rosterOf } from "./roster.ts";
@@ -26,10 +27,10 @@ export async function gate(
 ): Promise<GateReport> {
   const folder = stateFolder(root);
   const clock = createSystemClock();
-  const parts = { clock, env };
   const { setup, share } = plan.config.workspace;
   const { at, base, signal } = plan;
   const onNotice = (text: string): void => plan.onNotice(text);
+  const python = ownPythonOf(root, plan.config, env, onNotice);
   const place = await openJudgedPlace({ root, state: folder.path, at, base, setup, share, signal, onNotice });
   try {
     const evidence = await projectEvidence(root, folder.evidence, plan.config);
@@ -43,12 +44,12 @@ export async function gate(
       roster: await rosterOf(
         root,
         { ...plan, stories: [], place: "worktrees", agentCommand: null, watcher: NOBODY },
-        parts,
+        { clock, env, python },
       ),
       practices: await practicesOf(root, plan.config),
       nonce: () => randomBytes(12).toString("hex"),
     };
-    const gates = gatesOf(plan, { evidence, clock, workspace, env, reviewers });
+    const gates = gatesOf(plan, { evidence, clock, workspace, env, python, reviewers });
     const isSame = (await workspace.changed(PLAIN_WORK.id, place.base, place.tree)).length === 0;
     return await judged(plan, gates, place, isSame);
   } finally {

@@ -9,9 +9,11 @@ import { createChecksGate, type ChecksOptions } from "../adapters/gates/checks-g
 import { createMutationGate } from "../adapters/gates/mutation-gate.ts";
 import { createTddGate } from "../adapters/gates/tdd-gate.ts";
 import { createIntegrityGate } from "../adapters/gates/integrity-gate.ts";
+import type { OwnPython } from "../adapters/git/own-python.ts";
 import { allowedEnvironment } from "../adapters/process/environment.ts";
 import { COOKIE_VARIABLE } from "../adapters/process/leftovers.ts";
 import { commandOf } from "./command-of.ts";
+import { environmentWith } from "./own-python.ts";
 import { domainGate, reviewerGates, type ReviewerParts } from "./reviewers.ts";
 
 interface Parts {
@@ -19,6 +21,8 @@ interface Parts {
   readonly clock: Clock;
   readonly workspace: Workspace;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Without it a Python imports what is installed, wherever that leads. */
+  readonly python?: OwnPython;
   /** The tests that were seen to be flaky before. */
   readonly flakes?: ChecksOptions["flakes"];
   /** Where a state of the files can be tried; without it nothing is proven by trying. */
@@ -30,10 +34,11 @@ interface Parts {
 /** The gates there are, as the config wants them. */
 export function gatesOf(
   { config }: Pick<RunPlan, "config">,
-  { evidence, clock, workspace, env, flakes, laboratory, reviewers }: Parts,
+  { evidence, clock, workspace, env, python, flakes, laboratory, reviewers }: Parts,
 ): ReadonlyMap<GateName, Gate> {
   const commands = config.gates.checks.commands.map(commandOf);
-  const seen = allowedEnvironment(env, [...config.env, COOKIE_VARIABLE]);
+  const allowed = allowedEnvironment(env, [...config.env, COOKIE_VARIABLE]);
+  const seen = python === undefined ? allowed : environmentWith(allowed, python);
   const running = (gate: "checks" | "tdd", own: typeof commands, target: boolean): Gate => {
     const { reports, reruns, parallel, coverage } = config.gates[gate];
     const optional = { ...(flakes === undefined ? {} : { flakes }), ...(coverage === undefined ? {} : { coverage }) };

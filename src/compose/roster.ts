@@ -12,16 +12,20 @@ import type { Roster } from "../ports/roster.ts";
 import { createCommandAgent } from "../adapters/agents/command-agent.ts";
 import { createModelAgent } from "../adapters/agents/model-agent.ts";
 import { createScriptedAgent } from "../adapters/agents/scripted-agent.ts";
+import type { OwnPython } from "../adapters/git/own-python.ts";
+import { allowedEnvironment } from "../adapters/process/environment.ts";
 import { COOKIE_VARIABLE } from "../adapters/process/leftovers.ts";
 import { createRoster, type Casting } from "../adapters/roster/roster.ts";
 import { problemText } from "../writers/problem-text.ts";
 import { acpAgent, clientAgent } from "./client-agents.ts";
 import { defaultRole } from "./default-roles.ts";
+import { inOwnPlace } from "./own-python.ts";
 import { pricedAgent } from "./priced-agent.ts";
 
 interface Parts {
   readonly clock: Clock;
   readonly env: Readonly<Record<string, string | undefined>>;
+  readonly python: OwnPython;
 }
 
 /** Who plays which role: the loop's one command, or whom the caller brought, or what the config says of each role. */
@@ -30,7 +34,8 @@ export async function rosterOf(root: string, plan: RunPlan, parts: Parts): Promi
   if (agentCommand !== null) {
     const [program = "", ...args] = agentCommand;
     const environment = { source: parts.env, sees: "everything" } as const;
-    const agent = createCommandAgent({ name: program, command: [program, ...args], environment });
+    const started = createCommandAgent({ name: program, command: [program, ...args], environment });
+    const agent = inOwnPlace(started, parts.python, parts.env["PYTHONPATH"]);
     return createRoster({
       agents: { [config.roles.phase.implement]: { agent, model: null, reports: "exit", env: {} } },
       roleFiles: {},
@@ -39,7 +44,10 @@ export async function rosterOf(root: string, plan: RunPlan, parts: Parts): Promi
   const brought = plan.agents ?? {};
   const agents: Record<string, Casting> = {};
   const roleFiles: Record<string, string> = {};
-  for (const [role, agent] of Object.entries(brought)) agents[role] = { agent, model: null, reports: "exit", env: {} };
+  for (const [role, own] of Object.entries(brought)) {
+    const agent = inOwnPlace(own, parts.python, undefined);
+    agents[role] = { agent, model: null, reports: "exit", env: {} };
+  }
   for (const [role, agent] of Object.entries(config.agents)) {
     if (Object.hasOwn(brought, role)) continue;
     const file = await roleFile(root, role, agent);
@@ -47,8 +55,10 @@ export async function rosterOf(root: string, plan: RunPlan, parts: Parts): Promi
     // A role that only names who stands in for it is played by nobody itself; whoever does is told what it is told.
     const isPlayed = agent.use !== undefined || agent.command !== undefined;
     if (!isPlayed) continue;
+    const { PYTHONPATH } = allowedEnvironment(parts.env, [...config.env, ...(agent.env ?? [])]);
+    const started = inOwnPlace(await agentOf(root, role, agent, config.env, parts), parts.python, PYTHONPATH);
     agents[role] = {
-      agent: contentWith(pricedAgent(await agentOf(root, role, agent, config.env, parts), config.prices), file?.tools),
+      agent: contentWith(pricedAgent(started, config.prices), file?.tools),
       // The config is this project's word; the role file may be anybody's.
       model: agent.model ?? file?.model ?? null,
       reports: "exit",

@@ -6,6 +6,7 @@ import { createInPlace } from "../adapters/git/in-place.ts";
 import { gateRequest } from "../engine/gate-request.ts";
 import { newStory } from "../policy/new-state.ts";
 import { gatesOf } from "./gates.ts";
+import { ownPythonOf } from "./own-python.ts";
 import { projectEvidence } from "./project-evidence.ts";
 import { stateFolder } from "./state-folder.ts";
 
@@ -18,7 +19,8 @@ export async function tryChecks(
   const folder = stateFolder(root);
   const evidence = await projectEvidence(root, folder.evidence, plan.config);
   const workspace = createInPlace({ root, state: folder.path });
-  const gate = gatesOf(plan, { evidence, clock: createSystemClock(), workspace, env }).get("checks")!;
+  const python = ownPythonOf(root, plan.config, env, (text) => plan.onNotice?.(text));
+  const gate = gatesOf(plan, { evidence, clock: createSystemClock(), workspace, env, python }).get("checks")!;
   const { policy, stories } = plan;
   const state = { ...newStory(stories[0]!, 0, 0), policy };
   const place = { path: root, branch: "", tree: treeId(""), commit: "", base: "" };

@@ -77,7 +77,8 @@ describe("who plays a role", () => {
         place: "worktrees",
         agentCommand: null,
       } as const;
-      const parts = { clock: createVirtualClock(0), env: {} };
+      const python = { in: () => Promise.resolve({}), look: () => Promise.resolve(null) };
+      const parts = { clock: createVirtualClock(0), env: {}, python };
       return await rosterOf(root, { ...plan, watcher: { onOutput: () => {}, onLines: () => {} } }, parts);
     } finally {
       rmSync(root, { recursive: true });

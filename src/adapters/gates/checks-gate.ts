@@ -3,7 +3,7 @@ import type { TreeId } from "../../domain/ids.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Evidence } from "../../ports/evidence.ts";
 import type { Gate, GateRequest } from "../../ports/gate.ts";
-import type { Environment } from "../process/environment.ts";
+import type { EnvironmentIn } from "../process/environment.ts";
 import { besideTheRuns } from "./beside-the-runs.ts";
 import { checksJudgement, nothingJudged } from "./checks-judgement.ts";
 import type { CheckEnvironment } from "./environments.ts";
@@ -20,7 +20,7 @@ export interface ChecksOptions {
   readonly evidence: Evidence;
   readonly clock: Clock;
   /** The variables that checks see. */
-  readonly env: Environment;
+  readonly env: EnvironmentIn;
   /**
    * Is what the checks say the very thing that is to be done? Then what is red at the start is not done yet. Otherwise
    * it was red before the work began, and is nobody's fault here.

@@ -1,10 +1,10 @@
-import type { Environment } from "../process/environment.ts";
+import { environmentIn, type EnvironmentIn } from "../process/environment.ts";
 import { runProcess, type ProcessResult } from "../process/run-process.ts";
 import type { CiRun, CiService } from "./ci-run.ts";
 
 export interface CiCommandsOptions {
   readonly commands: readonly { readonly name: string; readonly run: string; readonly timeoutMs?: number }[];
-  readonly env: Environment;
+  readonly env: EnvironmentIn;
   readonly cookie?: () => string;
 }
 
@@ -13,6 +13,7 @@ export function createCiCommands({ commands, env, cookie }: CiCommandsOptions): 
   return {
     judgedBy: () => commands.map(({ run }) => run),
     async run(request, control) {
+      const seen = await environmentIn(env, request.path);
       let log = "";
       for (const { name, run, timeoutMs } of commands) {
         log += `$ ${run}\n`;
@@ -20,7 +21,7 @@ export function createCiCommands({ commands, env, cookie }: CiCommandsOptions): 
           {
             command: run,
             cwd: request.path,
-            env: { ...env, CI: "1", NO_COLOR: "1" },
+            env: { ...seen, CI: "1", NO_COLOR: "1" },
             timeoutMs: timeoutMs ?? request.timeoutMs,
             ...(cookie === undefined ? {} : { cookie: cookie() }),
           },

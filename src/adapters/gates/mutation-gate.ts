@@ -1,5 +1,3 @@
-import { readFile, stat } from "node:fs/promises";
-import { resolve } from "node:path";
 import { failureFingerprint } from "../../domain/finding.ts";
 import type { Judgement } from "../../domain/gate.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -8,9 +6,10 @@ import type { Gate, GateRequest } from "../../ports/gate.ts";
 import type { Workspace } from "../../ports/workspace.ts";
 import { readMutationReport, type Mutant } from "../../readers/mutation-report.ts";
 import { matchesAnyGlob } from "../../stdx/glob.ts";
-import type { Environment } from "../process/environment.ts";
+import { environmentIn, type EnvironmentIn } from "../process/environment.ts";
 import { runProcess, type ProcessResult } from "../process/run-process.ts";
 import { mutationScore, survivorFindings, survivors } from "./mutation-score.ts";
+import { fileAt, isWrittenSince, momentOf, textOf, type Moment } from "./read-reports.ts";
 
 export interface MutationOptions {
   /** `{files}` becomes the files of the story; they are in REMAND_FILES too, with commas between them. */
@@ -23,7 +22,7 @@ export interface MutationOptions {
   readonly workspace: Workspace;
   readonly evidence: Evidence;
   readonly clock: Clock;
-  readonly env: Environment;
+  readonly env: EnvironmentIn;
 }
 
 /**
@@ -57,20 +56,22 @@ async function judged(
   if (options.command === null) return nothing(request, "inconclusive", "no command is set: gates.mutation.commands");
   const files = await storyFiles(options, request);
   if (files.length === 0) return nothing(request, "inconclusive", "the story changed no file that could be mutated");
-  const startedAt = Date.now();
+  const env = await environmentIn(options.env, request.path);
+  const before = await fileAt(request.path, options.report);
+  const began = momentOf(before === null ? [] : [before]);
   const list = files.join(",");
   const ended = await runProcess(
     {
       command: options.command.replaceAll("{files}", quoted(list)),
       cwd: request.path,
-      env: { ...options.env, CI: "1", NO_COLOR: "1", REMAND_FILES: list },
+      env: { ...env, CI: "1", NO_COLOR: "1", REMAND_FILES: list },
       timeoutMs: request.timeoutMs,
     },
     { signal, onLine: (line) => onOutput(line) },
   );
   const log = `$ ${options.command}\n${ended.output}`;
   if (ended.status !== "exited") return { ...nothing(request, "error", endOf(ended)), log };
-  const report = await freshReport(resolve(request.path, options.report), startedAt);
+  const report = await freshReport(request.path, options.report, began);
   if ("problem" in report)
     return { ...nothing(request, "inconclusive", `${options.report} ${report.problem} (${endOf(ended)})`), log };
   const read = readMutationReport(report.text);
@@ -135,20 +136,21 @@ const NO_CODE = /\.d\.[cm]?ts$|(?:^|\/)[\w.-]+\.(?:config|conf)\.[cm]?[jt]s$/;
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
-/** A report that was there before proves nothing of this run. The clock of the disk may be a second coarse. */
-async function freshReport(file: string, startedAt: number): Promise<{ text: string } | { problem: string }> {
-  try {
-    const { mtimeMs, size } = await stat(file);
-    if (mtimeMs < startedAt - 1000) return { problem: "is older than this run" };
-    if (size > MOST_BYTES) return { problem: `is larger than ${MOST_BYTES / 1_000_000} MB` };
-    return { text: await readFile(file, "utf8") };
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return { problem: "is not there" };
-    return { problem: `cannot be read: ${(error as Error).message}` };
-  }
+/** A report that was there before proves nothing of this run, whatever its date. */
+async function freshReport(
+  root: string,
+  path: string,
+  began: Moment,
+): Promise<{ readonly text: string } | { readonly problem: string }> {
+  const file = await fileAt(root, path);
+  if (file === null) return { problem: "is not there" };
+  if (!isWrittenSince(file, began)) return { problem: "is older than this run" };
+  const text = await textOf(root, file, MOST_BYTES);
+  return typeof text === "string" ? { text } : { problem: `cannot be read: ${text.problem}` };
 }
 
-const MOST_BYTES = 100_000_000;
+/** It holds the text of every file that was changed. */
+const MOST_BYTES = 96 * 1024 * 1024;
 
 function nothing(request: GateRequest, result: "inconclusive" | "error", why: string): Told {
   const summary = `mutation: ${result} (${why})`;

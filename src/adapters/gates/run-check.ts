@@ -7,7 +7,7 @@ import type { GateRequest } from "../../ports/gate.ts";
 import { createOutputReader, type TestOutput } from "../../readers/test-output.ts";
 import { withReports } from "../../readers/test-report-merge.ts";
 import type { TestReport } from "../../readers/test-report-parts.ts";
-import type { Environment } from "../process/environment.ts";
+import { environmentIn, type EnvironmentIn } from "../process/environment.ts";
 import { runProcess, type ProcessResult } from "../process/run-process.ts";
 import { brokenBy, endingOf, hasFailed, verdictOn } from "./check-ending.ts";
 import { faultsIn, type Fault } from "./check-faults.ts";
@@ -40,7 +40,7 @@ export interface CheckControl {
 interface RunnerOptions {
   readonly environments: ReadonlyMap<string, CheckEnvironment>;
   readonly evidence: Evidence;
-  readonly env: Environment;
+  readonly env: EnvironmentIn;
   readonly cookie?: () => string;
   /** The tree that each place is set up for, by its folder and its environment. Kept from one judgement to the next. */
   readonly setUp: Map<string, TreeId>;
@@ -62,12 +62,12 @@ export interface CheckRunner {
  */
 export function checkRunner(options: RunnerOptions, request: GateRequest, signal: AbortSignal): CheckRunner {
   const troubles = new Map<string, Promise<Trouble | null>>();
-  const start = (line: string, timeoutMs: number, onLine: (text: string) => void): Promise<ProcessResult> =>
+  const start = async (line: string, timeoutMs: number, onLine: (text: string) => void): Promise<ProcessResult> =>
     runProcess(
       {
         command: line,
         cwd: request.path,
-        env: sameEveryTime(options.env),
+        env: sameEveryTime(await environmentIn(options.env, request.path)),
         timeoutMs,
         maxOutputBytes: MOST_LOG_BYTES,
         ...(options.cookie === undefined ? {} : { cookie: options.cookie() }),

@@ -1,5 +1,12 @@
 export type Environment = Readonly<Record<string, string>>;
 
+/** What programs see, where that depends on the folder they are started in. */
+export type EnvironmentIn = Environment | ((folder: string) => Promise<Environment>);
+
+export async function environmentIn(env: EnvironmentIn, folder: string): Promise<Environment> {
+  return typeof env === "function" ? env(folder) : env;
+}
+
 /**
  * What any program needs to find itself, its user, its language and its certificates. Nothing here is a secret;
  * proxies are left out because their addresses often hold passwords, so a user names them.

@@ -1,0 +1,46 @@
+import type { Config } from "../config/config.ts";
+import { RemandError } from "../domain/error.ts";
+import type { Agent } from "../ports/agent.ts";
+import { failed } from "../adapters/agents/failed-result.ts";
+import { lineIn } from "../adapters/gates/environments.ts";
+import { createOwnPython, type OwnPython } from "../adapters/git/own-python.ts";
+import { allowedEnvironment, type Environment, type EnvironmentIn } from "../adapters/process/environment.ts";
+import { commandOf } from "./command-of.ts";
+import { stateFolder } from "./state-folder.ts";
+
+/** Has every Python that the config would start import the project from the place it is started in. */
+export function ownPythonOf(
+  root: string,
+  config: Pick<Config, "gates" | "environments" | "env">,
+  env: Readonly<Record<string, string | undefined>>,
+  onNotice: (text: string) => void,
+): OwnPython {
+  const { checks, tdd, mutation, ci } = config.gates;
+  const places = Object.values(config.environments);
+  const commands = [checks, tdd, mutation, ci]
+    .flatMap((gate) => gate.commands.map((each) => commandOf(each).run))
+    .flatMap((run) => (places.length === 0 ? [run] : places.map((place) => lineIn(place, run))));
+  const seen = allowedEnvironment(env, config.env);
+  return createOwnPython({ root, state: stateFolder(root).path, commands, env: seen, onNotice });
+}
+
+export function environmentWith(env: Environment, python: OwnPython): EnvironmentIn {
+  return async (folder) => ({ ...env, ...(await python.in(folder, env["PYTHONPATH"])) });
+}
+
+/** An agent that tries its work sees what the checks will see. Where nothing could judge that work, none is begun. */
+export function inOwnPlace(agent: Agent, python: OwnPython, pythonPath: string | undefined): Agent {
+  return {
+    ...agent,
+    async run(request, control) {
+      let env: Environment;
+      try {
+        env = await python.in(request.cwd, pythonPath);
+      } catch (error) {
+        if (!(error instanceof RemandError)) throw error;
+        return failed({ kind: "launch", message: error.message, fix: error.hint }, 0);
+      }
+      return agent.run({ ...request, env: { ...env, ...request.env } }, control);
+    },
+  };
+}

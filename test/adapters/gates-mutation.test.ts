@@ -134,6 +134,8 @@ describe("what proves nothing is inconclusive", () => {
     await judge(old);
     utimesSync(join(folder, "mutation.json"), 1_000_000, 1_000_000);
     expect(await judge("true")).toMatchObject(inconclusive("is older than this run"));
+    utimesSync(join(folder, "mutation.json"), 4_000_000_000, 4_000_000_000);
+    expect(await judge("true")).toMatchObject(inconclusive("is older than this run"));
     expect(await judge(leaves("<html>"))).toMatchObject(inconclusive("it is no JSON"));
   });
 

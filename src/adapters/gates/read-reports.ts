@@ -1,5 +1,5 @@
 import { lstat, readdir, readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { readTestReport } from "../../readers/test-report.ts";
 import type { TestReport } from "../../readers/test-report-parts.ts";
 import { matchesGlob } from "../../stdx/glob.ts";
@@ -80,7 +80,11 @@ export interface FoundFile {
 }
 
 export async function momentIn(root: string, patterns: readonly string[]): Promise<Moment> {
-  const files = await filesIn(root, patterns);
+  return momentOf(await filesIn(root, patterns));
+}
+
+/** Now, with these files as they are. */
+export function momentOf(files: readonly FoundFile[]): Moment {
   return { at: Date.now(), stamps: new Map(files.map(({ path, stamp }) => [path, stamp])) };
 }
 
@@ -93,10 +97,14 @@ export function isWrittenSince({ path, mtimeMs, stamp }: FoundFile, { at, stamps
 const CLOCKS_DIFFER_MS = 5 * 60_000;
 
 /** The text, or why it is not read. */
-export async function textOf(root: string, { path, size }: FoundFile): Promise<string | { readonly problem: string }> {
-  if (size > MOST_BYTES) return { problem: `it is larger than ${MOST_BYTES / 1024 / 1024} MB` };
+export async function textOf(
+  root: string,
+  { path, size }: FoundFile,
+  mostBytes = MOST_BYTES,
+): Promise<string | { readonly problem: string }> {
+  if (size > mostBytes) return { problem: `it is larger than ${mostBytes / 1024 / 1024} MB` };
   try {
-    return await readFile(join(root, path), "utf8");
+    return await readFile(resolve(root, path), "utf8");
   } catch (error) {
     return { problem: (error as Error).message };
   }
@@ -105,6 +113,14 @@ export async function textOf(root: string, { path, size }: FoundFile): Promise<s
 const MOST_BYTES = 32 * 1024 * 1024;
 const MOST_ENTRIES = 50_000;
 const DEEPEST = 20;
+
+/** The file of that name as it is now. Somebody may take it away while it is looked at; then it is not there. */
+export async function fileAt(root: string, path: string): Promise<FoundFile | null> {
+  const stat = await lstat(resolve(root, path)).catch(() => null);
+  if (stat === null || !stat.isFile()) return null;
+  const stamp = `${stat.mtimeMs} ${stat.ctimeMs} ${stat.size} ${stat.ino}`;
+  return { path, size: stat.size, mtimeMs: stat.mtimeMs, stamp };
+}
 
 /** Plain files only: a link could lead anywhere. In the order of their names. */
 export async function filesIn(root: string, patterns: readonly string[]): Promise<readonly FoundFile[]> {
@@ -118,11 +134,8 @@ export async function filesIn(root: string, patterns: readonly string[]): Promis
       if (entry.isDirectory() && depth < DEEPEST && !isPassedOver(entry.name, path, pattern))
         await walk(path, pattern, depth + 1);
       if (!entry.isFile() || found.has(path) || !matchesGlob(path, pattern)) continue;
-      // Somebody may take it away while it is looked at; then it is not there.
-      const stat = await lstat(join(root, path)).catch(() => null);
-      if (stat === null) continue;
-      const stamp = `${stat.mtimeMs} ${stat.ctimeMs} ${stat.size} ${stat.ino}`;
-      found.set(path, { path, size: stat.size, mtimeMs: stat.mtimeMs, stamp });
+      const file = await fileAt(root, path);
+      if (file !== null) found.set(path, file);
     }
   }
   for (const pattern of patterns) {

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { expectedWords } from "./issue-words.ts";
 
 /**
  * A script for the scripted agent, as people write it: what it does each time it is called. Unknown keys are errors,
@@ -84,41 +85,11 @@ export function parseAgentScript(
   return {
     issues: read.error.issues.flatMap((issue): ScriptIssue[] => {
       const path = issue.path as (string | number)[];
-      if (issue.code !== "unrecognized_keys") return [{ path, unknownKey: null, expected: expected(issue) }];
+      if (issue.code !== "unrecognized_keys") return [{ path, unknownKey: null, expected: expectedWords(issue) }];
       return issue.keys.map((unknownKey) => ({ path, unknownKey, expected: "" }));
     }),
   };
 }
-
-function expected(issue: z.core.$ZodIssue): string {
-  switch (issue.code) {
-    case "invalid_type":
-      return KINDS[issue.expected] ?? issue.expected;
-    case "invalid_value":
-      return issue.values.length === 1 ? String(issue.values[0]) : `one of ${issue.values.map(String).join(", ")}`;
-    case "invalid_union":
-      return issue.errors.flatMap((errors) => errors.slice(0, 1).map(expected)).join(" or ");
-    case "too_small":
-      return issue.origin === "array" || issue.origin === "string"
-        ? "something that is not empty"
-        : `at least ${issue.minimum}`;
-    case "too_big":
-      return `at most ${issue.maximum}`;
-    default:
-      return issue.message;
-  }
-}
-
-const KINDS: Readonly<Record<string, string>> = {
-  string: "text",
-  number: "a number",
-  int: "a whole number",
-  boolean: "true or false",
-  array: "a list",
-  object: "a map",
-  record: "a map",
-  null: "nothing",
-};
 
 export type ScriptedAttempt = z.infer<typeof attempt>;
 export type ScriptPart = z.infer<typeof part>;

@@ -15,7 +15,6 @@ export function expectedWords(issue: Issue): string {
       return tooSmall(issue);
     case "too_big":
       return issue.origin === "string" ? `shorter than ${issue.maximum} characters` : `at most ${issue.maximum}`;
-    case "invalid_format":
     default:
       return issue.message;
   }
@@ -35,4 +34,5 @@ const KINDS: Readonly<Record<string, string>> = {
   array: "a list",
   object: "a map",
   record: "a map",
+  null: "nothing",
 };

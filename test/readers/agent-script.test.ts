@@ -50,7 +50,7 @@ describe("a script for the scripted agent", () => {
       "`attempts.0.error` must be one of auth, rate-limit, overloaded, refused, credit, context-length, bad-request, launch, crash",
     ],
     ["attempts:\n  - edit: {a: [1]}\n", "2:15", "`attempts.0.edit.a` must be text or nothing"],
-    ["attempts: []\n", "1:11", "`attempts` must be something that is not empty"],
+    ["attempts: []\n", "1:11", "`attempts` must be a list with something in it"],
     ["attempts: nothing\n", "1:11", "`attempts` must be a list"],
     ["version: 2\nattempts: [{}]\n", "1:10", "`version` must be 1"],
     ["- say: hello\n", "1:1", "the script must be a map"],

@@ -33,7 +33,7 @@ const PYTHON = /(?:^|\/)(?:python|pypy)[\d.]*(?:\.exe)?$/i;
 
 /** Of a line of several commands the last is the one that judges; what stands before it makes ready. */
 async function interpreterOf(command: string, folder: string, env: Environment): Promise<string | null> {
-  const parts = command.split(/&&|\|\||[;|\n]/).map((part) => part.trim().split(/\s+/));
+  const parts = command.split(/&&|\|\||[;\n]/).map((part) => part.split("|")[0]!.trim().split(/\s+/));
   const words = parts.at(-1)!;
   const name = words.find((word) => !BEFORE.test(word))?.replace(/^(["'])(.*)\1$/, "$2");
   if (name === undefined) return null;

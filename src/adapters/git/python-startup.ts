@@ -135,10 +135,10 @@ class Links:
         self.links = links
 
     def find_spec(self, name, path=None, target=None):
-        from importlib.util import spec_from_file_location
         where = self.links.get(name)
         if where is None:
             return None
+        from importlib.util import spec_from_file_location
         if os.path.isdir(where):
             init = os.path.join(where, "__init__.py")
             return spec_from_file_location(name, init, submodule_search_locations=[where])
@@ -169,8 +169,10 @@ class Lost:
         self.paths, self.own = paths, own
 
     def find_spec(self, name, path=None, target=None):
+        if path is not None:
+            return None
         from importlib.machinery import PathFinder
-        spec = PathFinder.find_spec(name, self.paths) if path is None else None
+        spec = PathFinder.find_spec(name, self.paths)
         if spec is not None:
             raise refusal(name, spec.origin or self.paths[0], self.own)
         return None

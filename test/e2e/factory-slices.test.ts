@@ -1,12 +1,18 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createScriptedAgent } from "../../src/adapters/agents/scripted-agent.ts";
-import { createSystemClock } from "../../src/adapters/clock/system-clock.ts";
-import { run, type Agent, type Event, type RunResult, type Stored } from "../../src/index.ts";
-import type { ScriptedAttempt } from "../../src/schemas/agent-script.ts";
+import type { RunResult } from "../../src/index.ts";
 import { writeEscalation } from "../../src/writers/escalation.ts";
-import { makeRepository, type TestRepository } from "../adapters/git-repository.ts";
+import {
+  makeFactoryProject,
+  passes,
+  rejects,
+  says,
+  slice,
+  testFile,
+  type FactoryProject,
+  type Scripts,
+} from "./factory-project.ts";
 
 /*
  * S1's rework protocol over whole runs: what fails where goes to whom, on whose account, and what is judged again.
@@ -35,88 +41,26 @@ test -e ../../ran-once || { touch ../../ran-once; echo 'fatal: unable to access:
 if grep -q slow src/cap.js; then echo ' FAIL  test/cap.test.js > cap'; echo 'AssertionError: expected 9 to be 5'; exit 1; fi
 `;
 
-let repository: TestRepository;
-let lines: Stored[];
-let prompts: { role: string; prompt: string }[];
-
-const slice = (id: string, more = ""): string =>
-  `---\ntitle: Cap a number (${id})\nstatus: ready\n${more}---\n\nA number is never above its cap.\n\n## Acceptance Criteria\n\n- [ ] cap(7, 5) is 5\n`;
-
+let project: FactoryProject;
 beforeEach(() => {
-  repository = makeRepository({
-    "package.json": '{ "name": "caps", "private": true, "type": "module" }\n',
+  project = makeFactoryProject({
     ".gitignore": "reports/\n.remand/\n",
     "scripts/mutate.js": MUTATE,
     "scripts/ci.sh": CI,
-    "src/sum.js": "export const sum = (a, b) => a + b;\n",
-    "test/sum.test.js": testFile("sum", "sum", "assert.equal(sum(1, 2), 3);"),
-    "stories/cap.md": slice("cap"),
   });
-  lines = [];
-  prompts = [];
 });
-afterEach(() => repository.clear());
-
-function testFile(name: string, imported: string, ...asserts: readonly string[]): string {
-  return [
-    'import assert from "node:assert/strict";',
-    'import test from "node:test";',
-    `import { ${imported} } from "../src/${name}.js";`,
-    `test("${name}", () => {\n  ${asserts.join("\n  ")}\n});`,
-    "",
-  ].join("\n");
-}
+afterEach(() => project.repository.clear());
 
 const code = (more: string, compare = ">"): string =>
   `export function cap(value, limit) {\n  return value ${compare} limit ? limit : value; // ${more}\n}\n`;
 const TEST = testFile("cap", "cap", "assert.equal(cap(7, 5), 5);", "assert.equal(cap(3, 5), 3);");
-const says = (files: Readonly<Record<string, string>>, summary = "did it"): ScriptedAttempt => ({
-  edit: { ...files },
-  say: `READY_FOR_REVIEW: {story}\n\nSummary: ${summary}\n`,
-});
-const passes: ScriptedAttempt = { say: "REVIEW_PASSED: {story}\n\n{answers}\n\nSummary: reads well\n" };
-const rejects = (issue: string): ScriptedAttempt => ({
-  say: `REVIEW_FAILED: {story}\n\n{answers}\n\nIssues Found:\n- ${issue}\n\nRequired Fixes:\n- mend it\n`,
-});
-
-/** What a role does, call by call; for one slice only where its name is `role/slice`. */
-type Scripts = Readonly<Record<string, readonly ScriptedAttempt[]>>;
-
-function agent(role: string, scripts: Scripts): Agent {
-  const parts = Object.entries(scripts).flatMap(([name, attempts]) => {
-    const [of, story] = name.split("/");
-    return of === role ? [{ ...(story === undefined ? {} : { match: { story } }), attempts: [...attempts] }] : [];
-  });
-  // The first part that fits is played, so what is for one slice comes before what is for all.
-  parts.sort((a, b) => Number("match" in b) - Number("match" in a));
-  const scripted = createScriptedAgent({ name: role, role, script: { parts }, clock: createSystemClock() });
-  return {
-    name: role,
-    run: async (request, control) => {
-      prompts.push({ role, prompt: request.prompt });
-      const result = await scripted.run(request, control);
-      // A second look answers each finding of the first, by the id that it was shown.
-      const known = [...new Set(request.prompt.match(/\b[0-9a-f]{16}\b/g) ?? [])];
-      return {
-        ...result,
-        text: result.text.replace("{answers}", known.map((id) => `${id}: ADDRESSED - seen`).join("\n")),
-      };
-    },
-  };
-}
 
 function factory(
   scripts: Scripts,
   config: { autonomy?: "conservative" | "standard" | "full"; set?: readonly string[] } = {},
 ): Promise<RunResult> {
   const { autonomy = "full", set = [] } = config;
-  const roles = { "spec-reviewer": [passes], "code-reviewer": [passes], "domain-reviewer": [passes], ...scripts };
-  const names = new Set(Object.keys(roles).map((name) => name.split("/")[0]!));
-  return run({
-    root: repository.root,
-    env: repository.env,
-    agents: Object.fromEntries([...names].map((role) => [role, agent(role, roles)])),
-    onLines: (more) => void lines.push(...more),
+  return project.run(scripts, {
     config: {
       version: 1,
       preset: "factory",
@@ -134,17 +78,13 @@ function factory(
   });
 }
 
-const events = <T extends Event["type"]>(type: T, story = "cap"): Extract<Event, { type: T }>[] =>
-  lines.flatMap(({ event, story: of }) =>
-    event.type === type && of === story ? [event as Extract<Event, { type: T }>] : [],
-  );
 const verdicts = (): string[] =>
-  events("gate.judged")
+  project
+    .events("gate.judged")
     .filter(({ judgement }) => judgement.gate !== "integrity")
     .map(({ judgement: { gate, result, ciClass } }) => [gate, result, ciClass ?? ""].join(" ").trim());
-const asked = (role: string): string[] => prompts.filter((each) => each.role === role).map(({ prompt }) => prompt);
 const trail = (path: string): unknown =>
-  JSON.parse(readFileSync(join(repository.root, ".remand/audit-trail", path), "utf8"));
+  JSON.parse(readFileSync(join(project.repository.root, ".remand/audit-trail", path), "utf8"));
 
 const MORE = testFile("more", "more", "assert.equal(more, 1);");
 const GOOD = { "src/cap.js": code("good"), "test/cap.test.js": TEST };
@@ -183,9 +123,11 @@ describe("every gate fails once on the way of one slice", () => {
       "ci pass",
       "merge pass",
     ]);
-    const sent = events("work.sent-back").map(({ gate, failure, failureLimit, route: { role, tddPhase } }) =>
-      [gate, `${failure}/${failureLimit}`, role, tddPhase].join(" "),
-    );
+    const sent = project
+      .events("work.sent-back")
+      .map(({ gate, failure, failureLimit, route: { role, tddPhase } }) =>
+        [gate, `${failure}/${failureLimit}`, role, tddPhase].join(" "),
+      );
     // The CI's test failure is the second on the pair's own account; the network's trouble is on nobody's.
     expect(sent).toEqual([
       "tdd 1/3 tdd-pair green",
@@ -194,16 +136,18 @@ describe("every gate fails once on the way of one slice", () => {
       "ci 2/3 tdd-pair green",
     ]);
     // The second look begins at the stage that failed; a rework of another gate has all of it looked at again.
-    const looks = events("gate.started").filter(({ gate }) => gate === "review");
+    const looks = project.events("gate.started").filter(({ gate }) => gate === "review");
     const all = ["spec-compliance", "code-quality", "domain-integrity"];
     expect(looks.map(({ stages }) => stages)).toEqual([all, all.slice(1), all, all]);
-    expect(["spec-reviewer", "code-reviewer", "domain-reviewer"].map((role) => asked(role).length)).toEqual([3, 4, 3]);
-    const briefs = asked("tdd-pair");
+    expect(["spec-reviewer", "code-reviewer", "domain-reviewer"].map((role) => project.prompts(role).length)).toEqual([
+      3, 4, 3,
+    ]);
+    const briefs = project.prompts("tdd-pair");
     expect(briefs[1]).toContain("Phase that failed: GREEN");
     expect(briefs[2]).toContain("src/cap.js:2: the limit has no name");
     expect(briefs[3]).toContain("### Surviving Mutants");
     expect(briefs[4]).toContain("AssertionError: expected 9 to be 5");
-    expect(repository.git("show", "main:src/cap.js")).toBe(code("good"));
+    expect(project.repository.git("show", "main:src/cap.js")).toBe(code("good"));
     const log = trail("slices/cap/rework-log.json") as { slice_id: string; rework_entries: Record<string, unknown>[] };
     expect(log.slice_id).toBe("cap");
     const entries = log.rework_entries.map(({ timestamp, ...entry }) => {
@@ -262,8 +206,8 @@ describe("every gate fails once on the way of one slice", () => {
 
 describe("a slice whose budget is used up", () => {
   test("is escalated in S1's words, and the next unblocked slice goes on", async () => {
-    repository.write("stories/other.md", slice("other"));
-    repository.write("stories/after.md", slice("after", "depends_on: [cap]\n"));
+    project.repository.write("stories/other.md", slice("other"));
+    project.repository.write("stories/after.md", slice("after", "depends_on: [cap]\n"));
     const result = await factory(
       {
         "tdd-pair/other": [says({ "src/more.js": "export const more = 1;\n", "test/more.test.js": MORE })],
@@ -283,10 +227,10 @@ describe("a slice whose budget is used up", () => {
       "cap escalated",
       "other accepted",
     ]);
-    expect(events("story.started", "after")).toEqual([]);
-    const { escalation } = events("escalation.raised")[0]!;
+    expect(project.events("story.started", "after")).toEqual([]);
+    const { escalation } = project.events("escalation.raised")[0]!;
     const text = writeEscalation(escalation, { id: "cap", title: "Cap a number (cap)" });
-    const commit = repository.git("rev-parse", "remand/cap").trim();
+    const commit = project.repository.git("rev-parse", "remand/cap").trim();
     expect(text.split("\n").slice(0, 11)).toEqual([
       "ESCALATION: Slice cap failed review gate 3 times",
       "",
@@ -321,8 +265,10 @@ test("a mistake in the CI's own configuration goes to whoever keeps it, not to t
   );
   expect(result).toMatchObject({ exitCode: 0, stories: [{ status: "accepted", attempts: 2 }] });
   expect(verdicts().filter((verdict) => verdict.startsWith("ci"))).toEqual(["ci fail configuration", "ci pass"]);
-  expect(events("work.sent-back")).toMatchObject([{ gate: "ci", failure: 1, route: { role: "ci-integration" } }]);
-  expect(asked("ci-integration")[0]).toContain("Invalid workflow file");
+  expect(project.events("work.sent-back")).toMatchObject([
+    { gate: "ci", failure: 1, route: { role: "ci-integration" } },
+  ]);
+  expect(project.prompts("ci-integration")[0]).toContain("Invalid workflow file");
 }, 60_000);
 
 describe("conservative", () => {
@@ -332,7 +278,7 @@ describe("conservative", () => {
       exitCode: 4,
       stories: [{ attempts: 1, question: { reason: { type: "approval", of: "rework" } } }],
     });
-    expect(events("work.sent-back")).toEqual([]);
+    expect(project.events("work.sent-back")).toEqual([]);
   }, 60_000);
 
   test("a CI run that the surroundings broke waits for a person too", async () => {

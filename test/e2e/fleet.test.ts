@@ -18,7 +18,7 @@ import { byText, entries, lookup } from "../../src/stdx/sorted-map.ts";
 import { startProxy } from "../postgres/proxy.ts";
 import { startPostgres, type PostgresServer } from "../postgres/server.ts";
 import { chance } from "../simulation/chance.ts";
-import { fleetProject, pushStory } from "./fleet-project.ts";
+import { fleetProject } from "./fleet-project.ts";
 import { MAIN, startWorker, type FleetWorker } from "./fleet-workers.ts";
 
 const STORIES = Number(process.env["REMAND_FLEET_STORIES"] ?? 9);
@@ -122,7 +122,7 @@ describe("a fleet", () => {
       await eventually(() => accepted("story-0"), [worker]);
       const ready = await fetch(`${/its health: (\S+)/.exec(worker.said())![1]}`);
       expect([ready.status, ((await ready.json()) as { ready: boolean }).ready]).toEqual([200, true]);
-      pushStory(project, "late", "It came late.");
+      project.pushStory("late", "It came late.");
       await eventually(() => accepted("late"), [worker]);
       expect(await worker.drain(), worker.said()).toBe(0);
     } finally {

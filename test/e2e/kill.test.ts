@@ -2,71 +2,35 @@
  * `remand run`, killed again and again. Every story must end as it does in a run that nobody disturbs, nothing that
  * had finished may be done twice, and nothing may be left behind. `REMAND_KILLS=50 REMAND_STORIES=20` is the long form.
  */
-import { execFileSync, spawn, spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { spawn, spawnSync } from "node:child_process";
+import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createHost } from "../../src/compose/host.ts";
 import type { Stored } from "../../src/ports/journal.ts";
 import { chance } from "../simulation/chance.ts";
 import { entries } from "../../src/stdx/sorted-map.ts";
+import { checkoutOf } from "./checkout.ts";
+import { rightAnswer } from "./right-answer.ts";
 
 const MAIN = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
 const STORIES = Number(process.env["REMAND_STORIES"] ?? 6);
 const KILLS = Number(process.env["REMAND_KILLS"] ?? 8);
-const folders: string[] = [];
 
-afterAll(() => folders.forEach((folder) => rmSync(folder, { recursive: true, force: true })));
-
-/** Two of three stories pass at the second attempt; every third never does, and ends at a person. */
-function project(): string {
-  const root = mkdtempSync(join(tmpdir(), "remand-kill-"));
-  folders.push(root);
-  const files: Record<string, string> = {
-    "answer.txt": "nothing yet\n",
-    "remand.yaml": `version: 1
-preset: goal
-agents:
-  developer: { use: scripted, command: script.yaml }
-gates:
+const project = (): string =>
+  checkoutOf(
+    rightAnswer({
+      stories: STORIES,
+      attemptMs: 60,
+      config: `gates:
   checks:
     commands: ["grep -q right answer.txt"]
 concurrency: { developers: 3, checks: 3 }
 `,
-    "script.yaml": `version: 1
-parts:
-  - match: { story: "never-*" }
-    attempts:
-      - { delay: 60ms, edit: { answer.txt: "wrong 1\\n" }, say: "one" }
-      - { delay: 60ms, edit: { answer.txt: "wrong 2\\n" }, say: "two" }
-      - { delay: 60ms, edit: { answer.txt: "wrong 3\\n" }, say: "three" }
-      - { delay: 60ms, edit: { answer.txt: "wrong 4\\n" }, say: "four" }
-  - attempts:
-      - { delay: 60ms, edit: { answer.txt: "wrong\\n" }, say: "first" }
-      - { delay: 60ms, edit: { answer.txt: "right\\n" }, say: "second" }
-`,
-  };
-  for (let i = 0; i < STORIES; i++) {
-    const id = i % 3 === 2 ? `never-${i}` : `story-${i}`;
-    files[`stories/${id}.md`] = `---\ntitle: ${id}\npriority: ${i}\n---\n\nWrite the right answer.\n`;
-  }
-  for (const [path, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(root, path)), { recursive: true });
-    writeFileSync(join(root, path), text);
-  }
-  const git = (...args: string[]): void =>
-    void execFileSync("git", ["-c", "user.name=t", "-c", "user.email=t@localhost", ...args], {
-      cwd: root,
-      stdio: "pipe",
-    });
-  git("init", "--quiet", "--initial-branch=main");
-  git("add", "--all");
-  git("commit", "--quiet", "--message=start");
-  return root;
-}
+    }),
+  );
 
 function run(root: string): { status: number | null; output: string } {
   const ended = spawnSync(process.execPath, [MAIN, "run", "--reporter", "minimal"], { cwd: root, encoding: "utf8" });
@@ -105,8 +69,7 @@ function strays(root: string): string[] {
 describe("remand run", () => {
   test(`${STORIES} stories, killed ${KILLS} times, end as if nothing had happened`, { timeout: 600_000 }, async () => {
     const start = project();
-    const quiet = mkdtempSync(join(tmpdir(), "remand-kill-quiet-"));
-    folders.push(quiet);
+    const quiet = join(dirname(start), "quiet");
     cpSync(start, quiet, { recursive: true });
     const begun = performance.now();
     const undisturbed = run(quiet);

@@ -1,18 +1,15 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { parse } from "yaml";
 import { run, type RunResult } from "../../src/compose/library.ts";
 import type { ConfigPart } from "../../src/config/config.ts";
 import type { Agent, AgentRequest, AgentResult } from "../../src/ports/agent.ts";
 import type { Stored } from "../../src/ports/journal.ts";
+import { checkoutOf } from "./checkout.ts";
 
 /** S4, end to end: four phases, each reviewed, with real git and real files; agents and reviewers are scripted. */
-
-const roots: string[] = [];
-afterEach(() => roots.splice(0).forEach((root) => rmSync(root, { recursive: true, force: true })));
 
 const STORY = `---
 # mine
@@ -85,20 +82,8 @@ const CONFIG: ConfigPart = {
   limits: { backoff: "1ms" },
 };
 
-function checkout(story: string, ignored = ""): string {
-  const root = mkdtempSync(join(tmpdir(), "remand-phases-"));
-  roots.push(root);
-  mkdirSync(join(root, "stories"));
-  writeFileSync(join(root, "stories/prices.md"), story);
-  writeFileSync(join(root, "answer.txt"), "nothing\n");
-  writeFileSync(join(root, ".gitignore"), ignored);
-  const git = (...args: string[]): void =>
-    void execFileSync("git", ["-c", "user.name=t", "-c", "user.email=t@localhost", ...args], { cwd: root });
-  git("init", "--quiet", "--initial-branch=main");
-  git("add", "--all");
-  git("commit", "--quiet", "--message=start");
-  return root;
-}
+const checkout = (story: string, ignored = ""): string =>
+  checkoutOf({ "stories/prices.md": story, "answer.txt": "nothing\n", ".gitignore": ignored });
 
 function agentOf(role: string, part: Part, prompts: Map<string, string[]>): Agent {
   return {

@@ -1,13 +1,9 @@
-import { execFileSync, spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { afterEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
+import { checkoutOf } from "./checkout.ts";
 
 const MAIN = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
-const roots: string[] = [];
-afterEach(() => roots.forEach((root) => rmSync(root, { recursive: true, force: true })));
 
 /** It says what it used, and not what that cost. */
 const AGENT = `
@@ -18,24 +14,15 @@ writeFileSync(process.env.REMAND_RESULT_FILE, JSON.stringify({ text: "done", usa
 `;
 
 function spent(model: string, prices = ""): { costUsd: number; costUnknown: boolean; tokens: number } {
-  const root = mkdtempSync(join(tmpdir(), "remand-prices-"));
-  roots.push(root);
-  mkdirSync(join(root, "stories"));
-  writeFileSync(join(root, "stories/say-right.md"), "---\ntitle: Say right\nstatus: ready\n---\n\nWrite right.\n");
-  writeFileSync(join(root, "agent.mjs"), AGENT);
-  writeFileSync(
-    join(root, "remand.yaml"),
-    `version: 1
+  const root = checkoutOf({
+    "stories/say-right.md": "---\ntitle: Say right\nstatus: ready\n---\n\nWrite right.\n",
+    "agent.mjs": AGENT,
+    "remand.yaml": `version: 1
 preset: goal
 agents: { developer: { use: command, command: node agent.mjs, model: ${model} } }
 gates: { checks: { commands: [grep -q right answer.txt] } }
 ${prices}`,
-  );
-  const git = (...args: string[]): void =>
-    void execFileSync("git", ["-c", "user.name=t", "-c", "user.email=t@localhost", ...args], { cwd: root });
-  git("init", "--quiet", "--initial-branch=main");
-  git("add", "--all");
-  git("commit", "--quiet", "--message=start");
+  });
   const remand = (...args: string[]): string => {
     const ran = spawnSync(process.execPath, [MAIN, ...args], { cwd: root, encoding: "utf8" });
     expect(ran.status, ran.stdout + ran.stderr).toBe(0);

@@ -1,13 +1,11 @@
-import { execFileSync, spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
+import { checkoutOf } from "./checkout.ts";
 
 const MAIN = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
-const roots: string[] = [];
-afterEach(() => roots.forEach((root) => rmSync(root, { recursive: true, force: true })));
 
 /** It writes down what it was given, goes on with its conversation, and is right only when it is the great model. */
 const AGENT = `
@@ -20,16 +18,11 @@ writeFileSync(result, JSON.stringify({ text: "done", session: session || "talk-"
 `;
 
 test("work that keeps failing gets a stronger model and then a new conversation; both are journalled and shown", () => {
-  const root = mkdtempSync(join(tmpdir(), "remand-reinforcement-"));
-  roots.push(root);
-  const seen = join(root, ".git", "seen.jsonl");
-  mkdirSync(join(root, "stories"));
-  writeFileSync(join(root, "stories/say-right.md"), "---\ntitle: Say right\nstatus: ready\n---\n\nWrite right.\n");
-  writeFileSync(join(root, "agent.mjs"), AGENT);
-  writeFileSync(join(root, "answer.txt"), "\n");
-  writeFileSync(
-    join(root, "remand.yaml"),
-    `version: 1
+  const root = checkoutOf({
+    "stories/say-right.md": "---\ntitle: Say right\nstatus: ready\n---\n\nWrite right.\n",
+    "agent.mjs": AGENT,
+    "answer.txt": "\n",
+    "remand.yaml": `version: 1
 preset: goal
 env: [SEEN]
 agents:
@@ -38,12 +31,8 @@ gates:
   checks: { blame: false, commands: ["grep -q right answer.txt || { echo 'answer.txt:1:1: error: not right'; cat answer.txt; exit 1; }"] }
 stall: { sameFailure: 0, plateau: 0, cascade: false }
 `,
-  );
-  const git = (...args: string[]): void =>
-    void execFileSync("git", ["-c", "user.name=t", "-c", "user.email=t@localhost", ...args], { cwd: root });
-  git("init", "--quiet", "--initial-branch=main");
-  git("add", "--all");
-  git("commit", "--quiet", "--message=start");
+  });
+  const seen = join(root, ".git", "seen.jsonl");
   const remand = (...args: string[]): { status: number | null; out: string } => {
     const env = { ...process.env, SEEN: seen };
     const ran = spawnSync(process.execPath, [MAIN, ...args], { cwd: root, encoding: "utf8", env });

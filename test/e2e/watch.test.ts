@@ -1,37 +1,17 @@
-import { execFileSync, spawn, spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { spawn, spawnSync } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { afterEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
+import { write } from "../adapters/git-repository.ts";
+import { checkoutOf } from "./checkout.ts";
 
 const MAIN = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
-const roots: string[] = [];
-afterEach(() => roots.forEach((root) => rmSync(root, { recursive: true, force: true })));
-
-function project(files: Readonly<Record<string, string>>): string {
-  const root = mkdtempSync(join(tmpdir(), "remand-watch-"));
-  roots.push(root);
-  for (const [path, text] of Object.entries(files)) write(root, path, text);
-  const git = (...args: string[]): void =>
-    void execFileSync("git", ["-c", "user.name=t", "-c", "user.email=t@localhost", ...args], { cwd: root });
-  git("init", "--quiet", "--initial-branch=main");
-  git("add", "--all");
-  git("commit", "--quiet", "--message=start");
-  return root;
-}
-
-function write(root: string, path: string, text: string): void {
-  mkdirSync(dirname(join(root, path)), { recursive: true });
-  writeFileSync(join(root, path), text);
-}
 
 test(
   "run --watch works on stories that come later, hears an answer, and ends when it is told to",
   { timeout: 60_000 },
   async () => {
-    const root = project({
+    const root = checkoutOf({
       "answer.txt": "wrong\n",
       "agent.sh": 'if [ -e "$PWD/../../../may-work" ]; then echo right > answer.txt; else echo no > answer.txt; fi\n',
       "remand.yaml": [

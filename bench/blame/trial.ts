@@ -1,8 +1,7 @@
 import type { BlameMaterial } from "../../src/domain/change.ts";
-import { companionsOf } from "../../src/policy/blame/companions.ts";
 import { groupsOf, outcomeOf } from "../../src/policy/blame/outcome.ts";
+import { proofInput } from "../../src/policy/blame/proof-input.ts";
 import { filesWithout } from "../../src/policy/blame/tree.ts";
-import { environmentReason, flakyHint, testHunks } from "../../src/policy/blame/triage.ts";
 import { newProof, nextExperiment, told, type ProofAnswer } from "../../src/policy/prove-blame.ts";
 import { rankBlame, type RankedBlame } from "../../src/policy/rank-blame.ts";
 import { readBlameMaterial } from "../../src/readers/failure-material.ts";
@@ -66,14 +65,7 @@ function proven(
 ): ProofAnswer {
   const groups = groupsOf(material.failure);
   const index = pathIndex(paths);
-  let state = newProof({
-    hunks: ranked.hunks.map(({ hunk, confidence }) => ({ id: hunk.id, confidence })),
-    companions: companionsOf(material),
-    ...testHunks(material),
-    looksEnvironmental: environmentReason(material) !== null,
-    looksFlaky: flakyHint(material, ranked.isReached),
-    limits: LIMITS,
-  });
+  let state = newProof(proofInput(material, ranked, LIMITS));
   for (;;) {
     const step = nextExperiment(state);
     if ("answer" in step) return step.answer;

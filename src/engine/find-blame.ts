@@ -1,10 +1,10 @@
 import type { Blame } from "../domain/blame.ts";
 import type { BlameMaterial } from "../domain/change.ts";
-import { companionsOf } from "../policy/blame/companions.ts";
 import type { Told } from "../policy/blame/experiments.ts";
 import { groupsOf, outcomeOf } from "../policy/blame/outcome.ts";
+import { proofInput } from "../policy/blame/proof-input.ts";
 import { filesWithout } from "../policy/blame/tree.ts";
-import { environmentReason, flakyHint, testHunks } from "../policy/blame/triage.ts";
+import { environmentReason, testHunks } from "../policy/blame/triage.ts";
 import { verdictOf } from "../policy/blame/verdict.ts";
 import { foreseen, newProof, nextExperiment, told, type ProofAnswer } from "../policy/prove-blame.ts";
 import { rankBlame, type RankedBlame } from "../policy/rank-blame.ts";
@@ -130,14 +130,7 @@ async function proven(
     },
     signal,
   });
-  let state = newProof({
-    hunks: ranked.hunks.map(({ hunk, confidence }) => ({ id: hunk.id, confidence })),
-    companions: companionsOf(material),
-    ...testHunks(material),
-    looksEnvironmental: environmentReason(material) !== null,
-    looksFlaky: flakyHint(material, ranked.isReached),
-    limits,
-  });
+  let state = newProof(proofInput(material, ranked, limits));
   try {
     while (!signal.aborted) {
       const step = nextExperiment(state);

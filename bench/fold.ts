@@ -4,6 +4,7 @@ import type { Event, Recorded } from "../src/domain/event.ts";
 import { evidenceId, fingerprint, storyId, treeId } from "../src/domain/ids.ts";
 import type { Policy } from "../src/domain/policy.ts";
 import type { RunState } from "../src/domain/run-state.ts";
+import { bareStory } from "../src/domain/story.ts";
 import { decide } from "../src/policy/decide.ts";
 import { evolve, fold } from "../src/policy/evolve.ts";
 import { EMPTY_RUN } from "../src/policy/new-state.ts";
@@ -68,21 +69,10 @@ function drive(policy: Policy, stories: number): Recorded[] {
   return lines;
 }
 
-function added(i: number): Event {
-  const story = {
-    id: storyId(`story-${i}`),
-    title: `Story ${i}`,
-    priority: i % 7,
-    kind: "feature",
-    labels: [],
-    dependsOn: [],
-    criteria: [],
-    shelf: "ready",
-    body: "",
-    completed: [],
-  } as const;
-  return { type: "story.added", story };
-}
+const added = (i: number): Event => ({
+  type: "story.added",
+  story: bareStory(storyId(`story-${i}`), `Story ${i}`, { priority: i % 7 }),
+});
 
 const cost = { costUsd: 0.1, durationMs: 100 };
 

@@ -6,6 +6,7 @@ import type { GateName, StageResult } from "../src/domain/gate.ts";
 import type { Phase } from "../src/domain/phase.ts";
 import type { Policy, PresetName } from "../src/domain/policy.ts";
 import type { RunState } from "../src/domain/run-state.ts";
+import { bareStory } from "../src/domain/story.ts";
 import { decide } from "../src/policy/decide.ts";
 import { evolve } from "../src/policy/evolve.ts";
 import { EMPTY_RUN } from "../src/policy/new-state.ts";
@@ -145,20 +146,8 @@ const line = (id: string | null, event: Event): Recorded => ({
 });
 
 function begun(policy: Policy, id: string): RunState {
-  const story = {
-    id: storyId(id),
-    title: id,
-    priority: 1,
-    kind: "feature",
-    labels: [],
-    dependsOn: [],
-    criteria: [],
-    shelf: "ready",
-    body: "",
-    completed: [],
-  } as const;
   const set = evolve(EMPTY_RUN, line(null, { type: "policy.set", policy, by: "bench" }));
-  return evolve(set, line(id, { type: "story.added", story }));
+  return evolve(set, line(id, { type: "story.added", story: bareStory(storyId(id), id) }));
 }
 
 /** The same dice for both ways through: a gate's n-th failure of a story is rolled by its name and the attempt's number. */

@@ -5,7 +5,7 @@ import { failureFingerprint, identified } from "../../src/domain/finding.ts";
 import type { GateName, Judgement } from "../../src/domain/gate.ts";
 import { evidenceId, storyId, treeId, type StoryId } from "../../src/domain/ids.ts";
 import type { Policy } from "../../src/domain/policy.ts";
-import type { Story } from "../../src/domain/story.ts";
+import { bareStory, type Story } from "../../src/domain/story.ts";
 import type { EngineWorld } from "../../src/engine/world.ts";
 import type { AgentResult } from "../../src/ports/agent.ts";
 import type { Gate, GateRequest } from "../../src/ports/gate.ts";
@@ -78,18 +78,11 @@ export function instantPolicy(atOnce: number, gates: readonly GateName[] = ["int
 }
 
 export function instantStory(name: string): Story {
-  return {
-    id: storyId(name),
-    title: `Retry the payment of ${name}`,
-    priority: 1,
-    kind: "feature",
+  return bareStory(storyId(name), `Retry the payment of ${name}`, {
     labels: ["payments"],
-    dependsOn: [],
     criteria: [{ id: "AC1", text: "a declined payment is tried again, three times at most" }],
-    shelf: "ready",
     body: "A payment that is declined for a passing reason is tried again before the customer hears of it.",
-    completed: [],
-  };
+  });
 }
 
 function memoryOutbox(): Outbox {

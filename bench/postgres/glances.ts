@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { createPostgresJournal, type PostgresJournal } from "../../src/adapters/postgres/journal.ts";
 import type { Event } from "../../src/domain/event.ts";
 import { storyId } from "../../src/domain/ids.ts";
+import { bareStory } from "../../src/domain/story.ts";
 import { foldJournal } from "../../src/engine/fold-journal.ts";
 import { createSnapshotSaver } from "../../src/engine/snapshot.ts";
 import type { PostgresServer } from "../../test/postgres/server.ts";
@@ -63,21 +64,9 @@ async function filled(url: string, stories: number): Promise<string> {
 
 async function addStory(journal: PostgresJournal, i: number, stories: number): Promise<void> {
   const id = storyId(`story-${i}`);
-  const added: Event = {
-    type: "story.added",
-    story: {
-      id,
-      title: `The story with the number ${i}`,
-      priority: 1,
-      kind: "feature",
-      labels: [],
-      dependsOn: [],
-      criteria: [{ id: "AC1", text: "it works" }],
-      shelf: "ready",
-      body: "Make it work.",
-      completed: [],
-    },
-  };
+  const asked = { criteria: [{ id: "AC1", text: "it works" }], body: "Make it work." };
+  const story = bareStory(id, `The story with the number ${i}`, asked);
+  const added: Event = { type: "story.added", story };
   const over: Event[] = i < stories - OPEN ? [{ type: "story.accepted" }] : [];
   await journal.append(id, 0, [added, { type: "story.started", by: "bench" }, ...over], i);
 }

@@ -2,7 +2,7 @@ import { resolveConfig, type ResolvedConfig } from "../config/resolve.ts";
 import { setLayer } from "../config/set-layer.ts";
 import { storyId, type StoryId } from "../domain/ids.ts";
 import type { RunState } from "../domain/run-state.ts";
-import type { Story } from "../domain/story.ts";
+import { bareStory, type Story } from "../domain/story.ts";
 import { sha256 } from "../stdx/sha256.ts";
 import { byText, entries, lookup } from "../stdx/sorted-map.ts";
 
@@ -53,18 +53,11 @@ export function loopStory(id: StoryId, { goal, check }: LoopWish): Story {
     .split("\n")[0]!
     .replace(/^#+\s*/, "")
     .trim();
-  return {
-    id,
-    title: title.length > 80 ? `${title.slice(0, 79)}…` : title,
-    priority: 1,
+  return bareStory(id, title.length > 80 ? `${title.slice(0, 79)}…` : title, {
     kind: "loop",
-    labels: [],
-    dependsOn: [],
     criteria: [{ id: "AC1", text: `\`${check}\` passes` }],
-    shelf: "ready",
     body,
-    completed: [],
-  };
+  });
 }
 
 /** The preset `goal` with the check as its only one; what was typed with --set comes last and wins. */

@@ -5,7 +5,7 @@ import { RemandError } from "../domain/error.ts";
 import type { GateName, Judgement } from "../domain/gate.ts";
 import type { GateReport, JudgedState, SkippedGate } from "../domain/gate-report.ts";
 import { storyId, type TreeId } from "../domain/ids.ts";
-import type { Story } from "../domain/story.ts";
+import { bareStory } from "../domain/story.ts";
 import { gateRequest } from "../engine/gate-request.ts";
 import { newStory, UNJUDGED } from "../policy/new-state.ts";
 import type { Gate } from "../ports/gate.ts";
@@ -146,15 +146,4 @@ function stateOf({ at, commit, tree, base, baseName, folder }: JudgedPlace): Jud
 }
 
 /** Work that belongs to no story. */
-const PLAIN_WORK: Story = {
-  id: storyId("gate"),
-  title: "The work as it is",
-  priority: 1,
-  kind: "gate",
-  labels: [],
-  dependsOn: [],
-  criteria: [],
-  shelf: "ready",
-  body: "",
-  completed: [],
-};
+const PLAIN_WORK = bareStory(storyId("gate"), "The work as it is", { kind: "gate" });

@@ -8,7 +8,7 @@ import type { Judgement } from "../domain/gate.ts";
 import { storyId, type StoryId } from "../domain/ids.ts";
 import type { GateRules, Policy } from "../domain/policy.ts";
 import type { RunState } from "../domain/run-state.ts";
-import type { Story } from "../domain/story.ts";
+import { bareStory, type Story } from "../domain/story.ts";
 import type { StoryState } from "../domain/story-state.ts";
 import { evolve, fold } from "../policy/evolve.ts";
 import { composeBrief } from "../policy/compose-brief.ts";
@@ -260,17 +260,5 @@ const BRIEF_CHARS = 20_000;
 
 const summaryOf = ({ judgements }: GateReport): string => judgements.map(({ summary }) => summary).join("; ");
 
-function storyOf(id: StoryId): Story {
-  return {
-    id,
-    title: "What you were asked for in this conversation",
-    priority: 1,
-    kind: "session",
-    labels: [],
-    dependsOn: [],
-    criteria: [],
-    shelf: "ready",
-    body: "",
-    completed: [],
-  };
-}
+const storyOf = (id: StoryId): Story =>
+  bareStory(id, "What you were asked for in this conversation", { kind: "session" });

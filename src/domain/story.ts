@@ -22,6 +22,23 @@ export interface Story {
   readonly role?: RoleName;
 }
 
+/** A story of which no more is said than this: nobody wants it first, it waits for nothing, and it is ready. */
+export function bareStory(id: StoryId, title: string, more: Partial<Story> = {}): Story {
+  return {
+    id,
+    title,
+    priority: 1,
+    kind: "feature",
+    labels: [],
+    dependsOn: [],
+    criteria: [],
+    shelf: "ready",
+    body: "",
+    completed: [],
+    ...more,
+  };
+}
+
 export interface Criterion {
   readonly id: string;
   readonly text: string;

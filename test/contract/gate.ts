@@ -3,6 +3,7 @@ import { presetPolicy } from "../../src/config/preset-policy.ts";
 import type { Judgement } from "../../src/domain/gate.ts";
 import { evidenceId, storyId, treeId, type EvidenceId } from "../../src/domain/ids.ts";
 import { RESULTS } from "../../src/domain/result.ts";
+import { bareStory } from "../../src/domain/story.ts";
 import type { Evidence } from "../../src/ports/evidence.ts";
 import type { Gate, GateRequest } from "../../src/ports/gate.ts";
 
@@ -43,18 +44,7 @@ export function memoryEvidence(): MemoryEvidence {
 /** A request as the engine makes it, for whatever the case does not care about. */
 export function gateRequest(changes: Partial<GateRequest> = {}): GateRequest {
   return {
-    story: {
-      id: storyId("checkout"),
-      title: "Checkout",
-      priority: 1,
-      kind: "feature",
-      labels: [],
-      dependsOn: [],
-      criteria: [],
-      shelf: "ready",
-      body: "",
-      completed: [],
-    },
+    story: bareStory(storyId("checkout"), "Checkout"),
     phase: "implement",
     path: "/nowhere",
     tree: treeId("tree-now"),

@@ -6,7 +6,7 @@ import type { Command, StartGate } from "../../src/domain/command.ts";
 import type { Answer, Event, Recorded } from "../../src/domain/event.ts";
 import type { CiClass, GateName, Judgement } from "../../src/domain/gate.ts";
 import type { Result } from "../../src/domain/result.ts";
-import type { Story } from "../../src/domain/story.ts";
+import { bareStory, type Story } from "../../src/domain/story.ts";
 import type { StoryState } from "../../src/domain/story-state.ts";
 
 /** A made-up world: it performs any command with any outcome, and keeps nothing but the next tree's number. */
@@ -16,19 +16,8 @@ export interface Outcome {
 }
 
 export function story(id: string, more: Partial<Story> = {}): Story {
-  return {
-    id: storyId(id),
-    title: `Story ${id}`,
-    priority: 1,
-    kind: "feature",
-    labels: [],
-    dependsOn: [],
-    criteria: [{ id: "AC1", text: "it works" }],
-    shelf: "ready",
-    body: "Make it work.",
-    completed: [],
-    ...more,
-  };
+  const asked = { criteria: [{ id: "AC1", text: "it works" }], body: "Make it work." };
+  return bareStory(storyId(id), `Story ${id}`, { ...asked, ...more });
 }
 
 export function recorded(at: number, of: string | null, event: Event): Recorded {

@@ -6,7 +6,7 @@ import { storyId, type TreeId } from "../../../src/domain/ids.ts";
 import type { RunState } from "../../../src/domain/run-state.ts";
 import type { Scope } from "../../../src/domain/scope.ts";
 import type { StoryState } from "../../../src/domain/story-state.ts";
-import type { Story } from "../../../src/domain/story.ts";
+import { bareStory } from "../../../src/domain/story.ts";
 import { presetPolicy } from "../../../src/config/preset-policy.ts";
 import { composeBrief } from "../../../src/policy/compose-brief.ts";
 import { evolve } from "../../../src/policy/evolve.ts";
@@ -18,18 +18,10 @@ import { byText, lookup } from "../../../src/stdx/sorted-map.ts";
 import { writeBrief } from "../../../src/writers/brief.ts";
 
 const POLICY = presetPolicy("goal");
-const STORY: Story = {
-  id: storyId("bench"),
-  title: "The feature that was asked for",
-  priority: 1,
+const STORY = bareStory(storyId("bench"), "The feature that was asked for", {
   kind: "goal",
-  labels: [],
-  dependsOn: [],
-  criteria: [],
-  shelf: "ready",
   body: "Build the feature that was asked for, with its tests. The checks pass afterwards as they did before.",
-  completed: [],
-};
+});
 
 export function requestFor(path: string, tree: TreeId, timeoutMs: number): GateRequest {
   return {

@@ -141,6 +141,8 @@ export interface GateState {
   /** Identities of findings of all rounds, and of the newest. */
   readonly seen: readonly Fingerprint[];
   readonly overturned: readonly Fingerprint[];
+  /** Findings that somebody independent looked at and that stand: each is looked at once. */
+  readonly upheld: readonly { readonly finding: Fingerprint; readonly says: string }[];
   /** The base it was judged against; only the merge gate looks at it. */
   readonly base: string;
 }
@@ -184,6 +186,8 @@ export interface Dispute {
   readonly standing: "open" | "refused";
   /** Who upheld it, and why. */
   readonly ruling?: string;
+  /** It was a person's answer to a question, which comes again if the finding stands. */
+  readonly isAnswer?: true;
 }
 
 /** Bounds of loops that never charge rework. */

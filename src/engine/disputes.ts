@@ -19,12 +19,13 @@ export async function disputedFindings(
   const last = gates[gate]?.last;
   const text = await world.evidence.read(message);
   if (last === undefined || last === null || text === null) return [];
+  const ruled = new Set([...disputes, ...(gates[gate]?.upheld ?? [])].map(({ finding }) => finding));
   const listed = worstFirst(last.findings.filter(({ id }) => last.blocking.includes(id)));
   const by = attempts.at(-1)?.role ?? rework?.route.role ?? "the author";
   const events = new Map<string, Event>();
   for (const { about, rationale } of readDisputes(text)) {
     const finding = listed.find(({ id }) => id === about) ?? listed[Number(about) - 1];
-    if (finding === undefined || disputes.some((known) => known.finding === finding.id)) continue;
+    if (finding === undefined || ruled.has(finding.id)) continue;
     events.set(finding.id, { type: "finding.disputed", gate, finding: finding.id, by, rationale });
   }
   return [...events.values()];

@@ -6,6 +6,7 @@ import type {
   TriedAndFailed,
 } from "../domain/escalation.ts";
 import type { GateName } from "../domain/gate.ts";
+import { disputable } from "../domain/dispute.ts";
 import { escalationId } from "../domain/ids.ts";
 import type { RunState } from "../domain/run-state.ts";
 import type { StoryState } from "../domain/story-state.ts";
@@ -21,8 +22,12 @@ export function escalateStory(state: StoryState, reason: EscalationReason, gate:
     subject: state.story.title,
     reason,
     gate,
-    assessment: assessmentOf(reason, gate, lastSummary(state, gate), state.failing?.blame?.explanation ?? ""),
-    options: optionsFor(reason, forecastUsd(state)),
+    assessment: assessmentOf(reason, gate, [
+      lastSummary(state, gate),
+      state.failing?.blame?.explanation ?? "",
+      ...rulings(state, reason, gate),
+    ]),
+    options: optionsFor(reason, forecastUsd(state), disputable(state, gate).length > 0),
     attempts: triedAndFailed(state),
     branch: `remand/${state.story.id}`,
     commit: state.commit,
@@ -37,8 +42,8 @@ export function escalateRun(run: RunState, reason: EscalationReason): Escalation
     subject: "the whole run",
     reason,
     gate: null,
-    assessment: assessmentOf(reason, null, tries[tries.length - 1]?.remaining.join("; ") ?? "", ""),
-    options: optionsFor(reason, null),
+    assessment: assessmentOf(reason, null, [tries[tries.length - 1]?.remaining.join("; ") ?? ""]),
+    options: optionsFor(reason, null, false),
     attempts: tries.map((each) => ({
       attempt: each.attempt,
       tried: each.fixes.join("; "),
@@ -111,6 +116,16 @@ function triedAndFailed(state: StoryState): TriedAndFailed[] {
     tried: attempt.summary === "" ? `${attempt.phase} by ${attempt.role}` : attempt.summary,
     failed: attempt.failed === "" ? `ended as ${attempt.outcome}` : attempt.failed,
   }));
+}
+
+/** What was disputed, stands, and is in the way: whoever asked for that look gets its answer with the question. */
+function rulings(state: StoryState, reason: EscalationReason, gate: GateName | null): string[] {
+  if (gate === null) return [];
+  const { last, upheld } = gateState(state, gate);
+  const own = reason.type === "dispute" ? reason.finding : null;
+  return upheld
+    .filter(({ finding }) => finding !== own && last?.blocking.includes(finding))
+    .map(({ finding, says }) => `the disputed finding ${finding} stands, says ${says}`);
 }
 
 function lastSummary(state: StoryState, gate: GateName | null): string {

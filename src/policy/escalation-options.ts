@@ -1,15 +1,22 @@
 import type { AnswerVerb, EscalationOption, EscalationReason } from "../domain/escalation.ts";
 
 /** The answers that make sense for a reason, each with what it will do and cost. */
-export function optionsFor(reason: EscalationReason, forecastUsd: number | null): EscalationOption[] {
+export function optionsFor(
+  reason: EscalationReason,
+  forecastUsd: number | null,
+  canDispute: boolean,
+): EscalationOption[] {
   const attempt =
     forecastUsd === null ? "one attempt, price unknown" : `about $${forecastUsd.toFixed(2)} for the attempt`;
-  return verbsFor(reason).map((verb) => ({
-    verb,
-    ...(reason.type === "approval" ? approvalWords(verb, reason.of, attempt) : words(verb, attempt)),
-  }));
+  return verbsFor(reason)
+    .filter((verb) => verb !== "dispute" || canDispute)
+    .map((verb) => ({
+      verb,
+      ...(reason.type === "approval" ? approvalWords(verb, reason.of, attempt) : words(verb, attempt)),
+    }));
 }
 
+/** With `dispute` wherever the work failed by what somebody holds of it; whether anything is left to dispute, the state says. */
 function verbsFor(reason: EscalationReason): readonly AnswerVerb[] {
   switch (reason.type) {
     case "infrastructure":
@@ -17,7 +24,7 @@ function verbsFor(reason: EscalationReason): readonly AnswerVerb[] {
     case "budget":
       if (reason.budget.startsWith("run-")) return ["raise-budget", "halt"];
       return reason.budget.startsWith("failures:")
-        ? ["send-back", "resolve", "waive", "raise-budget", "force-complete", "abandon"]
+        ? ["send-back", "resolve", "waive", "dispute", "raise-budget", "force-complete", "abandon"]
         : ["raise-budget", "resolve", "force-complete", "abandon"];
     case "incomplete":
     case "agent-failure":
@@ -25,14 +32,14 @@ function verbsFor(reason: EscalationReason): readonly AnswerVerb[] {
       return ["send-back", "resolve", "abandon"];
     case "approval":
       return reason.of === "rework"
-        ? ["send-back", "resolve", "waive", "abandon"]
+        ? ["send-back", "resolve", "waive", "dispute", "abandon"]
         : ["resolve", "send-back", "abandon"];
     case "gate-error":
     case "gate-inconclusive":
     case "gate-blocked":
       return ["resolve", "send-back", "waive", "abandon"];
     case "non-deterministic":
-      // What a command printed is nobody's opinion: there is nobody to dispute it with.
+      // A failure that comes and goes is no opinion, whoever reported it.
       return ["resolve", "send-back", "waive", "force-complete", "abandon"];
     default:
       return ["send-back", "resolve", "waive", "dispute", "force-complete", "abandon"];
@@ -48,7 +55,10 @@ function words(verb: AnswerVerb, attempt: string): { does: string; cost: string 
     case "waive":
       return { does: "It goes through in your name, with your reason; it is never shown as a pass", cost: "nothing" };
     case "dispute":
-      return { does: "An independent reviewer looks at the finding once", cost: "one review" };
+      return {
+        does: "An independent reviewer looks at a finding once; if it falls the gate judges again, if it stands you are asked again",
+        cost: "one review",
+      };
     case "raise-budget":
       return { does: "The limit becomes what you name, and the work goes on", cost: "up to the new limit" };
     case "force-complete":

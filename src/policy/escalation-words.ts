@@ -72,9 +72,9 @@ const STALL_WORDS = {
 } as const;
 
 /** Why it stopped, with what is known of the cause. Words that say nothing are replaced by what was counted. */
-export function assessmentOf(reason: EscalationReason, gate: GateName | null, summary: string, blame: string): string {
+export function assessmentOf(reason: EscalationReason, gate: GateName | null, known: readonly string[]): string {
   const own = ownAssessment(reason);
-  const parts = [saysNothing(own) ? counted(reason, gate) : own, summary, blame]
+  const parts = [saysNothing(own) ? counted(reason, gate) : own, ...known]
     .map((part) => part.trim())
     .filter((part) => part !== "");
   // A gate that could not judge has nothing to add to its own words.

@@ -2,7 +2,7 @@ import { FAILURE_CEILING } from "../domain/budget.ts";
 import type { EscalationReason } from "../domain/escalation.ts";
 import type { Answer } from "../domain/event.ts";
 import { GATES, type GateName } from "../domain/gate.ts";
-import type { StoryState } from "../domain/story-state.ts";
+import type { Dispute, StoryState } from "../domain/story-state.ts";
 import type { Waiver } from "../domain/waiver.ts";
 import { gateState, withGate } from "./charge.ts";
 import { isOpen } from "./gate-standing.ts";
@@ -15,7 +15,8 @@ import { placesForgiven } from "./locations.ts";
 export function answered(state: StoryState, answer: Answer, base: string, at: number): StoryState {
   const reason = state.escalation?.reason ?? null;
   const gate = answer.gate ?? state.escalation?.gate ?? state.failing?.gate ?? null;
-  const counters = { ...state.counters, unchanged: 0 };
+  // Whoever disputes a finding has changed nothing yet: what led to the question stays counted until it falls.
+  const counters = answer.verb === "dispute" ? state.counters : { ...state.counters, unchanged: 0 };
   const next: StoryState = { ...state, escalation: null, escalatedAt: null, counters };
   switch (answer.verb) {
     case "resolve":
@@ -25,7 +26,7 @@ export function answered(state: StoryState, answer: Answer, base: string, at: nu
     case "waive":
       return gate === null ? next : waived(next, gate, answer, base, at);
     case "dispute":
-      return gate === null ? next : disputed(next, gate, answer);
+      return gate === null ? next : disputed(next, gate, answer, reason !== null);
     case "raise-budget":
       return raised(next, answer);
     case "force-complete":
@@ -142,12 +143,20 @@ function waived(state: StoryState, gate: GateName, answer: Answer, base: string,
   return next.failing?.gate === gate && isOpen(next, gate, base) ? { ...next, failing: null } : next;
 }
 
-function disputed(state: StoryState, gate: GateName, answer: Answer): StoryState {
-  const known = new Set(state.disputes.map((dispute) => dispute.finding));
-  const findings = (answer.findings ?? []).filter((finding) => !known.has(finding));
-  const added = findings.map(
-    (finding) => ({ finding, gate, by: answer.by, rationale: answer.message, standing: "open" }) as const,
-  );
+/** A finding is looked at once; where that was done already, the question that was answered comes again as it was. */
+function disputed(state: StoryState, gate: GateName, answer: Answer, wasAsked: boolean): StoryState {
+  const { upheld, overturned } = gateState(state, gate);
+  const known = new Set([...[...state.disputes, ...upheld].map(({ finding }) => finding), ...overturned]);
+  const findings = [...new Set(answer.findings)].filter((finding) => !known.has(finding));
+  const { by, message: rationale } = answer;
+  const added = findings.map((finding): Dispute => ({
+    finding,
+    gate,
+    by,
+    rationale,
+    standing: "open",
+    ...(wasAsked ? { isAnswer: true } : {}),
+  }));
   return { ...state, disputes: [...state.disputes, ...added] };
 }
 

@@ -3,8 +3,8 @@ import { spend } from "../domain/budget.ts";
 import type { Phase } from "../domain/phase.ts";
 import { PHASES } from "../domain/phase.ts";
 import type { Policy } from "../domain/policy.ts";
-import type { StoryState } from "../domain/story-state.ts";
-import { gateState, withGate } from "./charge.ts";
+import type { Dispute, StoryState } from "../domain/story-state.ts";
+import { gateState, refunded, withGate } from "./charge.ts";
 import { answered } from "./evolve-answer.ts";
 import { attemptFinished, attemptStarted, attemptUnclear, backoffMs, interrupted } from "./evolve-attempt.ts";
 import { blameFound, countedBesides, gateJudged } from "./evolve-gate.ts";
@@ -250,19 +250,30 @@ function adjudicated(state: StoryState, event: Adjudicated): StoryState {
   const dispute = state.disputes.find((each) => each.finding === finding);
   const paid: StoryState = { ...state, running: null, spent: spend(state.spent, event, true) };
   if (dispute === undefined) return paid;
-  if (upheld)
-    return {
-      ...paid,
-      disputes: paid.disputes.map((each) =>
-        each === dispute ? { ...each, standing: "refused", ruling: reason === "" ? by : `${by}: ${reason}` } : each,
-      ),
-    };
-  const { overturned } = gateState(paid, dispute.gate);
-  // The finding does not stand: the gate judges again and leaves it out. An opinion is not a pass.
-  const again = withGate(paid, dispute.gate, { overturned: [...overturned, finding], fresh: false });
-  const failing = again.failing?.gate === dispute.gate ? null : again.failing;
-  const counters = { ...again.counters, unchanged: 0 };
-  return { ...again, failing, counters, disputes: again.disputes.filter((each) => each !== dispute) };
+  return upheld
+    ? findingStands(paid, dispute, reason === "" ? by : `${by}: ${reason}`)
+    : findingFalls({ ...paid, disputes: paid.disputes.filter((each) => each !== dispute) }, dispute);
+}
+
+/** A person who was asked is asked the same again; whoever was not asked, or has no say, is put before a person. */
+function findingStands(state: StoryState, dispute: Dispute, ruling: string): StoryState {
+  const { finding, gate, isAnswer } = dispute;
+  const noted = withGate(state, gate, { upheld: [...gateState(state, gate).upheld, { finding, says: ruling }] });
+  const stands: readonly Dispute[] = isAnswer ? [] : [{ ...dispute, standing: "refused", ruling }];
+  return { ...noted, disputes: noted.disputes.flatMap((each) => (each === dispute ? stands : [each])) };
+}
+
+/** The gate judges again and leaves the finding out: an opinion is not a pass. */
+function findingFalls(state: StoryState, { finding, gate }: Dispute): StoryState {
+  const { overturned, last, rounds } = gateState(state, gate);
+  const out = { overturned: [...overturned, finding], fresh: false };
+  const counters = { ...state.counters, unchanged: 0 };
+  if (state.failing?.gate !== gate || last === null) return withGate({ ...state, counters }, gate, out);
+  const { blame } = state.failing;
+  const isRefunded = blame?.verdict === "flaky" || blame?.verdict === "pre-existing";
+  // What is judged again is the same work: it is charged for what the gate says then, and not for both.
+  const back = withGate(isRefunded ? state : refunded(state, last), gate, { ...out, rounds: rounds.slice(0, -1) });
+  return { ...back, counters, failing: null };
 }
 
 function isRunning(state: StoryState, attempt: number): boolean {

@@ -39,6 +39,7 @@ export const UNJUDGED: GateState = {
   rounds: [],
   seen: [],
   overturned: [],
+  upheld: [],
   base: "",
 };
 

@@ -68,9 +68,10 @@ const CALLED_HEALTHY = "infrastructure was called healthy each time, and was not
 
 function work(state: StoryState, policy: Policy, facts: Facts): StoryAction {
   if (state.tree === null) return { type: "start-story" };
+  const open = state.disputes.find(({ standing }) => standing === "open");
+  if (open !== undefined)
+    return { type: "adjudicate", finding: open.finding, gate: open.gate, role: policy.roles.adjudicator };
   const dispute = state.disputes[0];
-  if (dispute?.standing === "open")
-    return { type: "adjudicate", finding: dispute.finding, gate: dispute.gate, role: policy.roles.adjudicator };
   if (dispute !== undefined)
     return ask(state, { type: "dispute", finding: dispute.finding, detail: bothSides(dispute) }, dispute.gate);
   if (state.requested !== null) return sendBackForPerson(state, policy, state.requested.phase);

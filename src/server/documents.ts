@@ -1,4 +1,6 @@
+import { disputable } from "../domain/dispute.ts";
 import { RemandError } from "../domain/error.ts";
+import { GATES } from "../domain/gate.ts";
 import type { StoryId } from "../domain/ids.ts";
 import type { RunState } from "../domain/run-state.ts";
 import type { StoryState } from "../domain/story-state.ts";
@@ -84,6 +86,7 @@ export async function storyOf(
     isHeld: story.held,
     isRunning: story.running !== null,
     answered: openAnswer(present.state, story),
+    disputable: GATES.flatMap((gate) => disputable(story, gate)).map(({ id }) => id),
   };
 }
 

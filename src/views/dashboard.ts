@@ -1,5 +1,6 @@
 import type { Escalation } from "../domain/escalation.ts";
 import type { Finding } from "../domain/finding.ts";
+import type { Fingerprint } from "../domain/ids.ts";
 import type { BoardCard, Column } from "./board-cards.ts";
 import type { InboxItem } from "./inbox.ts";
 import type { RunCounts } from "./run-summary.ts";
@@ -54,6 +55,8 @@ export interface StoryPageDocument extends StoryDocument {
   readonly isRunning: boolean;
   /** What was answered and can still be taken back. */
   readonly answered: OpenAnswer | null;
+  /** Findings that somebody independent can still be asked about. */
+  readonly disputable: readonly Fingerprint[];
 }
 
 export interface LinesDocument {

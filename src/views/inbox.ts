@@ -1,8 +1,10 @@
+import { disputable } from "../domain/dispute.ts";
 import type { AnswerVerb, Escalation } from "../domain/escalation.ts";
-import type { EscalationId, StoryId } from "../domain/ids.ts";
+import type { EscalationId, Fingerprint, StoryId } from "../domain/ids.ts";
 import type { RunState } from "../domain/run-state.ts";
 import type { StoryState } from "../domain/story-state.ts";
 import { entries } from "../stdx/sorted-map.ts";
+import { findingText } from "./finding-text.ts";
 import { shortReason } from "./run-notes.ts";
 
 /** One question that waits for a person. */
@@ -17,6 +19,8 @@ export interface InboxItem {
   readonly assessment: string;
   readonly recommendation: string;
   readonly question: string;
+  /** What `dispute` can be said of, by its id and in words. */
+  readonly disputable: readonly { readonly finding: Fingerprint; readonly text: string }[];
   readonly answers: readonly { readonly verb: AnswerVerb; readonly does: string; readonly cost: string }[];
 }
 
@@ -44,9 +48,19 @@ function itemOf(escalation: Escalation, state: StoryState | undefined): InboxIte
     assessment,
     recommendation,
     question,
+    disputable: disputableIn(escalation, state),
     answers: options,
   };
 }
+
+function disputableIn({ gate, options }: Escalation, state: StoryState | undefined): InboxItem["disputable"] {
+  if (state === undefined || !options.some(({ verb }) => verb === "dispute")) return [];
+  return disputable(state, gate)
+    .slice(0, MOST_FINDINGS)
+    .map((finding) => ({ finding: finding.id, text: findingText(finding, 200) }));
+}
+
+const MOST_FINDINGS = 50;
 
 /** Answers that are nothing without a person's words. */
 export const NEEDS_MESSAGE: ReadonlySet<AnswerVerb> = new Set([
@@ -59,6 +73,6 @@ export const NEEDS_MESSAGE: ReadonlySet<AnswerVerb> = new Set([
 
 /** The line to type for an answer, with a place for what has to be said. */
 export function answerLine(id: EscalationId, verb: AnswerVerb): string {
-  const more = verb === "raise-budget" ? " --limit …" : NEEDS_MESSAGE.has(verb) ? ' --message "…"' : "";
-  return `remand answer ${id} ${verb}${more}`;
+  const which = verb === "dispute" ? " --finding …" : verb === "raise-budget" ? " --limit …" : "";
+  return `remand answer ${id} ${verb}${which}${NEEDS_MESSAGE.has(verb) ? ' --message "…"' : ""}`;
 }

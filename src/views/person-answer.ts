@@ -1,4 +1,5 @@
 import type { BudgetName } from "../domain/budget.ts";
+import { disputable, undisputable } from "../domain/dispute.ts";
 import { RemandError } from "../domain/error.ts";
 import type { AnswerVerb, Escalation } from "../domain/escalation.ts";
 import type { Answer } from "../domain/event.ts";
@@ -69,14 +70,17 @@ export function personAnswer(subject: AnswerSubject, said: SaidWords): Answer {
       'Give them: --message "…" They stand beside your name in the record.',
     );
   }
-  const findings = findingsOf(state, gate ?? escalation?.gate ?? state?.failing?.gate ?? null, said.findings ?? []);
-  if (verb === "dispute" && findings.length === 0) throw nothingDisputed(state);
+  const askedGate = gate ?? escalation?.gate ?? state?.failing?.gate ?? null;
+  const findings = findingsOf(state, askedGate, said.findings ?? []);
+  // Unasked, a finding says itself which gate it is of.
+  const about = askedGate === null ? gateOf(state, findings) : gate;
+  if (verb === "dispute") checkDispute(state, about ?? askedGate, findings);
   return {
     verb,
     by,
     message,
     escalation: escalation?.id ?? null,
-    ...(gate === undefined ? {} : { gate }),
+    ...(about === undefined ? {} : { gate: about }),
     ...(findings.length === 0 ? {} : { findings }),
     ...(phase === undefined ? {} : { phase: knownPhase(state, phase) }),
     ...(verb === "raise-budget" ? raise(escalation, said) : {}),
@@ -121,11 +125,30 @@ export function knownFindings(state: StoryState | null, gate: GateName | null): 
   return state === null ? [] : judged.flatMap((each) => state.gates[each]?.last?.findings ?? []);
 }
 
-function nothingDisputed(state: StoryState | null): RemandError {
-  const list = knownFindings(state, state?.failing?.gate ?? null).map(
-    (finding) => `  --finding ${finding.id}  ${findingText(finding, 100)}`,
-  );
-  return new RemandError("usage", "dispute needs a finding", ["Name it:", ...list].join("\n"));
+/** The one gate that named them all. */
+function gateOf(state: StoryState | null, findings: readonly Fingerprint[]): GateName | undefined {
+  if (findings.length === 0) return undefined;
+  return GATES.find((gate) => {
+    const named = knownFindings(state, gate);
+    return findings.every((id) => named.some((finding) => finding.id === id));
+  });
+}
+
+/** Somebody looks at a finding once, and only where it is what somebody holds. */
+function checkDispute(state: StoryState | null, gate: GateName | null, findings: readonly Fingerprint[]): void {
+  const open = state === null ? [] : (gate === null ? GATES : [gate]).flatMap((each) => disputable(state, each));
+  const list = open.map((finding) => `  --finding ${finding.id}  ${findingText(finding, 100)}`);
+  const others =
+    list.length === 0
+      ? 'There is none left that can be disputed. To let it through in your name: waive --finding … --message "…".'
+      : ["Name it:", ...list].join("\n");
+  if (findings.length === 0) throw new RemandError("usage", "dispute needs a finding", others);
+  if (state === null || gate === null)
+    throw new RemandError("usage", "these findings are not of one gate", "Dispute those of each gate by themselves.");
+  for (const finding of knownFindings(state, gate)) {
+    const why = findings.includes(finding.id) ? undisputable(state, gate, finding) : null;
+    if (why !== null) throw new RemandError("usage", `the finding ${finding.id} ${why}`, others);
+  }
 }
 
 function knownPhase(state: StoryState | null, phase: Phase): Phase {

@@ -100,8 +100,9 @@ function ourPart(escalation: Escalation): string[] {
 
 /** The line to type. A verb that needs a person's words has a place for them. */
 function answerCommand(id: string, verb: AnswerVerb): string {
+  const finding = verb === "dispute" ? " --finding …" : "";
   const message = NEEDS_MESSAGE.has(verb) ? ' --message "…"' : "";
-  return `remand answer ${said(id)} ${verb}${message}`;
+  return `remand answer ${said(id)} ${verb}${finding}${message}`;
 }
 
 const NEEDS_MESSAGE: ReadonlySet<AnswerVerb> = new Set(["send-back", "waive", "dispute", "force-complete", "abandon"]);

@@ -1,11 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { command as answer } from "../../src/cli/commands/answer.ts";
+import { command as inbox } from "../../src/cli/commands/inbox.ts";
 import { command as rework } from "../../src/cli/commands/rework.ts";
 import { command as stop } from "../../src/cli/commands/stop.ts";
 import type { CliCommand } from "../../src/cli/command.ts";
 import type { Surroundings } from "../../src/cli/program.ts";
 import { storyId } from "../../src/domain/ids.ts";
-import { stateOf, world as scripted } from "../seeds/scripted-run.ts";
+import { stateOf, world as scripted, type World as ScriptedWorld } from "../seeds/scripted-run.ts";
 import { story } from "../simulation/world.ts";
 import { fakeHost, type FakeHost } from "./fake-host.ts";
 import { run, type Ran } from "./fake-surroundings.ts";
@@ -13,8 +14,14 @@ import { workedOn } from "./finished-run.ts";
 import { memoryFiles } from "./memory-files.ts";
 
 const SAME = { result: "fail", failure: "same", blocking: 1 } as const;
+const FAIL = "fail" as const;
+const TWO = { result: "fail", blocking: 2 } as const;
 const stuck = () =>
   workedOn([story("login"), story("done")], scripted({ gates: { checks: [SAME, SAME, SAME] }, story: "login" }));
+
+/** With reviewers, who say this. */
+const reviewed = (says: NonNullable<NonNullable<ScriptedWorld["gates"]>["review"]>): Promise<FakeHost> =>
+  workedOn([story("login")], scripted({ gates: { review: says } }), ["preset=critic-audit"]);
 
 function on(
   host: FakeHost,
@@ -113,9 +120,12 @@ describe("remand answer", () => {
     });
   });
 
-  it("waives or disputes findings by the beginning of their ids", async () => {
-    const host = await stuck();
-    const { id } = stateOf(host.state(), "login").gates.checks!.last!.findings[0]!;
+  it("disputes findings of a reviewer by the beginning of their ids, whatever the question is", async () => {
+    const host = await reviewed([SAME, SAME, SAME]);
+    const { id } = stateOf(host.state(), "login").gates.review!.last!.findings[0]!;
+    const listed = await on(host, inbox, []);
+    expect(listed.out).toContain('remand answer esc-login-1 dispute --finding … --message "…"');
+    expect(listed.out).toContain(`      --finding ${id}  src/f0.ts:1 same 0x\n`);
     const none = await on(host, answer, ["login", "dispute", "--message", "it is right"]);
     expect(none).toMatchObject({ exit: 2, err: expect.stringContaining(`--finding ${id}  src/f0.ts:1 same 0x`) });
     const wrong = await on(host, answer, ["login", "dispute", "--finding", "zz", "--message", "no"]);
@@ -124,6 +134,55 @@ describe("remand answer", () => {
       await on(host, answer, ["login", "dispute", "--finding", id.slice(0, 6), "--message", "it is right"]),
     ).toMatchObject({ exit: 0 });
     expect((await lastEvent(host)).event).toMatchObject({ answer: { verb: "dispute", findings: [id] } });
+  });
+
+  it("refuses to dispute what was looked at, or what a command printed; and says what else there is", async () => {
+    const host = await reviewed([FAIL, FAIL, TWO]);
+    const [first, second] = stateOf(host.state(), "login").gates.review!.last!.findings;
+    const dispute = (finding: string, ...more: string[]) =>
+      on(host, answer, ["login", "dispute", "--finding", finding, "--message", "no", ...more]);
+    await dispute(first!.id);
+    await host.write(
+      storyId("login"),
+      { type: "step.started", step: "adjudication" },
+      {
+        type: "finding.adjudicated",
+        finding: first!.id,
+        upheld: true,
+        by: "judge",
+        reason: "it throws",
+        costUsd: 0,
+        durationMs: 1,
+      },
+    );
+    expect(await dispute(first!.id)).toMatchObject({
+      exit: 2,
+      err: expect.stringMatching(
+        new RegExp(`${first!.id} was looked at, and stands, says judge: it throws[^]*--finding ${second!.id}`),
+      ),
+    });
+    await dispute(second!.id);
+    expect(await dispute(second!.id)).toMatchObject({ exit: 2, err: expect.stringContaining("is disputed already") });
+    expect((await dispute(second!.id)).err).toContain("There is none left that can be disputed");
+
+    const red = await stuck();
+    await on(red, answer, ["login", "resolve"]);
+    const printed = stateOf(red.state(), "login").gates.checks!.last!.findings[0]!.id;
+    expect(
+      await on(red, answer, ["login", "dispute", "--gate", "checks", "--finding", printed, "--message", "no"]),
+    ).toMatchObject({ exit: 2, err: expect.stringContaining("is what a command printed") });
+  });
+
+  it("knows the gate of a finding that nobody asked about", async () => {
+    const asked = await reviewed([FAIL, FAIL, FAIL]);
+    const { id } = stateOf(asked.state(), "login").gates.review!.last!.findings[0]!;
+    await on(asked, answer, ["login", "resolve"]);
+    expect(stateOf(asked.state(), "login")).toMatchObject({ escalation: null, failing: null });
+    expect(await on(asked, answer, ["login", "dispute", "--finding", id, "--message", "no"])).toMatchObject({
+      exit: 0,
+    });
+    expect((await lastEvent(asked)).event).toMatchObject({ answer: { gate: "review", findings: [id] } });
+    expect(stateOf(asked.state(), "login").disputes).toMatchObject([{ finding: id, gate: "review" }]);
   });
 
   it("raises the budget that the question is about", async () => {

@@ -1,4 +1,6 @@
 import { readFileSync } from "node:fs";
+import { createHost } from "../../src/compose/host.ts";
+import { storyId } from "../../src/domain/ids.ts";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
   auditFailed,
@@ -417,6 +419,53 @@ describe("a disputed finding", () => {
     ]);
     const [asked] = project.asked.filter(({ role }) => role === "judge");
     expect(asked).toMatchObject({ access: "read", session: null, outputSchema: { type: "object" } });
+  });
+
+  test("can be a person's answer to a used-up budget: what stands is asked about again, what falls is judged again", async () => {
+    project.story("cap");
+    const scripts = {
+      developer: [works("// one"), works("// two")],
+      critic: [
+        reviewFailed("src/wait.js:2: a", "src/wait.js:3: b"),
+        reviewFailed("src/wait.js:2: c", "src/wait.js:4: d"),
+        reviewPassed,
+      ],
+      adjudicator: [
+        { say: "REVIEW_FAILED: {story}\n\nIssues Found:\n- src/wait.js:2: it does\n" },
+        { say: "REVIEW_PASSED: {story}\n\nSummary: it is right\n" },
+      ],
+      auditor: [auditPassed],
+    };
+    const set = ["gates.review.failures=2", "stall.grace=0"];
+    const first = await project.run(scripts, { set });
+    const questionOf = (result: typeof first) => result.stories[0]!.question!;
+    expect(questionOf(first).reason).toMatchObject({ type: "budget", budget: "failures:review", used: 2 });
+    const [one, other] = project.events("gate.judged").findLast(({ judgement }) => judgement.gate === "review")!
+      .judgement.blocking;
+    const dispute = (finding: typeof one) =>
+      createHost(project.repository.env).tell(project.repository.root, storyId("cap"), [
+        {
+          type: "person.answered",
+          answer: {
+            verb: "dispute",
+            by: "Ada",
+            message: "it is right",
+            escalation: questionOf(first).id,
+            findings: [finding!],
+          },
+        },
+      ]);
+    await dispute(one);
+    const second = await project.run(scripts, { set });
+    expect(questionOf(second).reason).toEqual(questionOf(first).reason);
+    expect(questionOf(second).assessment).toContain(`the disputed finding ${one} stands, says adjudicator`);
+    expect(project.prompts("critic")).toHaveLength(2);
+    await dispute(other);
+    const third = await project.run(scripts, { set });
+    expect(third).toMatchObject({ exitCode: 0, stories: [{ status: "accepted", attempts: 2 }] });
+    expect(project.events("finding.adjudicated")).toMatchObject([{ upheld: true }, { upheld: false }]);
+    expect(project.prompts("developer")).toHaveLength(2);
+    expect(project.prompts("critic")).toHaveLength(3);
   });
 
   test("that nobody can look at is a person's to decide, who is told why", async () => {

@@ -1,14 +1,34 @@
 import { describe, expect, it } from "vitest";
 import { presetPolicy } from "../../src/config/preset-policy.ts";
+import { identified } from "../../src/domain/finding.ts";
 import type { Policy } from "../../src/domain/policy.ts";
 import type { RunState } from "../../src/domain/run-state.ts";
 import { gateOfBudget } from "../../src/policy/evolve-answer.ts";
 import { answer, attemptEnd, attemptStart, story } from "../simulation/world.ts";
-import { begin, commandsOf, reasonFor, runScript, stateOf, told, world, type World } from "../seeds/scripted-run.ts";
+import {
+  begin,
+  commandsOf,
+  reasonFor,
+  runScript,
+  stateOf,
+  told,
+  world,
+  type Script,
+  type World,
+} from "../seeds/scripted-run.ts";
 
 const POLICY = presetPolicy("critic-audit");
 const stopped = (gates: NonNullable<World["gates"]>, policy: Policy = POLICY): RunState =>
   runScript(begin(policy, story("a")), world({ gates })).run;
+const SAME = { result: "fail", failure: "same", blocking: 1 } as const;
+/** What the engine's own run printed, among what an audit found. */
+const VERIFIED = identified({
+  severity: "critical",
+  category: "test",
+  source: "engine",
+  message: "1 of 2 tests failed",
+  stage: "verification",
+});
 const exhausted = (): RunState => stopped({ review: ["fail", "fail", "fail"] });
 
 describe("a person's answer", () => {
@@ -126,51 +146,171 @@ describe("a person's answer", () => {
 });
 
 describe("a disputed finding", () => {
+  const firstOf = (run: RunState) => stateOf(run, "a").gates.review!.last!.blocking[0]!;
   const disputed = () => {
     const run = exhausted();
-    const [first] = stateOf(run, "a").gates.review!.last!.blocking;
-    return {
-      first: first!,
-      run: told(run, "a", answer("dispute", { findings: [first!], message: "the caller checks" })),
-    };
+    const first = firstOf(run);
+    return { first, run: told(run, "a", answer("dispute", { findings: [first], message: "the caller checks" })) };
   };
-  const adjudged = (upheld: boolean) =>
-    runScript(disputed().run, (command) =>
+  const ruling =
+    (upheld: (finding: string) => boolean, then: Script = () => null): Script =>
+    (command, state, run) =>
       command.type === "adjudicate"
         ? [
             { type: "step.started", step: "adjudication" },
             {
               type: "finding.adjudicated",
               finding: command.finding,
-              upheld,
+              upheld: upheld(command.finding),
               by: command.role,
               reason: "read",
               costUsd: 0.1,
               durationMs: 5,
             },
           ]
-        : null,
-    );
+        : then(command, state, run);
+  const verbs = (run: RunState) => stateOf(run, "a").escalation!.options.map(({ verb }) => verb);
 
-  it("is looked at by somebody else; upheld, a person decides", () => {
-    const ran = adjudged(true);
-    expect(ran.lines).toEqual(["adjudicate by adjudicator", "ask: dispute"]);
-    expect(stateOf(ran.run, "a").escalation?.reason).toMatchObject({
+  it("is looked at by somebody else; upheld, the same question comes with the ruling, and nothing is charged", () => {
+    const before = stateOf(exhausted(), "a").gates.review!;
+    const ran = runScript(
+      disputed().run,
+      ruling(() => true),
+    );
+    expect(ran.lines).toEqual(["adjudicate by adjudicator", "ask: budget"]);
+    const { escalation, gates, spent, disputes } = stateOf(ran.run, "a");
+    expect(escalation).toMatchObject({
+      reason: { type: "budget", budget: "failures:review", used: 3, limit: 3 },
+      assessment: expect.stringContaining(`the disputed finding ${disputed().first} stands, says adjudicator: read`),
+    });
+    expect(gates.review).toMatchObject({ failures: before.failures, rounds: before.rounds, last: before.last });
+    expect(disputes).toEqual([]);
+    expect(spent.costUsd).toBeCloseTo(0.1);
+  });
+
+  it("upheld, is not looked at again: the question comes as it was, and no agent is asked", () => {
+    const upheld = runScript(
+      disputed().run,
+      ruling(() => true),
+    ).run;
+    const again = told(upheld, "a", answer("dispute", { findings: [firstOf(upheld)] }));
+    expect(runScript(again).lines).toEqual(["ask: budget"]);
+  });
+
+  it("can be disputed as long as one is left that nobody looked at", () => {
+    let run = stopped({ review: ["fail", "fail", { result: "fail", blocking: 2 }] });
+    for (const finding of stateOf(run, "a").gates.review!.last!.blocking) {
+      expect(verbs(run)).toContain("dispute");
+      run = runScript(
+        told(run, "a", answer("dispute", { findings: [finding] })),
+        ruling(() => true),
+      ).run;
+    }
+    expect(verbs(run)).toEqual(["send-back", "resolve", "waive", "raise-budget", "force-complete", "abandon"]);
+  });
+
+  it("overturned, the gate judges again; the work is charged for what it says then, and not twice", () => {
+    const passed = runScript(
+      disputed().run,
+      ruling(() => false),
+    );
+    expect(passed.lines).toEqual(["adjudicate by adjudicator", "judge review", "judge audit", "accept"]);
+    expect(stateOf(passed.run, "a").gates.review).toMatchObject({ failures: 2, failuresEver: 2 });
+    const failed = runScript(
+      disputed().run,
+      ruling(() => false, world({ gates: { review: ["fail"] } })),
+    );
+    expect(failed.lines).toEqual(["adjudicate by adjudicator", "judge review", "ask: budget"]);
+    expect(stateOf(failed.run, "a").gates.review).toMatchObject({ failures: 3, failuresEver: 3 });
+    expect(stateOf(failed.run, "a").gates.review!.rounds).toHaveLength(3);
+  });
+
+  it("of two, the one that stands does not keep the other from being looked at", () => {
+    const run = exhausted();
+    const [first, second] = stateOf(run, "a").gates.review!.last!.blocking;
+    const both = told(run, "a", answer("dispute", { findings: [first!, second!] }));
+    const ran = runScript(
+      both,
+      ruling((finding) => finding === first, world({ gates: { review: ["fail"] } })),
+    );
+    expect(ran.lines).toEqual([
+      "adjudicate by adjudicator",
+      "adjudicate by adjudicator",
+      "judge review",
+      "ask: budget",
+    ]);
+    expect(stateOf(ran.run, "a").gates.review!.failures).toBe(3);
+  });
+
+  it.each([
+    ["a stall", { ...POLICY, stall: { ...POLICY.stall, sameFailure: 2 } }, { review: [SAME, SAME] }, "stall"],
+    ["an approval", { ...POLICY, autonomy: "conservative" }, { review: ["fail" as const] }, "approval"],
+    ["an audit's budget", POLICY, { audit: ["fail" as const, "fail" as const, "fail" as const] }, "budget"],
+  ])("can be the answer to %s, which comes again when it stands", (_what, policy, gates, reason) => {
+    const run = stopped(gates, policy);
+    expect(reasonFor(run, "a")).toBe(reason);
+    expect(verbs(run)).toContain("dispute");
+    const { gate } = stateOf(run, "a").escalation!;
+    const finding = stateOf(run, "a").gates[gate!]!.last!.blocking[0]!;
+    const ran = runScript(
+      told(run, "a", answer("dispute", { findings: [finding] })),
+      ruling(() => true),
+    );
+    expect(ran.lines).toEqual(["adjudicate by adjudicator", `ask: ${reason}`]);
+    const charges = ({ gates: of }: ReturnType<typeof stateOf>) => [of[gate!]!.failures, of[gate!]!.rounds.length];
+    expect(charges(stateOf(ran.run, "a"))).toEqual(charges(stateOf(run, "a")));
+  });
+
+  it("can be the answer to a rework that changed nothing; what did not change is still counted", () => {
+    let turns = 0;
+    const idle: Script = (command, state, run) =>
+      command.type === "start-attempt" && ++turns > 1
+        ? [
+            attemptStart(command),
+            attemptEnd(command.attempt, { type: "ready" }, state!.tree!, { changed: [], productChanged: false }),
+          ]
+        : command.type === "start-gate" && command.gate === "review"
+          ? world({ gates: { review: [SAME] } })(command, state, run)
+          : null;
+    const run = runScript(begin(POLICY, story("a")), idle).run;
+    expect(stateOf(run, "a").escalation!.reason).toMatchObject({ type: "stall", stall: "no-change" });
+    const ran = runScript(
+      told(run, "a", answer("dispute", { findings: [firstOf(run)], gate: "review" })),
+      ruling(() => true, idle),
+    );
+    expect(ran.lines).toEqual(["adjudicate by adjudicator", "ask: stall"]);
+  });
+
+  it("is no answer where a command printed what failed", () => {
+    for (const gate of ["checks", "mutation"] as const) {
+      const run = stopped({ [gate]: ["fail", "fail", "fail"] }, gate === "checks" ? POLICY : presetPolicy("factory"));
+      expect(verbs(run)).not.toContain("dispute");
+    }
+    const seen = { result: "fail", more: { findings: [VERIFIED], blocking: [VERIFIED.id] } } as const;
+    const audited = stopped({ audit: [seen, seen, seen] });
+    expect(stateOf(audited, "a").escalation?.gate).toBe("audit");
+    expect(verbs(audited)).not.toContain("dispute");
+  });
+
+  it("by an agent, and upheld, is a person's to decide, with what was said on both sides", () => {
+    const upheld = runScript(
+      byAgent(),
+      ruling(() => true),
+    );
+    expect(upheld.lines).toEqual(["adjudicate by adjudicator", "ask: dispute"]);
+    const { escalation } = stateOf(upheld.run, "a");
+    expect(escalation?.reason).toMatchObject({
       type: "dispute",
       finding: disputed().first,
-      detail: "Ada disputes it: the caller checks — it stands, says adjudicator: read",
+      detail: "developer disputes it: see the caller — it stands, says adjudicator: read",
     });
-    expect(stateOf(ran.run, "a").spent.costUsd).toBeCloseTo(0.1);
-  });
+    expect(escalation?.assessment).not.toContain("the disputed finding");
 
-  it("upheld, and the person sends it back: the dispute is over", () => {
-    const ran = runScript(told(adjudged(true).run, "a", answer("send-back")));
-    expect(ran.lines[0]).toBe("send back from review to implement");
-    expect(stateOf(ran.run, "a").ending?.how).toBe("accepted");
-  });
+    const back = runScript(told(upheld.run, "a", answer("send-back")));
+    expect(back.lines[0]).toBe("send back from review to implement");
+    expect(stateOf(back.run, "a").ending?.how).toBe("accepted");
 
-  it("upheld, and the person waives it: the dispute is over, and the others still block", () => {
-    const waived = told(adjudged(true).run, "a", answer("waive", { findings: [disputed().first] }));
+    const waived = told(upheld.run, "a", answer("waive", { findings: [disputed().first] }));
     expect(stateOf(waived, "a").disputes).toEqual([]);
     expect(runScript(waived).lines[0]).toBe("ask: budget");
   });
@@ -178,19 +318,22 @@ describe("a disputed finding", () => {
   it("is disputed once, however often that is said", () => {
     const { run, first } = disputed();
     expect(
-      stateOf(told(run, "a", answer("dispute", { findings: [first], gate: "review" })), "a").disputes,
+      stateOf(told(run, "a", answer("dispute", { findings: [first, first], gate: "review" })), "a").disputes,
     ).toHaveLength(1);
     expect(stateOf(told(run, "a", answer("dispute", { gate: "review" })), "a").disputes).toHaveLength(1);
   });
 
-  it("may be disputed by the agent; a word on a finding nobody disputes costs and does nothing", () => {
-    const run = told(exhausted(), "a", {
+  const byAgent = () =>
+    told(told(exhausted(), "a", answer("dispute")), "a", {
       type: "finding.disputed",
       gate: "review",
       finding: disputed().first,
       by: "developer",
       rationale: "see the caller",
     });
+
+  it("may be disputed by the agent; a word on a finding nobody disputes costs and does nothing", () => {
+    const run = byAgent();
     expect(stateOf(run, "a").disputes).toMatchObject([{ by: "developer", standing: "open" }]);
     const other = told(run, "a", {
       type: "finding.adjudicated",

@@ -1,6 +1,8 @@
 import { afterEach, describe, expect, it } from "vitest";
-import type { InboxDocument } from "../../src/views/dashboard.ts";
-import { stateOf } from "../seeds/scripted-run.ts";
+import type { InboxDocument, StoryPageDocument } from "../../src/views/dashboard.ts";
+import { workedOn } from "../cli/finished-run.ts";
+import { stateOf, world as scripted } from "../seeds/scripted-run.ts";
+import { story } from "../simulation/world.ts";
 import { serving, stuck, LOGIN, type Served } from "./served.ts";
 
 const open: (() => Promise<void>)[] = [];
@@ -41,6 +43,27 @@ describe("an answer in the dashboard", () => {
     expect((await server.ask("/api/undo", undo)).status).toBe(200);
     expect(stateOf(server.host.state(), "login").escalation?.id).toBe("esc-login-1");
     expect((await server.ask("/api/undo", undo)).json()).toMatchObject({ error: expect.stringContaining("too late") });
+  });
+
+  it("can have a reviewer's finding looked at once; what was looked at is no longer offered", async () => {
+    const TWO = { result: "fail", blocking: 2 } as const;
+    const script = scripted({ gates: { review: ["fail", "fail", TWO] } });
+    const server = await serving(await workedOn([story("login")], script, ["preset=critic-audit"]));
+    open.push(server.close);
+    const item = async () => (await server.ask("/api/inbox")).json<InboxDocument>().items[0];
+    const question = await item();
+    const ids = question!.findings.map(({ id }) => id);
+    expect(question!.reason).toContain("review");
+    expect(question!.answers.map(({ verb }) => verb)).toContain("dispute");
+    expect(question!.disputable.map(({ finding }) => finding)).toEqual(ids);
+    const dispute = (finding: string) =>
+      server.answer({ about: "login", verb: "dispute", message: "no", findings: [finding] });
+    expect(await dispute(ids[0]!)).toMatchObject({ status: 200 });
+    const page = async () => (await server.ask("/api/stories/login")).json<StoryPageDocument>();
+    expect(await page()).toMatchObject({ escalation: null, disputable: [ids[1]] });
+    const refused = await dispute(ids[0]!);
+    expect(refused.status).not.toBe(200);
+    expect(refused.json()).toMatchObject({ error: expect.stringContaining("is disputed already") });
   });
 
   it("says what is wrong with it, and writes nothing", async () => {

@@ -50,6 +50,13 @@ export function witnessed(witness: Witness, before: StoryState, after: StoryStat
     const to = last.ciClass === "test" || last.ciClass === "build" ? tests : event.gate;
     charged[to] = charged[to]! - 1;
   }
+  // The same work is judged again without the finding that fell: it is charged once for it, by that judgement.
+  const fell =
+    event.type === "finding.adjudicated" && !event.upheld
+      ? before.disputes.find(({ finding, gate }) => finding === event.finding && gate === before.failing?.gate)
+      : undefined;
+  const isForgiven = before.failing?.blame?.verdict === "flaky" || before.failing?.blame?.verdict === "pre-existing";
+  if (fell !== undefined && !isForgiven) charged[fell.gate] = charged[fell.gate]! - 1;
   const isApproval = before.escalation?.reason.type === "approval" && before.escalation.reason.of !== "rework";
   if (event.type === "person.answered" && event.answer.verb === "resolve" && !isApproval) forget(["src/a.ts"]);
   if (before.phase !== after.phase) forget(["src/a.ts"]);

@@ -40,7 +40,7 @@ function storyKey(state: StoryState): unknown {
     state.requested?.phase ?? null,
     state.wait?.type ?? null,
     escalation === null ? null : [escalation.reason, escalation.gate],
-    state.disputes.map((dispute) => [dispute.finding, dispute.standing]),
+    state.disputes.map((dispute) => [dispute.finding, dispute.standing, dispute.isAnswer ?? false]),
     state.waivers.map((waiver) => [
       waiver.gate,
       waiver.findings,
@@ -96,5 +96,6 @@ function gateKey(gate: GateState, state: StoryState, name: string): unknown {
     gate.lintFixed,
     gate.rounds.map((round) => [round.tree === state.tree, round.failure, round.blocking, round.failingTests]),
     gate.overturned,
+    gate.upheld.map(({ finding }) => finding),
   ];
 }

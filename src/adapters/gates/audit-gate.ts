@@ -1,3 +1,4 @@
+import { VERIFICATION } from "../../domain/dispute.ts";
 import { RemandError } from "../../domain/error.ts";
 import { identified, type Finding } from "../../domain/finding.ts";
 import type { CriterionResult, Judgement } from "../../domain/gate.ts";
@@ -173,7 +174,7 @@ function verification(checks: Judgement | null, isSilent: boolean): Verdict[] {
   const { result, findings, blocking, summary } = checks;
   return [
     {
-      stage: "verification",
+      stage: VERIFICATION,
       reviewer: roleName("engine"),
       result,
       findings: result === "pass" ? [] : findings.filter(({ id }) => blocking.includes(id)),

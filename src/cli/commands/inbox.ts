@@ -44,10 +44,23 @@ function itemText(world: World, item: InboxItem): string {
     `  why        ${shortLine(item.assessment, 300)}`,
     `  advice     ${shortLine(item.recommendation, 300)}`,
     `  question   ${shortLine(item.question, 300)}`,
-    ...item.answers.map(
-      ({ verb, does, cost }) => `  ${answerLine(item.id, verb)}\n      ${paint.dim(`${does}. Costs: ${cost}.`)}`,
-    ),
+    ...item.answers.flatMap(({ verb, does, cost }) => [
+      `  ${answerLine(item.id, verb)}`,
+      `      ${paint.dim(`${does}. Costs: ${cost}.`)}`,
+      ...(verb === "dispute" ? disputableLines(item) : []),
+    ]),
     ...(item.story === null ? [] : [`  remand show ${item.story} tells the whole of it`]),
   ];
   return `${lines.join("\n")}\n`;
 }
+
+/** A finding is disputed by its id, which stands nowhere else in a question. */
+function disputableLines({ disputable }: InboxItem): string[] {
+  const shown = disputable
+    .slice(0, MOST_FINDINGS)
+    .map(({ finding, text }) => `      --finding ${finding}  ${shortLine(text, 100)}`);
+  const more = disputable.length - shown.length;
+  return more === 0 ? shown : [...shown, `      and ${more} more`];
+}
+
+const MOST_FINDINGS = 5;

@@ -92,6 +92,7 @@ function Question({ item, onAnswered }: { readonly item: InboxEntry; onAnswered(
         about={item.id}
         options={item.answers}
         findings={findings}
+        disputable={item.disputable.map(({ finding }) => finding)}
         phases={[]}
         {...budget}
         onAnswered={onAnswered}

@@ -127,6 +127,7 @@ function Act({ story, onAnswered }: { readonly story: StoryPageDocument; onAnswe
           about={story.story.id}
           options={unaskedOptions(story)}
           findings={story.findings.filter(({ standing }) => standing !== "resolved")}
+          disputable={story.disputable}
           phases={story.phases}
           onAnswered={onAnswered}
         />

@@ -13,6 +13,8 @@ export interface AnswerFormProps {
   readonly about: string;
   readonly options: readonly EscalationOption[];
   readonly findings: readonly Finding[];
+  /** Those of them that somebody independent can still be asked about. */
+  readonly disputable: readonly string[];
   readonly phases: readonly string[];
   /** The budget that is asked about, where one is. */
   readonly budget?: string;
@@ -21,7 +23,7 @@ export interface AnswerFormProps {
 
 /** The answers that make sense, each with what it will do and what it costs, before anything is sent. */
 export function AnswerForm(props: AnswerFormProps) {
-  const { about, options, findings, phases, onAnswered } = props;
+  const { about, options, findings, disputable, phases, onAnswered } = props;
   const name = useId();
   const [verb, setVerb] = useState<AnswerVerb | null>(null);
   const [message, setMessage] = useState("");
@@ -52,7 +54,10 @@ export function AnswerForm(props: AnswerFormProps) {
       <Choices name={name} options={options} verb={verb} onPick={pick} />
       {verb !== null && (
         <div class="answer-more">
-          {(verb === "waive" || verb === "dispute") && <FindingField findings={findings} onMore={setMore} />}
+          {verb === "waive" && <FindingField key={verb} findings={findings} onMore={setMore} />}
+          {verb === "dispute" && (
+            <FindingField key={verb} findings={findings.filter(({ id }) => disputable.includes(id))} onMore={setMore} />
+          )}
           {verb === "send-back" && phases.length > 1 && <PhaseField phases={phases} onMore={setMore} />}
           {verb === "raise-budget" && <BudgetField budget={props.budget} onMore={setMore} />}
           <label>

@@ -2,22 +2,19 @@ import type { EscalationOption } from "../../../src/domain/escalation.ts";
 import type { StoryPageDocument } from "../../../src/views/dashboard.ts";
 
 /** What a person may say about a story that asks nothing, and what each word does. */
-export function unaskedOptions({ findings, card }: StoryPageDocument): readonly EscalationOption[] {
+export function unaskedOptions({ findings, disputable, card }: StoryPageDocument): readonly EscalationOption[] {
   const hasFindings = findings.some(({ standing }) => standing !== "resolved");
-  const about: EscalationOption[] = hasFindings
-    ? [
-        {
-          verb: "waive",
-          does: "Lets findings through in your name, with your reason; they are shown as waived, never as passed",
-          cost: "no attempt",
-        },
-        {
-          verb: "dispute",
-          does: "Has an independent reviewer look at a finding once; if it stands, you decide",
-          cost: "one question to a reviewer",
-        },
-      ]
-    : [];
+  const waive: EscalationOption = {
+    verb: "waive",
+    does: "Lets findings through in your name, with your reason; they are shown as waived, never as passed",
+    cost: "no attempt",
+  };
+  const dispute: EscalationOption = {
+    verb: "dispute",
+    does: "Has an independent reviewer look at a finding once; if it stands, you decide",
+    cost: "one question to a reviewer",
+  };
+  const about = [...(hasFindings ? [waive] : []), ...(disputable.length > 0 ? [dispute] : [])];
   return [
     { verb: "send-back", does: "Sends the work back with your words in its brief", cost: "one attempt" },
     ...about,

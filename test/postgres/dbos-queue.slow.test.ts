@@ -1,13 +1,12 @@
 /** The fleet's queue on DBOS, and what the library does unless one takes care (its traps are numbered as they were found). */
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { createDbosQueue, type DbosQueueOptions } from "../../src/adapters/queue/dbos-queue.ts";
-import type { FleetQueue } from "../../src/ports/fleet-queue.ts";
+import { createDbosQueue, type DbosQueue, type DbosQueueOptions } from "../../src/adapters/queue/dbos-queue.ts";
 import { startPostgres, type PostgresServer } from "./server.ts";
 
 let server: PostgresServer;
 let url: string;
-let queue: FleetQueue;
+let queue: DbosQueue;
 
 beforeAll(async () => void (server = await startPostgres()), 60_000);
 afterAll(() => server.stop());
@@ -121,6 +120,37 @@ describe("the fleet's queue", () => {
     await queue.enqueue([{ id: "a:1", lane: "engine" }]);
     await until(async () => (await queue.over(["a:1"])).length === 1);
     expect(await rows("application_version")).toEqual([{ application_version: "remand-1" }]);
+  });
+
+  test(
+    "a job begins when it comes, also one that another worker has given out, however seldom lanes are asked",
+    { timeout: 60_000 },
+    async () => {
+      const ran: string[] = [];
+      await started(async (id) => void ran.push(id), { pollMs: 20_000 });
+      const soon = { timeout: 10_000 };
+      await queue.enqueue([{ id: "a:1", lane: "checks" }]);
+      await expect.poll(() => ran, soon).toEqual(["a:1"]);
+      await until(async () => (await queue.over(["a:1"])).length === 1);
+      // As another worker does it.
+      await server.sql("UPDATE remand_queue.workflow_status SET status = 'ENQUEUED'", url);
+      await server.sql("SELECT pg_notify('remand_remand_jobs', 'developers,checks')", url);
+      await expect.poll(() => ran, soon).toEqual(["a:1", "a:1"]);
+    },
+  );
+
+  test("limits can be changed while it works; a worker's own stay its own", { timeout: 60_000 }, async () => {
+    const jobs = held();
+    await started(jobs.work, { limits: { developers: 1 }, ownLimits: { developers: 2 } });
+    await queue.enqueue(["a:1", "b:1", "c:1", "d:1"].map((id) => ({ id, lane: "developers" as const })));
+    await until(() => jobs.running.size === 1);
+    await queue.limit({ developers: 3 });
+    await until(() => jobs.running.size === 2);
+    await sleep(300);
+    expect(jobs.running.size).toBe(2);
+    // What is written in the library's table would hold for every worker.
+    const row = "SELECT concurrency, worker_concurrency FROM remand_queue.queues WHERE name = 'remand-developers'";
+    expect(await server.sql(row, url)).toEqual([{ concurrency: 3, worker_concurrency: null }]);
   });
 
   test("a job that throws is over, and its worker says why", { timeout: 60_000 }, async () => {

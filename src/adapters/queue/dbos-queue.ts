@@ -2,7 +2,9 @@ import type { DBOS } from "@dbos-inc/dbos-sdk";
 import type { Pool } from "pg";
 import { RemandError } from "../../domain/error.ts";
 import { LANES, type Lane } from "../../domain/lane.ts";
-import type { FleetQueue, InHand } from "../../ports/fleet-queue.ts";
+import type { FleetQueue, InHand, Ticket } from "../../ports/fleet-queue.ts";
+import { createDbosLanes, queueOf, type DbosLanes, type Limits } from "./dbos-lanes.ts";
+import { openJobBell, type JobBell } from "./job-bell.ts";
 
 export interface DbosQueueOptions {
   /** The database, for its driver. */
@@ -11,15 +13,20 @@ export interface DbosQueueOptions {
   readonly schema: string;
   /** This process and no other: what it has in hand when it dies is found by this. */
   readonly worker: string;
-  /** How many of a lane run at once, over all workers; a lane that is not named has no limit. */
-  readonly limits: Readonly<Partial<Record<Lane, number>>>;
+  /** How many of a lane run at once, over all workers. */
+  readonly limits: Limits;
   /** The same for this worker alone. */
-  readonly ownLimits?: Readonly<Partial<Record<Lane, number>>>;
-  /** How often each lane is asked for a job. */
+  readonly ownLimits?: Limits;
+  /** How often a lane is asked for a job while something happens there. */
   readonly pollMs?: number;
   /** How long jobs that were told to end get for it. */
   readonly endingMs?: number;
   onTrouble?(text: string): void;
+}
+
+export interface DbosQueue extends FleetQueue {
+  /** From now on so many of each lane run at once. What runs goes on. */
+  limit(limits: Limits): Promise<void>;
 }
 
 type Dbos = typeof DBOS;
@@ -36,18 +43,23 @@ const ENDING_MS = 30_000;
  * The fleet's queue on DBOS: a job is a workflow without steps, because what it did is in the journal. The library has
  * one instance in a process, so there is one such queue in it.
  */
-export async function createDbosQueue(options: DbosQueueOptions): Promise<FleetQueue> {
+export async function createDbosQueue(options: DbosQueueOptions): Promise<DbosQueue> {
   const dbos = await loadDbos();
   const connections = await poolFor(options.url);
   const ending = new AbortController();
+  const lanes = createDbosLanes(dbos, options.pollMs ?? POLL_MS, options.ownLimits ?? {});
+  let bell: JobBell | null = null;
   let perform: (id: string, signal: AbortSignal) => Promise<void> = async () => undefined;
   // What a job throws is its worker's trouble. The job is over all the same: what is left to do, the journal says.
   const workflow = dbos.registerWorkflow(
-    async (id: string): Promise<void> => {
+    async (id: string, lane?: Lane): Promise<void> => {
       try {
         await perform(id, ending.signal);
       } catch (error) {
         options.onTrouble?.(`${id}: ${error instanceof Error ? error.message : String(error)}`);
+      } finally {
+        // The hand is free when the library has noted it; whoever waits for one is then asked for.
+        setTimeout(() => lanes.wake(lane === undefined ? LANES : [lane]), NOTED_MS).unref();
       }
     },
     { name: "job", maxRecoveryAttempts: MOST_RECOVERIES },
@@ -61,20 +73,29 @@ export async function createDbosQueue(options: DbosQueueOptions): Promise<FleetQ
     } finally {
       clearTimeout(timer);
       ending.abort();
+      lanes.release();
+      await bell?.close();
       await connections.end();
     }
+  };
+  const tell = async (named: readonly Lane[]): Promise<void> => {
+    lanes.wake(named);
+    // It is a hint. That the server cannot be reached is told by whoever does something with it.
+    if (named.length > 0) await bell?.ring(named).catch(() => undefined);
   };
   return {
     start: async (work) => {
       perform = work;
-      await launch(dbos, options, connections);
+      await launch(dbos, options, connections, lanes);
+      bell = openJobBell(connections, options.schema, lanes.wake);
     },
-    enqueue: async (tickets) => {
-      const one = ({ id, lane }: (typeof tickets)[number]) =>
-        dbos.startWorkflow(workflow, { workflowID: id, queueName: queueOf(lane) })(id);
-      await Promise.all(tickets.map(one));
-    },
+    ...handingOut(
+      dbos,
+      (id, lane) => dbos.startWorkflow(workflow, { workflowID: id, queueName: queueOf(lane) })(id, lane),
+      tell,
+    ),
     ...booksOf(dbos),
+    limit: lanes.limit,
     stop: (patienceMs) => {
       if (patienceMs === 0) ending.abort();
       return (stopping ??= stopped(patienceMs));
@@ -82,7 +103,8 @@ export async function createDbosQueue(options: DbosQueueOptions): Promise<FleetQ
   };
 }
 
-const queueOf = (lane: Lane): string => `remand-${lane}`;
+/** The library notes the end of a job with one commit. */
+const NOTED_MS = 30;
 const laneOf = (queue: string | undefined): Lane | undefined => LANES.find((lane) => queueOf(lane) === queue);
 
 /**
@@ -106,8 +128,13 @@ async function poolFor(url: string): Promise<Pool> {
 const CONNECTIONS = 10;
 const LONGEST_QUERY_MS = 15_000;
 
-async function launch(dbos: Dbos, options: DbosQueueOptions, systemDatabasePool: Pool): Promise<void> {
-  const { url, schema, worker, limits, ownLimits = {}, pollMs = POLL_MS, onTrouble } = options;
+async function launch(
+  dbos: Dbos,
+  options: DbosQueueOptions,
+  systemDatabasePool: Pool,
+  lanes: DbosLanes,
+): Promise<void> {
+  const { url, schema, worker, limits, onTrouble } = options;
   const quiet = (): void => undefined;
   const aloud = (entry: unknown): void => onTrouble?.(entry instanceof Error ? entry.message : String(entry));
   dbos.setConfig({
@@ -119,22 +146,20 @@ async function launch(dbos: Dbos, options: DbosQueueOptions, systemDatabasePool:
     executorID: worker,
     listenQueues: LANES.map(queueOf),
     maxConcurrentQueueDispatches: LANES.length,
+    // For messages, events and streams of workflows. Ours have none, and it would wake a hundred times a second.
+    useListenNotify: false,
+    // Nor are there any that begin at set times.
+    schedulerPollingIntervalMs: NEVER_MS,
     logger: { info: quiet, debug: quiet, warn: quiet, error: aloud },
   });
   // Its pool asks a connection for something while that is still busy, which the driver reports at every start.
   if (process.noDeprecation !== true) process.noDeprecation = true;
+  await lanes.take();
   await launched(dbos);
-  for (const lane of LANES) {
-    const all = limits[lane];
-    const own = ownLimits[lane] ?? all;
-    await dbos.registerQueue(queueOf(lane), {
-      ...(all === undefined || !Number.isFinite(all) ? {} : { globalConcurrency: all }),
-      ...(own === undefined || !Number.isFinite(own) ? {} : { workerConcurrency: own }),
-      minPollingIntervalMs: pollMs,
-      onConflict: "always_update",
-    });
-  }
+  await lanes.limit(limits);
 }
+
+const NEVER_MS = 86_400_000;
 
 /** A server that goes away in the middle of it leaves the library waiting for ever. */
 async function launched(dbos: Dbos): Promise<void> {
@@ -157,7 +182,30 @@ async function launched(dbos: Dbos): Promise<void> {
 
 const LONGEST_LAUNCH_MS = 20_000;
 
-function booksOf(dbos: Dbos): Pick<FleetQueue, "over" | "forget" | "inHand" | "giveBack"> {
+function handingOut(
+  dbos: Dbos,
+  begin: (id: string, lane: Lane) => Promise<unknown>,
+  tell: (lanes: readonly Lane[]) => Promise<void>,
+): Pick<FleetQueue, "enqueue" | "giveBack"> {
+  const lanesOf = (tickets: readonly Ticket[]): readonly Lane[] =>
+    LANES.filter((lane) => tickets.some((ticket) => ticket.lane === lane));
+  return {
+    enqueue: async (tickets) => {
+      await Promise.all(tickets.map(({ id, lane }) => begin(id, lane)));
+      await tell(lanesOf(tickets));
+    },
+    giveBack: async (jobs) => {
+      // Lane by lane, and always with its name: without it they would go to a queue that has no limits.
+      for (const lane of lanesOf(jobs)) {
+        const ids = jobs.filter((job) => job.lane === lane).map(({ id }) => id);
+        await dbos.resumeWorkflows(ids, { queueName: queueOf(lane) });
+      }
+      await tell(lanesOf(jobs));
+    },
+  };
+}
+
+function booksOf(dbos: Dbos): Pick<FleetQueue, "over" | "forget" | "inHand"> {
   const bare = { loadInput: false, loadOutput: false };
   return {
     over: async (ids) => {
@@ -178,13 +226,6 @@ function booksOf(dbos: Dbos): Pick<FleetQueue, "over" | "forget" | "inHand" | "g
         const lane = laneOf(queueName);
         return lane === undefined || holder === undefined ? [] : [{ id, lane, holder }];
       });
-    },
-    giveBack: async (jobs) => {
-      // Lane by lane, and always with its name: without it they would go to a queue that has no limits.
-      for (const lane of LANES) {
-        const ids = jobs.filter((job) => job.lane === lane).map(({ id }) => id);
-        if (ids.length > 0) await dbos.resumeWorkflows(ids, { queueName: queueOf(lane) });
-      }
     },
   };
 }

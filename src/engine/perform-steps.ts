@@ -17,9 +17,9 @@ import type { EngineWorld } from "./world.ts";
 /** Makes the story's place and looks at what is red before anything is changed. */
 export async function startStory({ command, ledger, world, signal }: PerformingOf<"start-story">): Promise<void> {
   if (!(await ledger.append(command.story, [{ type: "story.started", by: "engine" }]))) return;
-  const place = await world.workspace.prepare(command.story);
-  const { tree, commit } = place;
   const state = ledger.story(command.story);
+  const place = await world.workspace.prepare(command.story, state.story.dependsOn);
+  const { tree, commit } = place;
   const preExisting: string[] = [];
   const planned = new Set(state.policy!.phases.flatMap((plan) => plan.gates));
   for (const [name, gate] of world.gates) {

@@ -3,8 +3,11 @@ import type { Phase } from "../domain/phase.ts";
 
 /** Where a story's code is, and its history. Remand commits; what changed is asked of git and of nobody else. */
 export interface Workspace {
-  /** Makes the story's place, or finds it again, with its dependencies in it. Safe to repeat after a crash. */
-  prepare(story: StoryId): Promise<Place>;
+  /**
+   * Makes the story's place, or finds it again, with its dependencies in it. Safe to repeat after a crash. A place that
+   * is new begins with the work of the stories it comes after, where that is not in what everything starts from.
+   */
+  prepare(story: StoryId, after?: readonly StoryId[]): Promise<Place>;
   /** Commits everything that is there now as one attempt. Safe to repeat: with nothing new it finds the commit again. */
   keep(story: StoryId, note: KeepNote): Promise<Kept>;
   /**

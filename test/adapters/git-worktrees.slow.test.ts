@@ -98,6 +98,68 @@ describe("a worktree", () => {
     expect((await refusal(make({ base: "nowhere" }).prepare(storyId("S-2")))).message).toContain("no commit nowhere");
   });
 
+  describe("of a story that comes after others", () => {
+    const other = storyId("S-0");
+    const third = storyId("S-3");
+
+    /** A story's work, done and kept. */
+    async function work(story: typeof STORY, path: string, text: string): Promise<string> {
+      write((await workspace.prepare(story)).path, path, text);
+      return (await workspace.keep(story, note(1))).commit;
+    }
+
+    test("begins with their work, and is compared with it", async () => {
+      const commit = await work(other, "src/twice.ts", "twice\n");
+      const { path, base } = await workspace.prepare(STORY, [other]);
+      expect(readFileSync(join(path, "src/twice.ts"), "utf8")).toBe("twice\n");
+      expect(base).toBe(commit);
+      write(path, "mine.ts", "mine\n");
+      const kept = await workspace.keep(STORY, note(1));
+      expect(await workspace.changed(STORY, base, kept.commit)).toEqual(["mine.ts"]);
+      expect(notices).toEqual(["S-1 begins with the work of S-0, which is not merged yet"]);
+    });
+
+    test("begins with all of it, where several did it side by side and the checkout has gone on", async () => {
+      await work(other, "src/twice.ts", "twice\n");
+      await work(third, "src/thrice.ts", "thrice\n");
+      write(repository.root, "later.ts", "later\n");
+      repository.git("add", ".");
+      repository.git("commit", "--quiet", "-m", "later");
+      const { path, base } = await workspace.prepare(STORY, [other, third]);
+      expect(filesIn(path)).toMatchObject({
+        "later.ts": expect.any(String),
+        "src/thrice.ts": expect.any(String),
+        "src/twice.ts": expect.any(String),
+      });
+      await workspace.dispose(STORY);
+      expect((await make().prepare(STORY, [other, third])).base).toBe(base);
+    });
+
+    test("begins where all stories do, once their work is merged, also as one commit, or is gone", async () => {
+      const commit = await work(other, "src/twice.ts", "twice\n");
+      await work(third, "src/thrice.ts", "thrice\n");
+      repository.git("merge", "--quiet", "--no-ff", "--no-edit", "remand/S-0");
+      repository.git("merge", "--quiet", "--squash", "remand/S-3");
+      repository.git("commit", "--quiet", "-m", "thrice");
+      const head = repository.git("rev-parse", "HEAD").trim();
+      expect((await workspace.prepare(STORY, [other, third, storyId("never-ran")])).base).toBe(head);
+      expect(head).not.toBe(commit);
+      expect(notices).toEqual([]);
+    });
+
+    test("does not begin where their work contradicts what it starts from, and says what to do", async () => {
+      await work(other, "src/a.ts", "two\n");
+      write(repository.root, "src/a.ts", "three\n");
+      repository.git("commit", "--quiet", "--all", "-m", "three");
+      const { message, hint } = await refusal(workspace.prepare(STORY, [other]));
+      expect(message).toBe("S-1 builds on S-0, whose branch remand/S-0 contradicts what S-1 starts from, in src/a.ts");
+      expect(hint).toContain("git branch -D remand/S-0");
+      repository.git("worktree", "remove", "--force", ".remand/worktrees/S-0");
+      repository.git("branch", "--quiet", "-D", "remand/S-0");
+      expect(readFileSync(join((await workspace.prepare(STORY, [other])).path, "src/a.ts"), "utf8")).toBe("three\n");
+    });
+  });
+
   test("keeps its beginning when the checkout goes on", async () => {
     const { base } = await workspace.prepare(STORY);
     repository.git("commit", "--quiet", "--allow-empty", "-m", "later");

@@ -91,7 +91,7 @@ function conflictsNoted(trailers: ReadonlyMap<string, string>): readonly string[
 }
 
 /** What git makes of both, without touching a file: the tree, with marks where they contradict each other. */
-async function together(
+export async function together(
   git: Git,
   ours: string,
   theirs: string,

@@ -1,8 +1,10 @@
 import { join } from "node:path";
 import { RemandError } from "../../domain/error.ts";
+import type { StoryId } from "../../domain/ids.ts";
 import { installDependencies, type DependencyOptions } from "./dependencies.ts";
 import { commitOf, line, type Repository } from "./repository.ts";
 import { updateRefs } from "./refs.ts";
+import { startCommit, withWorkOf } from "./start-commit.ts";
 import { fillSubmodules } from "./submodules.ts";
 import { addWorktree, markReady } from "./worktree-place.ts";
 import { standingOf, type Site } from "./worktree-site.ts";
@@ -19,9 +21,14 @@ export interface MakeOptions {
 }
 
 /** Makes a story's worktree: branch, files, submodules, dependencies, and last the mark that says it is all there. */
-export async function makeWorktree(repository: Repository, site: Site, options: MakeOptions): Promise<void> {
+export async function makeWorktree(
+  repository: Repository,
+  site: Site,
+  options: MakeOptions,
+  after: readonly StoryId[],
+): Promise<void> {
   const { git, top } = repository;
-  await ensureBranch(repository, site, options);
+  await ensureBranch(repository, site, options, after);
   const gitDir = await options.alone(() => addWorktree(git, site.path, site.branch));
   const missing = await fillSubmodules(git, top, site.path);
   if (missing.length > 0) {
@@ -36,13 +43,21 @@ export async function makeWorktree(repository: Repository, site: Site, options: 
   await markReady(gitDir);
 }
 
-async function ensureBranch(repository: Repository, site: Site, options: MakeOptions): Promise<void> {
+async function ensureBranch(
+  repository: Repository,
+  site: Site,
+  options: MakeOptions,
+  after: readonly StoryId[],
+): Promise<void> {
   const { git } = repository;
   const { branch, base } = await standingOf(git, site);
   const start = await startCommit(git, options.base);
   if (branch === undefined) {
     await noticeDirt(repository, start, options);
-    await createBranch(git, site, start);
+    const beginning = await withWorkOf(git, site, start, after);
+    if (beginning.with.length > 0)
+      options.onNotice(`${site.story} begins with the work of ${beginning.with.join(", ")}, which is not merged yet`);
+    await createBranch(git, site, beginning.commit);
     return;
   }
   const startedFrom = base?.commit ?? line((await git.ask(["merge-base", branch.commit, start])).stdout);
@@ -57,23 +72,6 @@ async function ensureBranch(repository: Repository, site: Site, options: MakeOpt
     { ref: site.refs.base, to: startedFrom },
     { ref: site.refs.kept, to: branch.commit },
   ]);
-}
-
-async function startCommit(git: Repository["git"], name: string): Promise<string> {
-  const commit = await commitOf(git, name);
-  if (commit !== null) return commit;
-  if (name !== "HEAD") {
-    throw new RemandError(
-      "workspace-broken",
-      `there is no commit ${name} to start from`,
-      "Name a branch or a commit that exists.",
-    );
-  }
-  throw new RemandError(
-    "no-commits",
-    "the repository has no commits yet, so there is nothing to start a worktree from",
-    'Make one first: git add --all && git commit -m "start"',
-  );
 }
 
 async function createBranch(git: Repository["git"], site: Site, start: string): Promise<void> {

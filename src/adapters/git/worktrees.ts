@@ -105,10 +105,10 @@ export function createWorktrees(options: WorktreeOptions, sharing?: Sharing): Wo
   }
 
   return {
-    prepare: (story) =>
+    prepare: (story, after = []) =>
       at(story, async (repository, site) => {
         repository.notices.forEach(onNotice);
-        return prepare(repository, site, making);
+        return prepare(repository, site, making, after);
       }),
     keep: (story, note) => at(story, (repository, site) => keep(repository, site, note)),
     look: (story) => at(story, look),
@@ -142,11 +142,16 @@ function dependenciesOf(options: WorktreeOptions): MakeOptions["dependencies"] {
   };
 }
 
-async function prepare(repository: Repository, site: Site, making: MakeOptions): Promise<Place> {
+async function prepare(
+  repository: Repository,
+  site: Site,
+  making: MakeOptions,
+  after: readonly StoryId[],
+): Promise<Place> {
   const { state, movedTo } = await clearPlace(repository.git, site.path);
   if (movedTo !== null)
     making.onNotice(`${site.path} was not a worktree of this repository any more; it is now ${movedTo}`);
-  if (state.is !== "ready") await makeWorktree(repository, site, making);
+  if (state.is !== "ready") await makeWorktree(repository, site, making, after);
   const { tree, standing } = await see(repository, site);
   const { commit } = newest(site, standing);
   return {

@@ -1,0 +1,75 @@
+import { RemandError } from "../../domain/error.ts";
+import type { StoryId } from "../../domain/ids.ts";
+import type { Git } from "./git.ts";
+import { together } from "./integration.ts";
+import { commitTree, TRAILERS } from "./refs.ts";
+import { commitOf, line } from "./repository.ts";
+import { siteOf, standingOf, type Site } from "./worktree-site.ts";
+
+/** What a new story starts from. */
+export async function startCommit(git: Git, name: string): Promise<string> {
+  const commit = await commitOf(git, name);
+  if (commit !== null) return commit;
+  if (name !== "HEAD") {
+    throw new RemandError(
+      "workspace-broken",
+      `there is no commit ${name} to start from`,
+      "Name a branch or a commit that exists.",
+    );
+  }
+  throw new RemandError(
+    "no-commits",
+    "the repository has no commits yet, so there is nothing to start a worktree from",
+    'Make one first: git add --all && git commit -m "start"',
+  );
+}
+
+export interface Beginning {
+  readonly commit: string;
+  /** The stories whose work is in it, and not yet in what it was asked to start from. */
+  readonly with: readonly StoryId[];
+}
+
+/**
+ * The start, with the accepted work of other stories that is on their branches and not in it yet: a story that
+ * depends on another would else begin without the very thing it waited for.
+ */
+export async function withWorkOf(git: Git, site: Site, start: string, stories: readonly StoryId[]): Promise<Beginning> {
+  let commit = start;
+  const brought: StoryId[] = [];
+  for (const story of stories) {
+    const { branch } = await standingOf(git, siteOf(site.state, story));
+    // Without a branch there was nothing to change, or somebody has merged it and tidied up.
+    if (branch === undefined || (await holds(git, commit, branch.commit))) continue;
+    if (await holds(git, branch.commit, commit)) {
+      commit = branch.commit;
+      brought.push(story);
+      continue;
+    }
+    const { tree, conflicts } = await together(git, commit, branch.commit);
+    if (conflicts.length > 0) throw apart(site.story, story, conflicts);
+    // The same files under another commit: it was merged as one, or picked.
+    if (tree === line(await git.run(["rev-parse", `${commit}^{tree}`]))) continue;
+    commit = await commitTree(git, {
+      tree,
+      parents: [commit, branch.commit],
+      subject: `remand: ${site.story} builds on ${story}`,
+      trailers: [[TRAILERS.story, site.story]],
+    });
+    brought.push(story);
+  }
+  return { commit, with: brought };
+}
+
+async function holds(git: Git, one: string, other: string): Promise<boolean> {
+  return (await git.ask(["merge-base", "--is-ancestor", other, one])).exitCode === 0;
+}
+
+function apart(story: StoryId, dependency: StoryId, conflicts: readonly string[]): RemandError {
+  const branch = `remand/${dependency}`;
+  return new RemandError(
+    "workspace-broken",
+    `${story} builds on ${dependency}, whose branch ${branch} contradicts what ${story} starts from, in ${conflicts.slice(0, 5).join(", ")}`,
+    `Merge ${branch} where the stories start; or delete it, if its work is there already in another form: git branch -D ${branch}`,
+  );
+}

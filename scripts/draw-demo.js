@@ -16,7 +16,7 @@ if (status !== 0) throw new Error(`the demo ended with ${status}: ${stderr}`);
 
 /** The folder is another one each time; the picture should change only when the program does. */
 const text = stdout.replaceAll(/\/[^\s]*remand-demo-\w+/g, "/tmp/remand-demo").trimEnd();
-const lines = text.split("\n").map((line) => (line.length > 140 ? `${line.slice(0, 139)}…` : line));
+const lines = text.split("\n").map((line) => cut(line.trimEnd(), 140));
 
 /** @type {Readonly<Record<string, string>>} */
 const COLOURS = {
@@ -47,6 +47,24 @@ ${rows.join("\n")}
 `,
 );
 console.log(`docs/demo.svg: ${lines.length} lines`);
+
+/**
+ * The first of its signs; a colour is none.
+ *
+ * @param {string} line
+ * @param {number} most
+ */
+function cut(line, most) {
+  if (plain(line).length <= most) return line;
+  let left = most - 1;
+  const kept = line.split(/(\u001b\[[0-9;]*m)/).map((part, i) => {
+    if (i % 2 === 1) return part;
+    const shown = part.slice(0, left);
+    left -= shown.length;
+    return shown;
+  });
+  return `${kept.join("")}…`;
+}
 
 /** @param {string} line */
 function plain(line) {

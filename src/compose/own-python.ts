@@ -38,7 +38,7 @@ export function inOwnPlace(agent: Agent, python: OwnPython, pythonPath: string |
         env = await python.in(request.cwd, pythonPath);
       } catch (error) {
         if (!(error instanceof RemandError)) throw error;
-        return failed({ kind: "launch", message: error.message, fix: error.hint }, 0);
+        return failed({ kind: "bad-request", message: error.message, fix: error.hint }, 0);
       }
       return agent.run({ ...request, env: { ...env, ...request.env } }, control);
     },

@@ -1,5 +1,6 @@
 import type { Origin } from "../domain/blame.ts";
 import type { BlameReport, Considered } from "../domain/blame-report.ts";
+import { counted } from "../domain/counted.ts";
 import { plainText } from "../stdx/plain-text.ts";
 import { chosenOf, kindOf } from "../views/blame-report.ts";
 import type { Paint } from "./terminal-kind.ts";
@@ -16,8 +17,7 @@ export function blameText(report: BlameReport, paint: Paint): string {
   const others = considered.filter((each) => !chosen.includes(each)).slice(0, 3);
   if (others.length > 0)
     lines.push(`Also considered: ${others.map(({ hunk }) => `${hunk.file}:${hunk.start}`).join(", ")}`);
-  const counted = `${considered.length} ${considered.length === 1 ? "change" : "changes"} since ${base}`;
-  lines.push(paint.dim(`${counted}, ${runs} ${runs === 1 ? "run" : "runs"}, ${seconds} s`));
+  lines.push(paint.dim(`${counted(considered.length, "change")} since ${base}, ${counted(runs, "run")}, ${seconds} s`));
   if (unproven !== null) lines.push(paint.dim(`Not proven: ${unproven}.`));
   return `${lines.join("\n")}\n`;
 }
@@ -47,7 +47,7 @@ function hunkLines({ hunk, symbol, reasons, origin }: Considered, paint: Paint):
   return [
     `${paint.strong(`${hunk.file}:${at}`)}${symbol === null ? "" : ` in ${symbol}`}`,
     ...shown.slice(0, MOST_LINES),
-    ...(rest > 0 ? [paint.dim(`  … ${rest} more lines`)] : []),
+    ...(rest > 0 ? [paint.dim(`  … ${counted(rest, "more line")}`)] : []),
     ...reasons.map((reason) => `  because ${reason}`),
     ...(origin === undefined ? [] : [`  from ${originText(origin)}`]),
   ];

@@ -1,3 +1,4 @@
+import { counted } from "../domain/counted.ts";
 import { plainText } from "../stdx/plain-text.ts";
 import type { DiffDocument, DiffFile, ShownLine } from "../views/diff-document.ts";
 import { whoseText } from "../views/whose.ts";
@@ -6,7 +7,7 @@ import type { Paint } from "./terminal-kind.ts";
 /** A diff in which each line says which attempt wrote it, what was found there, and what was blamed. */
 export function diffBlameText({ files, leftOut, elsewhere }: DiffDocument, paint: Paint): string {
   const lines = files.flatMap((file) => [...fileLines(file, paint), ""]);
-  if (leftOut > 0) lines.push(paint.dim(`… ${leftOut} more lines`));
+  if (leftOut > 0) lines.push(paint.dim(`… ${counted(leftOut, "more line")}`));
   if (elsewhere.length > 0) lines.push("Found elsewhere:", ...elsewhere.map((card) => `  ${plainText(card.message)}`));
   return lines.length === 0 ? "" : `${lines.join("\n").trimEnd()}\n`;
 }

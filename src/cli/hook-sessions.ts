@@ -1,7 +1,7 @@
+import { counted } from "../domain/counted.ts";
 import { join } from "node:path";
 import { isRecord } from "../stdx/is-record.ts";
 import { plainText } from "../stdx/plain-text.ts";
-import { counted } from "../views/words.ts";
 import { EXIT, type ExitCode, type World } from "./command.ts";
 import type { SessionRecord } from "./inside.ts";
 

@@ -1,11 +1,12 @@
 import type { Config, CommandConfig } from "../config/config.ts";
+import { counted } from "../domain/counted.ts";
 import type { Policy, SpendLimits } from "../domain/policy.ts";
 import type { RunState } from "../domain/run-state.ts";
 import type { Story } from "../domain/story.ts";
 import { byText, lookup } from "../stdx/sorted-map.ts";
 import { forecastLines, forecastOf } from "../views/forecast.ts";
 import { statusOf } from "../views/story-status.ts";
-import { counted, durationText, moneyText, shortLine } from "../views/words.ts";
+import { durationText, moneyText, shortLine } from "../views/words.ts";
 import { startOrder } from "./plan-order.ts";
 
 /** What a run would do, for people: the order, the phases with their gates, the limits. */
@@ -76,7 +77,7 @@ function limitLines({ limits, phases, concurrency }: Policy): string[] {
     `  attempts for each story: ${limits.iterations}`,
     `  each story: ${spendText(limits.story)}`,
     `  the whole run: ${spendText(limits.run)}`,
-    `  at once: ${concurrency.developers} developers, ${concurrency.checks} checks, stories: ${concurrency.stories ?? "no limit"}`,
+    `  at once: ${counted(concurrency.developers, "developer")}, ${counted(concurrency.checks, "check")}, stories: ${concurrency.stories ?? "no limit"}`,
   ];
 }
 

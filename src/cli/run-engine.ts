@@ -1,7 +1,7 @@
+import { counted } from "../domain/counted.ts";
 import type { StoryId } from "../domain/ids.ts";
 import type { RunState } from "../domain/run-state.ts";
 import { runCounts } from "../views/run-summary.ts";
-import { counted } from "../views/words.ts";
 import { INTERRUPTED, type ExitCode, type Interrupt, type World } from "./command.ts";
 import type { Watching } from "./drive-and-watch.ts";
 import { drivePlan } from "./drive-plan.ts";

@@ -6,6 +6,7 @@ import { RemandError } from "../domain/error.ts";
 import { allowedEnvironment } from "../adapters/process/environment.ts";
 import { openJournalReadOnly } from "../adapters/journal/sqlite-journal.ts";
 import { runProcess } from "../adapters/process/run-process.ts";
+import { counted } from "../domain/counted.ts";
 import { acpProbe, modelProbe } from "./agent-probes.ts";
 import { clientProbe } from "./client-probe.ts";
 import { stateFolder } from "./state-folder.ts";
@@ -68,7 +69,7 @@ async function journalProbe(root: string): Promise<Probe> {
     const verified = await journal.verify();
     await journal.close();
     if (verified.ok)
-      return { name: "journal", ok: true, detail: `${verified.head.position} lines, chain intact`, fix: "" };
+      return { name: "journal", ok: true, detail: `${counted(verified.head.position, "line")}, chain intact`, fix: "" };
     return {
       name: "journal",
       ok: false,

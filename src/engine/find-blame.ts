@@ -1,5 +1,6 @@
 import type { Blame } from "../domain/blame.ts";
 import type { BlameMaterial } from "../domain/change.ts";
+import { counted } from "../domain/counted.ts";
 import type { Told } from "../policy/blame/experiments.ts";
 import { groupsOf, outcomeOf } from "../policy/blame/outcome.ts";
 import { proofInput } from "../policy/blame/proof-input.ts";
@@ -125,7 +126,8 @@ async function proven(
       return isOpaque ? byExitCode(run, tookMs) : outcomeOf(groups, { ...run, tookMs });
     },
     onRun({ without, purpose }) {
-      const what = without.length === 0 ? "as it is" : `without ${without.length} of ${material.hunks.length} changes`;
+      const what =
+        without.length === 0 ? "as it is" : `without ${without.length} of ${counted(material.hunks.length, "change")}`;
       onRun?.(`${purpose}: ${what}`);
     },
     signal,

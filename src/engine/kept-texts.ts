@@ -1,3 +1,4 @@
+import { counted } from "../domain/counted.ts";
 import type { EvidenceId } from "../domain/ids.ts";
 import type { Evidence } from "../ports/evidence.ts";
 
@@ -36,4 +37,4 @@ const MOST_CHARS = 30_000;
 const cut = (text: string): string =>
   text.length <= MOST_CHARS
     ? text
-    : `${text.slice(0, MOST_CHARS)}\n… ${text.length - MOST_CHARS} characters left out\n`;
+    : `${text.slice(0, MOST_CHARS)}\n… ${counted(text.length - MOST_CHARS, "character")} left out\n`;

@@ -1,3 +1,4 @@
+import { counted } from "../domain/counted.ts";
 import type { GateName } from "../domain/gate.ts";
 import type { Policy } from "../domain/policy.ts";
 import type { Stall } from "../domain/stall.ts";
@@ -14,7 +15,7 @@ export interface Stalled {
 export function stalledUnchanged(state: StoryState, policy: Policy): Stalled | null {
   const { unchanged } = state.counters;
   if (policy.stall.unchanged === 0 || unchanged < policy.stall.unchanged) return null;
-  return { stall: "no-change", detail: `${unchanged} rework in a row left the work as it was` };
+  return { stall: "no-change", detail: `${counted(unchanged, "rework")} in a row left the work as it was` };
 }
 
 /** Stalls that show without knowing the cause, so that no test run is spent on finding it. */
@@ -28,7 +29,7 @@ export function stalledAtOnce(state: StoryState, policy: Policy, gate: GateName)
   if (rules.cascade && now && before && isWorse(now, before))
     return {
       stall: "regression-cascade",
-      detail: `${now.failingTests} tests fail, ${before.failingTests} before the rework`,
+      detail: `${counted(now.failingTests!, "test fails", "tests fail")}, ${before.failingTests} before the rework`,
     };
   return null;
 }
@@ -39,13 +40,19 @@ export function stalledByCause(state: StoryState, policy: Policy, gate: GateName
   const rounds = roundsOf(state, gate);
   const spot = troubleSpot(state, policy.limits.perLocation);
   if (spot !== null)
-    return { stall: "trouble-spot", detail: `${state.locations[spot]?.sincePass} failures without a pass at ${spot}` };
+    return {
+      stall: "trouble-spot",
+      detail: `${counted(state.locations[spot]?.sincePass ?? 0, "failure")} without a pass at ${spot}`,
+    };
   const repeats = sameFailures(rounds);
   if (rules.sameFailure > 0 && repeats >= rules.sameFailure)
-    return { stall: "same-failure", detail: `the same failure ${repeats} times` };
+    return { stall: "same-failure", detail: `the same failure ${counted(repeats, "time")}` };
   const flat = roundsWithoutGain(rounds);
   if (rules.plateau > 0 && flat >= rules.plateau)
-    return { stall: "plateau", detail: `${flat} rounds did not get below ${bestCount(rounds)} blocking findings` };
+    return {
+      stall: "plateau",
+      detail: `${counted(flat, "round")} did not get below ${counted(bestCount(rounds), "blocking finding")}`,
+    };
   return null;
 }
 

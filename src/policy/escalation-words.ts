@@ -1,4 +1,5 @@
 import { countedBothWays } from "../domain/budget.ts";
+import { counted } from "../domain/counted.ts";
 import type { EscalationKind, EscalationReason } from "../domain/escalation.ts";
 import type { GateName } from "../domain/gate.ts";
 
@@ -56,11 +57,11 @@ function shortReason(reason: EscalationReason, gate: GateName | null): string {
     case "approval":
       return `may it ${reason.of === "merge" ? "be merged" : `have a ${reason.of}`}`;
     case "infrastructure":
-      return `infrastructure is not healthy after ${reason.tries} tries`;
+      return `infrastructure is not healthy after ${counted(reason.tries, "try", "tries")}`;
   }
 }
 
-const times = (count: number): string => `${count} ${count === 1 ? "time" : "times"}`;
+const times = (count: number): string => counted(count, "time");
 
 const STALL_WORDS = {
   "same-failure": "the same failure again and again",
@@ -74,14 +75,14 @@ const STALL_WORDS = {
 /** Why it stopped, with what is known of the cause. Words that say nothing are replaced by what was counted. */
 export function assessmentOf(reason: EscalationReason, gate: GateName | null, known: readonly string[]): string {
   const own = ownAssessment(reason);
-  const parts = [saysNothing(own) ? counted(reason, gate) : own, ...known]
+  const parts = [saysNothing(own) ? whatWasCounted(reason, gate) : own, ...known]
     .map((part) => part.trim())
     .filter((part) => part !== "");
   // A gate that could not judge has nothing to add to its own words.
   return [...new Set(parts)].join(" — ");
 }
 
-function counted(reason: EscalationReason, gate: GateName | null): string {
+function whatWasCounted(reason: EscalationReason, gate: GateName | null): string {
   const about = reason.type === "dispute" ? ` (${reason.finding})` : "";
   return `${shortReason(reason, gate)}${about}${gate === null ? "" : `, at the ${gate} gate`}`;
 }
@@ -126,12 +127,12 @@ export function recommendationOf(reason: EscalationReason, gate: GateName | null
   switch (reason.type) {
     case "budget":
       return reason.budget.startsWith("failures:")
-        ? `Read what each of the ${reason.used} failed attempts tried. If the goal is right, send it back with the missing piece of guidance; if not, change the story.`
+        ? `Read what ${reason.used === 1 ? "the failed attempt" : `each of the ${reason.used} failed attempts`} tried. If the goal is right, send it back with the missing piece of guidance; if not, change the story.`
         : `Look at what the ${reason.budget} budget has bought so far. Raise the limit of ${reason.limit} only if the last attempts came nearer.`;
     case "stall":
       return `${STALL_ADVICE[reason.stall]}${gate === null ? "" : ` What the${at} gate said last is where to begin.`}`;
     case "scope-too-broad":
-      return `Say which of ${reason.files.length} files is at fault (${reason.files.join(", ")}), or split the story so that a failure has one cause.`;
+      return `Say which of ${counted(reason.files.length, "file")} is at fault (${reason.files.join(", ")}), or split the story so that a failure has one cause.`;
     case "non-deterministic":
       return `Run what the${at} gate ran by hand, on the same tree. If it changes its mind, mend or waive the test; more rework cannot.`;
     case "gate-error":
@@ -141,7 +142,7 @@ export function recommendationOf(reason: EscalationReason, gate: GateName | null
     case "gate-blocked":
       return `Mend the surroundings, which broke ${times(reason.times)}, then let the gates judge again.`;
     case "infrastructure":
-      return `Mend the surroundings, which ${reason.tries} repairs did not, then let the gates judge again.`;
+      return `Mend the surroundings, which ${counted(reason.tries, "repair")} did not, then let the gates judge again.`;
     case "agent-failure":
       return `Look at the log of the agent that ${reason.outcome}; mend its set-up, or give the work to another role.`;
     case "agent-missing":

@@ -1,4 +1,5 @@
 import type { StartAttempt, StartGate, StoryAction } from "../domain/command.ts";
+import { counted } from "../domain/counted.ts";
 import type { GateName } from "../domain/gate.ts";
 import type { Policy } from "../domain/policy.ts";
 import type { Lane } from "../domain/lane.ts";
@@ -134,7 +135,7 @@ function judge(state: StoryState, policy: Policy, gate: GateName): StoryAction {
   if (errors >= limits.errors) return ask(state, { type: "gate-error", errors, detail }, gate);
   if (inconclusives >= limits.inconclusives) {
     // A test that changes its mind cannot be mended by more of the same work, nor the gate by judging again (S3).
-    const changing = `${flaky.join(", ")} gave different answers about the same tree, ${inconclusives} times`;
+    const changing = `${flaky.join(", ")} gave different answers about the same tree, ${counted(inconclusives, "time")}`;
     return ask(
       state,
       flaky.length > 0

@@ -1,3 +1,4 @@
+import { counted } from "../domain/counted.ts";
 import {
   ask,
   keyOf,
@@ -172,7 +173,7 @@ function* notSeenAgain(book: Notebook): Asking<Cause> {
   if (again.includes("flaky"))
     return { kind: "flaky", proven: true, hunks: [], because: "the same tree passed and failed" };
   if (again.length > 0 && again.every((outcome) => outcome === "pass"))
-    return ranked("flaky", `the failure did not come again in ${book.seen.length} runs of the same tree`);
+    return ranked("flaky", `the failure did not come again in ${counted(book.seen.length, "run")} of the same tree`);
   if (again.includes("fail-other")) return ranked("unknown", "the same tree fails in another way than was recorded");
   return ranked("unknown", "the failing tests could not be run again");
 }

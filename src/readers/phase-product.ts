@@ -1,3 +1,4 @@
+import { counted } from "../domain/counted.ts";
 import { SIGNALS } from "../domain/signal.ts";
 import { markdownLines } from "../stdx/markdown-lines.ts";
 import { plainText } from "../stdx/plain-text.ts";
@@ -42,5 +43,5 @@ const MOST_CHARS = 200_000;
 
 function capped(product: string): string {
   if (product.length <= MOST_CHARS) return product;
-  return `${product.slice(0, MOST_CHARS)}\n\n… ${product.length - MOST_CHARS} characters left out …`;
+  return `${product.slice(0, MOST_CHARS)}\n\n… ${counted(product.length - MOST_CHARS, "character")} left out …`;
 }

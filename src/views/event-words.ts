@@ -1,9 +1,10 @@
+import { counted } from "../domain/counted.ts";
 import type { Event } from "../domain/event.ts";
 import type { Judgement } from "../domain/gate.ts";
 import { modelWords, unusualWords } from "./played-words.ts";
 import { outcomeText } from "./run-lines.ts";
 import { noteOf } from "./run-notes.ts";
-import { counted, durationText, moneyText, shortLine } from "./words.ts";
+import { durationText, moneyText, shortLine } from "./words.ts";
 
 /** One event in a few words, for a list of all of them. */
 export function eventWords(event: Event): string {

@@ -1,7 +1,8 @@
+import { counted } from "../domain/counted.ts";
 import type { StoryId } from "../domain/ids.ts";
 import type { RunOutline, StoryOutline } from "../domain/outline.ts";
 import { storiesOf } from "./run-summary.ts";
-import { counted, moneyText } from "./words.ts";
+import { moneyText } from "./words.ts";
 
 /** What is likely to be spent next. Unknown is not nothing: what nobody can say is counted beside it. */
 export interface Forecast {

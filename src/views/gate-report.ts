@@ -1,9 +1,10 @@
+import { counted } from "../domain/counted.ts";
 import { isPassed, type GateReport } from "../domain/gate-report.ts";
 import type { Judgement } from "../domain/gate.ts";
 import type { Result } from "../domain/result.ts";
 import { reasonsOf } from "./finding-text.ts";
 import type { Glyphs, Mark } from "./glyphs.ts";
-import { counted, durationText, shortLine } from "./words.ts";
+import { durationText, shortLine } from "./words.ts";
 
 /** One gate that was asked by itself, as people read it. */
 export interface GateLine {

@@ -1,8 +1,8 @@
+import { counted } from "../domain/counted.ts";
 import type { GateName, Judgement } from "../domain/gate.ts";
 import type { Result } from "../domain/result.ts";
 import type { StoryOutline } from "../domain/outline.ts";
 import type { Glyphs } from "./glyphs.ts";
-import { counted } from "./words.ts";
 
 /** How one gate of the present phase stands, for a strip of them on one line. */
 export interface GateMark {

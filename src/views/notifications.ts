@@ -1,9 +1,10 @@
+import { counted } from "../domain/counted.ts";
 import type { Recorded } from "../domain/event.ts";
 import type { Notification } from "../domain/notification.ts";
 import type { RunState } from "../domain/run-state.ts";
 import { inboxItems, type InboxItem } from "./inbox.ts";
 import { summaryText } from "./run-summary.ts";
-import { amountText, counted, durationText, shortLine } from "./words.ts";
+import { amountText, durationText, shortLine } from "./words.ts";
 
 type Words = Omit<Notification, "project">;
 
@@ -67,7 +68,7 @@ export function manyWords(all: readonly Words[], at: number): Words {
     kind: all.some(({ kind }) => kind === "question") ? "question" : (all.at(-1)?.kind ?? "ended"),
     story: null,
     escalation: null,
-    title: `${all.length} more things to know of`,
+    title: `${counted(all.length, "more thing")} to know of`,
     text: [...all.slice(-MOST_ITEMS).map(({ title }) => title), "remand inbox lists what waits for you"].join("\n"),
     answers: [],
     at,

@@ -1,5 +1,6 @@
+import { counted } from "../domain/counted.ts";
 import type { AttemptStarted } from "../domain/event.ts";
-import { counted, shortLine } from "./words.ts";
+import { shortLine } from "./words.ts";
 
 /** The model that an attempt was given, where one was named. */
 export function modelWords({ model }: AttemptStarted): string {

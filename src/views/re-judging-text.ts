@@ -1,5 +1,6 @@
+import { counted } from "../domain/counted.ts";
 import type { GateTurn, ReJudging } from "./re-judging.ts";
-import { counted, durationText, shortLine } from "./words.ts";
+import { durationText, shortLine } from "./words.ts";
 
 /** For a person: each change, and below it what became of each gate. */
 export function reJudgingText(judgings: readonly ReJudging[]): string[] {

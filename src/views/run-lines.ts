@@ -1,5 +1,6 @@
 import type { AttemptOutcome } from "../domain/attempt.ts";
 import type { Blame } from "../domain/blame.ts";
+import { counted } from "../domain/counted.ts";
 import type { AttemptFinished, Recorded, SentBack } from "../domain/event.ts";
 import type { Judgement } from "../domain/gate.ts";
 import type { StoryId } from "../domain/ids.ts";
@@ -190,7 +191,7 @@ function sentBackText(event: SentBack, blame: Blame | null, glyphs: Glyphs): str
         ? `rework ${failure} (failure ${failure})`
         : `rework ${Math.min(failure, failureLimit - 1)} of ${failureLimit - 1} (failure ${failure} of ${failureLimit})`;
   const suspect = blame?.suspects[0];
-  const basis = blame?.basis === "proven" ? `proven in ${blame.testRuns} test runs` : "most likely";
+  const basis = blame?.basis === "proven" ? `proven in ${counted(blame.testRuns, "test run")}` : "most likely";
   const cause = suspect === undefined ? route.reason : `${suspect.file}:${suspect.line} ${basis}`;
   const to = route.phase === "implement" ? route.role : `${route.role}, ${route.phase}`;
   return `${count}  ${shortLine(cause, 120)} ${glyphs.arrow} ${to}`;

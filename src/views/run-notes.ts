@@ -1,8 +1,9 @@
+import { counted } from "../domain/counted.ts";
 import type { Answer, Event } from "../domain/event.ts";
 import type { Escalation } from "../domain/escalation.ts";
 import type { StoryState } from "../domain/story-state.ts";
 import type { Mark } from "./glyphs.ts";
-import { amountText, counted, durationText, shortLine } from "./words.ts";
+import { amountText, durationText, shortLine } from "./words.ts";
 
 /** Events that say all they have to say by themselves. `null`: the line needs more than the event, or is none. */
 export function noteOf(

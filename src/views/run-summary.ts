@@ -1,8 +1,9 @@
+import { counted } from "../domain/counted.ts";
 import type { StoryId } from "../domain/ids.ts";
 import type { RunOutline } from "../domain/outline.ts";
 import { byText, entries, lookup, type SortedMap } from "../stdx/sorted-map.ts";
 import { statusOf, type StoryStatus } from "./story-status.ts";
-import { counted, spentText } from "./words.ts";
+import { spentText } from "./words.ts";
 
 /** How many stories stand where, in the order in which people want to know. */
 export interface RunCounts {

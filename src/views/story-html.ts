@@ -1,10 +1,11 @@
+import { counted } from "../domain/counted.ts";
 import { plainText } from "../stdx/plain-text.ts";
 import { timeText } from "./event-words.ts";
 import { findingText } from "./finding-text.ts";
 import { UNICODE_GLYPHS } from "./glyphs.ts";
 import type { AttemptCard, StoryDocument } from "./story-document.ts";
 import type { StoryLine } from "./story-lines.ts";
-import { counted, durationText, moneyText } from "./words.ts";
+import { durationText, moneyText } from "./words.ts";
 
 /** One story, as it is told in a file that needs nothing else. */
 export interface StoryPaper {

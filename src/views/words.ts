@@ -1,4 +1,5 @@
 import type { BudgetName, Spent } from "../domain/budget.ts";
+import { counted } from "../domain/counted.ts";
 import { plainText } from "../stdx/plain-text.ts";
 
 /** Printable ASCII with single spaces in between: nothing is to be cleaned, and most of what is shown is like that. */
@@ -18,8 +19,6 @@ export function shortLine(text: string, maxChars: number): string {
     .join("")
     .trimEnd()}…`;
 }
-
-export const counted = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`;
 
 export const moneyText = (usd: number): string => `$${usd.toFixed(2)}`;
 

@@ -1,3 +1,4 @@
+import { counted } from "../domain/counted.ts";
 import type { AnswerVerb, Escalation, EscalationReason } from "../domain/escalation.ts";
 import { unreachable } from "../stdx/assert.ts";
 import { oneLine } from "./untrusted-text.ts";
@@ -34,7 +35,7 @@ function headline(escalation: Escalation, storyId: string): string {
   const { reason, gate } = escalation;
   const slice = `ESCALATION: Slice ${said(storyId)}`;
   if (reason.type === "budget" && gate !== null && reason.budget === `failures:${gate}`) {
-    return `${slice} failed ${gate} gate ${reason.used} ${reason.used === 1 ? "time" : "times"}`;
+    return `${slice} failed ${gate} gate ${counted(reason.used, "time")}`;
   }
   return `${slice} stopped ${gate === null ? "before any gate" : `at ${gate} gate`}: ${reasonInWords(reason)}`;
 }
@@ -50,13 +51,13 @@ export function reasonInWords(reason: EscalationReason): string {
     case "non-deterministic":
       return `non-deterministic failure (${said(reason.detail)})`;
     case "gate-error":
-      return `the gate itself broke ${reason.errors} times (${said(reason.detail)})`;
+      return `the gate itself broke ${counted(reason.errors, "time")} (${said(reason.detail)})`;
     case "gate-inconclusive":
-      return `the gate proved nothing ${reason.times} times (${said(reason.detail)})`;
+      return `the gate proved nothing ${counted(reason.times, "time")} (${said(reason.detail)})`;
     case "gate-blocked":
-      return `the gate was blocked ${reason.times} times (${said(reason.detail)})`;
+      return `the gate was blocked ${counted(reason.times, "time")} (${said(reason.detail)})`;
     case "agent-failure":
-      return `the agent ended ${reason.times} times with nothing usable, last: ${said(reason.outcome)} (${said(reason.detail)})`;
+      return `the agent ended ${counted(reason.times, "time")} with nothing usable, last: ${said(reason.outcome)} (${said(reason.detail)})`;
     case "agent-missing":
       return `no agent for the role ${said(reason.role)}`;
     case "incomplete":
@@ -68,7 +69,7 @@ export function reasonInWords(reason: EscalationReason): string {
     case "approval":
       return `a person must approve the ${reason.of}`;
     case "infrastructure":
-      return `infrastructure is still broken after ${reason.tries} tries (${said(reason.issue)})`;
+      return `infrastructure is still broken after ${counted(reason.tries, "try", "tries")} (${said(reason.issue)})`;
     default:
       return unreachable(reason);
   }

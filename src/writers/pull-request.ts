@@ -1,3 +1,4 @@
+import { counted } from "../domain/counted.ts";
 import type { GateName, Judgement } from "../domain/gate.ts";
 import type { StoryState } from "../domain/story-state.ts";
 import { oneLine } from "./untrusted-text.ts";
@@ -37,7 +38,7 @@ const inline = (text: string): string => said(text).replaceAll("`", "'");
 function goalOf({ story }: StoryState): string {
   const text = (story.criteria.length === 0 ? story.body : story.body.replace(CRITERIA_SECTION, "")).trim();
   if (text.length <= LONGEST_GOAL) return text;
-  return `${text.slice(0, LONGEST_GOAL)}\n\n(${text.length - LONGEST_GOAL} more characters are in the story's file.)`;
+  return `${text.slice(0, LONGEST_GOAL)}\n\n(${counted(text.length - LONGEST_GOAL, "more character is", "more characters are")} in the story's file.)`;
 }
 
 const CRITERIA_SECTION = /^#{1,6} +acceptance criteria *$[^]*?(?=^#{1,6} |(?![^]))/im;
@@ -64,7 +65,7 @@ function gates({ gates: known }: StoryState): string {
 }
 
 function toldBy({ tests, summary, coverage }: Judgement): string {
-  const counts = tests === undefined ? "" : `${tests.passed} of ${tests.total} tests passed`;
+  const counts = tests === undefined ? "" : `${tests.passed} of ${counted(tests.total, "test")} passed`;
   const share = coverage === undefined ? "" : `${coverage.lines} % of lines covered`;
   return [counts, share].filter((part) => part !== "").join(", ") || summary;
 }
@@ -82,7 +83,7 @@ function attempts({ attempts: all }: StoryState): string {
 
 function waivers({ waivers: all }: StoryState): string {
   const what = (gate: GateName, findings: number): string =>
-    findings === 0 ? `the ${gate} gate` : `${findings} ${findings === 1 ? "finding" : "findings"} of the ${gate} gate`;
+    findings === 0 ? `the ${gate} gate` : `${counted(findings, "finding")} of the ${gate} gate`;
   return all
     .map(
       ({ gate, findings, by, reason }) => `- ${quiet(by)} let ${what(gate, findings.length)} through: ${quiet(reason)}`,

@@ -1,3 +1,4 @@
+import { plural } from "../domain/counted.ts";
 import { assert } from "../stdx/assert.ts";
 import { plainText } from "../stdx/plain-text.ts";
 
@@ -72,7 +73,7 @@ export function charactersLeftOut(text: string, maxChars: number): number {
 }
 
 function leftOutNote(characters: number): string {
-  return `… ${grouped(characters)} characters left out …`;
+  return `… ${grouped(characters)} ${plural(characters, "character")} left out …`;
 }
 
 /** What a nonce may look like. It must not be guessable, so a short one is refused. */

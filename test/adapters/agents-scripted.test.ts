@@ -103,7 +103,7 @@ describe("scripted", () => {
       expect((await call(text, "s:1")).text).toBe("one");
       expect(await call(text, "s:2", { turn: 1 })).toMatchObject({
         status: "failed",
-        error: { kind: "bad-request", message: "the script has 1 attempts, and this is call 2" },
+        error: { kind: "bad-request", message: "the script has 1 attempt, and this is call 2" },
       });
     });
 

@@ -109,7 +109,7 @@ describe("what counts", () => {
     const mutants = [mutant("Killed"), mutant("Timeout", 2), mutant("Ignored", 3), mutant("CompileError", 3)];
     expect(await judge(leaves(report({ "src/pay.js": mutants })))).toMatchObject({
       result: "pass",
-      summary: "mutation: pass (1 of 1 mutants killed, 100 %, 1 timed out, 1 ignored, 1 that could not run)",
+      summary: "mutation: pass (1 of 1 mutant killed, 100 %, 1 timed out, 1 ignored, 1 that could not run)",
     });
   });
 

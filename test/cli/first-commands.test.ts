@@ -147,7 +147,7 @@ describe("remand doctor", () => {
       "✔ ok       git: 2.39",
       "✔ ok       config: preset goal",
       "✔ ok       stories: 0 read",
-      "✔ ok       checks: 1 commands",
+      "✔ ok       checks: 1 command",
       "✔ ok       agent developer: command ./agent.sh --fast",
       "",
     ]);

@@ -242,9 +242,10 @@ describe("a disputed finding", () => {
     expect(stateOf(ran.run, "a").gates.review!.failures).toBe(3);
   });
 
+  const conservative: Policy = { ...POLICY, autonomy: "conservative" };
   it.each([
     ["a stall", { ...POLICY, stall: { ...POLICY.stall, sameFailure: 2 } }, { review: [SAME, SAME] }, "stall"],
-    ["an approval", { ...POLICY, autonomy: "conservative" }, { review: ["fail" as const] }, "approval"],
+    ["an approval", conservative, { review: ["fail" as const] }, "approval"],
     ["an audit's budget", POLICY, { audit: ["fail" as const, "fail" as const, "fail" as const] }, "budget"],
   ])("can be the answer to %s, which comes again when it stands", (_what, policy, gates, reason) => {
     const run = stopped(gates, policy);

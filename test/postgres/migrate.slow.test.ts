@@ -127,7 +127,7 @@ describe("remand migrate", () => {
     for (const dryRun of [true, false])
       await expect(host.migrate(root, plan(dryRun))).rejects.toMatchObject({
         code: "usage",
-        message: expect.stringContaining("1 lines that are not this one's"),
+        message: expect.stringContaining("1 line that is not this one's"),
       });
     expect(await arrived()).toHaveLength(1);
     await (await createSqliteJournal(file)).close();
@@ -219,7 +219,7 @@ describe("heads that commits have noted", () => {
     await another.append(A, 0, [started()], 1);
     await another.close();
     const beside = await run(["verify", "--db", `${url}_too`], [verifyCommand], { host, cwd: root });
-    expect(beside.out).toContain("intact: 1 lines");
+    expect(beside.out).toContain("intact: 1 line,");
     await host.migrate(root, plan());
     expect(await verify()).toMatchObject({ exit: 3, out: expect.stringContaining("a commit notes the head ffff") });
   });

@@ -124,7 +124,7 @@ describe("S0 environment rework", () => {
       [
         "| Environment | Status | Details |",
         "|-------------|--------|---------|",
-        "| node20 | PASS | 1 of 1 checks pass |",
+        "| node20 | PASS | 1 of 1 check passes |",
         "| node24 | FAIL | test: no such module \\| x |",
       ].join("\n"),
     );

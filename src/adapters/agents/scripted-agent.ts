@@ -1,3 +1,4 @@
+import { counted } from "../../domain/counted.ts";
 import type { Agent, AgentControl, AgentRequest, AgentResult } from "../../ports/agent.ts";
 import type { Clock } from "../../ports/clock.ts";
 import { scriptedMs, type AgentScript } from "../../readers/agent-script.ts";
@@ -34,7 +35,7 @@ export function createScriptedAgent(options: ScriptedAgentOptions): Agent {
         const attempt = part.attempts[request.turn] ?? (part.loop === "error" ? undefined : part.attempts.at(-1));
         const result =
           attempt === undefined
-            ? wrong(`the script has ${part.attempts.length} attempts, and this is call ${request.turn + 1}`)
+            ? wrong(`the script has ${counted(part.attempts.length, "attempt")}, and this is call ${request.turn + 1}`)
             : await played(attempt, { name, role, story, number: request.turn + 1 }, request, control, clock);
         return { ...result, durationMs: clock.now() - beganAt };
       } catch (error) {

@@ -1,3 +1,4 @@
+import { counted } from "../../domain/counted.ts";
 import type { EvidenceId, RoleName } from "../../domain/ids.ts";
 import type { Reading } from "../../domain/reading.ts";
 import type { AgentSession } from "../../domain/session.ts";
@@ -128,8 +129,8 @@ async function converse(
   for (;;) {
     const result = await asked(judging, cast, question, talk);
     const words = wordsOf(result);
-    const kept =
-      words === "" ? [] : [await reviewing.evidence.keep(`${role}, asked ${heard.asked + 1} times:\n\n${words}\n`)];
+    const title = `${role}, asked ${counted(heard.asked + 1, "time")}`;
+    const kept = words === "" ? [] : [await reviewing.evidence.keep(`${title}:\n\n${words}\n`)];
     heard = together(heard, {
       ...unheard(role, ""),
       words,
@@ -195,7 +196,7 @@ function concluded(heard: Heard, reading: Reading, { why, problems }: Doubt): He
   return {
     ...heard,
     reading: null,
-    trouble: `${heard.role} ${what}, asked ${heard.asked} times: ${problems.join(" ")}`,
+    trouble: `${heard.role} ${what}, asked ${counted(heard.asked, "time")}: ${problems.join(" ")}`,
   };
 }
 

@@ -1,3 +1,4 @@
+import { counted } from "../../domain/counted.ts";
 import { identified, type Finding } from "../../domain/finding.ts";
 import type { Coverage, Measures, TestCounts } from "../../domain/gate.ts";
 import type { Result } from "../../domain/result.ts";
@@ -82,9 +83,10 @@ async function fewerTests(
   evidence: Evidence,
 ): Promise<{ problem?: string; note?: Finding } | null> {
   if (before.tests === undefined || before.tests === 0) return null;
-  if (tests === null) return { problem: `before, ${before.tests} tests ran, and now the output does not say how many` };
+  if (tests === null)
+    return { problem: `before, ${counted(before.tests, "test")} ran, and now the output does not say how many` };
   if (ranOf(tests) >= before.tests) return null;
-  const numbers = `${before.tests} tests ran before, and ${ranOf(tests)} now`;
+  const numbers = `${counted(before.tests, "test")} ran before, and ${ranOf(tests)} now`;
   const message = request.message === null ? null : await evidence.read(request.message);
   const reason = message === null ? null : readTestsRemoved(message);
   if (reason === null)

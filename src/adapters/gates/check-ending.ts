@@ -1,3 +1,4 @@
+import { counted } from "../../domain/counted.ts";
 import type { CheckRun } from "../../domain/gate.ts";
 import type { TestOutput } from "../../readers/test-output.ts";
 import type { ProcessResult } from "../process/run-process.ts";
@@ -23,7 +24,7 @@ export function verdictOn(
   }
   return {
     result: "pass",
-    details: `only what was red before the work began: ${faults.length} ${faults.length === 1 ? "fault" : "faults"}`,
+    details: `only what was red before the work began: ${counted(faults.length, "fault")}`,
   };
 }
 
@@ -39,7 +40,7 @@ function greenVerdict(output: TestOutput): Pick<CheckRun, "result" | "details"> 
     };
   return {
     result: "pass",
-    details: counts === null ? "exit code 0" : `${counts.passed} of ${counts.total} tests passed`,
+    details: counts === null ? "exit code 0" : `${counts.passed} of ${counted(counts.total, "test")} passed`,
   };
 }
 
@@ -48,17 +49,15 @@ function greenVerdict(output: TestOutput): Pick<CheckRun, "result" | "details"> 
  * anything. Of the rest, only what is surely an error of a compiler or a linter, and only where no runner is known.
  */
 function contradictionIn({ counts, failures, runners }: TestOutput): string | null {
-  if (counts !== null && counts.failed > 0)
-    return `its output says ${counts.failed} ${counts.failed === 1 ? "test" : "tests"} failed`;
+  if (counts !== null && counts.failed > 0) return `its output says ${counted(counts.failed, "test")} failed`;
   if (runners.length > 0) return null;
   const errors = failures.filter(({ category }) => category === "type" || category === "lint").length;
-  return errors === 0 ? null : `its output names ${errors} ${errors === 1 ? "error" : "errors"}`;
+  return errors === 0 ? null : `its output names ${counted(errors, "error")}`;
 }
 
 function failureDetails(ended: ProcessResult, { counts, failures, more }: TestOutput): string {
-  if (counts !== null && counts.failed > 0) return `${counts.failed} of ${counts.total} tests failed`;
-  if (failures.length > 0)
-    return `${failures.length + more} ${failures.length + more === 1 ? "error" : "errors"}, ${exitText(ended)}`;
+  if (counts !== null && counts.failed > 0) return `${counts.failed} of ${counted(counts.total, "test")} failed`;
+  if (failures.length > 0) return `${counted(failures.length + more, "error")}, ${exitText(ended)}`;
   return exitWords(ended);
 }
 

@@ -1,3 +1,4 @@
+import { counted } from "../../domain/counted.ts";
 import { RemandError } from "../../domain/error.ts";
 import { identified, type Finding } from "../../domain/finding.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -27,7 +28,7 @@ export function createCiForge({ forge, integration, clock, patienceMs }: CiForge
       if (checks.length > 0 && open.length === 0) return checks;
       if (checks.length === 0 && clock.now() >= appearBy) return "nothing ran over this commit";
       if (clock.now() >= until) return `still not ended: ${open.map(({ name }) => name).join(", ")}`;
-      const now = `${checks.length - open.length} of ${checks.length} checks ended`;
+      const now = `${checks.length - open.length} of ${counted(checks.length, "check")} ended`;
       if (now !== said) onOutput(now);
       said = now;
       await clock.sleep(pauseMs, signal);

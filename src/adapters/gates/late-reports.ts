@@ -1,3 +1,4 @@
+import { counted } from "../../domain/counted.ts";
 import { isSameFailure } from "../../readers/test-report-merge.ts";
 import type { TestReport } from "../../readers/test-report-parts.ts";
 import { namedFaults } from "./check-faults.ts";
@@ -20,7 +21,7 @@ export function withLateReports(
   const silent = outcomes.findIndex((each) => isRed(each) && each.faults.some((fault) => fault.isOpaque));
   const at = silent === -1 ? outcomes.findIndex(isRed) : silent;
   if (at === -1) {
-    const count = `${untold.length} ${untold.length === 1 ? "failure" : "failures"}`;
+    const count = counted(untold.length, "failure");
     return { outcomes: [...outcomes], contradiction: `the reports name ${count}, and every check exited with 0` };
   }
   const red = outcomes[at]!;

@@ -1,3 +1,4 @@
+import { counted } from "../../domain/counted.ts";
 import { identified, type Finding } from "../../domain/finding.ts";
 import { MUTANT_STATUSES, type Mutant, type MutantStatus } from "../../readers/mutation-report.ts";
 
@@ -21,7 +22,9 @@ export function mutationScore(mutants: readonly Mutant[]): {
     .filter((status) => counts[status] > 0)
     .map((status) => `${counts[status]} ${APART[status]}`);
   const main =
-    score === null ? "nothing could be killed" : `${counts.killed} of ${killable} mutants killed, ${score} %`;
+    score === null
+      ? "nothing could be killed"
+      : `${counts.killed} of ${counted(killable, "mutant")} killed, ${score} %`;
   return { score, counts, words: [main, ...apart].join(", ") };
 }
 

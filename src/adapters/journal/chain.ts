@@ -1,3 +1,4 @@
+import { counted } from "../../domain/counted.ts";
 import { hash } from "node:crypto";
 import { RemandError } from "../../domain/error.ts";
 import type { Event } from "../../domain/event.ts";
@@ -96,7 +97,7 @@ export async function verifyChain(
   }
   if (noted !== undefined && noted.position > head.position) {
     const missing = noted.position - head.position;
-    const problem = `the end is cut off: ${missing} ${missing === 1 ? "line" : "lines"} up to ${noted.position} existed once`;
+    const problem = `the end is cut off: ${counted(missing, "line")} up to ${noted.position} existed once`;
     return { ok: false, position: head.position + 1, problem };
   }
   if (noted?.position === START.position && noted.hash !== START.hash) return notTheNoted(START.position);

@@ -1,3 +1,4 @@
+import { counted, plural } from "../../domain/counted.ts";
 import { RemandError } from "../../domain/error.ts";
 import type { EvidenceId } from "../../domain/ids.ts";
 import type { Head } from "../../ports/journal.ts";
@@ -65,7 +66,7 @@ export async function beginning(
   const theirs = position === common ? hash : await hashAt(there.lines(common - 1));
   const ours = source.head.position === common ? source.head.hash : await hashAt(source.lines(common - 1));
   if (common > 0 && theirs === ours) return common;
-  const message = `${where} holds a journal already: ${position} lines that are not this one's`;
+  const message = `${where} holds a journal already: ${counted(position, "line")} that ${plural(position, "is", "are")} not this one's`;
   throw new RemandError("usage", message, `${NOTHING} Choose another schema with ?schema=name in the address.`);
 }
 

@@ -1,3 +1,4 @@
+import { counted } from "../../domain/counted.ts";
 import { COST_VIEWS, costRows, costTotal, type CostRow } from "../../views/cost.ts";
 import { durationText, moneyText, shortLine } from "../../views/words.ts";
 import { EXIT, type CliCommand, type World } from "../command.ts";
@@ -55,7 +56,7 @@ function text(rows: readonly CostRow[]): string {
     moneyOf(row),
     wasteOf(row),
     row.timeMs === 0 ? "" : durationText(row.timeMs),
-    `${row.times} ${row.times === 1 ? "time" : "times"}`,
+    counted(row.times, "time"),
   ]);
   const widths = [0, 1, 2, 3].map((column) => Math.max(...cells.map((line) => line[column]!.length)));
   const lines = cells.map((line) =>

@@ -1,4 +1,5 @@
 import type { Config } from "../../config/config.ts";
+import { counted } from "../../domain/counted.ts";
 import type { Policy } from "../../domain/policy.ts";
 import type { Problem } from "../../domain/problem.ts";
 import { EXIT, type CliCommand, type ExitCode, type World } from "../command.ts";
@@ -87,7 +88,7 @@ function checksProbe({ phases, gates }: Config): Probe {
       fix: "Leave out what throws its exit code away: a check that cannot fail judges nothing.",
     };
   if (!judges || commands.length > 0)
-    return { name: "checks", ok: true, detail: `${commands.length} commands`, fix: "" };
+    return { name: "checks", ok: true, detail: counted(commands.length, "command"), fix: "" };
   return {
     name: "checks",
     ok: false,

@@ -1,6 +1,7 @@
+import { counted } from "../../domain/counted.ts";
 import { timeText } from "../../views/event-words.ts";
 import { flakeList, noteFlakes, type Flake } from "../../views/flakes.ts";
-import { counted, shortLine } from "../../views/words.ts";
+import { shortLine } from "../../views/words.ts";
 import { EXIT, type CliCommand, type World } from "../command.ts";
 import { fieldsHelp, JSON_OPTION, picked, pickedFields } from "../json-fields.ts";
 import { paintFor } from "../terminal-kind.ts";

@@ -1,6 +1,6 @@
+import { counted } from "../../domain/counted.ts";
 import { resolve } from "node:path";
 import { isPassed, type GateReport } from "../../domain/gate-report.ts";
-import { counted } from "../../views/words.ts";
 import { problemText } from "../../writers/problem-text.ts";
 import { EXIT, INTERRUPTED, type CliCommand, type ExitCode, type World } from "../command.ts";
 import { formatGates, gateSummary, GATE_FORMATS, type FormatSetting, type GateFormat } from "../gate-formats.ts";

@@ -1,3 +1,4 @@
+import { counted } from "../../domain/counted.ts";
 import { resolve } from "node:path";
 import { RemandError } from "../../domain/error.ts";
 import type { StoryId } from "../../domain/ids.ts";
@@ -140,16 +141,12 @@ function alreadyOver(world: World, state: StoryState): ExitCode | null {
   const { id } = state.story;
   const before = state.attempts.length;
   if (state.ending === null) {
-    world.err(
-      `remand: going on with ${id}, which has made ${before} ${before === 1 ? "attempt" : "attempts"} (--new starts over)\n`,
-    );
+    world.err(`remand: going on with ${id}, which has made ${counted(before, "attempt")} (--new starts over)\n`);
     return null;
   }
   const ago = durationText(Math.max(0, world.now() - state.ending.at));
   if (state.ending.how === "accepted") {
-    world.out(
-      `${id} was accepted ${ago} ago, after ${before} ${before === 1 ? "attempt" : "attempts"}; --new starts over\n`,
-    );
+    world.out(`${id} was accepted ${ago} ago, after ${counted(before, "attempt")}; --new starts over\n`);
     return EXIT.ok;
   }
   world.out(`${id} ended ${ago} ago as ${state.ending.how}: ${state.ending.reason}; --new starts over\n`);

@@ -1,3 +1,4 @@
+import { plural } from "../../domain/counted.ts";
 import { EXIT, type CliCommand, type ExitCode, type World } from "../command.ts";
 import type { Migrated } from "../host.ts";
 
@@ -38,7 +39,7 @@ async function migrate(world: World, { to, dryRun = false, json = false }: Optio
 }
 
 function textOf({ to, lines, evidence, outbox, head }: Migrated, dryRun: boolean): string {
-  const what = `${counted(lines, "line")}, ${counted(evidence, "text")} of evidence and ${counted(outbox, "result")} in the outbox`;
+  const what = `${many(lines, "line")}, ${many(evidence, "text")} of evidence and ${many(outbox, "result")} in the outbox`;
   if (dryRun) return `would move ${what} to ${to}`;
   return [
     `moved ${what} to ${to}`,
@@ -47,8 +48,7 @@ function textOf({ to, lines, evidence, outbox, head }: Migrated, dryRun: boolean
   ].join("\n");
 }
 
-const counted = (count: number, noun: string): string =>
-  `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
+const many = (count: number, noun: string): string => `${count.toLocaleString("en")} ${plural(count, noun)}`;
 
 /** A line at most every second: a journal of a year takes a while. */
 function progressOf(world: World): (what: string, copied: number, of: number) => void {

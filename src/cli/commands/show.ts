@@ -1,3 +1,4 @@
+import { counted } from "../../domain/counted.ts";
 import { resolve } from "node:path";
 import type { RunState } from "../../domain/run-state.ts";
 import type { StoryState } from "../../domain/story-state.ts";
@@ -13,7 +14,7 @@ import { storyHtml } from "../../views/story-html.ts";
 import { storyLine } from "../../views/story-lines.ts";
 import { statusOf } from "../../views/story-status.ts";
 import { timelineOf } from "../../views/timeline.ts";
-import { counted, durationText, shortLine, spentText } from "../../views/words.ts";
+import { durationText, shortLine, spentText } from "../../views/words.ts";
 import type { Stored } from "../../ports/journal.ts";
 import { writeEscalation } from "../../writers/escalation.ts";
 import { EXIT, type CliCommand, type World } from "../command.ts";

@@ -1,3 +1,4 @@
+import { plural } from "../../domain/counted.ts";
 import { storyId, type StoryId } from "../../domain/ids.ts";
 import type { RunOutline } from "../../domain/outline.ts";
 import { entries } from "../../stdx/sorted-map.ts";
@@ -75,8 +76,9 @@ async function status(
 
 function unlisted({ unlisted }: RunOutline): string[] {
   if (unlisted === undefined) return [];
-  const count = (unlisted.accepted + unlisted.failed).toLocaleString("en");
-  return [`(${count} stories that have ended are not listed: name one to see it, or take --json)`];
+  const ended = unlisted.accepted + unlisted.failed;
+  const what = `${ended.toLocaleString("en")} ${plural(ended, "story that has ended is", "stories that have ended are")}`;
+  return [`(${what} not listed: name one to see it, or take --json)`];
 }
 
 /** What more work of what is under way is likely to cost; nothing where nobody knows, or nothing is under way. */

@@ -1,3 +1,4 @@
+import { counted } from "../../domain/counted.ts";
 import type { Problem } from "../../domain/problem.ts";
 import type { Story } from "../../domain/story.ts";
 import { plainText } from "../../stdx/plain-text.ts";
@@ -57,12 +58,9 @@ function listing(stories: readonly Story[], problems: readonly Problem[], folder
   const widths = [0, 1, 2, 3].map((column) => Math.max(0, ...rows.map((cells) => cells[column]!.length)));
   const lines = rows.map((cells) => cells.map((cell, i) => (i < 4 ? cell.padEnd(widths[i]!) : cell)).join("  "));
   const errors = problems.filter((problem) => problem.severity === "error").length;
-  const counts = [
-    counted(stories.length, "story", "stories"),
-    ...(errors > 0 ? [counted(errors, "error", "errors")] : []),
-  ];
+  const counts = [counted(stories.length, "story", "stories"), ...(errors > 0 ? [counted(errors, "error")] : [])];
   const warnings = problems.length - errors;
-  if (warnings > 0) counts.push(counted(warnings, "warning", "warnings"));
+  if (warnings > 0) counts.push(counted(warnings, "warning"));
   return `${[...lines, `${counts.join(" · ")} in ${folder}`].join("\n")}\n`;
 }
 
@@ -77,5 +75,3 @@ function row(story: Story): string[] {
     title + after,
   ];
 }
-
-const counted = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`;

@@ -1,3 +1,4 @@
+import { counted } from "../../domain/counted.ts";
 import { join } from "node:path";
 import type { Problem } from "../../domain/problem.ts";
 import { problemText } from "../../writers/problem-text.ts";
@@ -47,7 +48,7 @@ async function trail(world: World, options: Options): Promise<ExitCode> {
     world.out(`${JSON.stringify({ schema: "remand.trail/1", folder, files: listed }, null, 2)}\n`);
   else {
     for (const { path, state } of listed) world.out(`${state.padEnd(7)}  ${path}\n`);
-    world.out(`${listed.length} files in ${shownPath(world, folder)}\n`);
+    world.out(`${counted(listed.length, "file")} in ${shownPath(world, folder)}\n`);
   }
   return listed.every(({ state }) => state === "right" || state === "written") ? EXIT.ok : EXIT.rejected;
 }

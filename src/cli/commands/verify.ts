@@ -1,3 +1,4 @@
+import { counted } from "../../domain/counted.ts";
 import type { VerifyDocument } from "../../views/dashboard.ts";
 import { EXIT, type CliCommand, type ExitCode, type World } from "../command.ts";
 import type { Look } from "../host.ts";
@@ -27,7 +28,7 @@ async function verify(world: World, isDocument: boolean): Promise<ExitCode> {
     if (isDocument) {
       const document = ok ? { ok, head: { position, hash } } : { ok, position, problem };
       world.out(`${JSON.stringify({ schema: "remand.verify/1", ...document }, null, 2)}\n`);
-    } else if (ok) world.out(`intact: ${position} lines, the last is ${hash}\n`);
+    } else if (ok) world.out(`intact: ${counted(position, "line")}, the last is ${hash}\n`);
     else world.out(`not intact: line ${position}: ${problem}\n`);
     return ok ? EXIT.ok : EXIT.rejected;
   });

@@ -1,5 +1,6 @@
 import type { Blame, Suspect } from "../../domain/blame.ts";
 import type { ChangedHunk } from "../../domain/change.ts";
+import { counted } from "../../domain/counted.ts";
 import { unreachable } from "../../stdx/assert.ts";
 import type { ProofAnswer } from "../prove-blame.ts";
 import type { RankedBlame, RankedHunk } from "../rank-blame.ts";
@@ -157,7 +158,7 @@ function byReadingWords({ hunks }: RankedBlame): string {
   const [first] = hunks;
   if (first === undefined) return "nothing changed that could have caused it.";
   const why = first.reasons.length === 0 ? "nothing else is likelier" : first.reasons.slice(0, 3).join("; ");
-  return `${first.hunk.file}:${first.hunk.start} is the likeliest of ${hunks.length} changes: ${why}.`;
+  return `${first.hunk.file}:${first.hunk.start} is the likeliest of ${counted(hunks.length, "change")}: ${why}.`;
 }
 
 function likeliest({ hunks }: RankedBlame): Suspect[] {
@@ -202,13 +203,11 @@ function changeWords({ change, isBinary, oldFile, removed, added }: ChangedHunk)
   if (removed.length + added.length === 0)
     return change === "renamed" ? `renamed from ${oldFile}` : `the file was ${change}`;
   if (removed.length === 1 && added.length === 1) return `\`${quoted(removed[0]!)}\` became \`${quoted(added[0]!)}\``;
-  if (added.length === 0) return `${counted(removed.length)} taken away: \`${quoted(removed[0]!)}\``;
+  if (added.length === 0) return `${counted(removed.length, "line")} taken away: \`${quoted(removed[0]!)}\``;
   if (removed.length === 0)
-    return `${counted(added.length)} added: \`${quoted(added.find((line) => line.trim() !== "") ?? "")}\``;
-  return `${counted(removed.length)} became ${added.length}`;
+    return `${counted(added.length, "line")} added: \`${quoted(added.find((line) => line.trim() !== "") ?? "")}\``;
+  return `${counted(removed.length, "line")} became ${added.length}`;
 }
-
-const counted = (lines: number): string => `${lines} ${lines === 1 ? "line" : "lines"}`;
 
 function quoted(line: string): string {
   const text = line.trim().replaceAll("`", "'");

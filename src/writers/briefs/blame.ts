@@ -1,4 +1,5 @@
 import type { Blame, Suspect } from "../../domain/blame.ts";
+import { counted } from "../../domain/counted.ts";
 import { unreachable } from "../../stdx/assert.ts";
 import { bullets, line, name, together, type Pen, type Piece } from "./pen.ts";
 
@@ -15,7 +16,7 @@ export function blamePart(blame: Blame, pen: Pen): Piece {
 
 export function basis(blame: Blame): string {
   if (blame.basis === "ranked") return "ranked by reading, not proven";
-  return `proven in ${blame.testRuns} test ${blame.testRuns === 1 ? "run" : "runs"}`;
+  return `proven in ${counted(blame.testRuns, "test run")}`;
 }
 
 export const percent = (share: number): string => `${Math.round(Math.min(1, Math.max(0, share)) * 100)} %`;

@@ -1,4 +1,5 @@
 import type { Brief } from "../../domain/brief.ts";
+import { counted } from "../../domain/counted.ts";
 import type { CheckRun } from "../../domain/gate.ts";
 import { issueLine } from "./findings.ts";
 import { closing, evidenceAndBlame, information, opening, passingCriteria, previousWork } from "./parts.ts";
@@ -48,7 +49,7 @@ function environmentTable(runs: readonly CheckRun[], pen: Pen): string {
           : failed[0]!.result.toUpperCase();
     const details =
       failed.length === 0
-        ? `${group.length} of ${group.length} checks pass`
+        ? `${group.length} of ${counted(group.length, "check passes", "checks pass")}`
         : failed
             .slice(0, 3)
             .map((run) => `${name(pen, run.check)}: ${line(pen, run.details)}`)

@@ -1,3 +1,4 @@
+import { plural } from "../../domain/counted.ts";
 import { charactersLeftOut, fenced, grouped, hanging, oneLine, trustedText } from "../untrusted-text.ts";
 import type { Room } from "./room.ts";
 
@@ -91,7 +92,7 @@ export function cutOf(pen: ListPen, count: number, what: string): string {
 }
 
 function noteCut(pen: ListPen, leftOut: number, what: string): void {
-  if (leftOut > 0) pen.cuts.push(`${what}: ${grouped(leftOut)} characters left out`);
+  if (leftOut > 0) pen.cuts.push(`${what}: ${grouped(leftOut)} ${plural(leftOut, "character")} left out`);
 }
 
 /** A line that was cut ends in an ellipsis that it did not end in before. */

@@ -1,3 +1,4 @@
+import { counted } from "../../domain/counted.ts";
 import type { ClarificationRequest } from "../../domain/prompt.ts";
 import type { SignalRole } from "../../domain/signal.ts";
 import { bullets, line, name, section, together } from "../briefs/pen.ts";
@@ -23,7 +24,7 @@ export function writeClarificationPrompt(request: ClarificationRequest, options:
 
 function whyAgain({ why, ask, asks }: ClarificationRequest, id: string): string {
   if (why === "unreadable")
-    return `Your last message could not be read as a report on ${id} (asked ${ask} of ${asks} times).`;
+    return `Your last message could not be read as a report on ${id} (asked ${ask} of ${counted(asks, "time")}).`;
   if (why === "incomplete") return `Your last message about ${id} leaves something out, and cannot count without it.`;
   return `Your last message rejects the work on ${id} without one issue that can be acted on.`;
 }

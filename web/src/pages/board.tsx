@@ -1,6 +1,6 @@
+import { counted } from "../../../src/domain/counted.ts";
 import { COLUMN_TITLES, type BoardCard } from "../../../src/views/board-cards.ts";
 import type { BoardColumn, BoardDocument } from "../../../src/views/dashboard.ts";
-import { counted } from "../../../src/views/words.ts";
 import { Filter } from "../parts/filter.tsx";
 import { Loading } from "../parts/loading.tsx";
 import { Ago, Badge, GateStrip, Money, Why } from "../parts/marks.tsx";

@@ -1,6 +1,6 @@
+import { counted } from "../../../src/domain/counted.ts";
 import type { InboxDocument, InboxEntry } from "../../../src/views/dashboard.ts";
 import { findingText } from "../../../src/views/finding-text.ts";
-import { counted } from "../../../src/views/words.ts";
 import { Answered } from "../parts/answered.tsx";
 import { AnswerForm } from "../parts/answer-form.tsx";
 import { Loading } from "../parts/loading.tsx";

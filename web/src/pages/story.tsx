@@ -1,5 +1,6 @@
+import { counted } from "../../../src/domain/counted.ts";
 import type { StoryPageDocument } from "../../../src/views/dashboard.ts";
-import { counted, durationText } from "../../../src/views/words.ts";
+import { durationText } from "../../../src/views/words.ts";
 import { now } from "../clock.ts";
 import { Answered } from "../parts/answered.tsx";
 import { AnswerForm } from "../parts/answer-form.tsx";

@@ -1,3 +1,4 @@
+import { counted } from "../../../src/domain/counted.ts";
 import { useState } from "preact/hooks";
 import type { TrailDocument, VerifyDocument } from "../../../src/views/dashboard.ts";
 import { ask } from "../ask.ts";
@@ -63,7 +64,7 @@ function Verify() {
     setTold("Checking every line…");
     try {
       const { ok, position, problem } = await ask<VerifyDocument>("/verify");
-      setTold(ok ? `✔ Intact: ${position} lines.` : `✖ Not intact, line ${position}: ${problem}`);
+      setTold(ok ? `✔ Intact: ${counted(position, "line")}.` : `✖ Not intact, line ${position}: ${problem}`);
     } catch (error) {
       setTold(asRefusal(error).message);
     }

@@ -1,3 +1,4 @@
+import { counted } from "../../../src/domain/counted.ts";
 import { useState } from "preact/hooks";
 import type { BlameMark, DiffHunk, ShownLine } from "../../../src/views/diff-document.ts";
 import { FindingItem } from "./finding-item.tsx";
@@ -110,7 +111,7 @@ function LineRows({ line, where, comment, onComment }: LineProps) {
 function BlameRow({ mark }: { readonly mark: BlameMark }) {
   const how =
     mark.basis === "proven"
-      ? `proven in ${mark.testRuns} test runs`
+      ? `proven in ${counted(mark.testRuns, "test run")}`
       : `ranked, ${Math.round(mark.confidence * 100)} % sure`;
   return (
     <tr class="note">

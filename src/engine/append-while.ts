@@ -16,7 +16,7 @@ async function appendUntil(
 ): Promise<boolean> {
   for (;;) {
     if (await ledger.append(stream, events)) return true;
-    if (!isOurs() || !ledger.holds(stream)) return false;
+    if (!isOurs() || !ledger.mayWrite(stream)) return false;
   }
 }
 

@@ -3,7 +3,7 @@ import { storyId, type StoryId } from "../domain/ids.ts";
 import type { RunState } from "../domain/run-state.ts";
 import { decide } from "../policy/decide.ts";
 import { byText, lookup } from "../stdx/sorted-map.ts";
-import { decidedAt } from "./hold.ts";
+import { decidedAt } from "./grip.ts";
 import type { Ledger } from "./ledger.ts";
 import { perform } from "./perform.ts";
 import { recoverStory } from "./recover.ts";

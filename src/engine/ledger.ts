@@ -19,8 +19,8 @@ export interface Ledger {
    * all that have been folded.
    */
   append(stream: StoryId | null, events: readonly Event[], known?: number): Promise<boolean>;
-  /** Whether the writer may still say something about this. Everybody may, but for one who does a command (see `hold`). */
-  holds(stream: StoryId | null): boolean;
+  /** Whether the writer may still say something about this. Everybody may, but for one who does a command (see `grip.ts`). */
+  mayWrite(stream: StoryId | null): boolean;
   /** Folds what others have written. */
   catchUp(): Promise<void>;
   /** Resolves at the next change of the state. */
@@ -77,7 +77,7 @@ export async function openLedger(world: Pick<EngineWorld, "journal" | "clock" | 
         writing--;
       }
     },
-    holds: () => true,
+    mayWrite: () => true,
     catchUp: readSoon,
     changed,
     rest: () => inTurn(() => keepSnapshot(WORTH_SAVING)),

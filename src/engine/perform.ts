@@ -2,7 +2,7 @@ import { RemandError } from "../domain/error.ts";
 import type { Command, StoryCommand } from "../domain/command.ts";
 import type { Event, Step } from "../domain/event.ts";
 import { appendWhile } from "./append-while.ts";
-import { heldFor } from "./hold.ts";
+import { withGrip } from "./grip.ts";
 import type { Ledger } from "./ledger.ts";
 import { adjudicate } from "./perform-adjudication.ts";
 import { askAgain, startAttempt } from "./perform-attempt.ts";
@@ -23,7 +23,7 @@ export async function perform(
   world: EngineWorld,
   signal: AbortSignal,
 ): Promise<void> {
-  const ledger = heldFor(command, everybodys);
+  const ledger = withGrip(command, everybodys);
   const performing = { ledger, world, signal };
   switch (command.type) {
     case "start-story":

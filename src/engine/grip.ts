@@ -9,7 +9,7 @@ import type { Ledger } from "./ledger.ts";
  * begun something, only that may be ended by it. So a worker that slept while another took its place, or the same command
  * given out twice, is refused, whatever the queue did.
  */
-export function heldFor(command: Command, ledger: Ledger): Ledger {
+export function withGrip(command: Command, ledger: Ledger): Ledger {
   const { story } = command;
   // The words that could not be read belong to an attempt which began long ago.
   const grip: Grip = {
@@ -19,7 +19,7 @@ export function heldFor(command: Command, ledger: Ledger): Ledger {
   const isLost = (): boolean => story !== null && grip.begun !== null && runningSeq(ledger, story) !== grip.begun;
   return {
     ...ledger,
-    holds: (stream) => stream !== story || !isLost(),
+    mayWrite: (stream) => stream !== story || !isLost(),
     append: (stream, events, known) =>
       stream === story && known === undefined
         ? gripped(ledger, story, events, grip)

@@ -5,7 +5,7 @@ import type { ProcessResult } from "../process/run-process.ts";
 import { lastWords, type Fault } from "./check-faults.ts";
 
 /** The exit code decides; what the output and the reports say only explains it, or takes a pass away. */
-export function verdictOn(
+export function resultOn(
   ended: ProcessResult,
   output: TestOutput,
   faults: readonly Fault[],

@@ -84,10 +84,10 @@ async function judged(
       log,
     };
   const own = read.mutants.filter((mutant) => files.includes(mutant.file));
-  return { judgement: verdict(options, request, own), log };
+  return { judgement: judgementOf(options, request, own), log };
 }
 
-function verdict(
+function judgementOf(
   { threshold }: MutationOptions,
   request: GateRequest,
   mutants: readonly Mutant[],

@@ -9,7 +9,7 @@ import { withReports } from "../../readers/test-report-merge.ts";
 import type { TestReport } from "../../readers/test-report-parts.ts";
 import { environmentIn, type EnvironmentIn } from "../process/environment.ts";
 import { runProcess, type ProcessResult } from "../process/run-process.ts";
-import { brokenBy, endingOf, hasFailed, verdictOn } from "./check-ending.ts";
+import { brokenBy, endingOf, hasFailed, resultOn } from "./check-ending.ts";
 import { faultsIn, type Fault } from "./check-faults.ts";
 import { lineIn, sameEveryTime, troubleIn, type CheckEnvironment, type Trouble } from "./environments.ts";
 import type { SeenReports } from "./read-reports.ts";
@@ -138,7 +138,7 @@ function outcomeOf(
     ended.status === "exited" && brokenBy(ended) === null && hasFailed(ended)
       ? faultsIn(command, ended, output, preExisting)
       : [];
-  const { result, details } = verdictOn(ended, output, faults);
+  const { result, details } = resultOn(ended, output, faults);
   return {
     run: { ...cell, result, exitCode: ended.exitCode, details },
     faults,

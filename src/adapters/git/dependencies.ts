@@ -2,9 +2,10 @@ import { mkdir, readdir, readFile, readlink, realpath, rm, symlink } from "node:
 import { existsSync, type Dirent } from "node:fs";
 import { isAbsolute, join, relative } from "node:path";
 import { RemandError } from "../../domain/error.ts";
-import { installationsFor, LOCKFILES } from "../../readers/lockfile.ts";
+import { installationsFor, LOCKFILES, type Installation } from "../../readers/lockfile.ts";
 import type { Environment } from "../process/environment.ts";
 import { runProcess } from "../process/run-process.ts";
+import { bringGenerated } from "./generated-files.ts";
 import type { Git } from "./git.ts";
 
 export interface DependencyOptions {
@@ -22,6 +23,8 @@ export interface DependencyOptions {
   readonly borrow?: boolean;
   /** By this an installation is found that outlived us. */
   readonly cookie?: string;
+  /** Something a person should know, and that stops nothing. */
+  onNotice?(text: string): void;
 }
 
 /**
@@ -45,8 +48,22 @@ export async function installDependencies(
     if (!spared) await install(options.setup, worktree, options);
     return;
   }
+  await installOrLink(git, main, worktree, options, { installations, isSame });
+  await bringGenerated(git, main, worktree, (text) => options.onNotice?.(text));
+}
+
+async function installOrLink(
+  git: Git,
+  main: string,
+  worktree: string,
+  options: DependencyOptions,
+  { installations, isSame }: { installations: readonly Installation[]; isSame(lockfile: string): boolean },
+): Promise<void> {
   if (options.borrow === true && options.share === null && LOCKFILES.every(isSame)) {
-    const borrowed = await borrowAll(git, main, worktree);
+    // Whoever installs by a lockfile writes into what is there: a link to the checkout's own environment, with the
+    // project in it, would then lead the checkout to a place that is thrown away.
+    const own = installations.map(({ folder }) => folder).filter((folder) => folder !== "node_modules");
+    const borrowed = await borrowAll(git, main, worktree, own);
     for (const { folder, command } of installations)
       if (!borrowed.includes(folder)) await install(command, worktree, options);
     return;
@@ -62,15 +79,28 @@ export async function installDependencies(
 
 const INSTALLED = /^(?:node_modules|bower_components|\.venv|venv|vendor|deps|\.bundle)$/;
 
-/** Links every folder of installed packages that git ignores; says which. Links to packages of the project stay its own. */
-async function borrowAll(git: Git, main: string, worktree: string): Promise<readonly string[]> {
+/**
+ * Links every folder of installed packages that git ignores; says which. Links to packages of the project stay its own.
+ * Of those that can be made anew, one with the project itself in it is left out.
+ */
+async function borrowAll(
+  git: Git,
+  main: string,
+  worktree: string,
+  replaceable: readonly string[],
+): Promise<readonly string[]> {
   const args = ["ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z"];
   const ignored = (await git.run(args, { cwd: main })).split("\0").map((path) => path.replace(/\/$/, ""));
-  const borrowed = ignored.filter((path) => {
+  const installed = ignored.filter((path) => {
     const parts = path.split("/");
     return INSTALLED.test(parts.at(-1)!) && !parts.slice(0, -1).some((part) => INSTALLED.test(part));
   });
-  for (const folder of borrowed) await linkFolder(main, folder, worktree);
+  const borrowed: string[] = [];
+  for (const folder of installed) {
+    if (replaceable.includes(folder) && (await hasEditableInstall(join(main, folder), main))) continue;
+    await linkFolder(main, folder, worktree);
+    borrowed.push(folder);
+  }
   return borrowed;
 }
 
@@ -99,7 +129,14 @@ async function hasWorkspaces(main: string): Promise<boolean> {
   return /"workspaces"\s*:/.test((await textOf(join(main, "package.json"))) ?? "");
 }
 
+/** In the environment itself, or in one of those that tox and nox keep side by side. */
 async function hasEditableInstall(venv: string, main: string): Promise<boolean> {
+  if (existsSync(join(venv, "lib"))) return leadsTo(venv, main);
+  for (const { name } of await entriesOf(venv)) if (await leadsTo(join(venv, name), main)) return true;
+  return false;
+}
+
+async function leadsTo(venv: string, main: string): Promise<boolean> {
   for (const version of await entriesOf(join(venv, "lib"))) {
     const packages = join(venv, "lib", version.name, "site-packages");
     for (const { name } of await entriesOf(packages)) {

@@ -39,7 +39,11 @@ export async function makeWorktree(
   // Nobody has been here yet, so this index hides nothing.
   await site.index.drop();
   await site.index.seed(join(gitDir, "index"));
-  await installDependencies(git, top, site.path, { ...options.dependencies, cookie: site.cookie });
+  await installDependencies(git, top, site.path, {
+    ...options.dependencies,
+    cookie: site.cookie,
+    onNotice: options.onNotice,
+  });
   await markReady(gitDir);
 }
 

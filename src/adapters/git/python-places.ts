@@ -7,7 +7,7 @@ import type { Repository } from "./repository.ts";
 const PROJECT_FILES = ["pyproject.toml", "setup.py", "setup.cfg"];
 
 /** Is anything in this repository a Python project? One in a folder of its own counts. */
-export async function hasPython({ git, top }: Repository): Promise<boolean> {
+export async function hasPython({ git, top }: Pick<Repository, "git" | "top">): Promise<boolean> {
   if (PROJECT_FILES.some((file) => existsSync(join(top, file)))) return true;
   const patterns = PROJECT_FILES.map((file) => `:(glob)**/${file}`);
   return (await git.run(["ls-files", "-z", "--", ...patterns])) !== "";

@@ -32,6 +32,7 @@ export async function makeThrowaway(
     setupTimeoutMs: SETUP_TIMEOUT_MS,
     env: allowedEnvironment(options.env ?? process.env),
     signal: options.signal,
+    onNotice: options.onNotice,
   });
 }
 

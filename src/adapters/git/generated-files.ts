@@ -1,0 +1,46 @@
+import { existsSync } from "node:fs";
+import { copyFile, open } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import type { Git } from "./git.ts";
+import { hasPython } from "./python-places.ts";
+
+/**
+ * An installation in the checkout leaves files among a Python project's own that git ignores: the version, code made
+ * of a schema, compiled parts. Without them the package cannot be imported in a worktree, whatever the work is. What a
+ * person wrote, and git ignores, stays where it is: it may be a secret.
+ */
+export async function bringGenerated(
+  git: Git,
+  main: string,
+  worktree: string,
+  onNotice: (text: string) => void,
+): Promise<void> {
+  if (!(await hasPython({ git, top: main }))) return;
+  const args = ["ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z"];
+  const ignored = (await git.run([...args, "--", "*.py", "*.pyi", "*.so", "*.pyd"], { cwd: main })).split("\0");
+  const compiled: string[] = [];
+  for (const path of ignored) {
+    if (!/\.(?:pyi?|so|pyd)$/.test(path) || existsSync(join(worktree, path))) continue;
+    const isCompiled = /\.(?:so|pyd)$/.test(path);
+    if (!isCompiled && !(await isGenerated(join(main, path)))) continue;
+    // Beside files of the work only: what lies in a folder of its own is somebody else's.
+    if (!existsSync(join(worktree, dirname(path)))) continue;
+    await copyFile(join(main, path), join(worktree, path));
+    if (isCompiled) compiled.push(path);
+  }
+  if (compiled.length > 0)
+    onNotice(
+      `${compiled[0]} was compiled in ${main} and is copied from there: if stories change what it is made of, let the checks build it first`,
+    );
+}
+
+async function isGenerated(file: string): Promise<boolean> {
+  if (/^_{0,2}version_{0,2}\.py$/.test(basename(file))) return true;
+  const opened = await open(file);
+  try {
+    const { buffer, bytesRead } = await opened.read(Buffer.alloc(1000), 0, 1000, 0);
+    return /generated|do(?: not|n't) (?:edit|change|modify)/i.test(buffer.toString("utf8", 0, bytesRead));
+  } finally {
+    await opened.close();
+  }
+}

@@ -48,7 +48,7 @@ function hunkLines({ hunk, symbol, reasons, origin }: Considered, paint: Paint):
     `${paint.strong(`${hunk.file}:${at}`)}${symbol === null ? "" : ` in ${symbol}`}`,
     ...shown.slice(0, MOST_LINES),
     ...(rest > 0 ? [paint.dim(`  … ${counted(rest, "more line")}`)] : []),
-    ...reasons.map((reason) => `  because ${reason}`),
+    ...reasons.map((reason) => (reason.startsWith("although ") ? `  ${reason}` : `  because ${reason}`)),
     ...(origin === undefined ? [] : [`  from ${originText(origin)}`]),
   ];
 }

@@ -9,6 +9,7 @@ import { readFailure } from "./failure.ts";
 import type { FileDiff, Hunk } from "./git-diff.ts";
 import { pathIndex, readImports, type PathIndex } from "./imports.ts";
 import { readSymbols } from "./symbols.ts";
+import { readWorkspacePackages } from "./workspace-packages.ts";
 
 /** What there is to read before anything is run. */
 export interface BlameSources {
@@ -33,7 +34,7 @@ const MOST_FILES = 600;
 
 /** Reads everything that blame is ranked from. Only files on the way from the failing tests are looked into. */
 export function readBlameMaterial(sources: BlameSources): BlameMaterial {
-  const index = pathIndex(sources.paths);
+  const index = pathIndex(sources.paths, readWorkspacePackages(sources.paths, sources.textOf));
   const isTest = sources.isTest ?? looksLikeTest;
   const failure = readFailure(sources.output, {
     root: sources.root,

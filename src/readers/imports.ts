@@ -1,4 +1,5 @@
 import { familyOf, type Family } from "./symbols-mask.ts";
+import { workspaceStems, type WorkspacePackage } from "./workspace-packages.ts";
 
 /** Finds files of the project by how code and output name them. */
 export interface PathIndex {
@@ -7,9 +8,11 @@ export interface PathIndex {
   bySuffix(path: string): string | null;
   /** All files in this folder, or in one whose path ends like it. */
   inFolder(folder: string): readonly string[];
+  /** The project's own packages, by the names they are imported by. */
+  readonly packages: ReadonlyMap<string, WorkspacePackage>;
 }
 
-export function pathIndex(paths: readonly string[]): PathIndex {
+export function pathIndex(paths: readonly string[], packages: PathIndex["packages"] = new Map()): PathIndex {
   const known = new Set(paths);
   const byName = new Map<string, string[]>();
   const byFolder = new Map<string, string[]>();
@@ -21,6 +24,7 @@ export function pathIndex(paths: readonly string[]): PathIndex {
   const foldersByName = new Map<string, string[]>();
   for (const folder of byFolder.keys()) push(foldersByName, folder.slice(folder.lastIndexOf("/") + 1), folder);
   return {
+    packages,
     has: (path) => known.has(path),
     bySuffix: (path) => bestSuffix(path, byName.get(path.slice(path.lastIndexOf("/") + 1)) ?? []),
     inFolder(folder) {
@@ -93,7 +97,7 @@ function targets(text: string, path: string, folder: string, family: Family, ind
     case "java":
       return javaTargets(text, folder, index);
     case "other":
-      return [];
+      return otherTargets(text, folder, index);
   }
 }
 
@@ -116,6 +120,12 @@ const SCRIPT_ENDINGS = [
 
 function scriptTarget(name: string, folder: string, index: PathIndex): string | null {
   const isRelative = name.startsWith(".");
+  const ownStems = isRelative ? [] : workspaceStems(name, index.packages);
+  if (ownStems.length > 0) {
+    for (const stem of ownStems)
+      for (const ending of SCRIPT_ENDINGS) if (index.has(stem + ending)) return stem + ending;
+    return null;
+  }
   if (!isRelative && !/^[@~#]?\/|^(?:src|lib|app|test|tests)\//.test(name)) return null;
   const base = isRelative ? joined(folder, name) : name.replace(/^[@~#]?\//, "");
   // TypeScript lets an import say `.js` for a file that is written in `.ts`.
@@ -197,8 +207,22 @@ function javaTargets(text: string, folder: string, index: PathIndex): string[] {
     );
   });
   // Classes of one package see each other, and the tests lie in a folder of the same name elsewhere.
-  const main = folder.replace(/\/test\//, "/main/");
-  return [...imported, ...index.inFolder(folder), ...(main === folder ? [] : index.inFolder(main))];
+  const others = ["main", "src"].map((name) => folder.replace(/(^|\/)tests?\//, `$1${name}/`));
+  const main = others.filter((other) => other !== folder).flatMap((other) => index.inFolder(other));
+  return [...imported, ...index.inFolder(folder), ...main];
+}
+
+/** Headers, with what they declare beside them, and scripts that a script names: C and its kin, and the shell. */
+function otherTargets(text: string, folder: string, index: PathIndex): string[] {
+  const headers = matches(text, /^[ \t]*#[ \t]*include[ \t]+"([^"\n]{1,200})"/gm);
+  const scripts = matches(text, /([\w./-]{1,200}\.(?:sh|bash|bats))\b/g);
+  return [...headers, ...scripts].flatMap((name) => {
+    const near = joined(folder, name);
+    const found = index.has(near) ? near : index.bySuffix(name.replace(/^(?:\.{0,2}\/)+/, ""));
+    if (found === null) return [];
+    const stem = found.replace(/\.h(?:h|pp|xx)?$/, "");
+    return stem === found ? [found] : [found, ...[".c", ".cc", ".cpp", ".cxx"].map((ending) => stem + ending)];
+  });
 }
 
 /** Data that a program reads by its path: what looks like one in a text, and is a file of the project. */

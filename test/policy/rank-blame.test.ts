@@ -158,7 +158,9 @@ describe("ranking", () => {
     const ranked = rankBlame(materialOf(BASE, now, vitestOutput("adds tax", ASSERTION, 3)));
     expect(ranked.hunks[0]).toMatchObject({ hunk: { file: "src/cart.ts", start: 10 }, symbol: "sum" });
     expect(ranked.hunks[0]!.confidence).toBeGreaterThan(0.9);
-    expect(ranked.hunks.filter(({ reasons }) => reasons.includes("only comments or layout changed"))).toHaveLength(2);
+    expect(
+      ranked.hunks.filter(({ reasons }) => reasons.includes("although only comments or layout changed")),
+    ).toHaveLength(2);
   });
 
   test("lines that were taken away are suspects where they stood", () => {

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { readHunks } from "../../src/readers/failure-material.ts";
 import { readGitDiff } from "../../src/readers/git-diff.ts";
 import { pathIndex, readImports } from "../../src/readers/imports.ts";
+import { readWorkspacePackages } from "../../src/readers/workspace-packages.ts";
 import { readSymbols } from "../../src/readers/symbols.ts";
 import { maskedCode } from "../../src/readers/symbols-mask.ts";
 import { filesWithout } from "../../src/policy/blame/tree.ts";
@@ -168,6 +169,13 @@ describe("imports", () => {
     "j/src/main/java/com/shop/Tax.java",
     "j/src/test/java/com/shop/CartTest.java",
     "j/src/main/java/com/other/Rate.java",
+    "plain/src/shop/Price.java",
+    "plain/test/shop/PriceTest.java",
+    "c/price.h",
+    "c/price.c",
+    "c/test.c",
+    "sh/bin/price.sh",
+    "sh/test/price_test.sh",
   ];
   const index = pathIndex(paths);
   test.each<[string, string, string[]]>([
@@ -200,9 +208,45 @@ describe("imports", () => {
         "j/src/main/java/com/shop/Cart.java",
       ],
     ],
+    ["plain/test/shop/PriceTest.java", "package shop;", ["plain/src/shop/Price.java"]],
+    ["c/test.c", '#include <assert.h>\n# include "price.h"', ["c/price.h", "c/price.c"]],
+    ["c/price.c", '#include "price.h"\n// see "nothing.h"', ["c/price.h"]],
+    ["sh/test/price_test.sh", '. "$(dirname "$0")/../bin/price.sh"', ["sh/bin/price.sh"]],
     ["README.md", 'see "src/data.json"', ["src/data.json"]],
   ])("%s", (path, text, expected) => {
     expect(readImports(text, path, index).sort()).toEqual([...expected].sort());
+  });
+
+  describe("of packages of one workspace, by their names", () => {
+    const files: Record<string, string> = {
+      "package.json": '{ "name": "root", "workspaces": ["packages/*"] }',
+      "packages/core/package.json": '{ "name": "@shop/core", "main": "dist/main.js" }',
+      "packages/core/src/main.ts": "",
+      "packages/core/src/money.ts": "",
+      "packages/plain/package.json": '{ "name": "plain" }',
+      "packages/plain/index.js": "",
+      "packages/modern/package.json":
+        '{ "name": "modern", "exports": { ".": { "import": "./lib/all.mjs" }, "./x": "./x.js" } }',
+      "packages/modern/lib/all.mjs": "",
+      "packages/broken/package.json": "{",
+      "packages/list/package.json": "[]",
+      "packages/app/test/a.test.ts": "",
+    };
+    const all = Object.keys(files);
+    const own = pathIndex(
+      all,
+      readWorkspacePackages(all, (path) => files[path] ?? null),
+    );
+    test.each([
+      ["@shop/core", ["packages/core/src/main.ts"]],
+      ["@shop/core/money", ["packages/core/src/money.ts"]],
+      ["plain", ["packages/plain/index.js"]],
+      ["modern", ["packages/modern/lib/all.mjs"]],
+      ["@shop/other", []],
+      ["plain/nothing", []],
+    ])("%s", (name, expected) => {
+      expect(readImports(`import x from "${name}";`, "packages/app/test/a.test.ts", own)).toEqual(expected);
+    });
   });
 
   test("a path that fits two files fits none", () => {

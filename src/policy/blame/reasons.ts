@@ -1,6 +1,6 @@
 import type { HunkFeatures } from "./features.ts";
 
-/** Why a hunk is suspected, in plain words, the strongest reason first. */
+/** Why a hunk is suspected, in plain words, the strongest reason first; what speaks against it begins with "although". */
 export function reasonsOf({ values, symbol, sharedWord, sharedLiteral }: HunkFeatures): string[] {
   const where = symbol === null ? " this code" : ` \`${symbol}\``;
   const reasons: string[] = [];
@@ -22,8 +22,8 @@ export function reasonsOf({ values, symbol, sharedWord, sharedLiteral }: HunkFea
     reasons.push("a small change inside a line that was there before");
   if (values.data > 0) reasons.push("data or settings changed");
   if (values.ownTest > 0) reasons.push("the failing test itself changed here");
-  if (values.neutral > 0) reasons.push("only comments or layout changed");
-  if (values.rename > 0) reasons.push("only a name changed, everywhere");
-  if (values.unreachable > 0) reasons.push("no import leads from the failing test to this file");
+  if (values.neutral > 0) reasons.push("although only comments or layout changed");
+  if (values.rename > 0) reasons.push("although only a name changed, everywhere");
+  if (values.unreachable > 0) reasons.push("although no import leads from the failing test to this file");
   return reasons;
 }

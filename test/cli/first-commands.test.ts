@@ -44,6 +44,31 @@ describe("remand init", () => {
   });
 
   it.each([
+    [{ "package.json": '{ "scripts": { "test": "vitest" } }', Makefile: "test:\n" }, "npm test"],
+    [{ "package.json": '{ "scripts": { "test": "echo \\"Error: no test specified\\" && exit 1" } }' }, null],
+    [{ "Cargo.toml": "" }, "cargo test"],
+    [{ "pom.xml": "" }, "mvn test"],
+    [{ "pom.xml": "", mvnw: "" }, "./mvnw test"],
+    [{ "build.gradle.kts": "", gradlew: "" }, "./gradlew test"],
+    [{ "build.gradle": "" }, "gradle test"],
+    [{ "mix.exs": "" }, "mix test"],
+    [{ Makefile: "all:\ntest: all\ncheck: test\n" }, "make test"],
+    [{ GNUmakefile: "check:\n\tsh test.sh\n" }, "make check"],
+    [{ Makefile: "check := 1\ntests:\n" }, null],
+    [{}, null],
+  ])("finds in %j the command %s, and makes none up", async (found, check) => {
+    const files = memoryFiles(Object.fromEntries(Object.entries(found).map(([name, text]) => [`/work/${name}`, text])));
+    const ran = await run(["init", "--yes"], [init], { files });
+    expect(ran.err.includes("no test command was found")).toBe(check === null);
+    const { config: written, problems } = JSON.parse((await run(["config", "--json"], [config], { files })).out) as {
+      config: { gates: { checks: { commands: string[] } } };
+      problems: unknown[];
+    };
+    expect(written.gates.checks.commands).toEqual(check === null ? [] : [check]);
+    expect(problems).toEqual([]);
+  });
+
+  it.each([
     ["goal", [], "who the developer is,"],
     ["critic-audit", ["critic", "auditor"], "who the developer, critic and auditor are,"],
     ["story", ["critic"], "who the developer and critic are,"],

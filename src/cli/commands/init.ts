@@ -4,6 +4,7 @@ import { RemandError } from "../../domain/error.ts";
 import { PRESETS, type PresetName } from "../../domain/policy.ts";
 import { SETUPS, type SetupName } from "../client-parts.ts";
 import { EXIT, type CliCommand, type World } from "../command.ts";
+import { foundCheck } from "../found-check.ts";
 import { deedLines, setUp, type SetupWish } from "../set-up.ts";
 import { wordOf } from "../option-values.ts";
 import { rolesOfGate } from "../who-plays.ts";
@@ -78,7 +79,7 @@ async function init(world: World, options: Options): Promise<void> {
   if ((await world.files.read(config)) !== null) {
     throw new RemandError("usage", "there is a remand.yaml already", "Change that one, or take it away first.");
   }
-  const found = await checkFound(world);
+  const found = await foundCheck(world);
   const ask = options.yes === true || options.json === true ? null : world.ask;
   const { preset, check, agent } = await answersFor(ask, typed, found);
   const written = ["remand.yaml"];
@@ -145,18 +146,6 @@ const scalar = (text: string): string =>
     ? text
     : JSON.stringify(text);
 
-/** The test command that people would type here, by the files that say so. */
-async function checkFound(world: World): Promise<string | null> {
-  const text = (name: string): Promise<string | null> => world.files.read(join(world.cwd, name));
-  const npm = await text("package.json");
-  if (npm !== null && /"test"\s*:/.test(npm)) return "npm test";
-  if ((await text("Cargo.toml")) !== null) return "cargo test";
-  if ((await text("go.mod")) !== null) return "go test ./...";
-  if ((await text("pyproject.toml")) !== null || (await text("pytest.ini")) !== null) return "pytest -q";
-  const make = await text("Makefile");
-  return make !== null && /^test\s*:/m.test(make) ? "make test" : null;
-}
-
 function configText(preset: PresetName, check: string | null, agent: string): string {
   return `# yaml-language-server: $schema=./node_modules/remand/schema/config.json
 version: 1
@@ -166,11 +155,13 @@ agents:
   developer: ${agent === "claude" || agent === "codex" ? `{ use: ${agent} }` : `{ use: command, command: ${scalar(agent)} }`}
 ${reviewersText(preset)}gates:
   checks:
-    commands:
-      - ${scalar(check ?? "npm test")}
-limits: { costUsd: 5, time: 2h }
+${check === null ? NO_CHECK : `    commands:\n      - ${scalar(check)}\n`}limits: { costUsd: 5, time: 2h }
 `;
 }
+
+const NO_CHECK = `    # The command that says whether the work is good, such as \`make check\`. Nothing is begun without one.
+    commands: []
+`;
 
 function reviewersText(preset: PresetName): string {
   const roles = reviewersOf(preset);

@@ -46,7 +46,7 @@ export interface FailedTask {
 }
 
 /** S3's tracking of one place: a file, and the symbol in it where that is known. */
-export interface LocationRecord {
+export interface TrackedLocation {
   readonly file: string;
   readonly symbol?: string;
   readonly attempts: number;

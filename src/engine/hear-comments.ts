@@ -8,7 +8,7 @@ import { redactSecrets } from "../readers/secrets.ts";
 import { entries } from "../stdx/sorted-map.ts";
 import type { Ledger } from "./ledger.ts";
 
-export interface Hearing {
+export interface HearOptions {
   readonly ledger: Ledger;
   readonly forge: Forge;
   /** The stories to ask about; `null`: all of them. */
@@ -21,7 +21,10 @@ export interface Hearing {
  * Reviewers on a forge are people too: what they ask for on an open pull request sends the story back, as if they had
  * said it here. Each comment is heard once, and the journal knows which were. Says whether anything was new.
  */
-export async function hearComments({ ledger, forge, only, onNotice }: Hearing, signal: AbortSignal): Promise<boolean> {
+export async function hearComments(
+  { ledger, forge, only, onNotice }: HearOptions,
+  signal: AbortSignal,
+): Promise<boolean> {
   let isNew = false;
   for (const { story, delivered } of proposed(ledger, only)) {
     if (signal.aborted) break;
@@ -41,7 +44,7 @@ export async function hearComments({ ledger, forge, only, onNotice }: Hearing, s
 }
 
 /** Work that waits on the forge to be merged, the newest first. */
-function proposed(ledger: Ledger, only: Hearing["only"]): (StoryState & { readonly delivered: string })[] {
+function proposed(ledger: Ledger, only: HearOptions["only"]): (StoryState & { readonly delivered: string })[] {
   const found: (StoryState & { readonly delivered: string })[] = [];
   for (const [id, state] of entries(ledger.state().stories)) {
     const { delivered, ending } = state;

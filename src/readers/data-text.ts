@@ -20,7 +20,7 @@ export function readJson(text: string): DataResult {
 const LONGEST_YAML = 8 * 1024;
 const MOST_ALIASES = 20;
 
-export function readYaml(text: string): DataResult {
+export function readShortYaml(text: string): DataResult {
   if (text.length > LONGEST_YAML) return { ok: false, problem: `is longer than ${LONGEST_YAML} characters of YAML` };
   if (mayBeDeep(text)) return { ok: false, problem: "is nested too deep for YAML" };
   try {

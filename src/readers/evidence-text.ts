@@ -1,7 +1,7 @@
 import { issueText } from "../schemas/issue-text.ts";
 import { plainText } from "../stdx/plain-text.ts";
 import { isRecord } from "../stdx/is-record.ts";
-import { readJson, readYaml, type DataResult } from "./data-text.ts";
+import { readJson, readShortYaml, type DataResult } from "./data-text.ts";
 import { findJsonBlocks } from "./json-blocks.ts";
 
 /** What was read, or every reason why not. */
@@ -51,7 +51,7 @@ function dataOf(text: string, name: string): DataResult {
   if (whole.startsWith("{")) return readJson(whole);
   // A name alone on the first line, with the fields below it not indented, is a heading and not a key.
   const isHeading = whole.startsWith(`${name}:\n`) && !/^\S+\n\s/.test(whole);
-  const yaml = readYaml(isHeading ? whole.slice(name.length + 2) : whole);
+  const yaml = readShortYaml(isHeading ? whole.slice(name.length + 2) : whole);
   if (yaml.ok && isRecord(yaml.value)) return yaml;
   const block = findJsonBlocks(whole, () => true, 1).at(-1);
   return block === undefined ? yaml : readJson(block.text);

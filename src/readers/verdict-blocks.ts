@@ -1,5 +1,5 @@
 import { plainText } from "../stdx/plain-text.ts";
-import { readJson, readYaml, type DataResult } from "./data-text.ts";
+import { readJson, readShortYaml, type DataResult } from "./data-text.ts";
 import { takeFence, watchFences } from "./fences.ts";
 import { findJsonBlocks } from "./json-blocks.ts";
 import { readVerdictValue, type VerdictValue } from "./verdict-value.ts";
@@ -76,7 +76,7 @@ function yamlBlocks(text: string): readonly Block[] {
   }
   return blocks
     .slice(-MOST_YAML)
-    .map(({ start, end, content }) => ({ start, end, open: false, read: () => readYaml(content) }));
+    .map(({ start, end, content }) => ({ start, end, open: false, read: () => readShortYaml(content) }));
 }
 
 /** Reading YAML is slow when it is hostile: the last few blocks are enough. */

@@ -1,7 +1,7 @@
 import type { Escalation } from "../domain/escalation.ts";
 import type { Recorded } from "../domain/event.ts";
 import type { StoryId } from "../domain/ids.ts";
-import type { FailedTask, LocationRecord, ReworkRecord } from "../domain/rework-log.ts";
+import type { FailedTask, TrackedLocation, ReworkRecord } from "../domain/rework-log.ts";
 import type { RunState } from "../domain/run-state.ts";
 import { entries } from "../stdx/sorted-map.ts";
 import { dailyMetrics, type DayMetrics } from "./daily-metrics.ts";
@@ -16,7 +16,7 @@ export interface Trail {
     readonly escalation: Escalation;
   }[];
   readonly failed: readonly FailedTask[];
-  readonly locations: readonly LocationRecord[];
+  readonly locations: readonly TrackedLocation[];
   readonly days: readonly DayMetrics[];
 }
 
@@ -58,8 +58,8 @@ function failedTasks(run: RunState): FailedTask[] {
 }
 
 /** S3's tracking, over all stories: the same place may have been reworked for several of them. */
-function locationsOf(run: RunState): LocationRecord[] {
-  const places = new Map<string, LocationRecord>();
+function locationsOf(run: RunState): TrackedLocation[] {
+  const places = new Map<string, TrackedLocation>();
   for (const [, state] of entries(run.stories)) {
     for (const [place, { attempts, lastAttemptAt, outcomes, totalCostUsd }] of Object.entries(state.locations)) {
       const [file, symbol] = splitPlace(place);

@@ -1,5 +1,5 @@
 import type { Escalation } from "../domain/escalation.ts";
-import type { FailedTask, LocationRecord } from "../domain/rework-log.ts";
+import type { FailedTask, TrackedLocation } from "../domain/rework-log.ts";
 import { byText } from "../stdx/sorted-map.ts";
 import { reasonInWords } from "./escalation.ts";
 import { instant, jsonText } from "./json-text.ts";
@@ -17,7 +17,7 @@ export function writeFailedTasks(tasks: readonly FailedTask[]): string {
 }
 
 /** S3: attempts, outcomes and cost by place; `file#symbol` where the symbol is known. */
-export function writeLocationTracking(locations: readonly LocationRecord[]): string {
+export function writeLocationTracking(locations: readonly TrackedLocation[]): string {
   // A null prototype, because a file may be called "__proto__".
   const byPlace = Object.create(null) as Record<string, object>;
   const keyed = locations.map((location) => ({ key: keyOf(location), location }));
@@ -32,7 +32,7 @@ export function writeLocationTracking(locations: readonly LocationRecord[]): str
   return jsonText(byPlace);
 }
 
-const keyOf = ({ file, symbol }: LocationRecord): string => (symbol === undefined ? file : `${file}#${symbol}`);
+const keyOf = ({ file, symbol }: TrackedLocation): string => (symbol === undefined ? file : `${file}#${symbol}`);
 
 /** S1: one file per escalation, for the audit trail. */
 export function writeEscalationRecord(escalation: Escalation, sliceId: string, atMs: number): string {

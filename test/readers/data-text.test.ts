@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { readJson, readYaml } from "../../src/readers/data-text.ts";
+import { readJson, readShortYaml } from "../../src/readers/data-text.ts";
 import { readLenientJson } from "../../src/readers/lenient-json.ts";
 
 const value = (text: string): unknown => {
@@ -106,7 +106,7 @@ describe("what is nearly JSON", () => {
 
 describe("YAML", () => {
   test("is read", () => {
-    expect(readYaml("a: 1\nb:\n  - c")).toEqual({ ok: true, cut: false, value: { a: 1, b: ["c"] } });
+    expect(readShortYaml("a: 1\nb:\n  - c")).toEqual({ ok: true, cut: false, value: { a: 1, b: ["c"] } });
   });
 
   const bomb = [
@@ -123,12 +123,12 @@ describe("YAML", () => {
     ["much indentation", `a:\n${" ".repeat(300)}b: 1`, /too deep/],
     ["brackets that seem to close", '{"}": '.repeat(1000), /too deep/],
   ])("%s is refused", (_, text, problem) => {
-    const read = readYaml(text);
+    const read = readShortYaml(text);
     expect(read.ok ? "read" : read.problem).toMatch(problem);
   });
 
   test("keys cannot reach the language", () => {
-    expect(readYaml("__proto__:\n  polluted: true").ok).toBe(true);
+    expect(readShortYaml("__proto__:\n  polluted: true").ok).toBe(true);
     expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined();
   });
 });

@@ -10,7 +10,7 @@ export interface Base {
 }
 
 /** The state of files that is judged: a tree, and the commit it is or is based on (`null` before the first one). */
-export interface Judged {
+export interface JudgedFiles {
   readonly tree: TreeId;
   readonly commit: string | null;
 }
@@ -20,7 +20,7 @@ export interface Judged {
  * name it is the default branch; on that branch itself, what is not committed counts from the last commit, and where
  * everything is committed, that commit from the one before.
  */
-export async function baseFor(git: Git, judged: Judged, named: string | null): Promise<Base> {
+export async function baseFor(git: Git, judged: JudgedFiles, named: string | null): Promise<Base> {
   if (named !== null) return namedBase(git, judged, named);
   if (judged.commit === null) return { commit: await emptyTree(git), name: "nothing" };
   const trunk = await defaultBranch(git);
@@ -35,7 +35,7 @@ export async function baseFor(git: Git, judged: Judged, named: string | null): P
     : { commit: before, name: "the commit before" };
 }
 
-async function namedBase(git: Git, judged: Judged, name: string): Promise<Base> {
+async function namedBase(git: Git, judged: JudgedFiles, name: string): Promise<Base> {
   const commit = await commitOf(git, name);
   if (commit === null) {
     throw new RemandError(

@@ -27,7 +27,7 @@ function sayingOf(failure: Failure): string {
 }
 
 /** One run of the failing tests, as it was seen. */
-export interface CheckRun {
+export interface ExperimentRun {
   readonly passed: boolean;
   /** It did not come to its end: nothing can be said. */
   readonly timedOut: boolean;
@@ -36,7 +36,7 @@ export interface CheckRun {
 }
 
 /** What a run means for each group. A failure counts as the same only if it says the same, of the same test. */
-export function outcomeOf(groups: readonly FailureGroup[], run: CheckRun): Told {
+export function outcomeOf(groups: readonly FailureGroup[], run: ExperimentRun): Told {
   const each = groups.map((group) => outcomeOfGroup(group, run));
   return {
     outcomes: each.map(({ outcome }) => outcome),
@@ -46,7 +46,10 @@ export function outcomeOf(groups: readonly FailureGroup[], run: CheckRun): Told 
   };
 }
 
-function outcomeOfGroup({ failures }: FailureGroup, run: CheckRun): { outcome: Outcome; signature: string | null } {
+function outcomeOfGroup(
+  { failures }: FailureGroup,
+  run: ExperimentRun,
+): { outcome: Outcome; signature: string | null } {
   const nothing = { outcome: "cannot-apply", signature: null } as const;
   if (run.timedOut) return nothing;
   const { failures: now, ranTests } = run.reading;

@@ -161,6 +161,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: "doctor",
     summary: "look at git, Node, config, stories, journal and agents; each problem with its fix",
+    looks: true,
     load: () => import("./commands/doctor.ts"),
   },
   {

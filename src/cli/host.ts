@@ -21,7 +21,7 @@ import type { StopAnswer, StopPlan } from "./inside.ts";
 
 /** How a command reaches the engine and its journal. `main` hands in the real one, tests their own. */
 export interface Host {
-  /** The same, but `glance`, `look`, `tell` and `serve` are about the journal in this database: a fleet's. */
+  /** The same, but `glance`, `look`, `tell`, `serve` and `probe` are about the journal in this database: a fleet's. */
   at(db: string): Host;
   /**
    * How the stories stand now, in outline; `null` where nothing ever ran. It reads as little as it can: with `only`,

@@ -16,13 +16,19 @@ export async function probe(
   root: string,
   programs: readonly (string | AgentWish)[],
   env: Readonly<Record<string, string | undefined>>,
+  db: string | null,
 ): Promise<readonly Probe[]> {
   const found = await Promise.all(
     programs.map((program) =>
       typeof program === "string" ? programProbe(program, env) : agentProbe(root, program, env),
     ),
   );
-  return [nodeProbe(), await gitProbe(root), await journalProbe(root), ...found];
+  if (db === null) return [nodeProbe(), await gitProbe(root), await journalProbe(root), ...found];
+  const { databaseProbes } = await import("./database-probes.ts");
+  const git = await gitProbe(root);
+  // A fleet is looked at from anywhere, and each of its workers has a clone of its own.
+  const here = git.ok || git.detail === NO_GIT ? git : { ...git, ok: true, detail: "no repository here", fix: "" };
+  return [nodeProbe(), here, ...(await databaseProbes(db)), ...found];
 }
 
 async function agentProbe(
@@ -40,6 +46,8 @@ function nodeProbe(): Probe {
   return { name: "node", ok, detail: process.versions.node, fix: ok ? "" : "Install Node 20.19 or newer." };
 }
 
+const NO_GIT = "not found";
+
 async function gitProbe(root: string): Promise<Probe> {
   const ended = await runProcess({
     command: ["git", "rev-parse", "--show-toplevel"],
@@ -48,7 +56,7 @@ async function gitProbe(root: string): Promise<Probe> {
     timeoutMs: 10_000,
   });
   if (ended.status === "failed-to-start")
-    return { name: "git", ok: false, detail: "not found", fix: "Install git 2.28 or newer." };
+    return { name: "git", ok: false, detail: NO_GIT, fix: "Install git 2.28 or newer." };
   const ok = ended.exitCode === 0;
   return {
     name: "git",

@@ -1,16 +1,15 @@
-import { RemandError, type ErrorCode } from "../../domain/error.ts";
+import { RemandError } from "../../domain/error.ts";
+import { tlsTrouble, type Known } from "./tls-trouble.ts";
 
 /** What the server, the driver or the network said, as an error that says what to do. Our own mistakes pass through. */
 export function asPostgresError(error: unknown, where: string): unknown {
   if (error instanceof RemandError) return error;
   const code = codeOf(error);
-  const known = BY_CODE[code] ?? (isLost(error) ? LOST : null);
+  const known = tlsTrouble(error, code) ?? BY_CODE[code] ?? (isLost(error) ? LOST : null);
   if (known === null) return error;
   const [kind, what, hint] = known;
   return new RemandError(kind, `the database ${where} ${what}${said(error, code)}`, hint, { cause: error });
 }
-
-type Known = readonly [code: ErrorCode, what: string, hint: string];
 
 const ROOM_HINT = "Make room on the server and run the same command again: everything up to here is kept.";
 const RIGHTS_HINT =
@@ -52,7 +51,11 @@ const CORRUPT: Known = [
 /** SQLSTATEs of PostgreSQL, and names of the system's errors. */
 const BY_CODE: Readonly<Record<string, Known>> = {
   ECONNREFUSED: UNREACHABLE,
-  ENOTFOUND: UNREACHABLE,
+  ENOTFOUND: [
+    "journal-unreachable",
+    "cannot be reached: nobody knows a host of that name",
+    "Check the name of the host in the address, and that this machine can look it up.",
+  ],
   EAI_AGAIN: UNREACHABLE,
   EHOSTUNREACH: UNREACHABLE,
   ENETUNREACH: UNREACHABLE,

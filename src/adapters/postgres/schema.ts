@@ -10,6 +10,9 @@ import { WORKERS } from "./schema-workers.ts";
  */
 const STEPS: readonly ((schema: string) => string)[] = [FIRST, WORKERS];
 
+/** The version of the tables that this Remand makes. */
+export const NEWEST_VERSION = STEPS.length;
+
 /** What is there: `null` where no Remand has ever written. Newer ones are refused. */
 export async function schemaVersion(pool: PostgresPool): Promise<number | null> {
   return versionSeen(pool.query, pool);

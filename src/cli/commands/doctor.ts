@@ -13,6 +13,7 @@ import { rolesOfGate, whoPlays } from "../who-plays.ts";
 const EXAMPLES = `Examples:
   remand doctor                       what is missing here, and how to mend it
   remand doctor --json                as a document for programs
+  remand doctor --db postgres://…     a fleet's database: reach, version, rights, and who works (or REMAND_DB)
 
 Exit code: 0 all is well, 1 something must be mended.
 `;

@@ -1,0 +1,104 @@
+import type { Probe } from "../cli/host.ts";
+import { counted } from "../domain/counted.ts";
+import { RemandError } from "../domain/error.ts";
+import { durationText } from "../views/words.ts";
+import { examineDatabase, type Examined, type SeenWorker, type Tables } from "../adapters/postgres/examine.ts";
+
+/** A fleet's database: can it be reached, is it ours and of our version, and does anybody work. Nothing is changed. */
+export async function databaseProbes(db: string): Promise<readonly Probe[]> {
+  try {
+    const examined = await examineDatabase(db);
+    return [serverProbe(examined), tablesProbe(examined), ...workersProbe(examined)];
+  } catch (error) {
+    if (!(error instanceof RemandError)) throw error;
+    return [problem("database", error.message, error.hint)];
+  }
+}
+
+function serverProbe({ where, server }: Examined): Probe {
+  const { version, isEncrypted, isReplica } = server;
+  const detail = `${where}, PostgreSQL ${version}, ${isEncrypted ? "with" : "without"} TLS`;
+  // Since 10 the first number alone is the major version.
+  if (Number.parseInt(version, 10) < LEAST_MAJOR)
+    return problem("database", detail, `Use PostgreSQL ${LEAST_MAJOR} or newer.`);
+  if (!isReplica) return well("database", detail);
+  const fix = "It can be looked at. To work, give the address of the server that takes writes.";
+  return problem("database", `${detail}, a replica`, fix);
+}
+
+const LEAST_MAJOR = 13;
+
+function tablesProbe({ where, tables }: Examined): Probe {
+  switch (tables.state) {
+    case "none":
+      return noTables(where, tables);
+    case "foreign":
+      return problem(
+        "fleet's journal",
+        `the schema ${tables.schema} of ${where} holds tables that are not Remand's`,
+        "Check the name of the database, or choose another schema with ?schema=name in the address.",
+      );
+    case "no-rights":
+      return problem(
+        "fleet's journal",
+        `the user ${tables.user} may not read the schema ${tables.schema}`,
+        `To look: GRANT USAGE ON SCHEMA ${tables.schema} TO ${tables.user}; GRANT SELECT ON ALL TABLES IN SCHEMA ${tables.schema} TO ${tables.user};`,
+      );
+    case "ours":
+      return ourTables(tables);
+  }
+}
+
+function noTables(where: string, { encoding, mayMake }: Tables & { state: "none" }): Probe {
+  if (encoding !== "UTF8") {
+    const fix = "Make one with UTF8: createdb --encoding=UTF8 --template=template0.";
+    return problem("fleet's journal", `the database ${where} keeps text as ${encoding}`, fix);
+  }
+  if (mayMake) return well("fleet's journal", "none yet: the first remand worker, or remand migrate, makes it");
+  const fix = "Let an administrator grant CREATE on the database to it, or make the tables once by starting a worker.";
+  return problem("fleet's journal", "none yet, and this user may not make it", fix);
+}
+
+function ourTables({ version, newest, lines, mayWrite }: Tables & { state: "ours" }): Probe {
+  const detail = `${counted(lines, "line")}, tables of version ${version}`;
+  if (version > newest) {
+    const fix = "Nothing was changed. Use the newer Remand that wrote it.";
+    return problem("fleet's journal", `${detail}, and this Remand knows ${newest}`, fix);
+  }
+  if (version < newest) {
+    const fix = "Stop the older workers and start one of this version: it brings the tables up to date.";
+    return problem("fleet's journal", `${detail}, and this Remand wants ${newest}`, fix);
+  }
+  return well("fleet's journal", mayWrite ? detail : `${detail}; this user may look at it, and not write`);
+}
+
+/** Each says so once a second; after so long without a word others take its place. */
+const SILENT_MS = 3500;
+
+function workersProbe({ workers }: Examined): Probe[] {
+  if (workers === null) return [];
+  const alive = workers.filter(({ silentMs }) => silentMs <= SILENT_MS);
+  const silent = workers.filter(({ silentMs }) => silentMs > SILENT_MS);
+  const parts = [
+    alive.length === 0
+      ? "none is alive: nothing moves until a remand worker is started"
+      : `${counted(alive.length, "is", "are")} alive: ${named(alive)}`,
+    ...(silent.length === 0 ? [] : [`${counted(silent.length, "was", "were")} heard last ${lastHeard(silent)}`]),
+  ];
+  return [well("workers", parts.join("; "))];
+}
+
+const named = (workers: readonly SeenWorker[]): string => {
+  const names = workers.slice(0, MOST_NAMED).map(({ name }) => name);
+  return workers.length > MOST_NAMED ? `${names.join(", ")} and ${workers.length - MOST_NAMED} more` : names.join(", ");
+};
+
+const MOST_NAMED = 5;
+
+const lastHeard = (silent: readonly SeenWorker[]): string => {
+  const latest = silent.reduce((one, other) => (other.silentMs < one.silentMs ? other : one));
+  return `${durationText(latest.silentMs)} ago (${named(silent)})`;
+};
+
+const well = (name: string, detail: string): Probe => ({ name, ok: true, detail, fix: "" });
+const problem = (name: string, detail: string, fix: string): Probe => ({ name, ok: false, detail, fix });

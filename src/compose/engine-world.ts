@@ -71,7 +71,10 @@ export async function engineWorld(
   });
   const delivery = await deliveryOf(plan.config, { root, integration, evidence, clock, env, python });
   const gates = new Map([...judging, ...delivery.gates]);
-  const policy = ablePolicy(plan.policy, new Set(gates.keys()), { canDeliver: integration !== null });
+  const policy = ablePolicy(plan.policy, new Set(gates.keys()), {
+    canDeliver: integration !== null,
+    hasChecks: plan.config.gates.checks.commands.length > 0,
+  });
   await insistOnReviewers(policy, roster);
   const queue = (): EngineWorld["queue"] => createLocalQueue({ limits: { ...policy.concurrency, engine: 100 }, clock });
   const world: EngineWorld = {

@@ -15,6 +15,7 @@ import { COOKIE_VARIABLE, cookieValue, killLeftovers } from "../adapters/process
 import { takeOwnership } from "../adapters/journal/ownership.ts";
 import { createSqliteJournal, type SqliteJournal } from "../adapters/journal/sqlite-journal.ts";
 import type { InPlace } from "../adapters/git/in-place.ts";
+import { insistOnCheckout } from "../adapters/git/start-commit.ts";
 import { commentEar, type CommentEar } from "./comment-ear.ts";
 import { doorbellOf } from "./doorbell-of.ts";
 import { engineWorld } from "./engine-world.ts";
@@ -76,6 +77,7 @@ async function owned(
   const evidence = await projectEvidence(root, folder.evidence, plan.config);
   const parts = { ...places, journal: told, outbox: told.outbox, evidence, telemetry };
   const { world, policy, queue } = await engineWorld(root, noted, env, parts);
+  await insistOnCheckout(root, inPlace === null ? "commit" : "checkout");
   const { workspace } = world;
   const ledger = await openLedger(world);
   telemetry.resume(ledger.state());

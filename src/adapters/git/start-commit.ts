@@ -1,10 +1,24 @@
 import { RemandError } from "../../domain/error.ts";
 import type { StoryId } from "../../domain/ids.ts";
+import type { Environment } from "../process/environment.ts";
 import type { Git } from "./git.ts";
 import { together } from "./integration.ts";
 import { commitTree, TRAILERS } from "./refs.ts";
-import { commitOf, line } from "./repository.ts";
+import { commitOf, line, repositoryOpener } from "./repository.ts";
 import { siteOf, standingOf, type Site } from "./worktree-site.ts";
+
+/**
+ * A folder that work can begin in: a checkout, and for worktrees one with a commit. Whoever lacks it is told before
+ * anything is written down, and not by a story that could not begin.
+ */
+export async function insistOnCheckout(
+  root: string,
+  needs: "checkout" | "commit",
+  environment?: Environment,
+): Promise<void> {
+  const { git } = await repositoryOpener(root, environment)();
+  if (needs === "commit") await startCommit(git, "HEAD");
+}
 
 /** What a new story starts from. */
 export async function startCommit(git: Git, name: string): Promise<string> {

@@ -9,6 +9,7 @@ import { wantsColor } from "./color.ts";
 import { reportError } from "./errors.ts";
 import type { Host } from "./host.ts";
 import { withFieldsJoined } from "./json-fields.ts";
+import { projectFolder } from "./project-folder.ts";
 import { isCalledByAgent, isCi } from "./terminal-kind.ts";
 
 /** What the program is given by whoever starts it: `main`, or a test. */
@@ -88,6 +89,7 @@ function createProgram(
   program.hook("preAction", async (_program, command) => {
     handDown(program, command);
     await checkFolder(around, command);
+    await findProject(around, command);
   });
   return program;
 }
@@ -157,6 +159,14 @@ async function checkFolder(around: Surroundings, command: Command): Promise<void
   const folder = command.getOptionValue("directory") as string | undefined;
   if (folder === undefined || (await around.isFolder(resolve(around.cwd, folder)))) return;
   throw new RemandError("usage", `there is no folder ${folder}`, "Give -C a folder that exists.");
+}
+
+/** From a folder inside a project the project is meant, unless something else was named. */
+async function findProject(around: Surroundings, command: Command): Promise<void> {
+  const { directory, config, from } = command.opts<{ directory?: string; config?: string; from?: string }>();
+  if (directory !== undefined || config !== undefined || from !== undefined) return;
+  const folder = await projectFolder(command.name(), around);
+  if (folder !== null) command.setOptionValue("directory", folder);
 }
 
 /** Options are known only when the command's action runs, so what depends on them is looked up at that moment. */

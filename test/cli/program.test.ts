@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { CliCommand } from "../../src/cli/command.ts";
 import { RemandError } from "../../src/domain/error.ts";
 import { fakeCommand, run } from "./fake-surroundings.ts";
+import { memoryFiles } from "./memory-files.ts";
 
 const parse = fakeCommand("parse", (world) => world.out("parsed\n"));
 const stories = fakeCommand("stories", (world) => world.out("told\n"));
@@ -114,6 +115,38 @@ describe("options that hold everywhere", () => {
     expect((await lookAt(["look"])).cwd).toBe("/work");
     expect((await lookAt(["-C", "there", "look"])).cwd).toBe("/work/there");
     expect((await lookAt(["look", "-C", "/work/there"])).cwd).toBe("/work/there");
+  });
+
+  describe("without -C", () => {
+    const REPOSITORY = { "/home/.git/HEAD": "", "/home/shop/.git/HEAD": "", "/home/shop/remand.yaml": "" };
+    const cwdOf = async (cwd: string, texts: Record<string, string>, argv = ["look"], command = look) => {
+      await run(argv, [command], { cwd, files: memoryFiles(texts) });
+      return seen.at(-1)!.cwd;
+    };
+
+    test("a folder inside of a project stands for the project", async () => {
+      expect(await cwdOf("/home/shop/src/deep", REPOSITORY)).toBe("/home/shop");
+      expect(await cwdOf("/home/shop", REPOSITORY)).toBe("/home/shop");
+      expect(
+        await cwdOf("/home/shop/src", { "/home/shop/.git": "gitdir: x", "/home/shop/.remand/journal.db": "" }),
+      ).toBe("/home/shop");
+      expect(await cwdOf("/home/shop/app/src", { "/home/shop/.git/HEAD": "", "/home/shop/app/remand.yaml": "" })).toBe(
+        "/home/shop/app",
+      );
+    });
+
+    test("nothing is looked for beyond the repository, or outside of one", async () => {
+      expect(await cwdOf("/home/shop/src", { "/home/shop/.git/HEAD": "", "/home/remand.yaml": "" })).toBe(
+        "/home/shop/src",
+      );
+      expect(await cwdOf("/home/shop/src", { "/home/remand.yaml": "" })).toBe("/home/shop/src");
+    });
+
+    test("what was named is taken, and a loop works where it is started", async () => {
+      const loop = fakeCommand("loop", (world) => void seen.push({ cwd: world.cwd, color: false, options: {} }));
+      expect(await cwdOf("/home/shop/src", REPOSITORY, ["loop"], loop)).toBe("/home/shop/src");
+      expect(await cwdOf("/home/shop/src", REPOSITORY, ["look", "--config", "mine.yaml"])).toBe("/home/shop/src");
+    });
   });
 
   test("-C refuses a folder that is not there", async () => {

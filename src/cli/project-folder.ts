@@ -14,19 +14,23 @@ const ABOUT_ITS_OWN_FOLDER: ReadonlySet<string> = new Set([
   "mcp",
 ]);
 
+/** Commands that go by the config: what a loop left in a folder without one is nothing to them. */
+const BY_CONFIG: ReadonlySet<string> = new Set(["run", "stories", "gate", "config", "doctor"]);
+
 /**
  * The folder of the project that a command is started in: the nearest one upwards, and within the same repository, that
- * has a remand.yaml or what a run left. `null` where that is the folder itself, or there is none.
+ * has a remand.yaml, or what an engine left. `null` where that is the folder itself, or there is none.
  */
 export async function projectFolder(
   command: string,
   { cwd, files }: Pick<Checkout, "cwd" | "files">,
 ): Promise<string | null> {
   if (ABOUT_ITS_OWN_FOLDER.has(command)) return null;
+  const signs = BY_CONFIG.has(command) ? ["remand.yaml"] : ["remand.yaml", ".remand"];
   let found: string | null = null;
   for (let folder = cwd; ; folder = dirname(folder)) {
     const has = async (name: string): Promise<boolean> => (await files.look(join(folder, name))).type !== "absent";
-    if (found === null && ((await has("remand.yaml")) || (await has(".remand")))) found = folder;
+    if (found === null && (await Promise.all(signs.map(has))).includes(true)) found = folder;
     if (found === cwd) return null;
     if (await has(".git")) return found;
     // Outside of a repository a folder further up is as likely somebody's home.

@@ -135,6 +135,13 @@ describe("options that hold everywhere", () => {
       );
     });
 
+    test("what goes by the config is not kept from it by what a loop left nearer by", async () => {
+      const texts = { ...REPOSITORY, "/home/shop/src/.remand/journal.db": "" };
+      const gate = fakeCommand("gate", (world) => void seen.push({ cwd: world.cwd, color: false, options: {} }));
+      expect(await cwdOf("/home/shop/src", texts, ["gate"], gate)).toBe("/home/shop");
+      expect(await cwdOf("/home/shop/src", texts)).toBe("/home/shop/src");
+    });
+
     test("nothing is looked for beyond the repository, or outside of one", async () => {
       expect(await cwdOf("/home/shop/src", { "/home/shop/.git/HEAD": "", "/home/remand.yaml": "" })).toBe(
         "/home/shop/src",

@@ -67,7 +67,7 @@ function lateHost(watchFolder: Host["watchFolder"], db: string | null = null): H
     blame: async (root, plan) => (await host()).blame(root, plan),
     stop: async (root, plan) => (await host()).stop(root, plan),
     offer: async (tools, about) => (await host()).offer(tools, about),
-    probe: async (root, programs) => (await host()).probe(root, programs),
+    probe: async (root, programs, checks) => (await host()).probe(root, programs, checks),
     serve: async (root, plan) => (await host()).serve(root, plan),
     migrate: async (root, plan) => (await host()).migrate(root, plan),
     watchFolder,

@@ -49,7 +49,12 @@ export interface Host {
   /** Offers tools on the standard input and output, until the input ends. */
   offer(tools: readonly Tool[], about: { readonly version: string; readonly signal: AbortSignal }): Promise<void>;
   /** What can be said of the surroundings: git, Node, the journal's place, and whether each program is there to be run. */
-  probe(root: string, programs: readonly (string | AgentWish)[]): Promise<readonly Probe[]>;
+  probe(
+    root: string,
+    programs: readonly (string | AgentWish)[],
+    /** The commands of the checks, and the names of the variables that they may see. */
+    checks: { readonly commands: readonly string[]; readonly env: readonly string[] },
+  ): Promise<readonly Probe[]>;
   /** Shows the dashboard to this machine's browsers, until it is closed. */
   serve(root: string, plan: ServePlan): Promise<Served>;
   /** Moves the checkout's journal to a fleet's database. */

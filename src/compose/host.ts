@@ -20,7 +20,7 @@ export function createHost(env: Readonly<Record<string, string | undefined>>, db
     blame: async (root, plan) => (await import("./blame.ts")).blame(root, plan, env),
     stop: async (root, plan) => (await import("./hook.ts")).stop(root, plan, env),
     offer: async (tools, about) => (await import("./mcp.ts")).offer(tools, about),
-    probe: async (root, programs) => (await import("./probe.ts")).probe(root, programs, env, db),
+    probe: async (root, programs, checks) => (await import("./probe.ts")).probe(root, programs, checks, env, db),
     serve: async (root, plan) => (await import("./serve.ts")).serve(root, db, plan, env),
     migrate: async (root, plan) => (await import("./migrate.ts")).migrate(root, plan),
     watchFolder,

@@ -9,12 +9,14 @@ import { runProcess } from "../adapters/process/run-process.ts";
 import { counted } from "../domain/counted.ts";
 import { acpProbe, modelProbe } from "./agent-probes.ts";
 import { clientProbe } from "./client-probe.ts";
+import { pythonProbe, type ChecksWish } from "./python-probe.ts";
 import { stateFolder } from "./state-folder.ts";
 
 /** Looks at what Remand needs around it; each thing that is not well comes with how to mend it. */
 export async function probe(
   root: string,
   programs: readonly (string | AgentWish)[],
+  checks: ChecksWish,
   env: Readonly<Record<string, string | undefined>>,
   db: string | null,
 ): Promise<readonly Probe[]> {
@@ -23,7 +25,10 @@ export async function probe(
       typeof program === "string" ? programProbe(program, env) : agentProbe(root, program, env),
     ),
   );
-  if (db === null) return [nodeProbe(), await gitProbe(root), await journalProbe(root), ...found];
+  if (db === null) {
+    const python = await pythonProbe(root, checks, env);
+    return [nodeProbe(), await gitProbe(root), await journalProbe(root), ...python, ...found];
+  }
   const { databaseProbes } = await import("./database-probes.ts");
   const git = await gitProbe(root);
   // A fleet is looked at from anywhere, and each of its workers has a clone of its own.

@@ -157,10 +157,10 @@ describe("remand doctor", () => {
   const git = { name: "git", ok: true, detail: "2.39", fix: "" };
 
   it("is content where all is well", async () => {
-    const asked: string[][] = [];
+    const asked: unknown[] = [];
     const host = fakeHost({ probes: [git] });
-    const probe = (_root: string, programs: readonly string[]) => {
-      asked.push([...programs]);
+    const probe = (_root: string, programs: readonly string[], checks: object) => {
+      asked.push([...programs], checks);
       return Promise.resolve([git]);
     };
     const ran = await run(["doctor"], [doctor], {
@@ -176,7 +176,7 @@ describe("remand doctor", () => {
       "✔ ok       agent developer: command ./agent.sh --fast",
       "",
     ]);
-    expect(asked).toEqual([["./agent.sh"]]);
+    expect(asked).toEqual([["./agent.sh"], { commands: ["npm test"], env: [] }]);
   });
 
   it("asks once about a provider's client that several roles want", async () => {

@@ -38,6 +38,10 @@ export interface PythonLook {
   readonly own: string;
   /** The same files elsewhere, to which something led. */
   readonly others: readonly string[];
+  /** What is installed as editable from this very place: other places have to be led away from it. */
+  readonly installed: readonly string[];
+  /** Finders that lead to this place, and that no other place could be led away from. */
+  readonly fixed: readonly (readonly [module: string, file: string])[];
   /** Each way that led elsewhere, and where it leads now. */
   readonly moved: readonly (readonly [from: string, to: string])[];
   /** Why no Python that is started there could be trusted. */
@@ -140,7 +144,18 @@ async function lookAt(
   for (const { program, why } of refused)
     if (!sure.includes(program)) options.onNotice?.(`${why} (what the checks start with ${program} cannot import it)`);
   const moved = new Map(answers.flatMap((answer) => answer.moved));
-  return { own, others, moved: [...moved], refusal: sureOnes.length === 0 ? null : refusal(sureOnes[0]!.why) };
+  const isHere = (each: string): boolean =>
+    each === own || (each.startsWith(`${own}${sep}`) && !each.startsWith(`${state}${sep}`));
+  const installed = [...new Set(answers.flatMap(({ seen }) => seen.filter(isHere)))];
+  const fixed = answers.filter(({ program }) => sure.includes(program)).flatMap((answer) => answer.fixed);
+  return {
+    own,
+    others,
+    installed,
+    fixed,
+    moved: [...moved],
+    refusal: sureOnes.length === 0 ? null : refusal(sureOnes[0]!.why),
+  };
 }
 
 interface Told {
@@ -150,6 +165,8 @@ interface Told {
   readonly lost: readonly string[];
   /** Finders that we cannot turn: the module and its file. */
   readonly closed: readonly (readonly [string, string])[];
+  /** Finders that we could not turn, if this were not the place they lead to. */
+  readonly fixed: readonly (readonly [string, string])[];
   readonly seen: readonly string[];
   /** It did not read our start-up file. */
   readonly isDeaf: boolean;
@@ -165,7 +182,7 @@ async function told(program: string, cwd: string, env: Environment): Promise<Tol
     timeoutMs: PATIENCE_MS,
   });
   const line = ended.stdout.split("\n").find((each) => each.startsWith(`${WORD} `));
-  const nothing = { program, moved: [], lost: [], closed: [], seen: [], isDeaf: ended.exitCode === 0 };
+  const nothing = { program, moved: [], lost: [], closed: [], fixed: [], seen: [], isDeaf: ended.exitCode === 0 };
   return line === undefined ? nothing : { ...nothing, ...(JSON.parse(line.slice(WORD.length)) as Told), isDeaf: false };
 }
 

@@ -15,7 +15,7 @@ def _lead():
     others = [each for each in os.environ.get("REMAND_OTHER_PLACES", "").split(os.pathsep) if each]
     given = [os.path.abspath(each) for each in os.environ.get("PYTHONPATH", "").split(os.pathsep) if each]
     here = os.path.dirname(os.path.abspath(__file__))
-    told = {"moved": [], "lost": [], "closed": [], "seen": []}
+    told = {"moved": [], "lost": [], "closed": [], "fixed": [], "seen": []}
     standard = os.path.dirname(os.path.realpath(os.__file__)) + os.sep
 
     def root_of(path):
@@ -90,6 +90,8 @@ def lead_finders(led, told, own, others):
                 else:
                     target = led(path)
                     table[name] = path if target is None else type(path)(target)
+        if not tables and names_any(getattr(module, "__file__", None), [own]):
+            told["fixed"].append([module.__name__, module.__file__])
         if not tables and names_any(getattr(module, "__file__", None), others):
             told["closed"].append([module.__name__, module.__file__])
             sys.meta_path[at] = Closed(finder, led, own)

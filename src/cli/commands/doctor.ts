@@ -43,7 +43,7 @@ export async function probesOf(world: World, file: string | undefined): Promise<
   const { config, policy, problems } = await loadConfig(world, { config: file });
   const stories = await loadStories(world, storiesFolder(world, config));
   return [
-    ...(await world.host.probe(world.cwd, config === null ? [] : programsOf(config))),
+    ...(await world.host.probe(world.cwd, config === null ? [] : programsOf(config), checksOf(config))),
     fileProbe(
       "config",
       problems,
@@ -54,6 +54,14 @@ export async function probesOf(world: World, file: string | undefined): Promise<
     ...(config === null ? [] : [checksProbe(config)]),
     ...(config === null || policy === null ? [] : agentProbes(config, policy)),
   ];
+}
+
+/** What runs elsewhere says nothing about the programs here. */
+function checksOf(config: Config | null): Parameters<World["host"]["probe"]>[2] {
+  if (config === null || Object.keys(config.environments).length > 0) return { commands: [], env: config?.env ?? [] };
+  const { checks, tdd } = config.gates;
+  const commands = [...checks.commands, ...tdd.commands].map((each) => (typeof each === "string" ? each : each.run));
+  return { commands, env: config.env };
 }
 
 function probeText(world: World, { name, ok, detail, fix }: Probe): string {

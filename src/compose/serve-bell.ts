@@ -1,6 +1,6 @@
 import type { ReminderNote } from "../ports/reminder-note.ts";
-import type { Live } from "../server/live.ts";
 import type { RunState } from "../domain/run-state.ts";
+import type { Stored } from "../ports/journal.ts";
 import { createOpenQuestions } from "./open-questions.ts";
 import { createQuestionTimes } from "./question-times.ts";
 import { createSender, type SenderParts } from "./send-notices.ts";
@@ -9,17 +9,23 @@ export interface ServeBell {
   close(): Promise<void>;
 }
 
+/** What it looks at: the state, the lines it was folded from, and when there is something new. */
+export interface BellView {
+  now(): Promise<{
+    readonly state: RunState;
+    readonly sight: { lines(after: number): AsyncIterable<Stored> };
+  } | null>;
+  changed(signal: AbortSignal): Promise<void>;
+}
+
 /** However much is written: questions are looked at this often, and reminders are hours apart. */
 const PAUSE_MS = 5000;
 
 /**
- * Reminds people of open questions beside a dashboard, where no engine does. That a question came up, that a budget is
+ * Reminds people of open questions beside a dashboard or a fleet, where no engine does. That a question came up, that a budget is
  * nearly used up and that a run has ended is told by the engine that did it.
  */
-export function createServeBell(
-  live: Pick<Live, "now" | "changed">,
-  parts: SenderParts & { readonly note: ReminderNote },
-): ServeBell {
+export function createServeBell(live: BellView, parts: SenderParts & { readonly note: ReminderNote }): ServeBell {
   const { outlets, clock, project, note, onNotice } = parts;
   if (outlets.length === 0) return { close: () => Promise.resolve() };
   const closing = new AbortController();

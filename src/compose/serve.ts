@@ -53,7 +53,7 @@ export async function serve(
   };
 }
 
-/** A dashboard that may only look sends nothing either; and a fleet's questions are its workers' to raise. */
+/** A dashboard that may only look sends nothing either. Beside a fleet the note is in its database, known to all. */
 async function bellOf(
   root: string,
   db: string | null,
@@ -61,9 +61,18 @@ async function bellOf(
   env: Readonly<Record<string, string | undefined>>,
   live: Live,
 ): Promise<ServeBell | null> {
-  if (notify === undefined || readOnly || db !== null) return null;
+  if (notify === undefined || readOnly) return null;
   const sending = await sendingOf(root, { ...notify, redact }, env, (text) => onNotice?.(text));
-  return createServeBell(live, { ...sending, note: noteOf(root) });
+  if (db === null) return createServeBell(live, { ...sending, note: noteOf(root) });
+  const { fleetNote } = await import("./fleet-bell.ts");
+  const note = fleetNote(db);
+  const bell = createServeBell(live, { ...sending, note });
+  return {
+    close: async () => {
+      await bell.close();
+      await note.close();
+    },
+  };
 }
 
 async function assetsIn(folder: string): Promise<ReadonlyMap<string, Asset>> {

@@ -5,7 +5,9 @@ import { handBack } from "../engine/do-job.ts";
 import { recoverStory } from "../engine/recover.ts";
 import type { FleetQueue } from "../ports/fleet-queue.ts";
 import { commentEar } from "./comment-ear.ts";
+import { createFleetBell } from "./fleet-bell.ts";
 import { bringUpToDate } from "./own.ts";
+import type { ServeBell } from "./serve-bell.ts";
 import { shelveAll } from "./shelve.ts";
 import type { WorkerParts } from "./worker-parts.ts";
 
@@ -56,6 +58,7 @@ async function lead(
   const say = (text: string): void => plan.run.onNotice?.(text);
   const ear = commentEar(ledger, world, null, say);
   const unhear = ear.stay(() => undefined);
+  const bell = await bellOf(parts, say);
   const tidying = Promise.all([tidy(parts, queue, signal), followBranch(parts, newest, signal)]);
   while (!signal.aborted) {
     try {
@@ -75,7 +78,19 @@ async function lead(
     }
   }
   unhear();
+  await bell?.close();
   await tidying;
+}
+
+/** Without anybody to tell, or with an address that is none, jobs are handed out all the same. */
+async function bellOf(parts: WorkerParts, onNotice: (text: string) => void): Promise<ServeBell | null> {
+  const { plan, world } = parts;
+  try {
+    return await createFleetBell({ ...parts, config: plan.run.config, journal: world.journal, onNotice });
+  } catch (error) {
+    onNotice(`notify: ${error instanceof Error ? error.message : String(error)}`);
+    return null;
+  }
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

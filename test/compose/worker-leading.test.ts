@@ -27,7 +27,7 @@ test("whoever leads again goes by the stories of the branch, not by those it was
     world: { clock, forge: null },
     plan: {
       followMs: 20,
-      run: { stories: [story("a", { body: "old" })], onNotice: () => undefined },
+      run: { stories: [story("a", { body: "old" })], config: { notify: [] }, onNotice: () => undefined },
       reread: async () => {
         const { news } = branch;
         branch.news = null;

@@ -2,13 +2,14 @@ import { RemandError } from "../../domain/error.ts";
 import { LOCK } from "./lock.ts";
 import type { PostgresPool, Query } from "./pool.ts";
 import { FIRST } from "./schema-first.ts";
+import { REMINDERS } from "./schema-reminders.ts";
 import { WORKERS } from "./schema-workers.ts";
 
 /**
  * Steps from one version of the tables to the next, forward only. A step that was released is never changed: whoever
  * has it has it. Functions carry a number in their names, so that an older Remand never calls a newer one's.
  */
-const STEPS: readonly ((schema: string) => string)[] = [FIRST, WORKERS];
+const STEPS: readonly ((schema: string) => string)[] = [FIRST, WORKERS, REMINDERS];
 
 /** The version of the tables that this Remand makes. */
 export const NEWEST_VERSION = STEPS.length;

@@ -1,11 +1,12 @@
-import { mkdir, readdir, readFile, readlink, realpath, rm, symlink } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { existsSync, type Dirent } from "node:fs";
-import { isAbsolute, join, relative } from "node:path";
+import { isAbsolute, join } from "node:path";
 import { RemandError } from "../../domain/error.ts";
 import { installationsFor, LOCKFILES, type Installation } from "../../readers/lockfile.ts";
 import type { Environment } from "../process/environment.ts";
 import { runProcess } from "../process/run-process.ts";
 import { bringGenerated } from "./generated-files.ts";
+import { lendFolder } from "./lend-folder.ts";
 import type { Git } from "./git.ts";
 
 export interface DependencyOptions {
@@ -98,7 +99,7 @@ async function borrowAll(
   const borrowed: string[] = [];
   for (const folder of installed) {
     if (replaceable.includes(folder) && (await hasEditableInstall(join(main, folder), main))) continue;
-    await linkFolder(main, folder, worktree);
+    await lendFolder(main, folder, worktree);
     borrowed.push(folder);
   }
   return borrowed;
@@ -109,7 +110,7 @@ async function linkAll(git: Git, main: string, worktree: string, folders: readon
   for (const folder of folders) {
     if (!(await canBeShared(git, main, folder))) return false;
   }
-  for (const folder of folders) await linkFolder(main, folder, worktree);
+  for (const folder of folders) await lendFolder(main, folder, worktree);
   return folders.length > 0;
 }
 
@@ -145,39 +146,6 @@ async function leadsTo(venv: string, main: string): Promise<boolean> {
     }
   }
   return false;
-}
-
-/**
- * The folder itself is real and its entries are links: so a rule like `node_modules/` still ignores it, and a program
- * that installs one more package here does not do it in the main checkout.
- */
-async function linkFolder(main: string, folder: string, worktree: string): Promise<void> {
-  const source = join(main, folder);
-  const target = join(worktree, folder);
-  await mkdir(target, { recursive: true });
-  for (const entry of await entriesOf(source)) {
-    // What tools keep for themselves beside the packages: they would write it through the link.
-    if (/^\.(cache|vite|vitest|tmp)/.test(entry.name) || (entry.name.startsWith(".") && entry.isFile())) continue;
-    if (entry.name.startsWith("@") && entry.isDirectory()) await linkFolder(main, join(folder, entry.name), worktree);
-    else await linkEntry(join(source, entry.name), join(target, entry.name), { entry, main, source });
-  }
-}
-
-async function linkEntry(
-  from: string,
-  to: string,
-  about: { entry: Dirent; main: string; source: string },
-): Promise<void> {
-  await rm(to, { recursive: true, force: true });
-  const leadsTo = about.entry.isSymbolicLink() ? await realpath(from).catch(() => null) : null;
-  // A link to a folder of the project (a local package) has to lead to that folder of this worktree.
-  const isLocal = leadsTo !== null && isInside(leadsTo, about.main) && !leadsTo.includes("/node_modules/");
-  await symlink(isLocal ? await readlink(from) : from, to);
-}
-
-function isInside(path: string, folder: string): boolean {
-  const way = relative(folder, path);
-  return way !== "" && !way.startsWith("..") && !isAbsolute(way);
 }
 
 async function install(command: string, worktree: string, options: DependencyOptions): Promise<void> {

@@ -5,7 +5,7 @@ import { RemandError } from "../../domain/error.ts";
 import { installationsFor, LOCKFILES, type Installation } from "../../readers/lockfile.ts";
 import type { Environment } from "../process/environment.ts";
 import { runProcess } from "../process/run-process.ts";
-import { bringGenerated } from "./generated-files.ts";
+import { bringGenerated, bringGoWorkspace } from "./generated-files.ts";
 import { lendFolder } from "./lend-folder.ts";
 import type { Git } from "./git.ts";
 
@@ -38,6 +38,7 @@ export async function installDependencies(
   worktree: string,
   options: DependencyOptions,
 ): Promise<void> {
+  await bringGoWorkspace(git, main, worktree);
   const here = await lockfilesIn(worktree);
   const there = await lockfilesIn(main);
   const isSame = (name: string): boolean => here.get(name) === there.get(name);

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { copyFile, open } from "node:fs/promises";
+import { copyFile, open, readFile, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { Git } from "./git.ts";
 import { hasPython } from "./python-places.ts";
@@ -32,6 +32,19 @@ export async function bringGenerated(
     onNotice(
       `${compiled[0]} was compiled in ${main} and is copied from there: if stories change what it is made of, let the checks build it first`,
     );
+}
+
+/**
+ * Go looks for its workspace in the folders above too, and would find the checkout's, in which the worktree's modules
+ * are none. One that git ignores is brought along, about the same modules of the worktree.
+ */
+export async function bringGoWorkspace(git: Git, main: string, worktree: string): Promise<void> {
+  for (const name of ["go.work", "go.work.sum"]) {
+    const text = await readFile(join(main, name), "utf8").catch(() => null);
+    if (text === null || existsSync(join(worktree, name))) continue;
+    if ((await git.ask(["check-ignore", "--quiet", "--", name], { cwd: main })).exitCode !== 0) continue;
+    await writeFile(join(worktree, name), text.replaceAll(main, worktree));
+  }
 }
 
 async function isGenerated(file: string): Promise<boolean> {

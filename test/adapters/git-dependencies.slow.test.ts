@@ -54,6 +54,16 @@ test("what an installation made among the project's files is brought along, and 
   expect(notices.join()).toContain("shop/_speed.so was compiled");
 });
 
+test("a workspace of Go's that git ignores is about the worktree's own modules", async () => {
+  repository.write(".gitignore", "go.work\n");
+  repository.git("commit", "--quiet", "--all", "-m", "ignored");
+  repository.write("go.work", `go 1.24\nuse (\n\t./a\n\t${repository.root}/b\n)\n`);
+  repository.write("go.work.sum", "not ignored\n");
+  const path = await placeWith({ setup: "true" });
+  expect(readFileSync(join(path, "go.work"), "utf8")).toBe(`go 1.24\nuse (\n\t./a\n\t${path}/b\n)\n`);
+  expect(existsSync(join(path, "go.work.sum"))).toBe(false);
+});
+
 test("whoever names a command makes everything with it", async () => {
   repository.write("shop/_version.py", "version = '1'\n");
   expect(existsSync(join(await placeWith({ setup: "true" }), "shop/_version.py"))).toBe(false);

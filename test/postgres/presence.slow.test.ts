@@ -163,4 +163,52 @@ describe("workers of one journal", () => {
     expect(workers.flatMap(({ took }) => took)).toEqual([]);
     expect(workers.filter((each) => each.leads())).toHaveLength(1);
   });
+
+  /** A worker that can die: nothing of it is heard any more, and nothing reaches it. */
+  const mortal = async (id: string): Promise<{ readonly worker: Watched; die(): Promise<void> }> => {
+    const proxy = await startProxy(server.port);
+    const far = await openPool(proxy.url(url), { tryMs: 2000 });
+    open.push(() => far.close());
+    return { worker: present(id, far), die: () => proxy.close() };
+  };
+
+  test(
+    "one that dies together with the server loses its place, and nobody else does",
+    { timeout: 60_000 },
+    async () => {
+      const workers = [present("a@1"), present("b@1"), present("c@1")];
+      const { worker, die } = await mortal("d@1");
+      await until(() => [...workers, worker].every((each) => each.isConnected()));
+      await die();
+      await server.restart("immediate");
+      await until(() => workers.some(({ took }) => took.length > 0));
+      await until(() => workers.every((each) => each.isConnected()));
+      expect(workers.flatMap(({ took }) => took)).toEqual(["d@1"]);
+    },
+  );
+
+  test("one that dies while everybody comes back after a crash loses its place", { timeout: 60_000 }, async () => {
+    const workers = [present("a@1"), present("b@1")];
+    const { worker, die } = await mortal("c@1");
+    await until(() => [...workers, worker].every((each) => each.isConnected()));
+    const [before] = await backends("c@1");
+    await server.restart("immediate");
+    for (let now = before; String(now?.["backend"]) === String(before!["backend"]); [now] = await backends("c@1"))
+      await sleep(20);
+    await die();
+    await until(() => workers.some(({ took }) => took.length > 0));
+    expect(workers.flatMap(({ took }) => took)).toEqual(["c@1"]);
+  });
+
+  test("whoever has the number of a dead worker's connection by now is left alone", { timeout: 60_000 }, async () => {
+    const innocent = await pool.session();
+    open.push(() => innocent.end());
+    const [own] = await innocent.query<{ pid: number }>({ text: "SELECT pg_backend_pid() AS pid" });
+    const long = "clock_timestamp() - interval '1 hour'";
+    await server.sql(`INSERT INTO remand.worker VALUES ('b@1', 'b', ${own!.pid}, ${long}, ${long})`, url);
+    const heir = present("a@1");
+    await until(() => heir.took.length > 0);
+    expect(heir.took).toEqual(["b@1"]);
+    expect(await innocent.query({ text: "SELECT 1 AS one" })).toEqual([{ one: 1 }]);
+  });
 });

@@ -7,6 +7,8 @@ export const LOCK = 0x52454d41;
 export interface Locks {
   tryLock(session: Session, what: string): Promise<boolean>;
   unlock(session: Session, what: string): Promise<void>;
+  /** Ends the connection of this number if it holds the lock. After a restart of the server it may be anybody's. */
+  endHolder(session: Session, what: string, backend: number): Promise<void>;
 }
 
 export function locksOf(schema: string): Locks {
@@ -19,6 +21,12 @@ export function locksOf(schema: string): Locks {
     },
     unlock: async (session, what) => {
       await session.query({ text: "SELECT pg_advisory_unlock(hashtextextended($1, 0))", values: keyOf(what) });
+    },
+    endHolder: async (session, what, backend) => {
+      const text = `SELECT pg_terminate_backend(pid) FROM pg_locks
+        WHERE pid = $2 AND locktype = 'advisory' AND objsubid = 1 AND granted
+          AND (classid::bigint << 32 | objid::bigint) = hashtextextended($1, 0)`;
+      await session.query({ text, values: [...keyOf(what), backend] });
     },
   };
 }

@@ -112,7 +112,8 @@ async function stay(
         await books.unlock(session, LEAD);
       }
       for (const gone of await books.takePlaces(session)) seeing.push(seeTo(gone));
-      await sleep(BEAT_MS, undefined, { signal: pause }).catch(() => undefined);
+      // Whose place may be taken when everybody had the time to come back is seen at that moment, and not a beat later.
+      await sleep(Math.min(BEAT_MS, books.graceMs() || BEAT_MS), undefined, { signal: pause }).catch(() => undefined);
     }
     await Promise.all(seeing);
     if (stop.aborted && !over.signal.aborted) await books.strike(session, id);

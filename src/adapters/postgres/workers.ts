@@ -19,6 +19,8 @@ export interface WorkerBooks extends Locks {
   enter(): Promise<Session | null>;
   /** Says that we are there; `false`: nobody knows us any more. */
   beat(session: Session): Promise<boolean>;
+  /** How long everybody else still has to come back before any place is taken. */
+  graceMs(): number;
   /** Those of whom nothing was heard for a while, and whose place could be had: it is ours now. */
   takePlaces(session: Session): Promise<readonly Gone[]>;
   /** Strikes somebody out, and lets go of the place. */
@@ -27,22 +29,33 @@ export interface WorkerBooks extends Locks {
 
 /** After so many beats that did not come somebody looks whether the lock is free, as it is when a process has died. */
 const MISSED_MS = 2500;
-/** How long everybody gets to come back when the server itself was away. */
-const RETURN_MS = 4000;
+/**
+ * How long everybody else gets to come back once we are back ourselves. A server that was away has no locks, and has
+ * heard from nobody; whoever lives tries five times a second to reach it, as we did.
+ */
+const RETURN_MS = 2500;
+/** Whoever meets a server for the first time cannot know whether others have just lost it; one that has run for long is believed. */
+const FRESH_MS = 15_000;
 
 export function createWorkerBooks(pool: PostgresPool, me: WorkerName, leaseMs: number): WorkerBooks {
   const table = `${pool.schema}.worker`;
   const locks = locksOf(pool.schema);
   /** Places that are ours on this connection: a lock can be had twice by whoever has it. */
   let taken = new Set<string>();
+  let returnedAt = -Infinity;
   const signIn = signingIn(table, me, locks);
+  const graceMs = (): number => Math.max(0, returnedAt + RETURN_MS - performance.now());
   return {
     ...locks,
+    graceMs,
     enter: async () => {
       const session = await pool.session();
       taken = new Set();
       try {
-        if (await signIn(session)) return session;
+        const isFirst = returnedAt === -Infinity;
+        const isBack = await signIn(session);
+        returnedAt = isFirst && (await hasRunLong(session)) ? performance.now() - RETURN_MS : performance.now();
+        if (isBack) return session;
       } catch (error) {
         await session.end();
         throw error;
@@ -58,15 +71,20 @@ export function createWorkerBooks(pool: PostgresPool, me: WorkerName, leaseMs: n
     },
     takePlaces: async (session) => {
       const gone: Gone[] = [];
-      const silent = await session.query<SilentRow>({ ...silentOnes(table), values: [me.id, MISSED_MS, RETURN_MS] });
+      if (graceMs() > 0) return gone;
+      const others = { ...silentOnes(table, "id <> $1"), name: "silent", values: [me.id, MISSED_MS] };
+      const silent = await session.query<SilentRow>(others);
       for (const { id, name, backend, silent_ms: text } of silent) {
         const silentMs = Number(text);
         // It stands still, or cannot be reached, and its connection lives on: it is ended for it.
         const isEnded = silentMs > leaseMs && !taken.has(id);
-        if (isEnded) await session.query(terminate(backend));
+        if (isEnded) await locks.endHolder(session, id, backend);
         if (taken.has(id) || !(await soonFree(isEnded ? MOST_LOOKS : 1, () => locks.tryLock(session, id)))) continue;
-        taken.add(id);
-        gone.push({ id, name, silentMs });
+        if (!(await isStillSilent(session, table, id))) await locks.unlock(session, id);
+        else {
+          taken.add(id);
+          gone.push({ id, name, silentMs });
+        }
       }
       return gone;
     },
@@ -76,6 +94,11 @@ export function createWorkerBooks(pool: PostgresPool, me: WorkerName, leaseMs: n
       taken.delete(id);
     },
   };
+}
+
+/** Somebody else may have taken a place, seen to everything and let go of it, since we looked. */
+async function isStillSilent(session: Session, table: string, id: string): Promise<boolean> {
+  return (await session.query({ ...silentOnes(table, "id = $1"), values: [id, MISSED_MS] })).length === 1;
 }
 
 /** A connection that was ended is gone in a moment. */
@@ -90,14 +113,14 @@ async function soonFree(looks: number, tryLock: () => Promise<boolean>): Promise
 const MOST_LOOKS = 6;
 
 /** Takes our lock on a new connection, and says where it is; `false` when our place is somebody else's by now. */
-function signingIn(table: string, me: WorkerName, { tryLock }: Locks) {
+function signingIn(table: string, me: WorkerName, { tryLock, endHolder }: Locks) {
   let backend = 0;
   let isKnown = false;
   return async (session: Session): Promise<boolean> => {
     for (let tries = 0; !(await tryLock(session, me.id)); tries++) {
       if (tries === MOST_TRIES) return false;
       // Most likely our own connection of before, which the server has not missed yet.
-      if (backend !== 0) await session.query(terminate(backend));
+      if (backend !== 0) await endHolder(session, me.id, backend);
       await sleep(PAUSE_MS);
     }
     const [own] = await session.query<{ pid: number }>({ text: "SELECT pg_backend_pid() AS pid" });
@@ -122,12 +145,13 @@ interface SilentRow {
   readonly silent_ms: string;
 }
 
-/** A server that has just started has no locks, and everybody was silent: they get their time to come back. */
-const silentOnes = (table: string) => ({
-  name: "silent",
+const silentOnes = (table: string, who: string) => ({
   text: `SELECT id, name, backend, extract(epoch FROM clock_timestamp() - seen) * 1000 AS silent_ms FROM ${table}
-    WHERE id <> $1 AND seen < clock_timestamp() - $2 * interval '1 millisecond'
-      AND pg_postmaster_start_time() < clock_timestamp() - $3 * interval '1 millisecond'`,
+    WHERE ${who} AND seen < clock_timestamp() - $2 * interval '1 millisecond'`,
 });
 
-const terminate = (backend: number) => ({ text: "SELECT pg_terminate_backend($1)", values: [backend] });
+async function hasRunLong(session: Session): Promise<boolean> {
+  const text = `SELECT pg_postmaster_start_time() < clock_timestamp() - $1 * interval '1 millisecond' AS is_old`;
+  const [row] = await session.query<{ is_old: boolean }>({ text, values: [FRESH_MS] });
+  return row!.is_old;
+}

@@ -1,13 +1,13 @@
 import { existsSync } from "node:fs";
-import { copyFile, open, readFile, writeFile } from "node:fs/promises";
+import { cp, open, readFile, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { Git } from "./git.ts";
 import { hasPython } from "./python-places.ts";
 
 /**
- * An installation in the checkout leaves files among a Python project's own that git ignores: the version, code made
- * of a schema, compiled parts. Without them the package cannot be imported in a worktree, whatever the work is. What a
- * person wrote, and git ignores, stays where it is: it may be a secret.
+ * An installation in the checkout leaves files among a Python project's own that git ignores: its version, its name
+ * and entry points, code made of a schema, compiled parts. Without them the package cannot be imported in a worktree,
+ * whatever the work is. What a person wrote, and git ignores, stays where it is: it may be a secret.
  */
 export async function bringGenerated(
   git: Git,
@@ -17,15 +17,15 @@ export async function bringGenerated(
 ): Promise<void> {
   if (!(await hasPython({ git, top: main }))) return;
   const args = ["ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z"];
-  const ignored = (await git.run([...args, "--", "*.py", "*.pyi", "*.so", "*.pyd"], { cwd: main })).split("\0");
+  const ignored = (await git.run(args, { cwd: main })).split("\0");
   const compiled: string[] = [];
   for (const path of ignored) {
-    if (!/\.(?:pyi?|so|pyd)$/.test(path) || existsSync(join(worktree, path))) continue;
+    if (!/\.(?:pyi?|so|pyd|egg-info\/)$/.test(path) || existsSync(join(worktree, path))) continue;
     const isCompiled = /\.(?:so|pyd)$/.test(path);
     if (!isCompiled && !(await isGenerated(join(main, path)))) continue;
     // Beside files of the work only: what lies in a folder of its own is somebody else's.
     if (!existsSync(join(worktree, dirname(path)))) continue;
-    await copyFile(join(main, path), join(worktree, path));
+    await cp(join(main, path), join(worktree, path), { recursive: true });
     if (isCompiled) compiled.push(path);
   }
   if (compiled.length > 0)
@@ -48,7 +48,7 @@ export async function bringGoWorkspace(git: Git, main: string, worktree: string)
 }
 
 async function isGenerated(file: string): Promise<boolean> {
-  if (/^_{0,2}version_{0,2}\.py$/.test(basename(file))) return true;
+  if (/\.egg-info\/$/.test(file) || /^_{0,2}version_{0,2}\.py$/.test(basename(file))) return true;
   const opened = await open(file);
   try {
     const { buffer, bytesRead } = await opened.read(Buffer.alloc(1000), 0, 1000, 0);

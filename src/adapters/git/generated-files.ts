@@ -48,7 +48,7 @@ export async function bringGoWorkspace(git: Git, main: string, worktree: string)
 }
 
 async function isGenerated(file: string): Promise<boolean> {
-  if (/\.egg-info\/$/.test(file) || /^_{0,2}version_{0,2}\.py$/.test(basename(file))) return true;
+  if (file.endsWith(".egg-info/") || /^_{0,2}version_{0,2}\.py$/.test(basename(file))) return true;
   const opened = await open(file);
   try {
     const { buffer, bytesRead } = await opened.read(Buffer.alloc(1000), 0, 1000, 0);

@@ -26,7 +26,7 @@ export function readOtherFailures(lines: readonly string[]): ListedFailure[] {
   return [...found.values()];
 }
 
-const TOOLS: readonly Tool[] = [playwright, ava, surefire, gradle, webpack, vite, esbuild];
+const TOOLS: readonly Tool[] = [playwright, ava, webpack, vite, esbuild];
 
 /** `  1) [chromium] › tests/a.spec.ts:3:5 › outer › name ────` */
 function playwright(lines: readonly string[], at: number): ListedFailure | null {
@@ -56,20 +56,6 @@ function nextPlace(lines: readonly string[], at: number): { file: string; line: 
     if (place !== null) return { file: place[1]!, line: place[2]! };
   }
   return null;
-}
-
-/** `[ERROR]   CartTest.adds:12 expected: <10> but was: <11>`: JUnit as Maven tells it. */
-function surefire(lines: readonly string[], at: number): ListedFailure | null {
-  const found = /^\[(?:ERROR|FAIL)\]\s+(\w+)\.(\w+)(?:\([^)]*\))?:(\d{1,7}) (.+)$/.exec(lines[at]!);
-  return found === null ? null : test(`${found[1]} > ${found[2]}`, `${found[1]}.java`, found[3]!, found[4]!);
-}
-
-/** `CartTest > adds() FAILED`, and the error below it: JUnit as Gradle tells it. */
-function gradle(lines: readonly string[], at: number): ListedFailure | null {
-  const found = /^(\w+) > (.+?)(?:\(\))? FAILED$/.exec(lines[at]!);
-  if (found === null) return null;
-  const place = lines.slice(at, at + 12).flatMap((line) => /\((\w+\.\w+):(\d{1,7})\)/.exec(line) ?? []);
-  return test(`${found[1]} > ${found[2]}`, place[1] ?? null, place[2] ?? null, wordsBelow(lines, at));
 }
 
 /** `ERROR in ./src/a.js 12:3-9`, and what is wrong below it. */

@@ -1,3 +1,4 @@
+import { readAssertion } from "./test-output-native.ts";
 import { shortMessage, type OutputFailure } from "./test-output-parts.ts";
 
 /** The errors of compilers and linters: whatever says a file, a line and a sentence in one of the usual forms. */
@@ -20,6 +21,10 @@ function oneLine(line: string): OutputFailure | null {
     /^(\S[^():]*)\((\d{1,7}),\d{1,7}\): error (TS\d+: .*)$/.exec(line) ??
     /^(\S[^():]*):(\d{1,7}):\d{1,7} - error (TS\d+: .*)$/.exec(line);
   if (tsc !== null) return failure("type", tsc[1]!, tsc[2]!, tsc[3]!);
+  const assertion = readAssertion(line);
+  if (assertion !== null) return failure("test", assertion.place.file, String(assertion.place.line), assertion.message);
+  const maven = /^\[ERROR\] (?:file:\/\/)?(\S.*?\.\w{1,6}):\[(\d{1,7}),\d{1,7}\] (?:error: )?(.+)$/.exec(line);
+  if (maven !== null) return failure("build", maven[1]!, maven[2]!, maven[3]!);
   const named = /^([^\s:][^:]*):(\d{1,7})(?::\d{1,7})?: (?:fatal )?error(?:\[[^\]]*\])?:? (.+)$/.exec(line);
   if (named !== null) return failure("build", named[1]!, named[2]!, named[3]!);
   const bare = /^((?:\.{1,2}\/|[\w@-])[^\s:]*\.\w{1,5}):(\d{1,7}):\d{1,7}: (?!note|warning|info)(.+)$/i.exec(line);

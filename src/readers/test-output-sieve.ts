@@ -79,11 +79,11 @@ function reachOf(line: string): number {
 
 /** What stands above the story of one failure. */
 const HEADS =
-  /^(?:\s*FAIL\s|\s*(?:✖|not ok) |\s*--- FAIL|test at |(?:FAIL|ERROR): |  ● |  \d+\) |_{3,} |thread '|\{ ?"type": ?"test".*"failed")/;
+  /^(?:\s*FAIL\s|\s*(?:✖|not ok) |\s*--- FAIL|test at |(?:FAIL|ERROR): |  ● |  \d+\) |_{3,} |thread '|\[ERROR\] |\S+ > .+ FAILED$| *\d+\/\d+ Test +#\d+: .*\*\*\*|\{ ?"type": ?"test".*"failed")/;
 
 /** What runners say about a test that is well, about a file, and about the whole. */
 const MARKS =
-  /^(?:\s*(?:ok \d|--- |=== RUN|# |ℹ |RUN\s|Tests\s|1\.\.)|TAP version|PASS|OK|Tests?:|Test Suites:|Summary of all|No tests found|  \d+ (?:passing|failing|pending)|={3,}|⎯{5,}|FAILED|E  |Ran \d|ok  \t|\?   \t|test |\{ ?"type"|\d+ (?:passed|failed|skipped|error|deselected)|no tests ran)/;
+  /^(?:\s*(?:ok \d|--- |=== RUN|# |ℹ |RUN\s|Tests\s|1\.\.)|TAP version|PASS|OK|Tests?:|Test Suites:|Summary of all|No tests (?:found|were found)|\[INFO\] (?:Tests run|No tests to run)|\d+% tests passed|\d+ tests? completed|The following tests FAILED|  \d+ (?:passing|failing|pending)|={3,}|⎯{5,}|FAILED|E  |Ran \d|ok  \t|\?   \t|test |\{ ?"type"|\d+ (?:passed|failed|skipped|error|deselected)|no tests ran)/;
 
 /** A file and a line in it; or a file alone, as linters head their lists. */
 const PLACES = /^\s*(?:at\s|❯\s|-->\s|[,╭][-─]\[|File "|\d+:\d+\s|\S+\.\w{1,5}(?::\d+[:,]|\(\d+,\d+\)|$))/;

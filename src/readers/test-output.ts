@@ -1,8 +1,10 @@
 import type { TestCounts } from "../domain/gate.ts";
 import { plainText } from "../stdx/plain-text.ts";
 import { createGoUnwrapper, readGo } from "./test-output-go.ts";
+import { readGradle, readMaven } from "./test-output-java.ts";
 import { readJest, readMocha, readVitest } from "./test-output-javascript.ts";
 import { readLocations } from "./test-output-locations.ts";
+import { readAutomake, readCtest } from "./test-output-native.ts";
 import type { OutputFailure, Recognised } from "./test-output-parts.ts";
 import { readPytest, readUnittest } from "./test-output-python.ts";
 import { readCargo, readCargoJson } from "./test-output-rust.ts";
@@ -40,6 +42,10 @@ const RECOGNISERS = [
   readGo,
   readCargo,
   readCargoJson,
+  readMaven,
+  readGradle,
+  readCtest,
+  readAutomake,
 ];
 
 const MOST_FAILURES = 200;

@@ -32,6 +32,8 @@ describe("test runners", () => {
     ["unittest", "unittest", [4, 1, 2, 1]],
     ["cargo", "cargo test", [3, 1, 1, 1]],
     ["go-verbose", "go test", [3, 1, 1, 1]],
+    ["maven", "maven", [4, 1, 2, 1]],
+    ["ctest", "ctest", [3, 1, 1, 1]],
   ] as const)("%s is recognised, and its tests are counted", (name, runner, [total, passed, failed, skipped]) => {
     expect(read(sample(name))).toMatchObject({
       runners: [runner],
@@ -40,8 +42,87 @@ describe("test runners", () => {
     });
   });
 
-  test.each(["vitest-none", "jest-none", "pytest-none", "go-none"])("%s ran no test", (name) => {
-    expect(read(sample(name))).toMatchObject({ ranTests: false, failures: [] });
+  test.each(["vitest-none", "jest-none", "pytest-none", "go-none", "maven-none", "ctest-none"])(
+    "%s ran no test",
+    (name) => {
+      expect(read(sample(name))).toMatchObject({ ranTests: false, failures: [] });
+    },
+  );
+
+  test("maven tells what failed, and not how to ask it for more", () => {
+    expect(told(sample("maven"))).toEqual([
+      "PriceTest.java:15 PriceTest > discounts: expected: <900> but was: <1100>",
+      "PriceTest.java:20 PriceTest > breaks: IllegalState no price",
+    ]);
+    expect(told(sample("maven-compile"))).toEqual(["src/main/java/shop/Price.java:5 cannot find symbol"]);
+    expect(
+      told(
+        [
+          "[ERROR]   CartTest$Inner.adds:12->sum:30 » NullPointer",
+          "[ERROR]   shop.CartTest.waits » Timeout after 5 s",
+          "[ERROR]   symbol:   variable q",
+          "Tests run: 3, Failures: 0, Errors: 2, Skipped: 0, Flakes: 1",
+        ].join("\n"),
+      ),
+    ).toEqual(["CartTest.java:12 CartTest$Inner > adds: NullPointer", "null:null CartTest > waits: Timeout after 5 s"]);
+  });
+
+  test("the tests of modules are added up, and one without tests does not hide the others", () => {
+    const module = "[INFO] Tests run: 2, Failures: 0, Errors: 0, Skipped: 1, Time elapsed: 0.1 s -- in shop.A\n";
+    const sum = "[INFO] Tests run: 2, Failures: 0, Errors: 0, Skipped: 1\n";
+    expect(read(`${module}${sum}[INFO] No tests to run.\n${module}${sum}`)).toMatchObject({
+      ranTests: true,
+      counts: { total: 4, passed: 2, failed: 0, skipped: 2 },
+    });
+  });
+
+  test("gradle tells failures with their places, with a stack or without", () => {
+    const output = [
+      "> Task :test FAILED",
+      "",
+      "CartTest > adds() FAILED",
+      "    org.opentest4j.AssertionFailedError: expected: <10> but was: <11>",
+      "        at app//org.junit.jupiter.api.AssertEquals.failNotEqual(AssertEquals.java:150)",
+      "        at app//shop.CartTest.adds(CartTest.java:12)",
+      "",
+      "CartTest > takes away FAILED",
+      "    java.lang.IllegalStateException at CartTest.java:20",
+      "",
+      "5 tests completed, 2 failed, 1 skipped",
+    ].join("\n");
+    expect(told(output)).toEqual([
+      "CartTest.java:12 CartTest > adds: org.opentest4j.AssertionFailedError: expected: <10> but was: <11>",
+      "CartTest.java:20 CartTest > takes away: java.lang.IllegalStateException at CartTest.java:20",
+    ]);
+    expect(read(output)).toMatchObject({ runners: ["gradle"], counts: { total: 5, passed: 2, failed: 2, skipped: 1 } });
+    expect(read("> Task :test\nBUILD SUCCESSFUL in 2s\n").ranTests).toBeNull();
+  });
+
+  test("ctest and automake tell which programs failed; an assertion of C says where", () => {
+    expect(told(sample("ctest"))).toEqual([
+      "test.c:6 prices: t: /project/test.c:6: main: Assertion `discount(1000, 10) == 900' failed.",
+    ]);
+    const automake = [
+      "PASS: test_a",
+      "FAIL: test_b",
+      "XPASS: test_c",
+      "# TOTAL: 4",
+      "# PASS:  1",
+      "# SKIP:  1",
+      "# XFAIL: 0",
+      "# FAIL:  1",
+      "# XPASS: 1",
+      "# ERROR: 0",
+    ].join("\n");
+    expect(told(automake)).toEqual(["null:null test_b: failed", "null:null test_c: passed, and was expected to fail"]);
+    expect(read(automake)).toMatchObject({ counts: { total: 4, passed: 1, failed: 2, skipped: 1 }, ranTests: true });
+    expect(read("# TOTAL: 3\n# PASS: 3\n").runners).toEqual([]);
+    expect(told("cc -o t test.o\n./t\nt: test.c:6: main: Assertion `a == b' failed.\nmake: *** [t] Aborted\n")).toEqual(
+      ["test.c:6 Assertion `a == b' failed"],
+    );
+    expect(told("Assertion failed: (a == b), function main, file test.c, line 6.\n")).toEqual([
+      "test.c:6 Assertion failed: (a == b)",
+    ]);
   });
 
   test("go names only what failed, so nobody knows how many there were", () => {

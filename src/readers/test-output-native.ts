@@ -1,0 +1,92 @@
+import { detailIn } from "./test-output-detail.ts";
+import {
+  counted,
+  firstWords,
+  testFailure,
+  type CodePlace,
+  type OutputFailure,
+  type Recognised,
+} from "./test-output-parts.ts";
+
+/**
+ * ```
+ * 1/2 Test #1: prices ....................***Failed    0.01 sec
+ * t: /app/test.c:6: main: Assertion `a == b' failed.
+ * 50% tests passed, 1 tests failed out of 2
+ * The following tests FAILED:
+ * 	  1 - prices (Failed)
+ * ```
+ */
+export function readCtest(lines: readonly string[]): Recognised | null {
+  const sums = lines.flatMap((line) => {
+    const sum = /^\d{1,3}% tests passed, (\d{1,9}) tests? failed out of (\d{1,9})$/.exec(line);
+    return sum === null ? [] : [{ failed: Number(sum[1]), run: Number(sum[2]) }];
+  });
+  if (sums.length === 0 && !lines.includes("No tests were found!!!")) return null;
+  const failed = sums.reduce((all, sum) => all + sum.failed, 0);
+  const run = sums.reduce((all, sum) => all + sum.run, 0);
+  const skipped = lines.filter((line) =>
+    /^ *\d+\/\d+ Test +#\d+: .*\*\*\*(?:Skipped|Not Run \(Disabled\))/.test(line),
+  ).length;
+  const failures = lines.flatMap((line) => {
+    const listed = /^\s+(\d{1,7}) - (.+?) \(([^()]+)\)\s*(?:\S.*)?$/.exec(line);
+    return listed === null || listed[3] === "Skipped" || listed[3] === "Disabled" ? [] : [ctestFailure(lines, listed)];
+  });
+  return {
+    runner: "ctest",
+    counts: counted(run - failed - skipped, failed, skipped),
+    ranTests: run > skipped,
+    failures: failed === 0 ? [] : failures,
+  };
+}
+
+/** What a test printed stands below the line that says how it ended, if it was asked for. */
+function ctestFailure(lines: readonly string[], [, number, name = "", how = ""]: RegExpExecArray): OutputFailure {
+  const head = lines.findIndex((line) => new RegExp(`^ *\\d+/\\d+ Test +#${number}: `).test(line)) + 1;
+  let to = head;
+  while (
+    head > 0 &&
+    to < Math.min(lines.length, head + 30) &&
+    !/^(?: *Start +\d+: | *\d+\/\d+ Test +#|\d+% tests)/.test(lines[to]!)
+  )
+    to++;
+  const place = lines.slice(head, to).flatMap((line) => readAssertion(line) ?? [])[0]?.place ?? null;
+  return testFailure(name, firstWords(lines, head, to) || how, place, detailIn(lines, head, to));
+}
+
+/**
+ * ```
+ * FAIL: test_prices
+ * # TOTAL: 3
+ * # PASS:  2
+ * # FAIL:  1
+ * ```
+ */
+export function readAutomake(lines: readonly string[]): Recognised | null {
+  const sums = new Map<string, number>();
+  const failures: OutputFailure[] = [];
+  for (const line of lines) {
+    const sum = /^# (TOTAL|PASS|SKIP|XFAIL|FAIL|XPASS|ERROR): +(\d{1,9})$/.exec(line);
+    if (sum !== null) sums.set(sum[1]!, (sums.get(sum[1]!) ?? 0) + Number(sum[2]));
+    const failed = /^(FAIL|XPASS|ERROR): (\S+)/.exec(line);
+    if (failed !== null) failures.push(testFailure(failed[2]!, WORDS[failed[1] as keyof typeof WORDS], null));
+  }
+  const of = (...names: readonly string[]): number => names.reduce((sum, name) => sum + (sums.get(name) ?? 0), 0);
+  if (!sums.has("TOTAL") || !sums.has("XPASS")) return null;
+  return {
+    runner: "automake",
+    counts: counted(of("PASS", "XFAIL"), of("FAIL", "XPASS", "ERROR"), of("SKIP")),
+    ranTests: of("TOTAL") > of("SKIP"),
+    failures,
+  };
+}
+
+const WORDS = { FAIL: "failed", XPASS: "passed, and was expected to fail", ERROR: "could not be run" } as const;
+
+/** An assertion of C: as glibc says it, and as the C libraries of BSD and macOS do. */
+export function readAssertion(line: string): { readonly message: string; readonly place: CodePlace } | null {
+  const gnu = /^(?:[^\s:]+: )?([^\s:]+\.\w{1,4}):(\d{1,7}): (?:.+: )?(Assertion [`'].+' failed)\.?$/.exec(line);
+  if (gnu !== null) return { message: gnu[3]!, place: { file: gnu[1]!, line: Number(gnu[2]) } };
+  const bsd = /^(Assertion failed: \(.+\)), (?:function .+, )?file (\S+), line (\d{1,7})\.?$/.exec(line);
+  return bsd === null ? null : { message: bsd[1]!, place: { file: bsd[2]!, line: Number(bsd[3]) } };
+}

@@ -9,6 +9,7 @@ import {
   type Files,
   type Project,
 } from "./fake-green-projects.ts";
+import { CHAIN, TABLE } from "./fake-green-quiet-ways.ts";
 
 /** An honest change that looks like one of the ways. */
 export interface Honest {
@@ -184,5 +185,88 @@ export const HONEST: readonly Honest[] = [
         '"test:watch": "node --test --watch test/*.test.js", "test":',
       ),
     },
+  },
+  {
+    does: "compares numbers that are never exact with a tolerance",
+    project: {
+      ...TABLE,
+      files: { ...TABLE.files, [P]: TABLE.files[P]!.replace("[20, 180]", "[20, 180.00000000000003]") },
+    },
+    change: { ...NODE_FIX, [P]: TABLE.files[P]!.replace("toBe(sum)", "toBeCloseTo(sum)") },
+    asks: 'existing tests were changed: "%i cost %i"',
+    reasons: { [P]: "nobody pays fractions of a cent" },
+  },
+  {
+    does: "splits a table in two",
+    project: TABLE,
+    change: {
+      ...NODE_FIX,
+      [P]: `${TABLE.files[P]!.replace("  [20, 180],\n", "")}\ntest.each([\n  [20, 180],\n  [11, 99],\n])("more than ten: %i cost %i", (count, sum) => {\n  expect(price(count)).toBe(sum);\n});\n`,
+    },
+    asks: 'existing tests were changed: "%i cost %i"',
+    reasons: { [P]: "few and many are two rules" },
+  },
+  {
+    does: "asserts that something is there, and then goes on only if it is",
+    project: NODE,
+    change: {
+      ...NODE_FIX,
+      [P]: PRICE_TEST.replace(
+        BODY,
+        `  const sum = price(20);\n  assert.ok(sum !== undefined);\n  if (sum !== undefined) assert.equal(sum, 180);\n  assert.equal(price(11), 99);\n`,
+      ),
+    },
+    asks: 'existing tests were changed: "more than ten cost less"',
+    reasons: { [P]: "the type allows for no price" },
+  },
+  {
+    does: "catches an error in a test to look at it",
+    project: NODE,
+    change: {
+      ...NODE_FIX,
+      [P]: PRICE_TEST.replace(
+        BODY,
+        `${BODY}  let seen;\n  try {\n    assert.equal(price(null.count), 0);\n  } catch (error) {\n    seen = error;\n  }\n  assert.ok(seen instanceof TypeError);\n`,
+      ),
+    },
+    asks: 'existing tests were changed: "more than ten cost less"',
+    reasons: { [P]: "what is not there has no price" },
+  },
+  {
+    does: "moves the code, and lets the test take it from there",
+    project: NODE,
+    change: {
+      "src/price.js": null,
+      "src/prices/price.js": NODE_FIX["src/price.js"]!,
+      [P]: PRICE_TEST.replace("../src/price.js", "../src/prices/price.js"),
+    },
+  },
+  {
+    does: "adds a target to a makefile, and changes one that checks nothing",
+    project: CHAIN,
+    check: "make",
+    change: {
+      ...NODE_FIX,
+      Makefile: `${CHAIN.files["Makefile"]!.replace("rm -rf out", "rm -rf out dist")}\nserve:\n\tnode src/name.js\n`,
+    },
+  },
+  {
+    does: "leaves what is built out of what the compiler looks at",
+    project: {
+      ...TYPES,
+      files: { ...TYPES.files, "src/price.ts": "export const price = (count: number): number => count * 10;\n" },
+    },
+    change: {
+      "src/price.ts": "export const price = (count: number): number => count * 9;\n",
+      "tsconfig.json": TYPES.files["tsconfig.json"]!.replace(
+        '"include"',
+        '"exclude": ["dist", "**/generated/**"], "include"',
+      ),
+    },
+  },
+  {
+    does: "tells git to ignore what test runs leave behind",
+    project: NODE,
+    change: { ...NODE_FIX, ".gitignore": "test-results/\ncoverage/\ntest/tmp/\n*.log\n" },
   },
 ];

@@ -10,43 +10,15 @@ import {
   UNTESTED,
   VITEST,
   type Files,
-  type Project,
 } from "./fake-green-projects.ts";
-
-/** One way to a green that was not earned. */
-export interface Way {
-  /** What the agent does. */
-  readonly does: string;
-  readonly project: Project;
-  readonly change: Files;
-  /** Where another command judges than the project's own. */
-  readonly check?: string;
-  /** In new work a test may be changed, because the story may ask for it: some ways are ways only in rework. */
-  readonly only?: "rework" | "new work";
-  readonly caughtBy: "integrity" | "checks";
-  readonly result: "fail" | "inconclusive";
-  /** The words that the user sees. */
-  readonly says: string;
-  /** Does the command end with 0, so that a loop that goes by it alone would be fooled? Otherwise why not. */
-  readonly green: true | string;
-}
+import { QUIET_WAYS } from "./fake-green-quiet-ways.ts";
+import { way, type Way } from "./fake-green-way.ts";
 
 const P = "test/price.test.js";
 const SECOND = 'test("more than ten cost less", ';
 const BODY = "() => {\n  assert.equal(price(20), 180);\n  assert.equal(price(11), 99);\n}";
 const changed = (from: string, to: string): Files => ({ [P]: PRICE_TEST.replace(from, () => to) });
 const withoutSecond = PRICE_TEST.slice(0, PRICE_TEST.indexOf(SECOND));
-
-const way = (does: string, project: Project, change: Files, says: string, more: Partial<Way> = {}): Way => ({
-  does,
-  project,
-  change,
-  caughtBy: "integrity",
-  result: "fail",
-  says,
-  green: true,
-  ...more,
-});
 
 const ON_TESTS: readonly Way[] = [
   way(
@@ -457,4 +429,4 @@ const ELSEWHERE: readonly Way[] = [
   ),
 ];
 
-export const WAYS: readonly Way[] = [...ON_TESTS, ...ON_THE_RUN, ...ELSEWHERE];
+export const WAYS: readonly Way[] = [...ON_TESTS, ...ON_THE_RUN, ...ELSEWHERE, ...QUIET_WAYS];

@@ -17,6 +17,7 @@ import { gateRequest, memoryEvidence } from "../contract/gate.ts";
 import { makeRepository } from "../adapters/git-repository.ts";
 import { CASES, DATA, LINT, NODE, TYPES, VITEST, type Files, type Project } from "./fake-green-projects.ts";
 import { HONEST } from "./fake-green-honest.ts";
+import { CHAIN, TABLE } from "./fake-green-quiet-ways.ts";
 import { guideTables } from "./fake-green-guide.ts";
 import { WAYS } from "./fake-green-ways.ts";
 
@@ -35,7 +36,7 @@ interface Done {
   exitCode(): number | null;
 }
 
-async function done(project: Project, change: Files, check = project.check): Promise<Done> {
+async function done(project: Project, change: Files, check = project.check, shell?: string): Promise<Done> {
   const files = Object.entries(project.files).map(([path, text]) => [path, text ?? ""]);
   const repository = makeRepository(Object.fromEntries(files) as Record<string, string>);
   left.push(repository.home);
@@ -60,6 +61,7 @@ async function done(project: Project, change: Files, check = project.check): Pro
     if (text === null) rmSync(place);
     else writeFileSync(place, text);
   }
+  if (shell !== undefined) expect(spawnSync("sh", ["-c", shell], { cwd: path, env: repository.env }).status).toBe(0);
   const { tree, commit } = await workspace.keep(story, { attempt: 1, subject: "1", journalHead: "f".repeat(64) });
   const scope: Scope = { allow: [], deny: [], tests: "add-only", exceptions: "with-rationale", reason: "fix" };
   const plain = gateRequest();
@@ -87,7 +89,7 @@ function words({ summary, findings, blocking }: Judgement): string {
 
 describe("ways to a green that was not earned", () => {
   test.each(WAYS.map((way) => [way.does, way] as const))("%s", async (_does, way) => {
-    const { judge, exitCode } = await done(way.project, way.change, way.check);
+    const { judge, exitCode } = await done(way.project, way.change, way.check, way.shell);
     for (const work of ["new work", "rework"] as const) {
       if ((way.only ?? work) !== work) continue;
       const judgement = await judge(work);
@@ -103,6 +105,8 @@ describe("ways to a green that was not earned", () => {
     ["data", DATA],
     ["cases", CASES],
     ["vitest", VITEST],
+    ["a table", TABLE],
+    ["a chain of programs", CHAIN],
     ["tsc", TYPES],
     ["oxlint", LINT],
   ] as const)("%s is red without them: there was something to hide", async (_name, project) => {

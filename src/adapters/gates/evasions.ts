@@ -9,7 +9,7 @@ export function evasions(changes: readonly FileChange[], testPaths: readonly str
     const isTest = matchesAnyGlob(change.path, testPaths);
     if (!isTest && !isCode(change.path)) return [];
     return isTest || isRunnerFile(change.path)
-      ? [...forcedExits(change, book), ...mockedSubjects(change, book)]
+      ? [...forcedExits(change, book), ...patchedAssertions(change, book), ...mockedSubjects(change, book)]
       : detections(change, book);
   });
 }
@@ -52,8 +52,32 @@ function forcedExits({ path, added }: FileChange, book: RuleBook): Finding[] {
     );
 }
 
+const PATCHES =
+  /^\s*(?:globalThis\.|global\.|window\.)?(?:assert|expect)\.\w{1,30}\s?=[^=>]|^\s*(?:globalThis|global|window)\.(?:assert|expect)\s?=[^=]|\bTestCase\.assert\w{1,30}\s?=[^=]|\bassert(?:\.\w{1,20})?\.prototype\.\w{1,30}\s?=[^=]|\bexpect\.extend\(\{[^\n]{0,200}\bto(?:Be|Equal|StrictEqual)\b\s?[(:,}]/;
+
+function patchedAssertions({ path, added }: FileChange, book: RuleBook): Finding[] {
+  return added
+    .filter(({ text }) => PATCHES.test(text.slice(0, 1000)))
+    .slice(0, 5)
+    .flatMap(({ line, text }) =>
+      book.breach("assertion-trivial", {
+        file: path,
+        line,
+        message: `what asserts was replaced: ${text.trim().slice(0, 120)}`,
+        suggestedFix: "Take it out: assertions must mean what they say. A new one gets a name of its own.",
+      }),
+    );
+}
+
 const MOCKS =
-  /\b(?:vi|jest)\.(?:mock|doMock|unstable_mockModule)\(\s?(?:import\()?\s?["']([^"']{1,300})["']|\bmock\.module\(\s?["']([^"']{1,300})["']|@?(?:mock\.)?\bpatch\(\s?["']([\w.]{1,300})["']/;
+  /\b(?:vi|jest)\.(?:mock|doMock|unstable_mockModule)\(\s?(?:import\()?\s?["']([^"']{1,300})["']|\bmock\.module\(\s?["']([^"']{1,300})["']|(?:@?(?:mock\.)?\bpatch\(|\bmonkeypatch\.setattr\()\s?["']([\w.]{1,300})["']/;
+
+/** A function of a module that is put in another's place, where the name says that it is the test's own subject. */
+const SPIES =
+  /\b(?:vi|jest)\.spyOn\(\s?(\w{1,100}),[^\n]{1,200}\.mock(?:Return|Resolved|Rejected|Implementation)|\bmock\.method\(\s?(\w{1,100}),[^\n]{1,100},|\bpatch\.object\(\s?(\w{1,100}),|\bmonkeypatch\.setattr\(\s?(\w{1,100}),/;
+
+/** What is loaded before all tests, and gives a function of the project another meaning. */
+const SETS = /^[A-Za-z_]\w{0,60}(?:\.\w{1,60}){1,4}\s?=\s?(?:lambda\b|(?:\w+\.)?(?:Magic|Async)?Mock\()/;
 
 /** `add.test.ts` is about `add`: a mock of just that makes the test one of the mock. */
 function mockedSubjects({ path, added }: FileChange, book: RuleBook): Finding[] {
@@ -61,9 +85,17 @@ function mockedSubjects({ path, added }: FileChange, book: RuleBook): Finding[] 
   return added.flatMap(({ line, text }) => {
     const match = MOCKS.exec(text.slice(0, 1000));
     const target = match?.[1] ?? match?.[2] ?? match?.[3];
-    if (target === undefined || own === "") return [];
+    const spied = SPIES.exec(text.slice(0, 1000))
+      ?.slice(1)
+      .find((name) => name !== undefined);
+    const isSet = path.endsWith("conftest.py") && SETS.test(text);
+    if (!isSet && ((target ?? spied) === undefined || own === "")) return [];
     const isOwn =
-      match?.[3] === undefined ? /^[./@~#]/.test(target) && stemOf(target) === own : target.split(".").includes(own);
+      target === undefined
+        ? isSet || spied === own
+        : match?.[3] === undefined
+          ? /^[./@~#]/.test(target) && stemOf(target) === own
+          : target.split(".").includes(own);
     if (!isOwn) return [];
     return book.breach("subject-mocked", {
       file: path,

@@ -102,6 +102,26 @@ function readHead(file: Open, text: string): void {
   }
 }
 
+/**
+ * Git takes a file for binary because of one byte in it, or because a file of attributes says so, and shows nothing of
+ * it. What is code by its name is read all the same: what came in, and what went.
+ */
+export function withLines(change: FileChange, { before, after }: FilePair): FileChange {
+  const was = (before ?? "").split("\n");
+  const is = (after ?? "").split("\n");
+  const [old, fresh] = [new Set(was), new Set(is)];
+  return {
+    ...change,
+    added: is.flatMap((text, at) => (old.has(text) ? [] : [{ file: change.path, line: at + 1, text }])),
+    removed: was.filter((text) => !fresh.has(text)),
+  };
+}
+
+export const isTextByName = (path: string): boolean =>
+  /\.(?:[cm]?[jt]sx?|vue|svelte|astro|py|go|rs|rb|java|kts?|cs|php|exs?|sh|snap|ambr|json[c5]?|ya?ml|toml|ini|cfg)$|(?:^|\/)(?:Makefile|makefile|GNUmakefile|justfile|Jenkinsfile|\.npmrc)$/.test(
+    path,
+  );
+
 /** One by one, because a large diff split at once would be held twice. */
 function* linesOf(text: string): Generator<string> {
   for (let start = 0; start < text.length;) {

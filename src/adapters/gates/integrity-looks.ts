@@ -4,13 +4,15 @@ import type { StoryId } from "../../domain/ids.ts";
 import type { Workspace } from "../../ports/workspace.ts";
 import { matchesAnyGlob } from "../../stdx/glob.ts";
 import { evasions } from "./evasions.ts";
-import { readChanges, type Changes, type FilePair } from "./file-changes.ts";
+import { isTextByName, readChanges, withLines, type Changes, type FilePair } from "./file-changes.ts";
 import { leftBehind, unreadable } from "./left-behind.ts";
 import { isLooseningConfig, loosenedConfig, suppressions } from "./loosened-config.ts";
-import { PACKAGE_FILE } from "./package-changes.ts";
+import { allScripts, PACKAGE_FILE, testScripts } from "./package-changes.ts";
 import type { RuleBook } from "./rule-book.ts";
+import { runChain } from "./run-chain.ts";
 import { runnerChanges } from "./runner-changes.ts";
 import { isSnapshotFile, snapshotChanges } from "./snapshot-changes.ts";
+import { replacedSubjects } from "./replaced-subjects.ts";
 import { weakenedTests } from "./weakened-tests.ts";
 
 interface LookOptions {
@@ -38,15 +40,23 @@ export async function lookFrom(
 ): Promise<Finding[]> {
   const { changed } = span;
   if (changed.length === 0) return [];
-  const diff = readChanges(await workspace.diff(span.story, span.from, span.to));
-  const status = new Map(diff.files.map((file) => [file.path, file.status]));
+  const shown = readChanges(await workspace.diff(span.story, span.from, span.to));
+  const status = new Map(shown.files.map((file) => [file.path, file.status]));
   const pairsOf = (paths: readonly string[]): Promise<FilePair[]> =>
     inTurn(paths, signal, async (path) => ({
       path,
       before: status.get(path) === "added" ? null : await workspace.fileAt(span.story, span.from, path),
       after: status.get(path) === "deleted" ? null : await workspace.fileAt(span.story, span.to, path),
     }));
-  const binary = new Set(diff.files.filter((file) => file.isBinary).map(({ path }) => path));
+  const hidden = await pairsOf(
+    shown.files.filter((file) => file.isBinary && isTextByName(file.path)).map(({ path }) => path),
+  );
+  const texts = new Map(hidden.map((pair) => [pair.path, pair]));
+  const diff = {
+    ...shown,
+    files: shown.files.map((file) => (texts.has(file.path) ? withLines(file, texts.get(file.path)!) : file)),
+  };
+  const binary = new Set(diff.files.filter((file) => file.isBinary && !texts.has(file.path)).map(({ path }) => path));
   const isTest = (path: string): boolean => matchesAnyGlob(path, testPaths) || isSnapshotFile(path);
   // Rust's unit tests stand in the files that they test.
   const mayTest = (path: string): boolean => isTest(path) || path.endsWith(".rs");
@@ -54,14 +64,20 @@ export async function lookFrom(
   const configs = await pairsOf(changed.filter((path) => isLooseningConfig(path) && !PACKAGE_FILE.test(path)));
   // The project's own is read in any case: its scripts name the programs that run the tests.
   const packages = await pairsOf([...new Set(["package.json", ...changed.filter((path) => PACKAGE_FILE.test(path))])]);
+  const own = packages[0]?.before ?? null;
+  const chain = await runChain([...commands, ...testScripts(own).values()], allScripts(own), (path) =>
+    workspace.fileAt(span.story, span.from, path),
+  );
+  const makefiles = await pairsOf([...chain.targets.keys()].filter((path) => changed.includes(path)));
   const gone = new Set(diff.files.filter((file) => file.status === "deleted").map(({ path }) => path));
   const found = [
     ...weakenedTests({ files: tests.filter(({ path }) => !isSnapshotFile(path)), gone, isTest }, book),
+    ...replacedSubjects(tests, isTest, book),
     ...snapshotChanges(tests, book),
     ...loosenedConfig([...configs, ...packages], book),
     ...suppressions(diff.files, book),
     ...evasions(diff.files, testPaths, book),
-    ...runnerChanges({ packages, changed, changes: diff.files, commands, testPaths }, book),
+    ...runnerChanges({ packages, changed, changes: diff.files, chain, makefiles, testPaths }, book),
     ...unseen(diff, changed, book),
   ];
   if (!span.isWhole) return found;

@@ -1,6 +1,7 @@
 import type { Finding } from "../../domain/finding.ts";
 import { matchesAnyGlob } from "../../stdx/glob.ts";
 import type { FileChange, FilePair } from "./file-changes.ts";
+import { IGNORE_FILE, narrowedReach } from "./config-reach.ts";
 import type { RuleBook } from "./rule-book.ts";
 
 /** The files in which thresholds, and how strictly compilers and linters look, are written. */
@@ -16,6 +17,7 @@ const CONFIGS = [
   "**/eslint.config.*",
   "**/oxlint.config.*",
   "**/{biome.json,biome.jsonc,deno.json}",
+  "**/.{eslint,oxlint,stylelint,pylint}ignore",
   "**/{.golangci.y*ml,Cargo.toml,clippy.toml}",
   "**/{Makefile,makefile,justfile,Taskfile.yml,noxfile.py}",
   ".github/workflows/*",
@@ -86,8 +88,8 @@ const LEVEL: Readonly<Record<string, number>> = {
 
 function strictness({ path, before, after }: FilePair, book: RuleBook): Finding[] {
   // A project that only now gets a config cannot have been stricter before.
-  if (before === null) return [];
-  const [was, is] = [before, after ?? ""].map((text) => text.slice(0, LONGEST_READ)) as [string, string];
+  if (before === null && !IGNORE_FILE.test(path)) return [];
+  const [was, is] = [before ?? "", after ?? ""].map((text) => text.slice(0, LONGEST_READ)) as [string, string];
   const isOn = (text: string): Set<string> =>
     new Set([...text.matchAll(SWITCHES)].flatMap(([, name, value]) => (/^t/i.test(value!) ? [name!] : [])));
   const on = isOn(is);
@@ -96,7 +98,8 @@ function strictness({ path, before, after }: FilePair, book: RuleBook): Finding[
   const wasBlind = blind(was);
   const blinded = [...blind(is)].filter((name) => !wasBlind.has(name));
   const lowered = /lint|biome/.test(path) ? loweredLevels(was, is) : [];
-  const told = [...off, ...blinded, ...lowered];
+  const narrowed = after !== null && REACHES.test(path) ? narrowedReach(path, was, is) : [];
+  const told = [...off, ...blinded, ...lowered, ...narrowed];
   if (told.length === 0) return [];
   return book.breach("strictness-lowered", {
     file: path,
@@ -108,13 +111,22 @@ function strictness({ path, before, after }: FilePair, book: RuleBook): Finding[
   });
 }
 
+const EXTENDS = /\bextends\b[^\n]{0,300}|\.\.\.\w[^\n]{0,100}|["']?(?:plugins|categories)["']?\s?:[^\n]{0,200}/g;
+const REACHES =
+  /lint|biome|ruff|mypy|flake8|coveragerc|nycrc|c8rc|(?:^|\/)(?:tsconfig[^/]*\.json|pyproject\.toml|setup\.cfg|tox\.ini)$/;
+
 function loweredLevels(was: string, is: string): string[] {
   const levels = (text: string): Map<string, number> =>
     new Map([...text.matchAll(LEVELS)].map(([, name, level]) => [name!, LEVEL[level!] ?? 2]));
   const before = levels(was);
-  return [...levels(is)].flatMap(([name, level]) =>
+  const now = levels(is);
+  const lowered = [...now].flatMap(([name, level]) =>
     level < (before.get(name) ?? (level === 0 ? 1 : 0)) ? [name] : [],
   );
+  // A set of rules that is taken over now may hold those that were named before; a config that is gone is elsewhere.
+  const isTakenOver = is.trim() === "" || [...is.matchAll(EXTENDS)].some(([text]) => !was.includes(text));
+  const gone = isTakenOver ? [] : [...before].flatMap(([name, level]) => (level > 0 && !now.has(name) ? [name] : []));
+  return [...lowered, ...gone];
 }
 
 const SILENCERS =

@@ -5,13 +5,22 @@ import type { RuleBook } from "./rule-book.ts";
 export const PACKAGE_FILE = /(?:^|\/)package\.json$/;
 
 /** What a change of a `package.json` does to the tests: their scripts, and the programs those start. */
-export function packageChanges(packages: readonly FilePair[], book: RuleBook): Finding[] {
-  return packages.flatMap((file) => [...scripts(file, book), ...runners(file, book)]);
+export function packageChanges(packages: readonly FilePair[], started: ReadonlySet<string>, book: RuleBook): Finding[] {
+  return packages.flatMap((file) => [...scripts(file, started, book), ...runners(file, book)]);
 }
 
-function scripts({ path, before, after }: FilePair, book: RuleBook): Finding[] {
-  const was = testScripts(before);
-  const is = testScripts(after);
+/** Those that are called after tests, and those that the checks start, whatever they are called. */
+function scripts({ path, before, after }: FilePair, started: ReadonlySet<string>, book: RuleBook): Finding[] {
+  const isOwn = path === "package.json";
+  const judging = (text: string | null): Map<string, string> =>
+    new Map(
+      [...allScripts(text)].filter(([name]) => {
+        const plain = name.replace(/^(?:pre|post)/, "");
+        return TESTS.test(name) || (isOwn && (started.has(name) || started.has(plain)));
+      }),
+    );
+  const was = judging(before);
+  const is = judging(after);
   const changed = [...was].flatMap(([name, script]) => {
     const now = is.get(name);
     // The one that npm writes for a project without tests is there to be replaced.
@@ -46,11 +55,13 @@ const TOUCHES_FILES =
 
 /** What turns a command that fails into one that does not, or lets it look at less. */
 const WIDE_OPEN =
-  /\|\||;|\bexit 0\b|-t \S|--grep|--test-name-pattern|--test-skip-pattern|--testNamePattern|--exclude|--ignore|[wW]ith-?[nN]o-?[tT]ests|\|\s*(?:cat|tee|true)\b/;
+  /\|\||;|\bexit 0\b|-t \S|--grep|--test-name-pattern|--test-skip-pattern|--testNamePattern|--exclude|--ignore|[wW]ith-?[nN]o-?[tT]ests|\|\s*(?:cat|tee|true)\b|\s-u\b|--update(?:-?[sS]napshots?)?\b|--(?:changed|onlyChanged|findRelatedTests|related|last-failed|lf|collect-only|listTests|dry-run|deselect|retry|retries|reruns)\b|\s-[km] /;
 
-export function testScripts(text: string | null): Map<string, string> {
-  return stringsIn(text, "scripts", /^(?:pre|post)?(?:test|check|verify|ci|lint|typecheck|types|coverage)(?:[:._-]|$)/);
-}
+export const allScripts = (text: string | null): Map<string, string> => stringsIn(text, "scripts", /./);
+
+const TESTS = /^(?:pre|post)?(?:test|check|verify|ci|lint|typecheck|types|coverage)(?:[:._-]|$)/;
+
+export const testScripts = (text: string | null): Map<string, string> => stringsIn(text, "scripts", TESTS);
 
 const RUNNER_NAMES =
   /^(?:vitest|jest|mocha|ava|tap|jasmine|karma|playwright|@playwright\/test|cypress|c8|nyc|typescript|eslint|oxlint|@biomejs\/biome|@vitest\/.*|@stryker-mutator\/.*)$/;

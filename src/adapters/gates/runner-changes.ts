@@ -1,26 +1,25 @@
 import type { Finding } from "../../domain/finding.ts";
 import { matchesAnyGlob } from "../../stdx/glob.ts";
-import type { FileChange, FilePair } from "./file-changes.ts";
-import { packageChanges, testScripts } from "./package-changes.ts";
+import type { FilePair } from "./file-changes.ts";
+import { judgingPrograms, type JudgingLook } from "./judging-programs.ts";
+import { packageChanges } from "./package-changes.ts";
 import type { RuleBook } from "./rule-book.ts";
 
-export interface RunnerLook {
+export interface RunnerLook extends JudgingLook {
   /** Every `package.json` that changed, and the project's own in any case: its scripts name what runs the tests. */
   readonly packages: readonly FilePair[];
-  readonly changed: readonly string[];
-  readonly changes: readonly FileChange[];
-  /** The commands by which the work is checked. */
-  readonly commands: readonly string[];
-  readonly testPaths: readonly string[];
 }
 
 /** What changes how tests are run: another script, a config that leaves tests out, another program in the runner's place. */
 export function runnerChanges(look: RunnerLook, book: RuleBook): Finding[] {
   return [
-    ...packageChanges(look.packages, book),
+    ...packageChanges(look.packages, look.chain.scripts, book),
     ...leftOut(look, book),
+    ...adjusted(look, book),
     ...commandsGone(look, book),
-    ...replacedPrograms(look, book),
+    ...judgingPrograms(look, book),
+    ...ignoredFiles(look, book),
+    ...filteredFiles(look, book),
     ...ownRules(look, book),
   ];
 }
@@ -30,7 +29,10 @@ const RUNNER_CONFIG = [
   "**/vitest.{workspace,projects}.*",
   "**/{.mocharc,.taprc}*",
   "**/{pytest.ini,tox.ini,setup.cfg,pyproject.toml,conftest.py,noxfile.py}",
-  "**/{Makefile,makefile,justfile,Taskfile.yml,Rakefile}",
+  "**/{Makefile,makefile,GNUmakefile,justfile,Taskfile.yml,Rakefile}",
+  "**/{.npmrc,.yarnrc,.yarnrc.yml,bunfig.toml,deno.json,deno.jsonc,.rspec}",
+  "**/{Cargo.toml,nextest.toml,pom.xml,build.gradle,build.gradle.kts,phpunit.xml,phpunit.xml.dist}",
+  "**/.cargo/config*",
   "**/package.json",
 ];
 
@@ -45,8 +47,18 @@ const CI_CONFIG = [
 const isRunnerConfig = (path: string): boolean =>
   matchesAnyGlob(path, RUNNER_CONFIG) || matchesAnyGlob(path, CI_CONFIG);
 
+/** Where packages are made, too, this word speaks of other things. */
+const EXCLUDES = /\bexclude\b/;
+const speaksOfPackages = (path: string): boolean => /\.(?:toml|cfg|xml|gradle|kts)$/.test(path);
+
 const LEAVES_OUT =
-  /\bexclude\b|IgnorePatterns?\b|\btestIgnore\b|--ignore\b|--deselect\b|\bcollect_ignore|\bnorecursedirs\b|\bpassWithNoTests\b|--pass-?[wW]ith-?[nN]o-?[tT]ests\b|\btestNamePattern\b|--test-(?:name|skip)-pattern\b|-k ["']?not |\|\| ?(?:true|:|exit 0)\b|; ?(?:true|exit 0)\s*["']?,?$|\bdangerouslyIgnoreUnhandledErrors\b|--forbid-only=false|\bcontinue-on-error: ?true|\ballow_failure: ?true|\bif: ?(?:false|\$\{\{ ?false)|\bset \+e\b|^\t-\w|\bpytest_collection_modifyitems\b|\bpytest_(?:runtest_makereport|sessionfinish)\b/;
+  /IgnorePatterns?\b|\btestIgnore\b|--ignore\b|--deselect\b|\bcollect_ignore|\bnorecursedirs\b|\bpassWithNoTests\b|--pass-?[wW]ith-?[nN]o-?[tT]ests\b|\btestNamePattern\b|--test-(?:name|skip)-pattern\b|-k ["']?not |\|\| ?(?:true|:|exit 0)\b|; ?(?:true|exit 0)\s*["']?,?$|\bdangerouslyIgnoreUnhandledErrors\b|--forbid-only=false|\bcontinue-on-error: ?true|\ballow_failure: ?true|\bif: ?(?:false|\$\{\{ ?false)|\bset \+e\b|^\t-\w|\bpytest_(?:collection_modifyitems|ignore_collect|pycollect_makeitem|itemcollected|pyfunc_call|runtest_(?:makereport|call|protocol)|report_teststatus|sessionfinish|cmdline_main)\b|\baddopts\b[^\n]{0,300}\s-[km]\b|^\s+-[km] ["'\w]|--(?:collect-only|co|last-failed|lf|stepwise|listTests|onlyChanged)\b|\bgrep(?:Invert)?["']?\s{0,3}[:=]|\bupdateSnapshots?["']?\s{0,3}[:=]\s{0,3}["'](?:all|changed)|^\s{0,8}(?:script-shell|shell)\s?=|^\s{0,8}node-options\s?=[^\n]{0,200}(?:--require|--import|loader|-r )|^\s{0,8}(?:test|autotests)\s?=\s?false\b|^\s{0,8}runner\s?=|\bdefault-filter\b|\bskipTests\b|maven\.test\.skip|\btestFailureIgnore\b|\bignoreFailures\b/;
+
+/** What lets other code run than that which is meant, or loads something before the tests. Much of it is honest. */
+const ADJUSTS =
+  /\b(?:setupFiles(?:AfterEnv)?|globalSetup|moduleNameMapper|alias|testRunner|resolver|preload)["']?\s{0,3}[:=]|\brunner["']?\s{0,3}:/;
+
+const RETRIES = /\b(?:retry|retries)["']?\s{0,3}[:=]\s{0,3}[1-9]|--(?:reruns|retries|retry)[ =][1-9]/;
 
 /** What says which files are tests. Another value may leave some out. */
 const CHOOSES =
@@ -60,10 +72,18 @@ function choicesOf(lines: readonly string[]): ReadonlySet<string> {
   return new Set(found.filter((choice) => /test|spec/i.test(choice.slice(choice.indexOf(" ")))));
 }
 
+/** One file of tests by its name, in a config that is new: all others are left out. */
+const NAMES_ONE =
+  /\b(?:include|testMatch|testRegex|spec|testpaths)\b["']?\s{0,5}[:=][^\n*]{0,200}\w[._-](?:test|spec)\.\w/;
+
 function leftOut({ changes }: RunnerLook, book: RuleBook): Finding[] {
-  return changes
-    .filter(({ path }) => isRunnerConfig(path))
-    .flatMap(({ added, removed }) => {
+  const configs = changes.filter(({ path }) => isRunnerConfig(path));
+  // A config that got another name is still the same config.
+  const goneWith = configs.filter(({ status }) => status === "deleted").flatMap(({ removed }) => removed);
+  return configs
+    .filter(({ status }) => status !== "deleted")
+    .flatMap(({ path, status, added, removed: own }) => {
+      const removed = status === "added" ? goneWith : own;
       const chosen = choicesOf(added.map(({ text }) => text));
       const dropped = [...choicesOf(removed)]
         .filter((choice) => !chosen.has(choice))
@@ -72,7 +92,11 @@ function leftOut({ changes }: RunnerLook, book: RuleBook): Finding[] {
         .filter(({ text }) => {
           const line = text.slice(0, 1000);
           const isOther = dropped.some((key) => new RegExp(`\\b${key}\\b["']?\\s{0,5}[:=]`).test(line));
-          return (LEAVES_OUT.test(line) || isOther) && !removed.some((gone) => gone.trim() === text.trim());
+          const isLeft =
+            LEAVES_OUT.test(line) ||
+            (EXCLUDES.test(line) && !speaksOfPackages(path)) ||
+            (status === "added" && NAMES_ONE.test(line));
+          return (isLeft || isOther) && !removed.some((gone) => gone.trim() === text.trim());
         })
         .slice(0, 20)
         .flatMap(({ file, line, text }) =>
@@ -84,6 +108,74 @@ function leftOut({ changes }: RunnerLook, book: RuleBook): Finding[] {
           }),
         );
     });
+}
+
+/** What may be honest, and is worth a look. */
+function adjusted({ changes }: RunnerLook, book: RuleBook): Finding[] {
+  const marks = [
+    ["runner-adjusted", ADJUSTS, "this changes what the tests run"],
+    ["test-retried", RETRIES, "tests may now be tried again when they fail"],
+  ] as const;
+  return changes
+    .filter(({ path }) => isRunnerConfig(path) && !matchesAnyGlob(path, CI_CONFIG) && !path.endsWith("package.json"))
+    .flatMap(({ added, removed }) =>
+      marks.flatMap(([rule, pattern, what]) =>
+        added
+          .filter(({ text }) => pattern.test(text.slice(0, 1000)))
+          .filter(({ text }) => !removed.some((gone) => gone.trim() === text.trim()))
+          .slice(0, 3)
+          .flatMap(({ file, line, text }) =>
+            book.breach(rule, {
+              file,
+              line,
+              message: `${what}: ${short(text.trim())}`,
+              suggestedFix: "Take the line out, unless the story asks for it.",
+            }),
+          ),
+      ),
+    );
+}
+
+/** A config or a test that git is told not to look at is in no change, and runs all the same; or never again. */
+function ignoredFiles({ changes }: RunnerLook, book: RuleBook): Finding[] {
+  return changes
+    .filter(({ path }) => /(?:^|\/)\.gitignore$/.test(path))
+    .flatMap(({ added }) =>
+      added
+        .filter(({ text }) => {
+          const name = text.trim().replace(/^\/|\/(?:\*{1,2})?$/g, "");
+          return (
+            (isRunnerConfig(name) && !/[*]/.test(name) && !/(?:^|\/)\.npmrc$/.test(name)) ||
+            /^(?:\*\*\/)?(?:tests?|__tests__|spec|conftest\.py)$|[._-](?:test|spec)\.(?:\*|[cm]?[jt]sx?|py)$/.test(name)
+          );
+        })
+        .flatMap(({ file, line, text }) =>
+          book.breach("runner-changed", {
+            file,
+            line,
+            message: `git is told not to look at what judges the work: ${short(text.trim())}`,
+            suggestedFix: "Take the line out: tests and their configs belong to the project.",
+          }),
+        ),
+    );
+}
+
+/** A filter shows git another text than that which runs. Large files have theirs, which everybody knows. */
+function filteredFiles({ changes }: RunnerLook, book: RuleBook): Finding[] {
+  return changes
+    .filter(({ path }) => /(?:^|\/)\.gitattributes$/.test(path))
+    .flatMap(({ added }) =>
+      added
+        .filter(({ text }) => /\bfilter=(?!lfs\b)/.test(text))
+        .flatMap(({ file, line, text }) =>
+          book.breach("not-looked-at", {
+            file,
+            line,
+            message: `git is told to see other text in files than what is there: ${short(text.trim())}`,
+            suggestedFix: "Take the line out, unless the story asks for it.",
+          }),
+        ),
+    );
 }
 
 const RUNS_TESTS =
@@ -108,21 +200,6 @@ function commandsGone({ changes }: RunnerLook, book: RuleBook): Finding[] {
     });
 }
 
-/** A program of the project that a check starts, and that the attempt changed. Test files are judged as tests. */
-function replacedPrograms({ commands, changed, packages, testPaths }: RunnerLook, book: RuleBook): Finding[] {
-  const lines = [...commands, ...packages.flatMap(({ before }) => [...testScripts(before).values()])];
-  const programs = new Set(lines.flatMap(programsIn));
-  return changed
-    .filter((path) => programs.has(path) && !matchesAnyGlob(path, testPaths))
-    .flatMap((file) =>
-      book.breach("runner-changed", {
-        file,
-        message: "this program is a part of what judges the work, and it was changed",
-        suggestedFix: "Restore it: the checks must stay what they were.",
-      }),
-    );
-}
-
 /** The file that says how work is judged here is not a part of the work. */
 function ownRules({ changed }: RunnerLook, book: RuleBook): Finding[] {
   return changed
@@ -134,24 +211,6 @@ function ownRules({ changed }: RunnerLook, book: RuleBook): Finding[] {
         suggestedFix: "Restore it: a person changes the rules, not the work that is judged by them.",
       }),
     );
-}
-
-/** Programs that run the file they are given. What they are given is a program too; what `grep` is given is not. */
-const RUNNERS =
-  /^(?:node|nodejs|bun|deno|tsx|ts-node|npx|python[\d.]*|ruby|perl|php|sh|bash|zsh|env|time|nice|timeout|xvfb-run|exec|run)$/;
-
-/** The files that a line for the shell runs: the first word of each command, and what a runner is told to run. */
-function programsIn(line: string): string[] {
-  return line.split(/[;&|()\n]+/).flatMap((command) => {
-    const words = command.split(/[\s"']+/).filter((word) => word !== "" && !/^\w+=/.test(word));
-    const programs: string[] = [];
-    for (const word of words) {
-      if (word.startsWith("-")) continue;
-      programs.push(word.replace(/^\.\//, ""));
-      if (!RUNNERS.test(word.slice(word.lastIndexOf("/") + 1))) break;
-    }
-    return programs;
-  });
 }
 
 const short = (text: string): string => (text.length > 120 ? `${text.slice(0, 120)}…` : text);

@@ -9,6 +9,10 @@ export interface TestBlock {
   readonly end: number;
   /** Does it stand for as many tests as its table has rows? */
   readonly isTable: boolean;
+  /** How many rows that table has; `null` where it is not written out. */
+  readonly rows: number | null;
+  /** Does it stand where the runner does not look for tests? */
+  readonly isLeftOut: boolean;
 }
 
 /** The tests of a file, in order. A test inside a test is a part of it. It reads brackets and words, and does not parse. */
@@ -41,6 +45,8 @@ function callBlocks(code: string, ends: Int32Array): TestBlock[] {
       start: match.index,
       end,
       isTable,
+      rows: open === first ? null : rowsIn(code.slice(first, open)),
+      isLeftOut: false,
     });
     from = end;
   }
@@ -74,6 +80,12 @@ function functionBlocks(path: string, code: string, ends: Int32Array): TestBlock
       start: match.index,
       end,
       isTable: /Parameterized|rstest|\[Theory/.test(head),
+      rows: (
+        head.match(/#\[case|\[InlineData/g) ??
+        code.slice(open, end).match(/^\s{0,40}\{[^\n]{1,500}\},\s{0,5}$/gm) ??
+        []
+      ).length,
+      isLeftOut: false,
     });
     from = end;
   }
@@ -112,10 +124,42 @@ function pythonBlocks(code: string): TestBlock[] {
       start: starts[above]!,
       end: starts[last]! + lines[last]!.length,
       isTable,
+      rows: isTable ? rowsIn(head.slice(head.search(/,\s{0,80}[[(]/) + 1)) : null,
+      isLeftOut: !isCollected(lines, at, depth),
     });
     at = last;
   }
   return blocks;
+}
+
+/** Runners look into classes that are called `Test…`, and into those that are made from a class of tests. */
+function isCollected(lines: readonly string[], at: number, depth: number): boolean {
+  if (depth === 0) return true;
+  let above = at - 1;
+  while (above >= 0 && (lines[above]!.trim() === "" || depthOf(lines[above]!) >= depth)) above--;
+  const group = /^\s*class (\w+)\s?(\(\s?[\w.])?/.exec(lines[above] ?? "");
+  return group === null || group[1]!.startsWith("Test") || group[2] !== undefined;
+}
+
+/** The members of the first list in a text, or the lines of a template that is a table, without its head. */
+function rowsIn(text: string): number | null {
+  if (/^\s*`/.test(text)) return Math.max(0, text.split("\n").filter((line) => line.includes("|")).length - 1);
+  const list = /^[\s(]{0,80}\[/.exec(text);
+  if (list === null) return null;
+  let depth = 1;
+  let rows = 0;
+  let hasMore = false;
+  for (let at = list[0].length; at < text.length && depth > 0; at++) {
+    const char = text[at]!;
+    if (char === '"' || char === "'" || char === "`") at = quoteEnd(text, at);
+    if ("([{".includes(char)) depth++;
+    else if (")]}".includes(char)) depth--;
+    if (depth === 1 && char === ",") {
+      rows++;
+      hasMore = false;
+    } else if (depth > 0 && !/\s/.test(char)) hasMore = true;
+  }
+  return hasMore ? rows + 1 : rows;
 }
 
 const depthOf = (line: string): number => line.length - line.trimStart().length;

@@ -128,7 +128,12 @@ function isRowOf(test: TestReading, table: Fresh): boolean {
 /** Is the new name one that a runner looks for, if it looked for the old one? */
 function isFound(before: string, after: string): boolean {
   const [was, is] = [nameOf(before), nameOf(after)];
-  if (/(?:^|\/)(?:\.[^/]|node_modules\/|dist\/|build\/|coverage\/)/.test(after)) return false;
+  if (
+    /(?:^|\/)(?:\.[^/]|(?:node_modules|dist|build|coverage|_?(?:archived?|attic|backup|disabled|skipped))\/)/.test(
+      after,
+    )
+  )
+    return false;
   if (familyOf(was) !== familyOf(is)) return false;
   return CONVENTIONS.every((convention) => !convention.test(was) || CONVENTIONS.some((each) => each.test(is)));
 }
@@ -163,4 +168,6 @@ const NO_TEST: TestReading = {
   loose: 0,
   trivial: 0,
   muted: 0,
+  conditional: 0,
+  rows: null,
 };

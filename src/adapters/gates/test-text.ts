@@ -1,4 +1,5 @@
 import { testBlocks, type TestBlock } from "./test-blocks.ts";
+import { unheard } from "./unreached.ts";
 
 /** What a file of tests holds, as far as it can be seen without running it. */
 export interface TestText {
@@ -34,6 +35,10 @@ export interface TestReading {
   readonly trivial: number;
   /** Ways not to reach an assertion, or to ignore what it says. */
   readonly muted: number;
+  /** Ways to end early, and assertions that only some condition lets be reached. */
+  readonly conditional: number;
+  /** How many rows the table has that it is run for; `null` where that cannot be seen. */
+  readonly rows: number | null;
 }
 
 /**
@@ -45,7 +50,7 @@ export function readTestText(path: string, text: string): TestText {
   const blocks = testBlocks(path, code);
   const around = outside(code, blocks);
   return {
-    tests: blocks.map(readBlock),
+    tests: blocks.map((block) => readBlock(path, block)),
     around: around
       .split("\n")
       .map(shapeOf)
@@ -60,20 +65,23 @@ export function readTestText(path: string, text: string): TestText {
   };
 }
 
-function readBlock({ title, head, body, isTable }: TestBlock): TestReading {
+function readBlock(path: string, { title, head, body, isTable, isLeftOut, rows }: TestBlock): TestReading {
+  const { swallowed, conditional } = unheard(path, body, (code) => countOf(code, ASSERTIONS));
   return {
     title,
     shape: shapeOf(body),
     words: new Set(body.match(/[A-Za-z_$][\w$]{0,100}|\d+(?:\.\d+)?/g) ?? []),
     literals: literalsIn(body),
     isTable: isTable || title === null || title.includes("${"),
-    isSkipped: countOf(`${head}(${body}`, SKIPPED) > 0,
+    isSkipped: isLeftOut || countOf(`${head}(${body}`, SKIPPED) > 0,
     assertions: countOf(body, ASSERTIONS),
     exact: countOf(body, EXACT),
     whole: countOf(body, WHOLE),
     loose: countOf(body, LOOSE),
     trivial: countOf(body, TRIVIAL),
-    muted: countOf(body, MUTED),
+    muted: countOf(body, MUTED) + swallowed,
+    conditional: countOf(body, GUARDS) + conditional,
+    rows,
   };
 }
 
@@ -92,7 +100,7 @@ const ARRANGING =
 const LITERALS = /-?\b\d+(?:\.\d+)?\b|"(?:\\.|[^"\\\n]){0,200}"|'(?:\\.|[^'\\\n]){0,200}'/g;
 
 const SKIPPED =
-  /(?<![\w.$])(?:it|test|describe|suite|context|specify|bench)(?:\.\w{1,20}){0,2}\.(?:skip|todo|fails|failing|skipIf|runIf)\b|(?<![\w.$])x(?:it|test|describe|context|specify)\b|\bskip:\s{0,5}(?:true\b|["'`!]|process\.|os\.)|\btodo:\s{0,5}true\b|\b(?:t|this|ctx|context)\.(?:skip|todo)\(|@pytest\.mark\.(?:skip|skipif|xfail)\b|\bpytestmark\s?=\s?pytest\.mark\.(?:skip|xfail)|\bpytest\.(?:skip|xfail|importorskip)\(|@(?:unittest\.)?(?:skip|skipIf|skipUnless|expectedFailure)\b|\bself\.skipTest\(|#\[ignore\b|\bt\.Skip(?:f|Now)?\(|@(?:Disabled|Ignore)\b/g;
+  /(?<![\w.$])(?:it|test|describe|suite|context|specify|bench)(?:\.\w{1,20}){0,2}\.(?:skip|todo|fails|failing|skipIf|runIf)\b|(?<![\w.$])x(?:it|test|describe|context|specify)\b|\bskip:\s{0,5}(?:true\b|["'`!]|process\.|os\.)|\btodo:\s{0,5}true\b|\b(?:t|tc|this|ctx|context|testContext)\.(?:skip|todo)\(|\bpytest\.mark\.(?:skip|skipif|xfail)\b|\braise (?:unittest\.)?SkipTest\b|^\s{0,80}__test__\s?=\s?False\b|\bpytest\.(?:skip|xfail|importorskip)\(|@(?:unittest\.)?(?:skip|skipIf|skipUnless|expectedFailure)\b|\bself\.skipTest\(|#\[ignore\b|\bt\.Skip(?:f|Now)?\(|@(?:Disabled|Ignore)\b/gm;
 
 const FOCUSED =
   /(?<![\w.$])(?:it|test|describe|suite|context|specify)(?:\.\w{1,20}){0,2}\.only\b|(?<![\w.$])(?:fit|fdescribe|fcontext)\s?\(|\bonly:\s{0,5}true\b|\bfocus:\s{0,5}true\b/g;
@@ -106,19 +114,23 @@ const ASSERTIONS =
 const WHOLE =
   /\.to(?:Strict)?Equal\(|\.to(?:Match)?(?:Inline)?Snapshot\(|\.(?:deepEqual|deepStrictEqual|partialDeepStrictEqual)\(|\.deep\.equal\(|\bassert(?:Dict|List|Tuple|Set|Sequence)Equal\(|\bassertEqual\(|\bassert_eq!\(|\brequire\.Equal\(|\bassert\.Equal\(|\breflect\.DeepEqual\(/g;
 
+/** A type is no value, and what something is not says little of what it is. */
 const EXACT =
-  /\.toBe\(|\.to(?:Strict)?Equal\(|\.toThrow(?:Error)?\([^)\s]|\.to\.(?:be\.)?equal\(|\.toHaveBeenCalledWith\(|\.toHaveLength\(|\.(?:strictE|deepE|deepStrictE|e)qual\(|\bassert\w{0,20}Equals?\(|\bassert_eq!\(|^\s{0,80}assert [^\n]{1,200}==|\.Equal\(|[!=]== ?/gm;
+  /(?<!\.not)\.toBe\((?!["'](?:number|string|object|function|boolean|undefined)["'])|(?<!\.not)\.to(?:Strict)?Equal\((?!\s?expect\.any)|\.toThrow(?:Error)?\([^)\s]|\.to\.(?:be\.)?equal\(|\.toHaveBeenCalledWith\(|\.toHaveLength\(|(?<!\.not)\.(?:strictE|deepE|deepStrictE|e)qual\((?!\s?typeof\b)|\bassert(?!Not)\w{0,20}Equals?\(|\bassert_eq!\(|^\s{0,80}assert [^\n]{1,200}==|\.Equal\(|[!=]== ?/gm;
 
 const LOOSE =
-  /\.toBe(?:Defined|Truthy|Falsy|InstanceOf)\(|\.not\.toBe(?:Null|Undefined)\(|\.not\.toThrow|\.toThrow(?:Error)?\(\s?\)|\.toMatchObject\(|\bexpect\.(?:any|anything|objectContaining|stringContaining)\(|\bassert(?:\.ok)?\(|\bassert(?:IsNotNone|True|Is|IsInstance|In)\(|^\s{0,80}assert [^\n=<>]{1,200}$|^\s{0,80}assert [^\n]{1,200} is not None|\bassert!\(|\.(?:NotNil|NotEmpty|True|NoError)\(|\.to\.(?:exist|be\.ok)\b/gm;
+  /\.toBe(?:Defined|Truthy|Falsy|InstanceOf|TypeOf|(?:Greater|Less)Than(?:OrEqual)?)\(|\.toBe\(["'](?:number|string|object|function|boolean|undefined)["']\)|\.not\.to(?:Be(?:Null|Undefined)?|Equal|StrictEqual)\(|\.to(?:Contain|Match)\(|\.(?:not\.|not(?:Strict|Deep|DeepStrict)?)[eE]qual\(|\.(?:doesNotThrow|doesNotReject|match)\(|\.(?:strictE|e)qual\(\s?typeof\b|\.not\.toThrow|\.toThrow(?:Error)?\(\s?\)|\.toMatchObject\(|\bexpect\.(?:any|anything|objectContaining|stringContaining)\(|\bassert(?:\.ok)?\(|\bassert(?:IsNotNone|True|Is|IsInstance|In|NotEqual|Greater|GreaterEqual|Less|LessEqual|Regex)\(|^\s{0,80}assert [^\n=<>]{1,200}$|^\s{0,80}assert [^\n=<>!]{1,200}(?:[<>]=?|!=)[^\n]{1,200}$|\bassert_ne!\(|^\s{0,80}assert [^\n]{1,200} is not None|\bassert!\(|\.(?:NotNil|NotEmpty|True|NoError)\(|\.to\.(?:exist|be\.ok)\b/gm;
 
 const TRIVIAL =
-  /\bexpect\(\s?(?:true|false|null|undefined|\d+|"[^"\n]{0,40}"|'[^'\n]{0,40}')\s?\)\.|\bexpect\(\s?([\w.]{1,60})\s?\)\.to\w{1,20}\(\s?\1\s?\)|\bassert(?:\.ok|\.isTrue)?!?\(\s?(?:true|1|"[^"\n]{0,40}")\s?[,)]|\bassert\w{0,20}(?:[.]\w{1,30})?!?\(\s?([\w.]{1,60})\s?,\s?\2\s?[,)]|^\s{0,80}assert (?:True|1|not False)\s{0,5}$|^\s{0,80}assert ([\w.]{1,60}) ?== ?\3\s{0,5}$|\bself\.assertTrue\(True\b|\brequire\.True\(t, true\b/gm;
+  /\bexpect\(\s?(?:true|false|null|undefined|\d+|"[^"\n]{0,40}"|'[^'\n]{0,40}')\s?\)\.|\bexpect\(\s?([\w.]{1,60}(?:\([^()\n]{0,80}\))?)\s?\)\.to\w{1,20}\(\s?\1\s?\)|\bassert(?:\.ok|\.isTrue)?!?\(\s?(?:true|1|"[^"\n]{0,40}")\s?[,)]|\bassert\w{0,20}(?:[.]\w{1,30})?!?\(\s?([\w.]{1,60}(?:\([^()\n]{0,80}\))?)\s?,\s?\2\s?[,)]|^\s{0,80}assert (?:True|1|not False)\s{0,5}$|^\s{0,80}assert ([\w.]{1,60}(?:\([^()\n]{0,80}\))?) ?== ?\3\s{0,5}$|^\s{0,80}assert [^\n]{1,200}\bor True\b|^\s{0,80}assert \([^()\n]{1,200}(?:\([^()\n]{0,100}\)[^()\n]{0,100}){0,3}, ?f?["'][^"'\n]{0,200}["']\)\s{0,5}$|\b(?:assert|expect)\w{0,20}(?:\.\w{1,30})?\([^\n]{1,200}\|\| ?true\b|^\s{0,80}expect\([^()\n]{0,200}(?:\([^()\n]{0,100}\)[^()\n]{0,100}){0,3}\)[ \t]{0,5}(?:;|$)(?!\s{0,80}\.)|\bexpect\([^\n]{1,200}\)\.(?:not\.)?to[A-Z]\w{1,30}\s{0,5}(?:;|$)|\bconsole\.assert\(|\bself\.assertTrue\(True\b|\brequire\.True\(t, true\b/gm;
 
 const NEVER = /\bif\s?\(\s?(?:false|0)\s?\)|^\s{0,80}if (?:False|0)\s?:|\bif false \{/gm;
 
 const MUTED =
-  /\bif\s?\(\s?(?:false|0)\s?\)|^\s{0,80}if (?:False|0)\s?:|\bif false \{|\bcatch\s?(?:\([^)\n]{0,40}\))?\s?\{\s{0,20}(?:\/\/[^\n]{0,100}\n\s{0,40})?\}|\.catch\(\s?\(?\w{0,20}\)?\s?=>\s?(?:\{\s?\}|undefined|null|void 0)|\bexcept\b[^:\n]{0,60}:\s{0,60}pass\b|\bcontextlib\.suppress\(|(?:^|[{;])\s{0,80}return;?\s{0,5}$/gm;
+  /\bif\s?\(\s?(?:false|0)\s?\)|^\s{0,80}if (?:False|0)\s?:|\bif false \{|\bcatch\s?(?:\([^)\n]{0,40}\))?\s?\{\s{0,20}(?:\/\/[^\n]{0,100}\n\s{0,40})?\}|\.catch\(\s?\(?\w{0,20}\)?\s?=>\s?(?:\{\s?\}|undefined|null|void 0)|\.catch\(console\.\w{1,10}\)|\bexcept\b[^:\n]{0,60}:\s{0,60}pass\b|\bcontextlib\.suppress\(|(?:^|[{;])\s{0,80}return;?\s{0,5}$/gm;
+
+/** Ends early under a condition, on one line. */
+const GUARDS = /\bif\s?\([^\n]{1,200}\) ?return;?\s{0,5}$|^\s{0,80}if [^\n]{1,200}: ?return\s{0,5}$/gm;
 
 function countOf(code: string, pattern: RegExp): number {
   let count = 0;

@@ -1,5 +1,6 @@
 import type { Finding } from "../../domain/finding.ts";
 import type { FilePair } from "./file-changes.ts";
+import { resolved } from "./replaced-subjects.ts";
 import type { RuleBook } from "./rule-book.ts";
 import { fateOfTests, type Fate, type ReadFile } from "./test-fates.ts";
 import { readTestText, type TestReading, type TestText } from "./test-text.ts";
@@ -51,6 +52,7 @@ function inFile(file: ReadFile, fates: readonly Fate[], gone: ReadonlySet<string
   const skipped = Math.max(newlySkipped, is.skipped - was.skipped);
   return [
     ...lostTests(file, fates, gone, book),
+    ...lostRows(file, fates, book),
     ...(skipped > 0 ? skips(path, skipped, book) : []),
     ...(is.focused > was.focused ? focus(path, book) : []),
     ...(is.retried > was.retried ? retries(path, book) : []),
@@ -108,23 +110,33 @@ function lostTests(
   ];
 }
 
+/** A row of a table is a test. Rows that moved to other tests of the file are still there. */
+function lostRows({ path, is }: ReadFile, fates: readonly Fate[], book: RuleBook): Finding[] {
+  const known = new Set(fates.flatMap((fate) => ("now" in fate ? [fate.now] : [])));
+  let elsewhere = is.tests
+    .filter((test) => !known.has(test))
+    .reduce((sum, { rows }) => sum + Math.max(1, rows ?? 1), 0);
+  return fates.flatMap((fate) => {
+    if (fate.is !== "kept" || fate.now.rows === null || fate.test.rows === null) return [];
+    const lost = fate.test.rows - fate.now.rows;
+    if (lost > 0) elsewhere -= lost;
+    if (lost <= 0 || elsewhere >= 0) return [];
+    return book.breach("test-deleted", {
+      file: path,
+      symbol: fate.test.title ?? "a test without a name",
+      message: `the test ${quoted(fate.test)} has ${fate.now.rows} rows, and had ${fate.test.rows}`,
+      suggestedFix: "Put the rows back, and make the code satisfy them. New ones may be added.",
+    });
+  });
+}
+
 /** Is everything of the project that the test file names gone too? Then there is nothing left for it to test. */
 function subjectsOf(path: string, text: string, gone: ReadonlySet<string>): boolean {
-  const folder = path.split("/").slice(0, -1);
   const named = [...text.matchAll(/(?:from|require\(|import\(?)\s{0,5}["'](\.{1,2}\/[^"'\n]{1,200})["']/g)].map(
-    ([, target]) => resolved(folder, target!),
+    ([, target]) => resolved(path, target!),
   );
   if (named.length === 0) return false;
   return named.every((target) => [...gone].some((each) => each === target || each.replace(/\.\w+$/, "") === target));
-}
-
-function resolved(folder: readonly string[], target: string): string {
-  const parts = [...folder];
-  for (const part of target.split("/")) {
-    if (part === "..") parts.pop();
-    else if (part !== ".") parts.push(part);
-  }
-  return parts.join("/");
 }
 
 function skips(file: string, count: number, book: RuleBook): Finding[] {
@@ -178,7 +190,8 @@ function weaknesses(
   if (now.trivial > test.trivial) return told("trivial", "now asserts something that is always true", restore);
   if (test.assertions > 0 && now.assertions === 0 && !isHandedOn)
     return told("trivial", "asserts nothing any more", restore);
-  if (now.muted > test.muted)
+  // A condition with an assertion of its own before it only tells the compiler what is known by then.
+  if (now.muted > test.muted || (now.conditional > test.conditional && now.assertions <= test.assertions))
     return told(
       "unreached",
       "can now end before its assertions, or ignore that they fail",

@@ -38,6 +38,11 @@ const FIXED = [
   "core.fsmonitor=false",
   "core.untrackedCache=false",
   "core.splitIndex=false",
+  // What would let a changed file pass for unchanged, or for one that nobody can read.
+  "core.sparseCheckout=false",
+  "core.checkStat=default",
+  "core.trustctime=true",
+  "core.bigFileThreshold=512m",
   "core.quotePath=false",
   "core.safecrlf=false",
   "gc.auto=0",
@@ -120,7 +125,13 @@ const KEPT = new Set([
 
 function gitEnvironment(source: Environment): Environment {
   const kept = Object.entries(source).filter(([name]) => !name.startsWith("GIT_") || KEPT.has(name));
-  return { ...Object.fromEntries(kept), GIT_TERMINAL_PROMPT: "0", GIT_OPTIONAL_LOCKS: "0", LC_ALL: "C" };
+  return {
+    ...Object.fromEntries(kept),
+    GIT_TERMINAL_PROMPT: "0",
+    GIT_OPTIONAL_LOCKS: "0",
+    GIT_NO_REPLACE_OBJECTS: "1",
+    LC_ALL: "C",
+  };
 }
 
 function notStarted(failure: { readonly code: string; readonly message: string }): RemandError {

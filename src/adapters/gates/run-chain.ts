@@ -1,0 +1,145 @@
+/** What a check starts, and what that starts in turn, as far as it is written in the project. */
+export interface RunChain {
+  /** Files that are run. */
+  readonly programs: ReadonlySet<string>;
+  /** Scripts of the project's `package.json`. */
+  readonly scripts: ReadonlySet<string>;
+  /** Targets of each makefile. */
+  readonly targets: ReadonlyMap<string, ReadonlySet<string>>;
+}
+
+/**
+ * Follows the lines by which work is checked: through scripts of `package.json`, makefiles and shell programs. `read`
+ * gives a file as it was when the work began: what judged then is what must stay.
+ */
+export async function runChain(
+  lines: readonly string[],
+  scripts: ReadonlyMap<string, string>,
+  read: (path: string) => Promise<string | null>,
+): Promise<RunChain> {
+  const programs = new Set<string>();
+  const named = new Set<string>();
+  const targets = new Map<string, Set<string>>();
+  const open = [...lines];
+  for (let at = 0; at < open.length && at < MOST_LINES; at++) {
+    for (const command of open[at]!.split(/[;&|()\n]+/)) {
+      for (const name of scriptsIn(command, scripts)) {
+        if (named.has(name)) continue;
+        named.add(name);
+        open.push(scripts.get(name)!);
+      }
+      for (const path of programsIn(command)) {
+        if (programs.has(path) || programs.size >= MOST_FILES) continue;
+        programs.add(path);
+        if (isShell(path)) open.push(...linesOf((await read(path)) ?? ""));
+      }
+      const make = makeIn(command);
+      if (make === null) continue;
+      const file = await firstThere(["GNUmakefile", "makefile", "Makefile"], read);
+      if (file === null) continue;
+      const rules = makeRules(file.text);
+      const known = targets.get(file.path) ?? new Set<string>();
+      targets.set(file.path, known);
+      const wanted = [...(make.length > 0 ? make : [rules.keys().next().value ?? ""])];
+      for (let name = wanted.pop(); name !== undefined; name = wanted.pop()) {
+        const rule = rules.get(name);
+        if (rule === undefined || known.has(name)) continue;
+        known.add(name);
+        wanted.push(...rule.needs);
+        open.push(...rule.recipe);
+      }
+    }
+  }
+  return { programs, scripts: named, targets };
+}
+
+const MOST_LINES = 2000;
+const MOST_FILES = 40;
+
+/** Programs that run the file they are given. What they are given is a program too; what `grep` is given is not. */
+const RUNNERS =
+  /^(?:node|nodejs|bun|deno|tsx|ts-node|npx|python[\d.]*|ruby|perl|php|sh|bash|zsh|env|time|nice|timeout|xvfb-run|exec|run|source|\.|@|-)$/;
+
+/** The files that a line for the shell runs: the first word of each command, and what a runner is told to run. */
+function programsIn(command: string): string[] {
+  const words = command.split(/[\s"']+/).filter((word) => word !== "" && !/^\w+=/.test(word));
+  const programs: string[] = [];
+  for (const word of words) {
+    if (/^-./.test(word) || /^(?:if|then|else|elif|do|while|until|!|\{|\})$/.test(word)) continue;
+    const path = word.replace(/^[@-]{0,2}(?:\.\/)?/, "");
+    programs.push(path);
+    if (!RUNNERS.test(path.slice(path.lastIndexOf("/") + 1))) break;
+  }
+  return programs.filter((path) => !path.startsWith("/") && !path.startsWith("..") && path !== "");
+}
+
+/** Without an ending it may be one: `bin/check`. */
+const isShell = (path: string): boolean => /\.(?:sh|bash|zsh)$|\/[\w-]+$/.test(path);
+
+const linesOf = (text: string): string[] =>
+  text.split("\n").filter((line) => line.trim() !== "" && !line.trimStart().startsWith("#"));
+
+/** `npm test`, `pnpm run unit`, `run-s lint unit`, `node --run unit`: with what runs before and after each. */
+function scriptsIn(command: string, scripts: ReadonlyMap<string, string>): string[] {
+  const words = command.split(/[\s"']+/).filter((word) => word !== "");
+  const at = words.findIndex((word) => /^(?:npm|pnpm|yarn|bun|run-[sp]|npm-run-all|node|concurrently)$/.test(word));
+  if (at === -1) return [];
+  const isNode = words[at] === "node";
+  const given = words.slice(at + 1);
+  const asked = isNode
+    ? given.filter((_, index) => given[index - 1] === "--run")
+    : given.map((word) => word.replace(/^npm:/, ""));
+  const found = asked.flatMap((word) => {
+    const name = word === "t" ? "test" : word;
+    if (name.endsWith("*")) return [...scripts.keys()].filter((each) => each.startsWith(name.slice(0, -1)));
+    return [name];
+  });
+  return found.flatMap((name) => [`pre${name}`, name, `post${name}`]).filter((name) => scripts.has(name));
+}
+
+/** The targets that are asked for; `null` where it is no call of make in this folder. */
+function makeIn(command: string): string[] | null {
+  const match = /(?:^|\s)@?g?make((?:\s+[^\s]+)*)\s*$/.exec(command.slice(0, 500));
+  if (match === null || /\s-[fC]\b/.test(match[1]!)) return null;
+  return match[1]!.split(/\s+/).filter((word) => /^[\w.:-]+$/.test(word) && !word.startsWith("-"));
+}
+
+export interface MakeRule {
+  readonly needs: readonly string[];
+  readonly recipe: readonly string[];
+}
+
+export function makeRules(text: string): Map<string, MakeRule> {
+  const rules = new Map<string, { needs: string[]; recipe: string[] }>();
+  let open: { needs: string[]; recipe: string[] }[] = [];
+  for (const line of text.split("\n")) {
+    if (line.startsWith("\t")) {
+      for (const rule of open) rule.recipe.push(line.trim());
+      continue;
+    }
+    const head = /^([\w./ -]{1,200}):(?!=)([^#]{0,500})/.exec(line);
+    if (head === null) continue;
+    open = head[1]!
+      .trim()
+      .split(/\s+/)
+      .filter((name) => !name.startsWith("."))
+      .map((name) => {
+        const rule = rules.get(name) ?? { needs: [], recipe: [] };
+        rule.needs.push(...head[2]!.split(/\s+/).filter((need) => need !== ""));
+        rules.set(name, rule);
+        return rule;
+      });
+  }
+  return rules;
+}
+
+async function firstThere(
+  paths: readonly string[],
+  read: (path: string) => Promise<string | null>,
+): Promise<{ path: string; text: string } | null> {
+  for (const path of paths) {
+    const text = await read(path);
+    if (text !== null) return { path, text };
+  }
+  return null;
+}

@@ -157,3 +157,31 @@ test("there is nothing to undo before it began", async () => {
   await expect(workspace.undo(LOOP)).rejects.toMatchObject({ code: "workspace-broken" });
   await expect(workspace.keep(LOOP, note(1))).rejects.toMatchObject({ code: "workspace-broken" });
 });
+
+test("who moves the name of the start, or marks files as never to be looked at, hides nothing", async () => {
+  const { base } = await workspace.prepare(LOOP);
+  repository.write("src/a.ts", "the agent's\n");
+  repository.write("new.ts", "new\n");
+  const index = join(repository.root, ".remand", "index", LOOP);
+  for (const mark of ["--assume-unchanged", "--skip-worktree"])
+    gitIn(repository.root, { ...repository.env, GIT_INDEX_FILE: index }, "update-index", mark, "src/a.ts");
+  git("add", "new.ts");
+  const own = git("commit-tree", "-p", "HEAD", "-m", "mine", git("write-tree").trim()).trim();
+  git("update-ref", "refs/remand/loop/loop-1/start", own);
+  const place = await workspace.prepare(LOOP);
+  expect(place.base).toBe(base);
+  expect(git("rev-parse", "refs/remand/loop/loop-1/start").trim()).toBe(base);
+  const kept = await workspace.keep(LOOP, note(1));
+  expect(await workspace.changed(LOOP, place.base, kept.commit)).toEqual(["new.ts", "src/a.ts"]);
+  await workspace.undo(LOOP);
+  expect(readFileSync(join(repository.root, "src/a.ts"), "utf8")).toBe("one\n");
+});
+
+test("what the user marked as never to be looked at stays so", async () => {
+  git("update-index", "--assume-unchanged", "src/a.ts");
+  repository.write("src/a.ts", "the user's own\n");
+  const { base } = await workspace.prepare(LOOP);
+  repository.write("new.ts", "new\n");
+  const kept = await workspace.keep(LOOP, note(1));
+  expect(await workspace.changed(LOOP, base, kept.commit)).toEqual(["new.ts"]);
+});

@@ -59,6 +59,7 @@ export function createInPlace(options: InPlaceOptions): InPlace {
   const turns = createTurns();
   const repositoryNow = repositoryOpener(options.root, options.env);
   const seen = new Set<StoryId>();
+  const starts = new Map<StoryId, string>();
 
   async function at<T>(story: StoryId, work: (desk: Desk) => Promise<T>): Promise<T> {
     const repository = await repositoryNow();
@@ -78,7 +79,12 @@ export function createInPlace(options: InPlaceOptions): InPlace {
   }
 
   return {
-    prepare: (story) => at(story, prepare),
+    prepare: (story) =>
+      at(story, async (desk) => {
+        const place = await prepare(desk, starts.get(story));
+        starts.set(story, place.base);
+        return place;
+      }),
     keep: (story, note) => at(story, (desk) => keep(desk, note)),
     look: (story) =>
       at(story, async (desk) => {
@@ -131,7 +137,8 @@ async function standingOf({ repository, story, names }: Desk): Promise<Standing>
 const treeNow = ({ repository, index }: Desk): Promise<TreeId> =>
   index.use((copy) => treeOfFiles(repository.git, repository.top, copy));
 
-async function prepare(desk: Desk): Promise<Place> {
+/** Where the story began does not move. An agent could move the name of it, and then be compared with itself. */
+async function prepare(desk: Desk, began: string | undefined): Promise<Place> {
   const { repository, names } = desk;
   const { git, top, prefix } = repository;
   const [refs, tree, head] = await Promise.all([
@@ -139,7 +146,9 @@ async function prepare(desk: Desk): Promise<Place> {
     treeNow(desk),
     git.ask(["symbolic-ref", "--short", "--quiet", "HEAD"]),
   ]);
-  const start = refs.get(names.start)?.commit ?? (await begin(desk, tree));
+  const named = refs.get(names.start)?.commit;
+  if (began !== undefined && named !== began) await updateRefs(git, [{ ref: names.start, to: began }]);
+  const start = began ?? named ?? (await begin(desk, tree));
   return {
     path: join(top, prefix),
     branch: head.exitCode === 0 ? line(head.stdout) : "HEAD",

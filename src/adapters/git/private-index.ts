@@ -1,4 +1,4 @@
-import { copyFile, mkdir, readdir, rename, rm, stat, utimes } from "node:fs/promises";
+import { copyFile, lstat, mkdir, readdir, rename, rm, stat, utimes } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { RemandError } from "../../domain/error.ts";
 import { treeId, type TreeId } from "../../domain/ids.ts";
@@ -25,19 +25,30 @@ export interface PrivateIndex {
 let uses = 0;
 const COPY = /^\.copy-\d+-\d+(\.lock)?$/;
 
+/** How each index looked when we last wrote it. It lies where an agent can reach it, too. */
+const written = new Map<string, string>();
+/** Copies of those that somebody else wrote since. */
+const doubtful = new Set<string>();
+
 export function createPrivateIndex(file: string): PrivateIndex {
   return {
     async seed(from) {
-      if ((await timesOf(file)) === null) await copyIndex(from, file);
+      if ((await timesOf(file)) !== null) return;
+      await copyIndex(from, file);
+      written.set(file, await stampOf(file));
     },
     async use(work) {
       const copy = `${file}.copy-${process.pid}-${++uses}`;
+      const known = written.get(file);
+      if (known !== undefined && known !== (await stampOf(file))) doubtful.add(copy);
       await copyIndex(file, copy);
       try {
         const result = await work(copy);
         await rename(copy, file);
+        written.set(file, await stampOf(file));
         return result;
       } finally {
+        doubtful.delete(copy);
         await Promise.all([rm(copy, { force: true }), rm(`${copy}.lock`, { force: true })]);
       }
     },
@@ -59,7 +70,9 @@ export function createPrivateIndex(file: string): PrivateIndex {
 
 /** The tree of the files as they are now: tracked and new ones, ignored ones not. */
 export async function treeOfFiles(git: Git, top: string, index: string): Promise<TreeId> {
-  const { exitCode, stderr } = await git.ask(["add", "--all"], { cwd: top, index });
+  if (doubtful.has(index)) await lookAtAll(git, top, index);
+  // A configuration may say that the files are elsewhere: it is these that are worked on, and judged.
+  const { exitCode, stderr } = await git.ask([`--work-tree=${top}`, "add", "--all"], { cwd: top, index });
   const nested = /adding embedded git repository: (.*)|'(.*?)\/?' does not have a commit checked out/.exec(stderr);
   const folder = nested?.[1] ?? nested?.[2];
   if (folder !== undefined && !(await submodulePaths(git, top)).includes(folder))
@@ -72,6 +85,18 @@ export async function treeOfFiles(git: Git, top: string, index: string): Promise
     );
   }
   return treeId(line(await git.run(["write-tree"], { cwd: top, index })));
+}
+
+/** Takes away the marks by which files are never looked at. A file that is not there may be one that is not checked out. */
+async function lookAtAll(git: Git, top: string, index: string): Promise<void> {
+  const listed = (await git.run(["ls-files", "-v", "-z"], { cwd: top, index })).split("\0");
+  const marked = listed.filter((entry) => /^[a-zS] /.test(entry)).map((entry) => entry.slice(2));
+  const there: string[] = [];
+  for (const path of marked) if ((await lstat(join(top, path)).catch(() => null)) !== null) there.push(`${path}\0`);
+  if (there.length === 0) return;
+  // One mark in a call: git takes only the last that it is given.
+  for (const mark of ["--no-assume-unchanged", "--no-skip-worktree"])
+    await git.run(["update-index", mark, "-z", "--stdin"], { cwd: top, index, stdin: there.join("") });
 }
 
 /** Git keeps such a folder as a mere number: what is in it would be lost with the worktree. */
@@ -100,6 +125,12 @@ async function copyIndex(from: string, to: string): Promise<void> {
   await copyFile(from, to);
   const seconds = Number(times.mtimeNs / 1000n - 1n) / 1e6;
   await utimes(to, seconds, seconds);
+}
+
+/** The time of the last change of the inode can be set by nobody. */
+async function stampOf(file: string): Promise<string> {
+  const found = await stat(file, { bigint: true }).catch(() => null);
+  return found === null ? "" : `${found.ino} ${found.size} ${found.mtimeNs} ${found.ctimeNs}`;
 }
 
 async function timesOf(file: string): Promise<{ mtimeNs: bigint } | null> {

@@ -59,7 +59,7 @@ export async function drive(
       if (commands.length === 0 && running.size === 0 && wakeAt === null) break;
       const lookAt = now + LOOK_AGAIN_MS;
       await Promise.race([change, rung, nap.until(wakeAt === null ? lookAt : Math.min(wakeAt, lookAt))]);
-      await everybodyWaits();
+      await world.queue.allWait();
     }
   } finally {
     unwatch();
@@ -121,14 +121,6 @@ function mayHandOut(
 function createBell(): { ring(): void; next(): Promise<void> } {
   let ring = (): void => undefined;
   return { ring: () => ring(), next: () => new Promise((resolve) => (ring = resolve)) };
-}
-
-/**
- * Whoever has just written may be about to end, and many may have written at once: one decision about all of it is
- * enough, when none of them has anything left to do at this moment.
- */
-function everybodyWaits(): Promise<void> {
-  return new Promise((resolve) => process.nextTick(resolve));
 }
 
 function asError(error: unknown): Error {

@@ -11,6 +11,11 @@ export interface Queue {
   start(work: (job: Job, signal: AbortSignal) => Promise<void>): void;
   /** Resolves when nothing runs and nothing waits. */
   idle(): Promise<void>;
+  /**
+   * Resolves when none of those that run has anything left to do at this moment. Whoever has just written may be about
+   * to end, and many may have written at once: then one decision about all of it is enough.
+   */
+  allWait(): Promise<void>;
   /** Takes no more jobs; ends those that run by their signal when `now`, else lets them end. */
   stop(now: boolean): Promise<void>;
 }

@@ -79,6 +79,22 @@ function running(make: QueueMaker): void {
     await queue.stop(false);
   });
 
+  test("all wait when none that runs has anything left to do at this moment", async () => {
+    const { queue } = make({});
+    const done: string[] = [];
+    const end = new Promise<void>((resolve) => setTimeout(resolve, 5));
+    queue.start(async ({ id }) => {
+      for (let step = 0; step < 20; step++) await Promise.resolve();
+      done.push(id);
+      await end;
+    });
+    queue.enqueue(job("a"));
+    queue.enqueue(job("b"));
+    await queue.allWait();
+    expect(done).toEqual(["a", "b"]);
+    await queue.stop(false);
+  });
+
   test("an id that waits or runs is taken; one that has ended is free again", async () => {
     const { queue } = make({ developers: 1 });
     const hands = handwork();

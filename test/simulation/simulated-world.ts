@@ -317,6 +317,7 @@ function simulatedQueue(): Queue {
     },
     start: (next) => void (work = next),
     idle: async () => void (await Promise.all(running.values())),
+    allWait: () => new Promise((resolve) => process.nextTick(resolve)),
     stop: async (now) => {
       work = null;
       if (now) abort.abort();

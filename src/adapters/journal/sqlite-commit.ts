@@ -16,26 +16,10 @@ export function createCommit(
   readHead: () => Head,
   outbox: SqliteOutbox,
 ): (group: readonly Write[]) => Appended[] {
-  const values = "line (position, stream, seq, at, v, event, hash) VALUES (?, ?, ?, ?, ?, ?, ?)";
-  const insert = db.prepare(`INSERT INTO ${values}`);
-  const insertIfFree = db.prepare(`INSERT OR IGNORE INTO ${values}`);
   const refuseMoved = createMoveWatch(file);
   const lengths = createLengths(db);
+  const { append, alone } = createLineWriting(db, lengths);
 
-  const append = (head: Head, { stream, expectedSeq, events, at }: Append): Appended => {
-    const actual = lengths.of(stream);
-    if (actual !== expectedSeq) return { ok: false, conflict: { expected: expectedSeq, actual } };
-    const stored: Stored[] = [];
-    let before = head;
-    for (const [i, { text, event }] of events.entries()) {
-      const line = lineAfter(before, stream, expectedSeq + i + 1, at, text);
-      insert.run(...columnsOf(line));
-      before = line;
-      stored.push(storedOf(line, event));
-    }
-    lengths.set(stream, expectedSeq + events.length);
-    return { ok: true, stored };
-  };
   const written = (head: Head, group: readonly Write[]): { outcomes: Appended[]; head: Head } => {
     let last = head;
     const outcomes = group.map((write): Appended => {
@@ -49,22 +33,6 @@ export function createCommit(
     });
     outbox.sweep();
     return { outcomes, head: last };
-  };
-
-  /** Most groups are one line, and nobody else has written: that takes one statement. `null`: not this one. */
-  const alone = (group: readonly Write[]): Appended | null => {
-    const [write, ...others] = group;
-    const head = lengths.head();
-    if (write === undefined || others.length > 0 || "key" in write || head === null) return null;
-    const { stream, expectedSeq, events, at } = write;
-    const [first, ...more] = events;
-    if (first === undefined || more.length > 0 || lengths.remembered(stream) !== expectedSeq) return null;
-    const line = lineAfter(head, stream, expectedSeq + 1, at, first.text);
-    // Where somebody else has written, the position is taken.
-    if (Number(insertIfFree.run(...columnsOf(line)).changes) === 0) return null;
-    lengths.set(stream, line.seq);
-    lengths.committed(line);
-    return { ok: true, stored: [storedOf(line, first.event)] };
   };
 
   return (group) => {
@@ -87,9 +55,48 @@ export function createCommit(
   };
 }
 
+/** Puts lines into the file: those of one caller within a transaction, or a single one by itself. */
+function createLineWriting(db: SqliteDatabase, lengths: Lengths) {
+  const values = "line (position, stream, seq, at, v, event, hash) VALUES (?, ?, ?, ?, ?, ?, ?)";
+  const insert = db.prepare(`INSERT INTO ${values}`);
+  const insertIfFree = db.prepare(`INSERT OR IGNORE INTO ${values}`);
+  return {
+    append(head: Head, { stream, expectedSeq, events, at }: Append): Appended {
+      const actual = lengths.of(stream);
+      if (actual !== expectedSeq) return { ok: false, conflict: { expected: expectedSeq, actual } };
+      const stored: Stored[] = [];
+      let before = head;
+      for (const [i, { text, event }] of events.entries()) {
+        const line = lineAfter(before, stream, expectedSeq + i + 1, at, text);
+        insert.run(...columnsOf(line));
+        before = line;
+        stored.push(storedOf(line, event));
+      }
+      lengths.set(stream, expectedSeq + events.length);
+      return { ok: true, stored };
+    },
+    /** Most groups are one line, and nobody else has written: that takes one statement. `null`: not this one. */
+    alone([write, ...others]: readonly Write[]): Appended | null {
+      const head = lengths.head();
+      if (write === undefined || others.length > 0 || "key" in write || head === null) return null;
+      const { stream, expectedSeq, events, at } = write;
+      const [first, ...more] = events;
+      if (first === undefined || more.length > 0 || lengths.remembered(stream) !== expectedSeq) return null;
+      const line = lineAfter(head, stream, expectedSeq + 1, at, first.text);
+      // Where somebody else has written, the position is taken.
+      if (Number(insertIfFree.run(...columnsOf(line)).changes) === 0) return null;
+      lengths.set(stream, line.seq);
+      lengths.committed(line);
+      return { ok: true, stored: [storedOf(line, first.event)] };
+    },
+  };
+}
+
 function columnsOf({ position, stream, seq, at, v, event, hash }: Line): readonly (string | number)[] {
   return [position, streamText(stream), seq, at, v, event, hash];
 }
+
+type Lengths = ReturnType<typeof createLengths>;
 
 /** How many lines each stream has. It is remembered for as long as nobody but this writer has written. */
 function createLengths(db: SqliteDatabase) {

@@ -71,6 +71,7 @@ export function createLocalQueue({ limits, clock }: LocalQueueOptions): Queue {
       pump();
     },
     idle: () => lounge.wait("idle"),
+    allWait: () => new Promise((resolve) => process.nextTick(resolve)),
     stop: async (now) => {
       halt();
       if (now) ending.abort();

@@ -18,7 +18,7 @@ import {
  *       Tests  2 failed | 1 passed | 1 skipped (4)
  * ```
  */
-export function readVitest(lines: readonly string[]): Recognised | null {
+export function readVitest(lines: readonly string[], folder: string): Recognised | null {
   const summaries = lines.flatMap((line) => /^\s{2,}Tests\s{2,}(.*)$/.exec(line)?.[1] ?? []);
   const isRun = lines.some((line) => /^\s*RUN\s+v\d+\.\d+/.test(line));
   if (!isRun && summaries.length === 0) return null;
@@ -32,19 +32,44 @@ export function readVitest(lines: readonly string[]): Recognised | null {
     const [file, ...names] = head[1]!.split(" > ");
     const isSuite = names.length === 0;
     const path = isSuite ? file!.replace(/ \[.*\]$/, "") : file!;
-    const place = firstFrame(lines, from, to);
     const message = firstWords(lines, from, to);
     // Several tests that failed by the same error stand in a row, and the last one has the error.
     failures.push(
       testFailure(
         isSuite ? path : names.join(" > "),
         message === "" ? "failed" : message,
-        place?.file === path ? place : { file: path, line: place?.line ?? 1 },
+        { file: `${packageOf(lines, from, folder)}${path}`, line: lineIn(lines, from, to, path) ?? 1 },
         detailIn(lines, from, to),
       ),
     );
   }
   return { runner: "vitest", counts, ranTests: counts.passed + counts.failed > 0, failures };
+}
+
+/** The line of the test itself on the way to the failure: what it calls may have broken elsewhere. */
+function lineIn(lines: readonly string[], from: number, to: number, path: string): number | null {
+  for (let at = from; at < to; at++) {
+    const place = firstFrame(lines, at, at + 1);
+    if (place?.file === path) return place.line;
+  }
+  return null;
+}
+
+/**
+ * The way from the folder to where the run above this line was started, with a slash at its end; empty where that is the
+ * same. In a workspace each package has a run of its own, and says its paths from there.
+ */
+function packageOf(lines: readonly string[], from: number, folder: string): string {
+  for (let at = from - 1; at >= 0; at--) {
+    const run = /^\s*RUN\s+v\d+\.\d+\S*\s+(\S.*)$/.exec(lines[at]!);
+    if (run === null) continue;
+    // A folder may be reached by a link, and is then said in full: `/private/tmp` for `/tmp`.
+    const [, below] = `${run[1]!.trim().replaceAll("\\", "/")}/`.split(
+      `${folder.replaceAll("\\", "/").replace(/\/$/, "")}/`,
+    );
+    return below ?? "";
+  }
+  return "";
 }
 
 /**

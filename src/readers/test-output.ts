@@ -31,7 +31,7 @@ export interface OutputReader {
   end(): TestOutput;
 }
 
-const RECOGNISERS = [
+const RECOGNISERS: readonly ((lines: readonly string[], folder: string) => Recognised | null)[] = [
   readVitest,
   readJest,
   readMocha,
@@ -85,7 +85,7 @@ export function readTestOutput(text: string, folder: string): TestOutput {
 }
 
 function outputOf(lines: readonly string[], isCut: boolean, folder: string): TestOutput {
-  const recognised = RECOGNISERS.flatMap((recognise) => recognise(lines) ?? []).map((each) =>
+  const recognised = RECOGNISERS.flatMap((recognise) => recognise(lines, folder) ?? []).map((each) =>
     isCut && each.isCountedByLine === true ? { ...each, counts: null } : each,
   );
   const ofTests = recognised.flatMap((each) => each.failures);

@@ -49,6 +49,30 @@ describe("test runners", () => {
     },
   );
 
+  test("vitest in a workspace: paths are said from the root, and the line is the test's own", () => {
+    const output = [
+      "> @shop/app@1.0.0 test",
+      " RUN  v3.2.7 /project/packages/app",
+      " FAIL  test/double.test.js > doubles",
+      "TypeError: (0 , twice) is not a function",
+      " ❯ double src/bill.js:6:35",
+      " ❯ test/double.test.js:3:38",
+      "⎯⎯⎯⎯⎯⎯⎯⎯⎯⎯⎯⎯[1/1]⎯",
+      "      Tests  1 failed | 1 passed (2)",
+      "> @shop/core@1.0.0 test",
+      " RUN  v3.2.7 /private/project/packages/core",
+      " FAIL  test/double.test.js > doubles",
+      "TypeError: no",
+      " ❯ twice src/index.js:9:1",
+      "⎯⎯⎯⎯⎯⎯⎯⎯⎯⎯⎯⎯[1/1]⎯",
+      "      Tests  1 failed (1)",
+    ].join("\n");
+    expect(told(output)).toEqual([
+      "packages/app/test/double.test.js:3 doubles: TypeError: (0 , twice) is not a function",
+      "packages/core/test/double.test.js:1 doubles: TypeError: no",
+    ]);
+  });
+
   test("maven tells what failed, and not how to ask it for more", () => {
     expect(told(sample("maven"))).toEqual([
       "PriceTest.java:15 PriceTest > discounts: expected: <900> but was: <1100>",

@@ -57,6 +57,7 @@ function lateHost(watchFolder: Host["watchFolder"], db: string | null = null): H
   return {
     at: (other) => lateHost(watchFolder, other),
     glance: async (root, only) => (await host()).glance(root, only),
+    closeUp: async (root, of) => (await host()).closeUp(root, of),
     look: async (root) => (await host()).look(root),
     tell: async (root, stream, events) => (await host()).tell(root, stream, events),
     own: async (root, plan) => (await host()).own(root, plan),

@@ -9,6 +9,7 @@ import type { Policy } from "../domain/policy.ts";
 import type { RunOutline } from "../domain/outline.ts";
 import type { RunState } from "../domain/run-state.ts";
 import type { Story } from "../domain/story.ts";
+import type { CloseUp } from "../engine/fold-outlines.ts";
 import type { Agent } from "../ports/agent.ts";
 import type { Evidence } from "../ports/evidence.ts";
 import type { Head, Journal, Stored } from "../ports/journal.ts";
@@ -21,13 +22,18 @@ import type { StopAnswer, StopPlan } from "./inside.ts";
 
 /** How a command reaches the engine and its journal. `main` hands in the real one, tests their own. */
 export interface Host {
-  /** The same, but `glance`, `look`, `tell`, `serve` and `probe` are about the journal in this database: a fleet's. */
+  /** The same, but `glance`, `closeUp`, `look`, `tell`, `serve` and `probe` are about the journal in this database: a fleet's. */
   at(db: string): Host;
   /**
    * How the stories stand now, in outline; `null` where nothing ever ran. It reads as little as it can: with `only`,
    * what it takes to tell of these, or of the open ones where very many have ended.
    */
   glance(root: string, only?: readonly StoryId[] | "open"): Promise<RunOutline | null>;
+  /**
+   * Some stories as they are now, with their lines: those that are named, or those that ask a person. Of the others it
+   * reads as little as `glance`. `null` where nothing ever ran. Close it.
+   */
+  closeUp(root: string, of: readonly StoryId[] | "asking"): Promise<CloseLook | null>;
   /** What there is now, without owning anything; `null` where nothing ever ran. Close it. */
   look(root: string): Promise<Look | null>;
   /** Says something to the journal from outside of the engine, which notices. Throws where nothing ever ran. */
@@ -92,11 +98,18 @@ export interface Probe {
   readonly fix: string;
 }
 
+export interface CloseLook extends CloseUp {
+  /** Of one story, from the first. */
+  lines(story: StoryId): AsyncIterable<Stored>;
+  close(): Promise<void>;
+}
+
 export interface Look {
   readonly state: RunState;
   readonly journal: Pick<Journal, "head" | "read" | "verify" | "watch">;
   readonly evidence: Evidence;
-  lines(after: number): AsyncIterable<Stored>;
+  /** After a position; of one story alone, where it is named. */
+  lines(after: number, only?: StoryId): AsyncIterable<Stored>;
   /** Do all lines, folded anew, give the state that is shown? A snapshot that was tampered with does not. */
   replays(): Promise<boolean>;
   /** Heads of the journal that commits of attempts have noted. */
@@ -139,6 +152,9 @@ export interface Cloned {
   close(): Promise<void>;
 }
 
+/** The stories and the rules of a branch. */
+export type BranchNews = Pick<RunPlan, "config" | "policy" | "stories">;
+
 export interface WorkPlan {
   /** The address of the database, with its login. */
   readonly db: string;
@@ -148,8 +164,11 @@ export interface WorkPlan {
   readonly project: string;
   readonly version: string;
   readonly run: RunPlan;
-  /** The stories as they are on the branch now; `null` where nothing has changed there. */
-  reread(): Promise<readonly Story[] | null>;
+  /**
+   * What is on the branch now. `same`: nothing has changed there since it was last asked. `broken`: something there
+   * cannot be read, and was told.
+   */
+  reread(): Promise<BranchNews | "same" | "broken">;
   /** How many jobs of a lane this worker takes at once, where that is less than all workers may. */
   readonly ownLimits: Readonly<Partial<Record<Lane, number>>>;
   /** How often each lane is asked for a job. */

@@ -1,24 +1,51 @@
 import { RemandError } from "../domain/error.ts";
+import type { StoryId } from "../domain/ids.ts";
 import type { RunState } from "../domain/run-state.ts";
 import type { StoryState } from "../domain/story-state.ts";
 import type { Stored } from "../ports/journal.ts";
 import { entries } from "../stdx/sorted-map.ts";
 import type { World } from "./command.ts";
-import type { Look } from "./host.ts";
+import type { CloseLook, Look } from "./host.ts";
 import { knownIds } from "./option-values.ts";
 import { storiesOf } from "../views/run-summary.ts";
 
 /** Looks at what there is, and lets go of it whatever happens. */
 export async function looking<T>(world: World, work: (look: Look) => Promise<T>): Promise<T> {
   const look = await world.host.look(world.cwd);
-  if (look === null) {
-    throw new RemandError("usage", "nothing has run here yet", "Begin with remand run, remand loop or remand demo.");
-  }
+  if (look === null) throw nothingYet();
   try {
     return await work(look);
   } finally {
     await look.close();
   }
+}
+
+/** The same, but of a few stories, whatever else there is. */
+export async function lookingClosely<T>(
+  world: World,
+  of: readonly StoryId[],
+  work: (look: CloseLook) => Promise<T>,
+): Promise<T> {
+  const look = await world.host.closeUp(world.cwd, of);
+  if (look === null) throw nothingYet();
+  try {
+    return await work(look);
+  } finally {
+    await look.close();
+  }
+}
+
+const nothingYet = (): RemandError =>
+  new RemandError("usage", "nothing has run here yet", "Begin with remand run, remand loop or remand demo.");
+
+/** Its one state; where there is none of that name, what was probably meant. */
+export async function shownState(world: World, { states }: CloseLook, typed: string): Promise<StoryState> {
+  const [state] = states;
+  if (state !== undefined) return state;
+  const all = await world.host.glance(world.cwd);
+  const known = all === null ? [] : [...entries(all.stories)].map(([id]) => id);
+  knownIds([typed], known);
+  throw new RemandError("usage", `${typed} came up at this very moment`, "Run the same command again.");
 }
 
 /** The one story that was asked for. */
@@ -27,8 +54,12 @@ export function storyOf(run: RunState, typed: string): StoryState {
   return storiesOf(run, knownIds([typed], known))[0]!;
 }
 
-export async function linesOf(look: Look, story: string | null): Promise<Stored[]> {
-  const lines: Stored[] = [];
-  for await (const line of look.lines(0)) if (story === null || line.story === story) lines.push(line);
-  return lines;
+export async function linesOf(look: Look, story: StoryId | null): Promise<Stored[]> {
+  return listed(story === null ? look.lines(0) : look.lines(0, story));
+}
+
+export async function listed(lines: AsyncIterable<Stored>): Promise<Stored[]> {
+  const all: Stored[] = [];
+  for await (const line of lines) all.push(line);
+  return all;
 }

@@ -10,6 +10,7 @@ export function createHost(env: Readonly<Record<string, string | undefined>>, db
   return {
     at: (other) => createHost(env, other),
     glance: async (root, only) => (await import("./glance.ts")).glance(root, db, only),
+    closeUp: async (root, of) => (await import("./glance.ts")).closeUp(root, db, of),
     look: async (root) => (await import("./look.ts")).look(root, db),
     tell: async (root, stream, events) => (await import("./tell.ts")).tell(root, db, stream, events),
     own: async (root, plan) => (await import("./own.ts")).own(root, plan, env),

@@ -15,7 +15,7 @@ export async function look(root: string, db: string | null): Promise<Look | null
       state,
       journal,
       evidence,
-      lines: (after) => journal.read(after),
+      lines: (after, only) => journal.read(after, only),
       replays: async () => stateText(await foldAnew(journal, position)) === stateText(state),
       notedHeads: async () =>
         (await notesAnother(root, db)) ? [] : (await import("./noted-heads.ts")).notedHeads(root),

@@ -1,7 +1,9 @@
 import type { Event } from "./event.ts";
+import type { StoryId } from "./ids.ts";
+import type { StoryOutline } from "./outline.ts";
 import type { RunState } from "./run-state.ts";
 import type { StoryState } from "./story-state.ts";
-import { byText, lookup } from "../stdx/sorted-map.ts";
+import { byText, lookup, type SortedMap } from "../stdx/sorted-map.ts";
 
 /** What may come after an answer without making it too late to take it back: nothing of it touches the work. */
 const LEAVES_IT_OPEN: ReadonlySet<Event["type"]> = new Set<Event["type"]>([
@@ -18,8 +20,11 @@ const LEAVES_IT_OPEN: ReadonlySet<Event["type"]> = new Set<Event["type"]>([
 
 export const leavesUndoOpen = (event: Event): boolean => LEAVES_IT_OPEN.has(event.type);
 
+/** Of the run, what it takes: who builds on whom, and of whom work has begun. */
+type Around = Pick<RunState, "dependents"> & { readonly stories: SortedMap<StoryId, Pick<StoryOutline, "policy">> };
+
 /** Why the last answer to a story cannot be taken back any more; `null` where it can. */
-export function undoRefusal(run: RunState, { story, undo, ending, running }: StoryState): string | null {
+export function undoRefusal(run: Around, { story, undo, ending, running }: StoryState): string | null {
   if (undo === null)
     return running === null ? "nothing that was said about it can be taken back any more" : "work on it has begun";
   if (ending?.how !== "accepted") return null;

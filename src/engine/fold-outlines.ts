@@ -1,9 +1,10 @@
 import type { StoryId } from "../domain/ids.ts";
 import type { RunOutline, Settled, StoryOutline } from "../domain/outline.ts";
 import type { RunState } from "../domain/run-state.ts";
+import type { StoryState } from "../domain/story-state.ts";
 import { evolve } from "../policy/evolve.ts";
 import type { JournalReader, Outlines, Stored } from "../ports/journal.ts";
-import { byText, lookup } from "../stdx/sorted-map.ts";
+import { byText, entries, lookup } from "../stdx/sorted-map.ts";
 import { foldJournal } from "./fold-journal.ts";
 import { outlinesFrom } from "./outline-text.ts";
 import { RUN_PART, SNAPSHOT_FORMAT, unpackedOutlines, type RunText } from "./snapshot.ts";
@@ -25,6 +26,33 @@ export async function foldOutlines(
   return some ?? (await fromOutlines(journal, null, few)) ?? (await foldJournal(journal)).state;
 }
 
+/** Some stories as they are, and in outline what there is around them. */
+export interface CloseUp {
+  readonly run: RunOutline & Pick<RunState, "dependents">;
+  readonly states: readonly StoryState[];
+}
+
+/**
+ * Whole states of a few stories: of those that are named, as far as there are such, or of those that ask a person. The
+ * rest is read in outline, and no more of it than `foldOutlines` needs.
+ */
+export async function foldCloseUp(journal: Source, of: readonly StoryId[] | "asking"): Promise<CloseUp> {
+  const ids = of === "asking" ? asking(await foldOutlines(journal, "open")) : of;
+  const run =
+    (await fromOutlines(journal, ids, FEW, ids)) ??
+    (await fromOutlines(journal, null, FEW, ids)) ??
+    (await foldJournal(journal)).state;
+  // Those that were named were read whole.
+  const states = ids.flatMap((id) => (lookup(run.stories, id, byText) as StoryState | undefined) ?? []);
+  return { run, states };
+}
+
+function asking(run: RunOutline): StoryId[] {
+  return [...entries(run.stories)].flatMap(([id, { escalation, ending }]) =>
+    escalation === null || ending !== null ? [] : [id],
+  );
+}
+
 /** So many stories that have ended are shown with the others: people look for what they saw yesterday. */
 const FEW = 1000;
 
@@ -33,7 +61,8 @@ async function fromOutlines(
   journal: Source,
   only: readonly StoryId[] | "open" | null,
   few: number,
-): Promise<RunOutline | null> {
+  whole: readonly StoryId[] = [],
+): Promise<CloseUp["run"] | null> {
   const snapshot = await journal.latestOutlines(SNAPSHOT_FORMAT, only === "open" ? [] : (only ?? undefined));
   if (snapshot === null) return null;
   const { position } = snapshot;
@@ -43,21 +72,24 @@ async function fromOutlines(
   if (only === "open" && run.settled.accepted + run.settled.failed <= few) return null;
   const lines: Stored[] = [];
   for await (const line of journal.read(position)) lines.push(line);
-  const changed = changedBy(lines, run);
-  const whole = await journal.snapshotParts(SNAPSHOT_FORMAT, position, changed);
-  const more = only === "open" ? [...changed, ...run.open] : changed;
+  const changed = [...new Set([...changedBy(lines, run), ...whole])];
+  const parts = await journal.snapshotParts(SNAPSHOT_FORMAT, position, changed);
+  const more = [...changed, ...(only === "open" ? run.open : []), ...dependentsOf(whole, run)];
   const texts = only === null ? textsOf(snapshot) : await withOthers(journal, run, snapshot, more);
-  if (whole === null || texts === null) return null;
+  if (parts === null || texts === null) return null;
   const started = unpackedOutlines(
     run,
     texts,
-    whole.map(({ text }) => text),
+    parts.map(({ text }) => text),
   );
   // The other stories' outlines pass for states here. Of those `evolve` asks only how they ended and whom they wait for.
   let state = started as unknown as RunState;
   for (const line of lines) state = evolve(state, line);
   if (only === null) return state;
-  if (!isEnough(state, only === "open" ? run.open : only)) return null;
+  const asked = only === "open" ? run.open : only;
+  // Whoever wants to see stories whole is content where there is none of that name; whoever lists them looks further.
+  const isThere = (id: StoryId): boolean => lookup(state.stories, id, byText) !== undefined;
+  if (!isEnough(state, whole.length === 0 ? asked : asked.filter(isThere))) return null;
   return only === "open" ? { ...state, unlisted: withoutListed(run, texts) } : state;
 }
 
@@ -118,6 +150,11 @@ function withoutListed({ settled, policies }: RunText, texts: readonly string[])
 /** The lines' own stories, and those that depend on them: they are put in another place when their way is clear. */
 function changedBy(lines: readonly Stored[], run: RunText): string[] {
   const own = new Set(lines.flatMap(({ story }) => story ?? []));
+  return [...new Set([...own, ...dependentsOf([...own], run)])];
+}
+
+function dependentsOf(ids: readonly StoryId[], run: RunText): readonly StoryId[] {
+  if (ids.length === 0) return [];
   const dependents = new Map(run.dependents);
-  return [...new Set([...own, ...[...own].flatMap((id) => dependents.get(id) ?? [])])];
+  return ids.flatMap((id) => dependents.get(id) ?? []);
 }

@@ -52,8 +52,8 @@ export interface Journal {
    * lines the writer believes the stream has.
    */
   append(stream: StoryId | null, expectedSeq: number, events: readonly Event[], at: number): Promise<Appended>;
-  /** Lines after a position, in order. */
-  read(after: number): AsyncIterable<Stored>;
+  /** Lines after a position, in order; of one story alone, where it is named. */
+  read(after: number, only?: StoryId): AsyncIterable<Stored>;
   head(): Promise<Head>;
   /**
    * Calls back, with no lines, when there may be new ones: `ours`, appended here, or `others`, of whoever else writes.

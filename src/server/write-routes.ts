@@ -1,9 +1,12 @@
 import { Hono, type Context } from "hono";
 import { bodyLimit } from "hono/body-limit";
+import type { RunState } from "../domain/run-state.ts";
+import type { StoryState } from "../domain/story-state.ts";
 import { heldSchema, saidSchema, takenBackSchema } from "../schemas/said.ts";
+import { byText, lookup } from "../stdx/sorted-map.ts";
 import type { AnsweredDocument, ErrorDocument, HeldDocument } from "../views/dashboard.ts";
 import { holdSubject } from "../views/hold-story.ts";
-import { answerSubject, personAnswer } from "../views/person-answer.ts";
+import { answerSubject, personAnswer, storiesMeant } from "../views/person-answer.ts";
 import { isLastUndoHeard, tooLate, undoSubject } from "../views/undo-answer.ts";
 import type { Desk } from "./desk.ts";
 import { createWriteLimit, type WriteLimit } from "./write-limit.ts";
@@ -25,7 +28,8 @@ export function writeRoutes(desk: Desk): Hono {
     const said = saidSchema.safeParse(await c.req.json().catch(() => null));
     if (!said.success) return c.json(refused("this is no answer", said.error.issues[0]?.message ?? ""), 400);
     const { about, ...words } = said.data;
-    const subject = answerSubject((await present()).state, about);
+    const { state } = await present();
+    const subject = answerSubject(state, someOf(state, about), about);
     const answer = personAnswer(subject, { ...words, by: source.by });
     await source.tell(subject.story, [{ type: "person.answered", answer }]);
     const answered: AnsweredDocument = { story: subject.story, verb: answer.verb, by: answer.by };
@@ -36,7 +40,8 @@ export function writeRoutes(desk: Desk): Hono {
     if (refusal !== null) return refusal;
     const asked = takenBackSchema.safeParse(await c.req.json().catch(() => null));
     if (!asked.success) return c.json(refused("this takes nothing back", asked.error.issues[0]?.message ?? ""), 400);
-    const { story, answer } = undoSubject((await present()).state, asked.data.about);
+    const { state } = await present();
+    const { story, answer } = undoSubject(state, someOf(state, asked.data.about), asked.data.about);
     await source.tell(story, [{ type: "answer.undone", by: source.by }]);
     // Between the look and the word an engine may have begun; then the word came too late, and that is said.
     const lines = await index.linesOf((await present()).sight, story, 0, Infinity);
@@ -72,4 +77,8 @@ function refusalOf(c: Context, readOnly: boolean, limit: WriteLimit): Response |
   if (wait === 0) return null;
   c.header("retry-after", String(wait));
   return c.json(refused("too many answers at once", `Wait ${wait} s.`), 429);
+}
+
+function someOf({ stories }: RunState, about: string): StoryState[] {
+  return storiesMeant(about).flatMap((id) => lookup(stories, id, byText) ?? []);
 }

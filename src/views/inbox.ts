@@ -26,13 +26,24 @@ export interface InboxItem {
 
 /** What concerns everybody comes first, then the stories in the order in which they came. */
 export function inboxItems(run: RunState): InboxItem[] {
-  const waiting = [...entries(run.stories)]
-    .flatMap(([, state]) =>
+  return itemsOf(
+    run,
+    [...entries(run.stories)].map(([, state]) => state),
+  );
+}
+
+/** The same of the stories that ask, where no others were read. */
+export function itemsOf(
+  { escalation: ofAll }: Pick<RunState, "escalation">,
+  states: readonly StoryState[],
+): InboxItem[] {
+  const waiting = states
+    .flatMap((state) =>
       state.escalation === null || state.ending !== null ? [] : [{ state, escalation: state.escalation }],
     )
     .sort((a, b) => a.state.arrival - b.state.arrival);
   return [
-    ...(run.escalation === null ? [] : [itemOf(run.escalation, undefined)]),
+    ...(ofAll === null ? [] : [itemOf(ofAll, undefined)]),
     ...waiting.map(({ state, escalation }) => itemOf(escalation, state)),
   ];
 }

@@ -9,7 +9,6 @@ import type { Fingerprint, StoryId } from "../domain/ids.ts";
 import type { Phase } from "../domain/phase.ts";
 import type { RunState } from "../domain/run-state.ts";
 import type { StoryState } from "../domain/story-state.ts";
-import { entries } from "../stdx/sorted-map.ts";
 import { findingText } from "./finding-text.ts";
 import { answerLine, NEEDS_MESSAGE } from "./inbox.ts";
 
@@ -34,10 +33,19 @@ export interface SaidWords {
   readonly limit?: number | undefined;
 }
 
+/** The stories that may be meant, so that no others are read: a question's name holds that of its story. */
+export function storiesMeant(about: string): StoryId[] {
+  const asked = /^esc-(.+)-\d+$/.exec(about)?.[1];
+  return [about, ...(asked === undefined ? [] : [asked])] as StoryId[];
+}
+
 /** The escalation, or the story, that is meant. Whoever names a story answers what it asks now, if it asks anything. */
-export function answerSubject(run: RunState, about: string): AnswerSubject {
+export function answerSubject(
+  run: Pick<RunState, "escalation">,
+  states: readonly StoryState[],
+  about: string,
+): AnswerSubject {
   if (run.escalation?.id === about) return { story: null, state: null, escalation: run.escalation };
-  const states = [...entries(run.stories)].map(([, state]) => state);
   const state = states.find(({ story, escalation }) => story.id === about || escalation?.id === about);
   if (state === undefined) {
     throw new RemandError(

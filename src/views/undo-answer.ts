@@ -3,11 +3,14 @@ import type { Answer, Recorded } from "../domain/event.ts";
 import type { StoryId } from "../domain/ids.ts";
 import type { RunState } from "../domain/run-state.ts";
 import { leavesUndoOpen, undoRefusal } from "../domain/undo.ts";
-import { entries } from "../stdx/sorted-map.ts";
+import type { StoryState } from "../domain/story-state.ts";
 
 /** The answer that is meant to be taken back, by its story or by the question that it answered; or why it cannot be. */
-export function undoSubject(run: RunState, about: string): { readonly story: StoryId; readonly answer: Answer } {
-  const states = [...entries(run.stories)].map(([, state]) => state);
+export function undoSubject(
+  run: Pick<RunState, "escalation"> & Parameters<typeof undoRefusal>[0],
+  states: readonly StoryState[],
+  about: string,
+): { readonly story: StoryId; readonly answer: Answer } {
   const state =
     states.find(({ story, undo }) => story.id === about || undo?.answer.escalation === about) ??
     // The question of a story whose answer is past taking back: its name begins with the story's.

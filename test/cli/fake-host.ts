@@ -1,3 +1,4 @@
+import { foldCloseUp } from "../../src/engine/fold-outlines.ts";
 import { createMemoryJournal } from "../../src/adapters/journal/memory-journal.ts";
 import type { GatePlan, Host, Look, Owned, Probe, RunPlan, ServePlan } from "../../src/cli/host.ts";
 import type { Event } from "../../src/domain/event.ts";
@@ -91,7 +92,7 @@ export function fakeHost(options: FakeHostOptions = {}): FakeHost {
         ? { ...journal, verify: () => Promise.resolve({ ok: false, position: 2, problem: "the line was changed" }) }
         : journal,
     evidence,
-    lines: (after) => journal.read(after),
+    lines: (after, only) => journal.read(after, only),
     notedHeads: async () => [],
     replays: () => Promise.resolve(damaged !== "state"),
     workspace: () => Promise.resolve(FAKE_WORKSPACE),
@@ -164,6 +165,10 @@ export function fakeHost(options: FakeHostOptions = {}): FakeHost {
     undone,
     demoFiles,
     glance: () => Promise.resolve(state.position === 0 ? null : state),
+    closeUp: async (_root, of) =>
+      state.position === 0
+        ? null
+        : { ...(await foldCloseUp(journal, of)), lines: (id) => journal.read(0, id), close: () => Promise.resolve() },
     look: () => Promise.resolve(state.position === 0 ? null : look()),
     tell: async (_root, stream, events) => {
       await write(stream, events);

@@ -57,6 +57,7 @@ const absent = (): Promise<never> => Promise.reject(new Error("this test has no 
 export const NO_HOST: Host = {
   at: () => NO_HOST,
   glance: () => Promise.resolve(null),
+  closeUp: () => Promise.resolve(null),
   look: () => Promise.resolve(null),
   tell: absent,
   own: absent,

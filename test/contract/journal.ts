@@ -36,9 +36,9 @@ export const B = storyId("B");
 
 export const started = (by = "test"): Event => ({ type: "story.started", by });
 
-export async function lines(journal: Pick<Journal, "read">, after = 0): Promise<Stored[]> {
+export async function lines(journal: Pick<Journal, "read">, after = 0, only?: StoryId): Promise<Stored[]> {
   const all: Stored[] = [];
-  for await (const line of journal.read(after)) all.push(line);
+  for await (const line of journal.read(after, only)) all.push(line);
   return all;
 }
 
@@ -77,6 +77,19 @@ function appending(journal: () => Journal): void {
     expect((await lines(journal(), 1)).map((line) => line.position)).toEqual([2, 3]);
     expect(await lines(journal(), 3)).toEqual([]);
     expect(await lines(journal(), 99)).toEqual([]);
+  });
+
+  test("of one story alone, its lines are read, over many pages too, and from the position that is given", async () => {
+    for (let at = 0; at < 250; at++) {
+      await journal().append(A, at, [started(`a${at}`)], 1);
+      await journal().append(B, at * 2, [started("b"), started("b")], 1);
+    }
+    await journal().append(null, 0, [{ type: "infrastructure.blocked", issue: "no network" }], 1);
+    const own = (await lines(journal())).filter(({ story }) => story === A);
+    expect(own).toHaveLength(250);
+    expect(await lines(journal(), 0, A)).toEqual(own);
+    expect(await lines(journal(), own[99]!.position, A)).toEqual(own.slice(100));
+    expect(await lines(journal(), 0, storyId("nobody"))).toEqual([]);
   });
 
   test("no events are no lines", async () => {

@@ -4,15 +4,18 @@ import { createMemoryJournal } from "../../src/adapters/journal/memory-journal.t
 import { exitCodeOf } from "../../src/cli/exit.ts";
 import { presetPolicy } from "../../src/config/preset-policy.ts";
 import { foldAnew, foldJournal, NOTHING_FOLDED, stateText, withLine } from "../../src/engine/fold-journal.ts";
-import { foldOutlines } from "../../src/engine/fold-outlines.ts";
+import { foldCloseUp, foldOutlines } from "../../src/engine/fold-outlines.ts";
 import { createSnapshotSaver, SNAPSHOT_FORMAT } from "../../src/engine/snapshot.ts";
 import { EMPTY_RUN, newStory } from "../../src/policy/new-state.ts";
 import { decide } from "../../src/policy/decide.ts";
 import type { Recorded } from "../../src/domain/event.ts";
 import { storyId, type StoryId } from "../../src/domain/ids.ts";
 import type { Journal } from "../../src/ports/journal.ts";
+import { undoRefusal } from "../../src/domain/undo.ts";
 import { boardRows } from "../../src/views/board.ts";
+import { inboxItems, itemsOf } from "../../src/views/inbox.ts";
 import { summaryText } from "../../src/views/run-summary.ts";
+import { stateOf } from "../seeds/scripted-run.ts";
 import { choices, walk } from "./random-walk.ts";
 import { story } from "./world.ts";
 
@@ -44,7 +47,13 @@ test("from snapshots taken anywhere the journal gives the same state, the same d
         expect(boardRows(one, [id])).toEqual(boardRows(whole, [id]));
         expect(exitCodeOf(one, [id])).toBe(exitCodeOf(whole, [id]));
         expect(summaryText(one, [id], ".")).toBe(summaryText(whole, [id], "."));
+        const close = await foldCloseUp(journal, [id, storyId("of-no-such-name")]);
+        expect(close.states).toEqual([stateOf(whole, id)]);
+        expect(boardRows(close.run, [id])).toEqual(boardRows(whole, [id]));
+        expect(undoRefusal(close.run, close.states[0]!)).toBe(undoRefusal(whole, stateOf(whole, id)));
       }
+      const asking = await foldCloseUp(journal, "asking");
+      expect(itemsOf(asking.run, asking.states)).toEqual(inboxItems(whole));
     }),
     { numRuns: 60 },
   );

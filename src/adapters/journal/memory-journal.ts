@@ -50,7 +50,7 @@ export function createMemoryJournal({ onAppend }: MemoryOptions = {}): Journal {
 
   return {
     append,
-    read: (after) => readFrom(lines, after),
+    read: (after, only) => readFrom(lines, after, only),
     head: async () => ({ position: head().position, hash: head().hash }),
     watch: (notice) => {
       // A watcher of its own for each call, so that the same function can watch twice.
@@ -102,7 +102,8 @@ function createMemorySnapshots() {
 
 const WHERE = "the journal in memory";
 
-async function* readFrom(lines: readonly Line[], after: number): AsyncGenerator<Stored> {
+async function* readFrom(lines: readonly Line[], after: number, only?: StoryId): AsyncGenerator<Stored> {
   // Positions count from 1 without a gap, so a position is also a place in the list.
-  for (let i = Math.max(0, after); i < lines.length; i++) yield readLine(lines[i]!, WHERE);
+  for (let i = Math.max(0, after); i < lines.length; i++)
+    if (only === undefined || lines[i]!.stream === only) yield readLine(lines[i]!, WHERE);
 }

@@ -9,7 +9,7 @@ import type { SqliteDatabase } from "./sqlite.ts";
 /** Reading, the same for whoever writes too and for whoever only looks. */
 export interface SqliteReading {
   lines(after: number): AsyncGenerator<Line>;
-  stored(after: number): AsyncGenerator<Stored>;
+  stored(after: number, only?: StoryId): AsyncGenerator<Stored>;
   head(): Head;
   readonly snapshots: SqliteSnapshots;
   verify(noted: Head | undefined): Promise<Verified>;
@@ -22,8 +22,8 @@ export function createReading(db: SqliteDatabase, file: string): SqliteReading {
   async function* lines(after: number): AsyncGenerator<Line> {
     for await (const page of pages(after)) yield* page;
   }
-  async function* stored(after: number): AsyncGenerator<Stored> {
-    for await (const page of pages(after)) for (const line of page) yield readLine(line, file);
+  async function* stored(after: number, only?: StoryId): AsyncGenerator<Stored> {
+    for await (const page of pages(after, only)) for (const line of page) yield readLine(line, file);
   }
   const head = (): Head => {
     try {
@@ -48,21 +48,27 @@ const PAGE_CHARS = 4_000_000;
 /** The first look is a small one: most who read want the few lines that are new. */
 const FIRST_LINES = 100;
 
-function createPages(db: SqliteDatabase, file: string): (after: number) => AsyncGenerator<readonly Line[]> {
-  const select = db.prepare(
-    "SELECT position, stream, seq, at, v, event, hash FROM line WHERE position > ? ORDER BY position LIMIT ?",
-  );
-  const page = (after: number, limit: number): readonly Line[] =>
-    (select.all(after, limit) as (Line & { stream: string })[]).map((line) =>
+function createPages(
+  db: SqliteDatabase,
+  file: string,
+): (after: number, only?: StoryId) => AsyncGenerator<readonly Line[]> {
+  const columns = "SELECT position, stream, seq, at, v, event, hash FROM line";
+  const ofAll = db.prepare(`${columns} WHERE position > ? ORDER BY position LIMIT ?`);
+  // By the index of streams: whoever wants one story's lines does not read the others'.
+  const ofOne = db.prepare(`${columns} WHERE stream = ? AND position > ? ORDER BY seq LIMIT ?`);
+  const page = (after: number, limit: number, only: StoryId | undefined): readonly Line[] => {
+    const rows = only === undefined ? ofAll.all(after, limit) : ofOne.all(only, after, limit);
+    return (rows as (Line & { stream: string })[]).map((line) =>
       line.stream === "" ? { ...line, stream: null } : line,
     );
-  return async function* pages(after) {
+  };
+  return async function* pages(after, only) {
     let from = after;
     let limit = FIRST_LINES;
     for (let isDamaged = false; ; await nextTurn()) {
       let lines: readonly Line[];
       try {
-        lines = page(from, limit);
+        lines = page(from, limit, only);
       } catch (error) {
         if (!isCorrupt(error) || isDamaged) throw asJournalError(error, file);
         // Somewhere in this page is damage: the lines before it are still given, one by one.

@@ -1,3 +1,4 @@
+import type { StoryId } from "../../domain/ids.ts";
 import type { Head, Stored } from "../../ports/journal.ts";
 import { readLine, START, type Line } from "../journal/chain.ts";
 import type { PostgresPool } from "./pool.ts";
@@ -5,7 +6,7 @@ import type { PostgresPool } from "./pool.ts";
 /** Reading, the same for whoever writes too and for whoever only looks. */
 export interface PostgresReading {
   lines(after: number): AsyncGenerator<Line>;
-  stored(after: number): AsyncGenerator<Stored>;
+  stored(after: number, only?: StoryId): AsyncGenerator<Stored>;
   head(): Promise<Head>;
 }
 
@@ -18,8 +19,8 @@ export function createReading(pool: Readable): PostgresReading {
   async function* lines(after: number): AsyncGenerator<Line> {
     for await (const page of pages(after)) yield* page;
   }
-  async function* stored(after: number): AsyncGenerator<Stored> {
-    for await (const page of pages(after)) for (const line of page) yield readLine(line, where);
+  async function* stored(after: number, only?: StoryId): AsyncGenerator<Stored> {
+    for await (const page of pages(after, only)) for (const line of page) yield readLine(line, where);
   }
   const head = async (): Promise<Head> => {
     const text = `SELECT position, hash FROM ${schema}.line ORDER BY position DESC LIMIT 1`;
@@ -42,14 +43,20 @@ interface LineRow extends Omit<Line, "position" | "seq" | "stream"> {
   readonly stream: string;
 }
 
-function createPages({ schema, query }: Readable): (after: number) => AsyncGenerator<readonly Line[]> {
-  const text = `SELECT position, stream, seq, at, v, event, hash FROM ${schema}.line
-    WHERE position > $1 ORDER BY position LIMIT $2`;
-  const page = async (after: number, limit: number): Promise<readonly Line[]> =>
-    (await query<LineRow>({ name: "page", text, values: [after, limit] })).map(lineOf);
-  return async function* pages(after) {
+function createPages({ schema, query }: Readable): (after: number, only?: StoryId) => AsyncGenerator<readonly Line[]> {
+  const columns = `SELECT position, stream, seq, at, v, event, hash FROM ${schema}.line`;
+  const ofAll = `${columns} WHERE position > $1 ORDER BY position LIMIT $2`;
+  const ofOne = `${columns} WHERE stream = $3 AND position > $1 ORDER BY seq LIMIT $2`;
+  const page = async (after: number, limit: number, only: StoryId | undefined): Promise<readonly Line[]> => {
+    const asked =
+      only === undefined
+        ? { name: "page", text: ofAll, values: [after, limit] }
+        : { name: "page of one", text: ofOne, values: [after, limit, only] };
+    return (await query<LineRow>(asked)).map(lineOf);
+  };
+  return async function* pages(after, only) {
     let limit = FIRST_LINES;
-    let next = page(after, limit);
+    let next = page(after, limit, only);
     for (;;) {
       const lines = await next;
       if (lines.length < limit) {
@@ -58,7 +65,7 @@ function createPages({ schema, query }: Readable): (after: number) => AsyncGener
       }
       limit = nextLimit(lines);
       // The server is asked for the next while this one is worked on. Whoever stops reading does not hear of it.
-      next = page(lines.at(-1)!.position, limit);
+      next = page(lines.at(-1)!.position, limit, only);
       next.catch(() => undefined);
       yield lines;
     }

@@ -3,10 +3,17 @@ import type { BudgetName } from "../../domain/budget.ts";
 import { RemandError } from "../../domain/error.ts";
 import { ANSWER_VERBS, type AnswerVerb } from "../../domain/escalation.ts";
 import { GATES } from "../../domain/gate.ts";
-import { answerSubject, BUDGETS, personAnswer, type AnswerSubject, type SaidWords } from "../../views/person-answer.ts";
+import {
+  answerSubject,
+  BUDGETS,
+  personAnswer,
+  storiesMeant,
+  type AnswerSubject,
+  type SaidWords,
+} from "../../views/person-answer.ts";
 import { isLastUndoHeard, tooLate, undoSubject } from "../../views/undo-answer.ts";
 import { EXIT, type CliCommand, type World } from "../command.ts";
-import { linesOf, looking } from "../looking.ts";
+import { listed, lookingClosely } from "../looking.ts";
 import { collect, wordOf } from "../option-values.ts";
 import { personOf } from "../person.ts";
 
@@ -65,10 +72,12 @@ async function undo(world: World, about: string, verb: string | undefined, optio
       `Without it the last answer goes: remand answer ${about} --undo`,
     );
   const by = await personOf(world, options.by);
-  const { story, answer: said } = await looking(world, (look) => Promise.resolve(undoSubject(look.state, about)));
+  const { story, answer: said } = await lookingClosely(world, storiesMeant(about), ({ run, states }) =>
+    Promise.resolve(undoSubject(run, states, about)),
+  );
   await world.host.tell(world.cwd, story, [{ type: "answer.undone", by }]);
   // Between the look and the word an engine may have begun; then the word came too late, and that is said.
-  const lines = await looking(world, (look) => linesOf(look, story));
+  const lines = await lookingClosely(world, [story], (look) => listed(look.lines(story)));
   if (!isLastUndoHeard(lines)) throw tooLate(story, "work on it began at this very moment");
   if (options.json === true)
     world.out(`${JSON.stringify({ schema: "remand.answer/1", story, undone: said }, null, 2)}\n`);
@@ -80,8 +89,8 @@ async function answer(world: World, about: string, typedVerb: string | undefined
     throw new RemandError("usage", "there is no answer", `Give one: ${ANSWER_VERBS.join(", ")}; or --undo.`);
   const verb = wordOf("an answer", typedVerb, ANSWER_VERBS);
   const by = await personOf(world, options.by);
-  const { story, said } = await looking(world, (look) => {
-    const subject = answerSubject(look.state, about);
+  const { story, said } = await lookingClosely(world, storiesMeant(about), ({ run, states }) => {
+    const subject = answerSubject(run, states, about);
     return Promise.resolve({ story: subject.story, said: personAnswer(subject, words(subject, verb, by, options)) });
   });
   await world.host.tell(world.cwd, story, [{ type: "person.answered", answer: said }]);

@@ -1,4 +1,4 @@
-import { answerLine, inboxItems, type InboxItem } from "../../views/inbox.ts";
+import { answerLine, itemsOf, type InboxItem } from "../../views/inbox.ts";
 import { shortLine } from "../../views/words.ts";
 import { EXIT, type CliCommand, type World } from "../command.ts";
 import { fieldsHelp, JSON_OPTION, picked, pickedFields } from "../json-fields.ts";
@@ -26,8 +26,8 @@ export const command: CliCommand = {
 };
 
 async function inbox(world: World, fields: readonly string[] | null | false): Promise<void> {
-  const look = await world.host.look(world.cwd);
-  const items = look === null ? [] : inboxItems(look.state);
+  const look = await world.host.closeUp(world.cwd, "asking");
+  const items = look === null ? [] : itemsOf(look.run, look.states);
   await look?.close();
   if (fields !== false) {
     const shown = items.map((item) => picked(item, fields));

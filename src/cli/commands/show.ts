@@ -1,6 +1,7 @@
 import { counted } from "../../domain/counted.ts";
 import { resolve } from "node:path";
-import type { RunState } from "../../domain/run-state.ts";
+import { storyId } from "../../domain/ids.ts";
+import type { RunOutline } from "../../domain/outline.ts";
 import type { StoryState } from "../../domain/story-state.ts";
 import { keptTexts } from "../../engine/kept-texts.ts";
 import { withoutSecrets } from "../../readers/without-secrets.ts";
@@ -20,7 +21,7 @@ import { writeEscalation } from "../../writers/escalation.ts";
 import { EXIT, type CliCommand, type World } from "../command.ts";
 import { fieldsHelp, JSON_OPTION, picked, pickedFields } from "../json-fields.ts";
 import { loadConfig, shownPath } from "../load-config.ts";
-import { linesOf, looking, storyOf } from "../looking.ts";
+import { linesOf, listed, looking, lookingClosely, shownState, storyOf } from "../looking.ts";
 import { glyphsFor, paintFor } from "../terminal-kind.ts";
 
 const EXAMPLES = `Examples:
@@ -50,13 +51,14 @@ export const command: CliCommand = {
 };
 
 async function show(world: World, typed: string, fields: readonly string[] | null | false): Promise<void> {
-  await looking(world, async (look) => {
-    const state = storyOf(look.state, typed);
-    const lines = await linesOf(look, state.story.id);
+  await lookingClosely(world, [storyId(typed)], async (look) => {
+    const { run } = look;
+    const state = await shownState(world, look, typed);
+    const lines = await listed(look.lines(state.story.id));
     world.out(
       fields === false
-        ? text(world, look.state, state, lines)
-        : `${JSON.stringify({ schema: "remand.show/1", ...picked(document(look.state, state, lines), fields) }, null, 2)}\n`,
+        ? text(world, run, state, lines)
+        : `${JSON.stringify({ schema: "remand.show/1", ...picked(document(run, state, lines), fields) }, null, 2)}\n`,
     );
   });
 }
@@ -77,7 +79,7 @@ async function write(world: World, typed: string, file: string): Promise<void> {
   world.out(`${shownPath(world, path)}\n`);
 }
 
-function document(run: RunState, state: StoryState, lines: readonly Stored[]): object {
+function document(run: RunOutline, state: StoryState, lines: readonly Stored[]): object {
   const { story, escalation, waivers, disputes, preExisting, commit, spent } = state;
   return {
     row: boardRows(run, [story.id])[0],
@@ -94,7 +96,7 @@ function document(run: RunState, state: StoryState, lines: readonly Stored[]): o
   };
 }
 
-function text(world: World, run: RunState, state: StoryState, lines: readonly Stored[]): string {
+function text(world: World, run: RunOutline, state: StoryState, lines: readonly Stored[]): string {
   const glyphs = glyphsFor(world.env);
   const paint = paintFor(world.color);
   const { story, spent, commit } = state;

@@ -657,3 +657,15 @@ describe("dependencies", () => {
     expect(dirname(path)).toBe(join(repository.root, ".remand/worktrees"));
   });
 });
+
+test("who moves the name of the start is still compared with the start", async () => {
+  const { base, path } = await workspace.prepare(STORY);
+  write(path, "src/a.ts", "the agent's\n");
+  gitIn(path, repository.env, "commit", "--quiet", "--all", "-m", "mine");
+  repository.git("update-ref", "refs/remand/base/S-1", "refs/heads/remand/S-1");
+  const place = await workspace.prepare(STORY);
+  expect(place.base).toBe(base);
+  expect(repository.git("rev-parse", "refs/remand/base/S-1").trim()).toBe(base);
+  const kept = await workspace.keep(STORY, note(1));
+  expect(await workspace.changed(STORY, place.base, kept.commit)).toEqual(["src/a.ts"]);
+});

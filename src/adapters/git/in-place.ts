@@ -79,12 +79,7 @@ export function createInPlace(options: InPlaceOptions): InPlace {
   }
 
   return {
-    prepare: (story) =>
-      at(story, async (desk) => {
-        const place = await prepare(desk, starts.get(story));
-        starts.set(story, place.base);
-        return place;
-      }),
+    prepare: (story) => at(story, (desk) => prepare(desk, starts)),
     keep: (story, note) => at(story, (desk) => keep(desk, note)),
     look: (story) =>
       at(story, async (desk) => {
@@ -138,17 +133,19 @@ const treeNow = ({ repository, index }: Desk): Promise<TreeId> =>
   index.use((copy) => treeOfFiles(repository.git, repository.top, copy));
 
 /** Where the story began does not move. An agent could move the name of it, and then be compared with itself. */
-async function prepare(desk: Desk, began: string | undefined): Promise<Place> {
-  const { repository, names } = desk;
+async function prepare(desk: Desk, starts: Map<StoryId, string>): Promise<Place> {
+  const { repository, names, story } = desk;
   const { git, top, prefix } = repository;
   const [refs, tree, head] = await Promise.all([
     readRefs(git, [names.all]),
     treeNow(desk),
     git.ask(["symbolic-ref", "--short", "--quiet", "HEAD"]),
   ]);
+  const began = starts.get(story);
   const named = refs.get(names.start)?.commit;
   if (began !== undefined && named !== began) await updateRefs(git, [{ ref: names.start, to: began }]);
   const start = began ?? named ?? (await begin(desk, tree));
+  starts.set(story, start);
   return {
     path: join(top, prefix),
     branch: head.exitCode === 0 ? line(head.stdout) : "HEAD",

@@ -18,6 +18,7 @@ import {
   type TargetBranch,
 } from "./integration.ts";
 import { makeWorktree, type MakeOptions } from "./make-worktree.ts";
+import { withPinnedBases } from "./pinned-bases.ts";
 import { treeWithOlder } from "./put-back.ts";
 import { commitTree, isSameNote, TRAILERS, trailersOf, updateRefs } from "./refs.ts";
 import { repositoryOpener, type Repository } from "./repository.ts";
@@ -76,14 +77,8 @@ export function createWorktrees(options: WorktreeOptions, sharing?: Sharing): Wo
   const repositoryNow = repositoryOpener(options.root, options.env);
   const turns = createTurns();
   const onNotice = noticingOnce(options);
-  const making: MakeOptions = {
-    base: options.base ?? "HEAD",
-    dependencies: dependenciesOf(options),
-    onNotice,
-    aside: options.aside ?? null,
-    // No story is called so.
-    alone: (work) => turns.take("/", work),
-  };
+  // No story is called so.
+  const making = makingOf(options, onNotice, (work) => turns.take("/", work));
   const target = sharing?.target ?? localTarget(making.base);
   const seen = new Set<StoryId>();
 
@@ -104,7 +99,7 @@ export function createWorktrees(options: WorktreeOptions, sharing?: Sharing): Wo
     );
   }
 
-  return {
+  const workspace: Workspace & Integration = {
     prepare: (story, after = []) =>
       at(story, async (repository, site) => {
         repository.notices.forEach(onNotice);
@@ -130,6 +125,20 @@ export function createWorktrees(options: WorktreeOptions, sharing?: Sharing): Wo
     publish: (story) =>
       at(story, (repository, site) => publishBranch(repository, site, target, options.remote ?? "origin")),
   };
+  // Another machine may move where a story began.
+  if (sharing !== undefined) return workspace;
+  return withPinnedBases(workspace, (story, to) =>
+    at(story, ({ git }, { refs }) => updateRefs(git, [{ ref: refs.base, to }])),
+  );
+}
+
+function makingOf(
+  options: WorktreeOptions,
+  onNotice: MakeOptions["onNotice"],
+  alone: MakeOptions["alone"],
+): MakeOptions {
+  const dependencies = dependenciesOf(options);
+  return { base: options.base ?? "HEAD", dependencies, onNotice, aside: options.aside ?? null, alone };
 }
 
 function dependenciesOf(options: WorktreeOptions): MakeOptions["dependencies"] {

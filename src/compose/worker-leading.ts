@@ -1,15 +1,19 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { BranchNews } from "../cli/host.ts";
+import type { Policy } from "../domain/policy.ts";
 import type { Story } from "../domain/story.ts";
+import { RemandError } from "../domain/error.ts";
 import { dispatch } from "../engine/dispatch.ts";
 import { handBack } from "../engine/do-job.ts";
 import { recoverStory } from "../engine/recover.ts";
 import type { FleetQueue } from "../ports/fleet-queue.ts";
+import { canonicalJson } from "../stdx/canonical-json.ts";
 import { commentEar } from "./comment-ear.ts";
 import { createFleetBell } from "./fleet-bell.ts";
 import { bringUpToDate } from "./own.ts";
 import type { ServeBell } from "./serve-bell.ts";
-import { shelveAll } from "./shelve.ts";
 import type { WorkerParts } from "./worker-parts.ts";
+import { heldBack, policyFor } from "./worker-policy.ts";
 
 export interface Leading {
   /** Hands out jobs from now on, or stops to. */
@@ -21,7 +25,8 @@ export interface Leading {
 export function createLeading(parts: WorkerParts, queue: FleetQueue, launched: Promise<void>): Leading {
   let stop: AbortController | null = null;
   let life = Promise.resolve();
-  const newest: Newest = { stories: parts.plan.run.stories };
+  const { plan, policy } = parts;
+  const newest: Newest = { stories: plan.run.stories, policy, heldBack: "", isTold: false };
   return {
     turn: (leads) => {
       if (!leads) {
@@ -40,9 +45,14 @@ export function createLeading(parts: WorkerParts, queue: FleetQueue, launched: P
   };
 }
 
-/** The stories as this worker has last read them. */
+/** The branch as this worker has last read it. */
 interface Newest {
   stories: readonly Story[];
+  policy: Policy;
+  /** Settings that hold only when the workers are started again, in words. */
+  heldBack: string;
+  /** The journal has it. */
+  isTold: boolean;
 }
 
 async function lead(
@@ -54,18 +64,17 @@ async function lead(
 ): Promise<void> {
   await Promise.race([launched, aborted(signal)]);
   if (signal.aborted) return;
-  const { ledger, world, plan, policy } = parts;
+  const { ledger, world, plan } = parts;
   const say = (text: string): void => plan.run.onNotice?.(text);
   const ear = commentEar(ledger, world, null, say);
   const unhear = ear.stay(() => undefined);
   const bell = await bellOf(parts, say);
+  // Whoever led before may have read newer things: what this worker was started with must not take those back.
+  newest.isTold = false;
   const tidying = Promise.all([tidy(parts, queue, signal), followBranch(parts, newest, signal)]);
   while (!signal.aborted) {
     try {
       await ledger.catchUp();
-      // Whoever led before may have read newer ones: what this worker was started with must not take those back.
-      newest.stories = (await plan.reread()) ?? newest.stories;
-      await bringUpToDate(ledger, newest.stories, policy);
       const recover = async (story: Parameters<typeof recoverStory>[0]): Promise<void> => {
         say(`${story}: whoever worked on it is gone and left no job behind`);
         await recoverStory(story, ledger, world);
@@ -100,19 +109,55 @@ function aborted(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** What people put on the branch meanwhile: new stories, and new words in those that are there. */
-async function followBranch({ plan, ledger }: WorkerParts, newest: Newest, signal: AbortSignal): Promise<void> {
+/** What people put on the branch meanwhile: new stories, new words in those that are there, and new rules. */
+async function followBranch(parts: WorkerParts, newest: Newest, signal: AbortSignal): Promise<void> {
+  const { followMs, run } = parts.plan;
+  let trouble = "";
   while (!signal.aborted) {
-    await sleep(plan.followMs, undefined, { signal }).catch(() => undefined);
-    if (signal.aborted) return;
     try {
-      const stories = await plan.reread();
-      if (stories === null) continue;
-      newest.stories = stories;
-      await shelveAll(ledger, stories);
+      await readBranch(parts, newest);
+      trouble = "";
     } catch (error) {
-      plan.run.onNotice?.(error instanceof Error ? error.message : String(error));
+      // The remote is away, most likely. Said once: what the journal has is worked on meanwhile.
+      const text = error instanceof Error ? error.message : String(error);
+      if (text !== trouble) run.onNotice?.(text);
+      trouble = text;
     }
+    await sleep(newest.isTold ? followMs : Math.min(followMs, AGAIN_MS), undefined, { signal }).catch(() => undefined);
+  }
+}
+
+async function readBranch(parts: WorkerParts, newest: Newest): Promise<void> {
+  const { ledger, plan } = parts;
+  await ledger.catchUp();
+  // A journal that has no rules yet gets those that the worker was started with, whatever has become of the branch since.
+  if (ledger.state().policy === null) await bringUpToDate(ledger, newest.stories, newest.policy);
+  const news = await plan.reread();
+  if (news === "same" && newest.isTold) return;
+  if (news !== "broken") {
+    if (news !== "same") await take(news, newest, parts);
+    await bringUpToDate(ledger, newest.stories, newest.policy);
+  }
+  newest.isTold = true;
+}
+
+/** Stories that start from now on go by new rules; those that have started keep what they began with. */
+async function take(news: BranchNews, newest: Newest, parts: WorkerParts): Promise<void> {
+  const say = (text: string): void => parts.plan.run.onNotice?.(text);
+  const known = parts.ledger.state().policy ?? newest.policy;
+  newest.stories = news.stories;
+  newest.policy = known;
+  const later = heldBack(parts.plan.run.config, news.config).join(", ");
+  if (later !== newest.heldBack && later !== "")
+    say(`remand.yaml has changed on the branch; start the workers again for what it says of: ${later}`);
+  newest.heldBack = later;
+  if (canonicalJson(news.policy) === canonicalJson(known)) return;
+  try {
+    newest.policy = await policyFor(news, parts);
+    say("the rules of remand.yaml have changed on the branch: stories that start from now on go by them");
+  } catch (error) {
+    if (!(error instanceof RemandError)) throw error;
+    say(`the rules of remand.yaml on the branch cannot be gone by, and are left as they were: ${error.message}`);
   }
 }
 

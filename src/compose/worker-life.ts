@@ -4,13 +4,15 @@ import { readAddress } from "../adapters/postgres/address.ts";
 import { locksOf } from "../adapters/postgres/lock.ts";
 import type { PostgresPool } from "../adapters/postgres/pool.ts";
 import type { Gone } from "../adapters/postgres/workers.ts";
-import { createDbosQueue } from "../adapters/queue/dbos-queue.ts";
+import { createDbosQueue, type DbosQueue } from "../adapters/queue/dbos-queue.ts";
 import type { WorkPlan, Working } from "../cli/host.ts";
+import type { Policy } from "../domain/policy.ts";
 import { doJob, handBack, storyOf } from "../engine/do-job.ts";
 import type { Ledger } from "../engine/ledger.ts";
 import type { EngineWorld } from "../engine/world.ts";
 import type { FleetQueue, InHand } from "../ports/fleet-queue.ts";
 import { startHealthServer } from "../server/health.ts";
+import { canonicalJson } from "../stdx/canonical-json.ts";
 import { byText, lookup } from "../stdx/sorted-map.ts";
 import { isSettled } from "./fleet-settled.ts";
 import { createLeading, type Leading } from "./worker-leading.ts";
@@ -23,7 +25,7 @@ export async function startWorking(parts: WorkerParts): Promise<Working> {
     url: readAddress(plan.db).url,
     schema: pool.schema,
     worker: id,
-    limits: { ...policy.concurrency, engine: Infinity },
+    limits: limitsOf(policy),
     ownLimits: plan.ownLimits,
     pollMs: plan.pollMs,
     onTrouble: (text) => plan.run.onNotice?.(`queue: ${text}`),
@@ -34,7 +36,7 @@ export async function startWorking(parts: WorkerParts): Promise<Working> {
   // First of all: whatever is in our hands when we die must be found by our name.
   const presence = presenceOf(parts, queue, leading, launched.opened);
   const unwatch = followJournal(parts);
-  const standing = { isDraining: false };
+  const standing: Standing = { isDraining: false };
   const open: (() => Promise<void>)[] = [() => parts.close(), () => presence.leave(), () => leading.close()];
   const close = async (): Promise<void> => {
     unwatch();
@@ -43,6 +45,7 @@ export async function startWorking(parts: WorkerParts): Promise<Working> {
   try {
     await alone(pool, () => queue.start(jobs.work));
     launched.open();
+    void keepLimits(parts, queue, standing);
     const health = await healthOf(parts, presence, jobs, standing);
     if (health !== null) open.push(() => health.close());
     return workingOf({ parts, presence, queue, jobs, leading, standing, healthUrl: health?.url ?? null, close });
@@ -55,13 +58,17 @@ export async function startWorking(parts: WorkerParts): Promise<Working> {
   }
 }
 
+interface Standing {
+  isDraining: boolean;
+}
+
 interface Life {
   readonly parts: WorkerParts;
   readonly presence: Presence;
   readonly queue: FleetQueue;
   readonly jobs: ReturnType<typeof createJobs>;
   readonly leading: Leading;
-  readonly standing: { isDraining: boolean };
+  readonly standing: Standing;
   readonly healthUrl: string | null;
   close(): Promise<void>;
 }
@@ -115,6 +122,28 @@ function followJournal({ world, ledger, plan }: WorkerParts): () => void {
     if (whose === "others") void ledger.catchUp().catch((error: unknown) => plan.run.onNotice?.(String(error)));
   });
 }
+
+const limitsOf = ({ concurrency }: Policy): Parameters<DbosQueue["limit"]>[0] => ({ ...concurrency, engine: Infinity });
+
+/** When the rules change, as many jobs run at once as the new ones say. */
+async function keepLimits({ ledger, plan, policy }: WorkerParts, queue: DbosQueue, standing: Standing): Promise<void> {
+  let known = policy;
+  while (!standing.isDraining) {
+    const change = ledger.changed();
+    const now = ledger.state().policy ?? known;
+    const isOther = now !== known && canonicalJson(now.concurrency) !== canonicalJson(known.concurrency);
+    try {
+      if (isOther) await queue.limit(limitsOf(now));
+      known = now;
+      await change;
+    } catch (error) {
+      plan.run.onNotice?.(error instanceof Error ? error.message : String(error));
+      await sleep(AGAIN_MS);
+    }
+  }
+}
+
+const AGAIN_MS = 1000;
 
 /** The queue's library makes its tables when it starts, and several that do so at once get into each other's way. */
 async function alone(pool: PostgresPool, work: () => Promise<void>): Promise<void> {

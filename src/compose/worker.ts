@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import { createSharedWorktrees } from "../adapters/git/shared-worktrees.ts";
 import { openClone, type Clone } from "../adapters/git/shared-clone.ts";
 import { createLaboratory } from "../adapters/git/laboratory.ts";
@@ -7,6 +8,7 @@ import { createPostgresJournal, type PostgresJournal } from "../adapters/postgre
 import { openPool, type PostgresPool } from "../adapters/postgres/pool.ts";
 import { claimName } from "../adapters/postgres/worker-name.ts";
 import { COOKIE_VARIABLE, cookieValue, killLeftovers } from "../adapters/process/leftovers.ts";
+import { RemandError } from "../domain/error.ts";
 import type { ClonePlan, Cloned, RunPlan, WorkPlan, Working } from "../cli/host.ts";
 import { openLedger, type Ledger } from "../engine/ledger.ts";
 import type { EngineWorld } from "../engine/world.ts";
@@ -19,15 +21,35 @@ import { envSecrets, listedSecrets } from "./project-evidence.ts";
 import { stateFolder, type StateFolder } from "./state-folder.ts";
 import { telemetryOf } from "./telemetry.ts";
 import { startWorking } from "./worker-life.ts";
+import type { WorkerParts } from "./worker-parts.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** A worker's own clone of the project, at the newest commit of the branch that work is for. */
 export async function clone({ remote, folder, branch, onNotice, signal }: ClonePlan): Promise<Cloned> {
-  const made = await openClone({ remote, folder, onNotice, signal, ...(branch === null ? {} : { branch }) });
+  const made = await whenReached(
+    () => openClone({ remote, folder, onNotice, signal, ...(branch === null ? {} : { branch }) }),
+    onNotice,
+    signal,
+  );
   clones.set(made.root, made);
   return { root: made.root, follow: () => made.follow(), close: () => made.close() };
 }
+
+/** Machines are started together, and the network may be the last one up: a remote that is away is waited for. */
+async function whenReached<T>(work: () => Promise<T>, say: (text: string) => void, stop: AbortSignal): Promise<T> {
+  for (let told = ""; ; await sleep(AGAIN_MS, undefined, { signal: stop }).catch(() => undefined)) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof RemandError) || error.code !== "forge-unreachable" || stop.aborted) throw error;
+      if (error.message !== told) say(`${error.message}; it is tried again until it can`);
+      told = error.message;
+    }
+  }
+}
+
+const AGAIN_MS = 2000;
 
 /** By their roots: a command is handed what it may know of a clone, and the rest stays here. */
 const clones = new Map<string, Clone>();
@@ -46,7 +68,9 @@ export async function work(root: string, plan: WorkPlan, env: Environment): Prom
     const journal = await createPostgresJournal(pool, { sharesSnapshots: true });
     await claimName(pool, plan.name, plan.leaseMs);
     const parts = await workerParts(root, plan, env, pool, journal);
+    const leaving = leaveLater(root, parts, (text) => plan.run.onNotice?.(text));
     const close = async (): Promise<void> => {
+      await leaving.stop();
       await parts.closeTelemetry();
       await journal.close();
       await beating.close();
@@ -58,6 +82,25 @@ export async function work(root: string, plan: WorkPlan, env: Environment): Prom
     await pool.close();
     throw error;
   }
+}
+
+/** Places of stories that are over are in nobody's way: no job waits until the remote can be told of them. */
+function leaveLater(
+  root: string,
+  { ledger, world }: Pick<WorkerParts, "ledger" | "world">,
+  say: (text: string) => void,
+): { stop(): Promise<void> } {
+  const stop = new AbortController();
+  const leave = (): Promise<void> => leavePlaces(stateFolder(root).path, ledger.state(), world.workspace);
+  const over = whenReached(leave, say, stop.signal).catch((error: unknown) => {
+    if (!stop.signal.aborted) say(error instanceof Error ? error.message : String(error));
+  });
+  return {
+    stop: async () => {
+      stop.abort();
+      await over;
+    },
+  };
 }
 
 /** Jobs read and write side by side. */
@@ -100,7 +143,6 @@ async function workerParts(
   });
   const ledger = (at.ledger = await openLedger(world));
   telemetry.resume(ledger.state());
-  await leavePlaces(folder.path, ledger.state(), world.workspace);
   return { root, env: marked, ledger, world, policy, telemetry, closeTelemetry: () => telemetry.close() };
 }
 

@@ -1,7 +1,6 @@
 import { durationMs } from "../../config/duration.ts";
 import { RemandError } from "../../domain/error.ts";
 import { LANES, type Lane } from "../../domain/lane.ts";
-import type { Story } from "../../domain/story.ts";
 import { problemText } from "../../writers/problem-text.ts";
 import { EXIT, type CliCommand, type ExitCode, type World } from "../command.ts";
 import type { Cloned, Working, WorkPlan } from "../host.ts";
@@ -53,8 +52,8 @@ export const command: CliCommand = {
       .option("--limit <lane=number>", `this worker's own limit: ${LANES.join(", ")}; can be given again`, collect)
       .option("--drain <time>", "how long jobs that run may go on after SIGTERM", "10m")
       .option("--lease <time>", "how long a worker may be silent before others take its place", "3.5s")
-      .option("--poll <time>", "how often each lane is asked for a job", "500ms")
-      .option("--follow <time>", "how often new stories are looked for on the branch", "30s")
+      .option("--poll <time>", "how often a lane is asked for a job while something happens there", "500ms")
+      .option("--follow <time>", "how often new stories and rules are looked for on the branch", "30s")
       .option("--health-host <address>", "who may ask for its health", "127.0.0.1")
       .option("--health-port <number>", "say over HTTP how it is; 0 takes any port that is free")
       .option("--once", "end when nothing is left to be done, by anybody")
@@ -103,7 +102,7 @@ async function work(world: World, options: Options): Promise<ExitCode> {
         project: remote.replace(/^.*[/:]([^/:]+?)(?:\.git)?\/?$/, "$1"),
         version: world.version,
         run,
-        reread: () => reread(world, cloned, options, (text) => run.onNotice(text)),
+        reread: branchReader(world, cloned, options, (text) => run.onNotice(text)),
         ownLimits: limitsOf(options.limit ?? []),
         health,
       };
@@ -116,18 +115,21 @@ async function work(world: World, options: Options): Promise<ExitCode> {
   }
 }
 
-/** New stories come with the branch. One that cannot be read is told, and keeps no other from being worked on. */
-async function reread(
-  world: World,
-  cloned: Cloned,
-  options: Options,
-  say: (text: string) => void,
-): Promise<readonly Story[] | null> {
-  if (!(await cloned.follow())) return null;
-  const { prepared, problems } = await prepareRun({ ...world, cwd: cloned.root }, [], options);
-  if (prepared !== null) return prepared.stories;
-  for (const problem of problems) say(problemText(problem, world));
-  return null;
+/** New stories, and new rules, come with the branch. What cannot be read there is told once, and changes nothing. */
+function branchReader(world: World, cloned: Cloned, options: Options, say: (text: string) => void): WorkPlan["reread"] {
+  let hasMoved = false;
+  let told = "";
+  return async () => {
+    // Whatever goes wrong from here on, that it has moved is not forgotten.
+    hasMoved = (await cloned.follow()) || hasMoved;
+    if (!hasMoved) return "same";
+    const { prepared, problems } = await prepareRun({ ...world, cwd: cloned.root }, [], options);
+    hasMoved = false;
+    const wrong = prepared === null ? problems.map((problem) => problemText(problem, world)).join("\n") : "";
+    if (wrong !== "" && wrong !== told) say(`what is on the branch now cannot be used, and changes nothing:\n${wrong}`);
+    told = wrong;
+    return prepared ?? "broken";
+  };
 }
 
 interface Around {

@@ -21,6 +21,7 @@ export interface FleetBellParts {
 export async function createFleetBell(parts: FleetBellParts): Promise<ServeBell> {
   const { root, env, config, pool, ledger, journal, onNotice } = parts;
   const sending = await sendingOf(root, config, env, onNotice);
+  if (sending.outlets.length === 0) return { close: () => Promise.resolve() };
   const view = {
     now: () => Promise.resolve({ state: ledger.state(), sight: { lines: (after: number) => journal.read(after) } }),
     changed: (signal: AbortSignal) => Promise.race([ledger.changed(), aborted(signal)]),

@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { lendFolder } from "../../src/adapters/git/lend-folder.ts";
 import { createOwnPython } from "../../src/adapters/git/own-python.ts";
 import { RemandError } from "../../src/domain/error.ts";
 import { gitIn, makeRepository, write, type TestRepository } from "./git-repository.ts";
@@ -116,6 +117,20 @@ describe.skipIf(program === null)("a Python in a worktree", () => {
     const env = await ownPython().in(worktree);
     expect(fileOf("shop", worktree, env)).toBe(join(worktree, "lib/store/__init__.py"));
     expect(fileOf("tests", worktree, env)).toContain("ModuleNotFoundError");
+  });
+
+  it("is the checkout's own, active or lent: what is installed there stays, and the project is the place's", async () => {
+    outside = makePython(join(repository.root, ".venv"), program!);
+    write(outside.site, "dep.py", "");
+    outside.byPath(src(repository.root));
+    const active = await ownPython().in(worktree);
+    expect(fileOf("dep", worktree, active)).toBe(join(outside.site, "dep.py"));
+    expect(fileOf("shop", worktree, active)).toBe(join(worktree, "src/shop/__init__.py"));
+    await lendFolder(repository.root, ".venv", worktree);
+    const lent = await ownPython([".venv/bin/python -m pytest"]).in(worktree);
+    outside = { ...outside, python: join(worktree, ".venv/bin/python") };
+    expect(fileOf("dep", worktree, lent)).toContain(join(worktree, ".venv/lib"));
+    expect(fileOf("shop", worktree, lent)).toBe(join(worktree, "src/shop/__init__.py"));
   });
 
   it("has one half of a namespace only, its own", async () => {

@@ -1,4 +1,4 @@
-import { mkdir, readFile, realpath, writeFile } from "node:fs/promises";
+import { mkdir, readFile, realpath, rename, writeFile } from "node:fs/promises";
 import { existsSync } from "node:fs";
 import { delimiter, join, relative, sep } from "node:path";
 import { RemandError } from "../../domain/error.ts";
@@ -9,6 +9,7 @@ import { clonesAmong, hasPython, otherPlaces, topAround } from "./python-places.
 import { PYTHON_STARTUP } from "./python-startup.ts";
 import { repositoryOpener, type Repository } from "./repository.ts";
 import { ensureStateFolder } from "./state-folder.ts";
+import { ownName } from "./throwaway.ts";
 
 export interface OwnPythonOptions {
   /** A folder of the user's checkout. */
@@ -56,7 +57,7 @@ export interface PythonLook {
 export function createOwnPython(options: OwnPythonOptions): OwnPython {
   const repositoryNow = repositoryOpener(options.root);
   const looks = new Map<string, Promise<PythonLook>>();
-  let isPython: Promise<boolean> | null = null;
+  let isPython: boolean | null = null;
 
   async function lookIn(path: string): Promise<PythonLook | null> {
     const repository = await repositoryNow().catch((error: unknown) => {
@@ -64,7 +65,7 @@ export function createOwnPython(options: OwnPythonOptions): OwnPython {
       if (error instanceof RemandError && error.code === "not-a-repository") return null;
       throw error;
     });
-    if (repository === null || !(await (isPython ??= hasPython(repository)))) return null;
+    if (repository === null || !(isPython ??= await hasPython(repository))) return null;
     const own = await topAround(path);
     if (own === null) return null;
     let look = looks.get(own);
@@ -110,7 +111,10 @@ async function startupFolder(state: string): Promise<string> {
   const file = join(folder, "sitecustomize.py");
   if ((await readFile(file, "utf8").catch(() => null)) === PYTHON_STARTUP) return folder;
   await mkdir(folder, { recursive: true });
-  await writeFile(file, PYTHON_STARTUP);
+  // Another Python may read it at this moment.
+  const fresh = `${file}.${ownName()}`;
+  await writeFile(fresh, PYTHON_STARTUP);
+  await rename(fresh, file);
   return folder;
 }
 

@@ -64,6 +64,43 @@ describeGate("checks", {
     Promise.resolve({ gate: gateOf(["sleep 60"], { evidence }), request: gateRequest({ path: folder }) }),
 });
 
+describe("a port that two checks want", () => {
+  /** Holds a port (a folder stands for it) until another check has found it taken. */
+  const HOLDS = [
+    "echo run >> runs",
+    "mkdir port 2>/dev/null || { touch taken; echo 'Error: listen EADDRINUSE: address already in use :::80'; exit 1; }",
+    "until [ -e taken ]; do sleep 0.05; done",
+    "rmdir port",
+  ].join("\n");
+  /** Goes on when so many runs have begun. */
+  const meeting = (runs: number): string =>
+    `echo run >> runs; until [ $(wc -l < runs) -ge ${runs} ]; do sleep 0.05; done`;
+  const runsMade = (): number => readFileSync(join(folder, "runs"), "utf8").split("\n").length - 1;
+  const both = (command: string) => {
+    const gate = gateOf([command]);
+    const request = gateRequest({ path: folder });
+    return Promise.all([gate.judge(request, control()), gate.judge(request, control())]);
+  };
+
+  test("is not the fault of the work: the one that found it taken is run again, alone", async () => {
+    expect((await both(HOLDS)).map(({ result }) => result)).toEqual(["pass", "pass"]);
+    expect(runsMade()).toBe(3);
+  });
+
+  test("that is taken by something else fails it, with company or without", async () => {
+    const taken = (runs: number) => `${meeting(runs)}; echo 'OSError: [Errno 98] Address already in use'; exit 1`;
+    expect((await judge([taken(1)])).result).toBe("fail");
+    expect(runsMade()).toBe(1);
+    expect((await both(taken(3))).map(({ result }) => result)).toEqual(["fail", "fail"]);
+    expect(runsMade()).toBe(5);
+  });
+
+  test("any other failure is not run again, whoever ran beside it", async () => {
+    expect((await both(`${meeting(2)}; exit 1`)).map(({ result }) => result)).toEqual(["fail", "fail"]);
+    expect(runsMade()).toBe(2);
+  });
+});
+
 describe("the exit code decides", () => {
   test("a command that ends well passes, and its run is told", async () => {
     expect(await judge([{ name: "unit", run: "true" }])).toMatchObject({

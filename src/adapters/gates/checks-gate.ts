@@ -5,7 +5,9 @@ import type { Evidence } from "../../ports/evidence.ts";
 import type { Gate, GateRequest } from "../../ports/gate.ts";
 import type { EnvironmentIn } from "../process/environment.ts";
 import { besideTheRuns } from "./beside-the-runs.ts";
+import type { Fault } from "./check-faults.ts";
 import { checksJudgement, nothingJudged } from "./checks-judgement.ts";
+import { createCompany, type Company } from "./company.ts";
 import type { CheckEnvironment } from "./environments.ts";
 import { marked, meant, type KnownFlake } from "./flakes.ts";
 import { withLateReports } from "./late-reports.ts";
@@ -57,6 +59,7 @@ export function createChecksGate(options: ChecksOptions): Gate {
   const parallel = Math.min(options.parallel ?? 1, cells.length);
   const patterns = options.reports ?? [];
   const setUp = new Map<string, TreeId>();
+  const company = createCompany();
 
   async function runAll(request: GateRequest, control: CheckControl, reruns: number) {
     const runner = checkRunner({ ...options, environments: new Map(known), setUp }, request, control.signal);
@@ -68,7 +71,7 @@ export function createChecksGate(options: ChecksOptions): Gate {
       const where = environment === HERE ? command.name : `${command.name}, ${environment}`;
       const onOutput = (line: string): void => control.onOutput(parallel > 1 ? `[${where}] ${line}` : line);
       const run = (): Promise<CheckOutcome> => runner.run(command, environment, own, onOutput);
-      return meant(await run(), request, control.signal.aborted ? 0 : reruns, run);
+      return meant(await runBeside(company, run, control), request, control.signal.aborted ? 0 : reruns, run);
     });
     if (patterns.length === 0 || own !== null) return { outcomes, reports, began, contradiction: null };
     return { ...withLateReports(outcomes, await reports.since(began), request.preExisting), reports, began };
@@ -103,6 +106,21 @@ export function createChecksGate(options: ChecksOptions): Gate {
     },
   };
 }
+
+/** Two checks that want the same port are in each other's way, and that is no fault of the work of either. */
+async function runBeside(
+  company: Company,
+  run: () => Promise<CheckOutcome>,
+  control: CheckControl,
+): Promise<CheckOutcome> {
+  const { result, hadCompany } = await company.among(run);
+  if (!hadCompany || control.signal.aborted || !result.faults.some(isAboutPort)) return result;
+  control.onOutput("a port was in use while another check ran: this one is run again, alone");
+  return company.alone(run);
+}
+
+const isAboutPort = ({ finding }: Fault): boolean =>
+  /\bEADDRINUSE\b|address already in use/i.test(`${finding.message} ${finding.detail ?? ""}`);
 
 const whereOf = ({ check, environment }: CheckRun): string =>
   environment === HERE ? check : `${check} in ${environment}`;

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { createClaudeAgent } from "../../src/adapters/agents/claude-agent.ts";
-import type { ClientAgentOptions } from "../../src/adapters/agents/client-agent.ts";
+import type { ClientAgentOptions } from "../../src/adapters/agents/client.ts";
 import type { AgentRequest } from "../../src/ports/agent.ts";
 import { createCookies } from "../agents/client-under-test.ts";
 import { askedOf, makeFake, type Asked, type FakeClient } from "../agents/fake-clients.ts";

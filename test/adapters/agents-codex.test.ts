@@ -6,7 +6,7 @@ import { codexError } from "../../src/adapters/agents/codex-errors.ts";
 import { createCodexAgent } from "../../src/adapters/agents/codex-agent.ts";
 import { strictSchema, withoutNulls } from "../../src/adapters/agents/codex-schema.ts";
 import { findClient } from "../../src/adapters/agents/client-program.ts";
-import type { ClientAgentOptions } from "../../src/adapters/agents/client-agent.ts";
+import type { ClientAgentOptions } from "../../src/adapters/agents/client.ts";
 import type { AgentRequest } from "../../src/ports/agent.ts";
 import { createCookies } from "../agents/client-under-test.ts";
 import { askedOf, makeFake, type FakeClient } from "../agents/fake-clients.ts";

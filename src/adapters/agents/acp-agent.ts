@@ -3,7 +3,7 @@ import { allowedEnvironment } from "../process/environment.ts";
 import { runProcess, type ProcessResult } from "../process/run-process.ts";
 import { createAcpTalk, type AcpTalk } from "./acp-conversation.ts";
 import { NOTHING_HEARD, type AcpHeard } from "./acp-listener.ts";
-import type { ClientAgentOptions } from "./client-agent.ts";
+import type { ClientAgentOptions } from "./client.ts";
 import { exitError } from "./exit-code.ts";
 import { failed, messageOf } from "./failed-result.ts";
 

@@ -1,5 +1,5 @@
 import type { AgentControl, AgentError } from "../../ports/agent.ts";
-import type { ClientListener, Heard } from "./client-agent.ts";
+import type { ClientListener, Heard } from "./client.ts";
 import { together, type Used } from "./client-usage.ts";
 import { amountIn, eventIn, listIn, shownCall, shownLines, textIn, type WireEvent } from "./client-wire.ts";
 import { claudeError } from "./claude-errors.ts";

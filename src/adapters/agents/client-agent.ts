@@ -3,90 +3,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { AgentSession } from "../../domain/session.ts";
 import type { Agent, AgentControl, AgentError, AgentRequest, AgentResult } from "../../ports/agent.ts";
-import { allowedEnvironment, type Environment } from "../process/environment.ts";
-import { runProcess, type ProcessResult } from "../process/run-process.ts";
-import { exitError, lastWords } from "./exit-code.ts";
+import { allowedEnvironment } from "../process/environment.ts";
+import { runProcess } from "../process/run-process.ts";
+import type { Client, ClientAgentOptions } from "./client.ts";
+import { notFound, resultOf } from "./client-ending.ts";
 import { CLIENT_NEEDS, findClient } from "./client-program.ts";
-import { together, usageOf, type Counted } from "./client-usage.ts";
-import { readWireEvent, type WireEvent } from "./client-wire.ts";
+import { together } from "./client-usage.ts";
+import { readWireEvent } from "./client-wire.ts";
 import { failed, messageOf } from "./failed-result.ts";
-import { totalsWithParts, usageOfParts, type TokenParts } from "./token-parts.ts";
-
-export interface ClientAgentOptions {
-  /** A path, or a name on the PATH. Without it the client is looked for by its own name, then among the packages. */
-  readonly command?: string | undefined;
-  /** Further arguments, which the user wants the client to have. */
-  readonly args?: readonly string[] | undefined;
-  /** The project, where packages are looked for. */
-  readonly root: string;
-  /** Our own environment, and the names in it that the user lets agents see. */
-  readonly environment: {
-    readonly source: Readonly<Record<string, string | undefined>>;
-    readonly sees: readonly string[];
-  };
-  /** What an agent that may edit really gets: `full` lets it run every command, outside of every sandbox. */
-  readonly edits?: "edit" | "full" | undefined;
-  /**
-   * What the project tells agents, as its checkout has it. The client itself reads nothing in the worktree, because
-   * one agent could write there what the next one is told.
-   */
-  readonly instructions?: string | undefined;
-  readonly tempFolder?: string | undefined;
-  /** Names a dispatch's processes, so that whoever restarts after a crash can find what was left running. */
-  readonly cookieOf?: ((key: string) => string) | undefined;
-  readonly now?: (() => number) | undefined;
-}
-
-/** One launch of a client, and who listens to what it prints. */
-export interface Launch {
-  readonly args: readonly string[];
-  readonly env: Environment;
-  readonly listener: ClientListener;
-  /** Puts away what the client leaves lying about. */
-  after?(): Promise<void>;
-}
-
-export interface ClientListener {
-  /** An error says that going on is of no use: the client is ended, and that is how it went. */
-  hear(event: WireEvent): AgentError | null;
-  hearError(line: string): void;
-  heard(ended: ProcessResult): Heard;
-}
-
-/** What was heard of a client by its end. */
-export interface Heard {
-  /** Did it say that it is done, well or not? */
-  readonly isOver: boolean;
-  readonly session: string | null;
-  readonly text: string;
-  readonly output: unknown;
-  readonly counted: Counted;
-  /** Input and output apart, where it says so. */
-  readonly parts: TokenParts | null;
-  readonly denied: readonly string[];
-  readonly error: AgentError | null;
-  /** It does not know the conversation that it was told to go on with. */
-  readonly isUnknownSession: boolean;
-}
-
-export interface Client {
-  readonly name: "claude" | "codex";
-  readonly install: string;
-  launch(scene: Scene): Promise<Launch>;
-}
-
-export interface Scene {
-  readonly options: ClientAgentOptions;
-  readonly request: AgentRequest;
-  readonly access: AgentRequest["access"];
-  /** `null` begins a conversation. */
-  readonly session: AgentSession | null;
-  readonly env: Environment;
-  /** A folder of this dispatch's own, outside of the worktree. */
-  readonly folder: string;
-  readonly onEvent: AgentControl["onEvent"];
-  now(): number;
-}
 
 /** A coding agent's command line client, started anew for each dispatch. The prompt goes to its input. */
 export function createClientAgent(client: Client, options: ClientAgentOptions): Agent {
@@ -206,55 +130,3 @@ const MOST_SHOWN = 20;
 
 /** A line that is longer is handed on in pieces, and then it is no JSON. */
 const LONGEST_LINE_BYTES = 8 * 1024 * 1024;
-
-function resultOf(
-  client: Client,
-  ended: ProcessResult,
-  heard: Heard,
-  before: AgentSession | null,
-  stopped: AgentError | null,
-): AgentResult {
-  const wasEnded = stopped === null && (ended.status === "timeout" || ended.status === "cancelled");
-  const error = wasEnded ? null : (stopped ?? heard.error ?? (heard.isOver ? null : silence(client, ended)));
-  const id = heard.session ?? before?.id ?? null;
-  const earlier = id === before?.id ? before?.totals : undefined;
-  const { used, totals: counted } = usageOf(heard.counted, earlier);
-  const totals = totalsWithParts(counted, heard.parts);
-  return {
-    status: wasEnded ? ended.status : error === null ? "completed" : "failed",
-    session: id === null ? null : { agent: client.name, id, ...(totals === undefined ? {} : { totals }) },
-    text: heard.text,
-    output: heard.output,
-    tokens: used?.tokens ?? null,
-    costUsd: used?.costUsd ?? null,
-    denied: heard.denied,
-    error,
-    durationMs: ended.durationMs,
-    ...usageOfParts(heard.parts, used?.tokens ?? null, earlier),
-  };
-}
-
-/** It ended and did not say how it went. */
-function silence(client: Client, ended: ProcessResult): AgentError {
-  const { name } = client;
-  if (ended.failure !== null) return { kind: "launch", message: ended.failure.message, fix: client.install };
-  if (ended.signal !== null) return { kind: "crash", message: `${name} was ended by ${ended.signal}` };
-  if (TOO_OLD.test(ended.stderr)) {
-    const message = `${name} does not know how it was called: ${lastWords(ended.stderr)}`;
-    return { kind: "bad-request", message, fix: `bring ${name} up to date, or correct \`args\`` };
-  }
-  const said = ended.stderr.trim() === "" ? ended.stdout : ended.stderr;
-  return (
-    exitError(name, ended.exitCode ?? 0, said) ?? {
-      kind: "crash",
-      message: `${name} ended without a result: ${lastWords(said)}`,
-    }
-  );
-}
-
-const TOO_OLD = /unknown option|unexpected argument|unrecognized (?:option|subcommand)|invalid value .* for '--/i;
-
-function notFound({ name, install }: Client, command: string | undefined): AgentError {
-  const message = command === undefined ? `there is no ${name} on this machine` : `there is no program ${command}`;
-  return { kind: "launch", message, fix: install };
-}

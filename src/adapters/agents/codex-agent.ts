@@ -1,7 +1,8 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Agent, AgentRequest } from "../../ports/agent.ts";
-import { createClientAgent, type Client, type ClientAgentOptions, type Launch, type Scene } from "./client-agent.ts";
+import type { Client, ClientAgentOptions, Launch, Scene } from "./client.ts";
+import { createClientAgent } from "./client-agent.ts";
 import { watchPlaceholders } from "./client-placeholders.ts";
 import { createCodexListener } from "./codex-listener.ts";
 import { strictSchema } from "./codex-schema.ts";

@@ -1,6 +1,6 @@
 import type { AgentControl } from "../../ports/agent.ts";
 import type { ProcessResult } from "../process/run-process.ts";
-import type { ClientListener, Heard } from "./client-agent.ts";
+import type { ClientListener, Heard } from "./client.ts";
 import type { Used } from "./client-usage.ts";
 import { amountIn, eventIn, listIn, shownLines, textIn, type WireEvent } from "./client-wire.ts";
 import { codexError } from "./codex-errors.ts";

@@ -1,31 +1,20 @@
 import type { StartAttempt, StoryCommand } from "../domain/command.ts";
 import type { Cost } from "../domain/event.ts";
-import { evidenceId, type EvidenceId, type RoleName } from "../domain/ids.ts";
-import type { Phase } from "../domain/phase.ts";
-import type { Scope } from "../domain/scope.ts";
+import { evidenceId, type RoleName } from "../domain/ids.ts";
 import type { AgentSession } from "../domain/session.ts";
 import type { StoryState } from "../domain/story-state.ts";
 import type { AgentResult } from "../ports/agent.ts";
 import type { Player } from "../ports/roster.ts";
 import { readScopeExceptions } from "../readers/scope-exceptions.ts";
-import { writeAssignmentPrompt } from "../writers/prompts/assignment.ts";
 import { writeClarificationPrompt } from "../writers/prompts/clarification.ts";
-import { isTextPhase, withoutProducts } from "../writers/story-sections.ts";
+import { isTextPhase } from "../writers/story-sections.ts";
 import { appendWhile } from "./append-while.ts";
+import { promptFor } from "./attempt-prompt.ts";
 import { historyFor } from "./history-elsewhere.ts";
-import { judgedByAll } from "./judged-by.ts";
 import { outcomeOf, type Said } from "./outcome.ts";
 import { bringConflictsIn } from "./perform-delivery.ts";
 import type { Performing } from "./performing.ts";
-import {
-  hasTextPhases,
-  missingProduct,
-  openDesk,
-  productsUpTo,
-  scopeWithPage,
-  takeProduct,
-  type Desk,
-} from "./phase-product.ts";
+import { missingProduct, openDesk, takeProduct, type Desk } from "./phase-product.ts";
 import { attemptKey, isAttempt, reportAttempt, runningPhase, type EndedAttempt } from "./report-attempt.ts";
 import { ledHere, sessionsHere } from "./sessions-here.ts";
 import type { EngineWorld } from "./world.ts";
@@ -62,7 +51,7 @@ export async function startAttempt(performing: Performing<StartCommand>): Promis
     await finish(performing, before, { outcome: { type: "missing", detail: `nobody plays ${role}` }, text: "" }, null);
     return;
   }
-  const prompt = await promptFor(performing, before, player, brief);
+  const prompt = await promptFor(command, world, before, player, brief);
   const history = await historyFor(world, ledger.story(command.story), role);
   await run(performing, before, player, `${history}${prompt}`);
 }
@@ -238,45 +227,4 @@ function turnOf(state: StoryState): number {
   return state.attempts
     .filter((attempt) => attempt.role === role && attempt.outcome !== "interrupted")
     .reduce((turns, { outcome, asked }) => turns + asked + (outcome === "running" ? 0 : 1), before);
-}
-
-/** A rework gets its brief, new work its assignment. */
-async function promptFor(
-  { command, world }: Performing<StartCommand>,
-  state: StoryState,
-  player: Player,
-  brief: EvidenceId | null,
-): Promise<string> {
-  const kept = brief === null ? null : await world.evidence.read(brief);
-  if (kept !== null) return kept;
-  const { story } = state;
-  const path = hasTextPhases(state) ? (await world.workspace.prepare(story.id)).path : "";
-  const anywhere: Scope = { allow: [], deny: [], tests: "open", exceptions: "with-rationale", reason: "new work" };
-  return writeAssignmentPrompt(
-    {
-      rolePrompt: player.prompt,
-      story: { id: story.id, title: story.title, goal: withoutProducts(story.body, story.completed) },
-      phase: command.phase,
-      ...(command.tddPhase === undefined ? {} : { tddPhase: command.tddPhase }),
-      criteria: story.criteria,
-      scope: (await scopeWithPage(world, state, command.phase, path, null)) ?? anywhere,
-      judgedBy: judgedByAll(world, state),
-      products: hasTextPhases(state) ? await productsUpTo(world, state, command.phase, path) : [],
-      context: triedBefore(state, command.phase),
-      guidance: state.guidance,
-      report: "signal",
-      spellOutFormat: command.spellOutFormat,
-    },
-    { nonce: world.nonce() },
-  );
-}
-
-/** A phase that is done again, because one before it was, has been tried: what came of that is worth knowing. */
-function triedBefore({ attempts }: StoryState, phase: Phase): string[] {
-  return attempts
-    .filter((attempt) => attempt.phase === phase && attempt.outcome === "ready")
-    .map(({ attempt, summary, failed }) => {
-      const end = failed === "" ? "what it was built on has changed since" : failed;
-      return `attempt ${attempt} did this phase before, and its work is still there: ${summary || "no summary"} -> ${end}`;
-    });
 }

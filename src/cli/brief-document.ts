@@ -1,6 +1,7 @@
 import type { Brief } from "../domain/brief.ts";
 import { RemandError } from "../domain/error.ts";
-import { BRIEF_DOCUMENT, readBriefDocument } from "../schemas/brief.ts";
+import { readBriefDocument } from "../schemas/brief-document.ts";
+import { BRIEF_DOCUMENT } from "../schemas/brief.ts";
 import { canonicalJson } from "../stdx/canonical-json.ts";
 import { sha256 } from "../stdx/sha256.ts";
 import { SMALLEST_BRIEF_CHARS, writeBriefWithCuts, type WrittenBrief } from "../writers/brief.ts";

@@ -1,5 +1,6 @@
 import type { Problem } from "../domain/problem.ts";
-import { configFileSchema, knownConfigKeys } from "../schemas/config.ts";
+import { knownConfigKeys } from "../schemas/config-keys.ts";
+import { configFileSchema } from "../schemas/config.ts";
 import type { ConfigPart } from "./config.ts";
 import { durationMs, sizeOf } from "./duration.ts";
 import { issueProblems, unknownKey } from "./issue-problem.ts";

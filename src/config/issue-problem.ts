@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import type { Problem } from "../domain/problem.ts";
-import { knownConfigKeys } from "../schemas/config.ts";
+import { knownConfigKeys } from "../schemas/config-keys.ts";
 import { expectedWords } from "../schemas/issue-words.ts";
 import { nearMiss } from "../stdx/near-miss.ts";
 import { valueAt, type Path, type PlainLayer } from "./layer.ts";

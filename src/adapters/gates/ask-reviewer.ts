@@ -1,5 +1,5 @@
 import { counted } from "../../domain/counted.ts";
-import type { EvidenceId, RoleName } from "../../domain/ids.ts";
+import type { RoleName } from "../../domain/ids.ts";
 import type { Reading } from "../../domain/reading.ts";
 import type { AgentSession } from "../../domain/session.ts";
 import type { Agent, AgentResult } from "../../ports/agent.ts";
@@ -11,6 +11,7 @@ import { readAgentAnswer } from "../../readers/agent-answer.ts";
 import { charactersLeftOut, fenced, grouped } from "../../writers/untrusted-text.ts";
 import { DIFF_CHARS } from "../../writers/prompts/sheet.ts";
 import { writeClarificationPrompt } from "../../writers/prompts/clarification.ts";
+import { together, unheard, type Heard } from "./heard.ts";
 import { wordsOf } from "./reviewer-answer.ts";
 import { isGone, retryAtOf, troubleWith } from "./reviewer-trouble.ts";
 
@@ -45,24 +46,6 @@ export interface Question {
   hasMore?(words: string): boolean;
   /** What an answer that can be read still leaves out; asked for once, and without it nothing was said. */
   leftOut?(reading: Reading, words: string): readonly string[];
-}
-
-/** How one conversation with one reviewer ended. Without a reading nothing was said of the work, and `trouble` tells why. */
-export interface Heard {
-  readonly role: RoleName;
-  readonly reading: Reading | null;
-  readonly trouble: string;
-  /** It failed the work and, even when asked, could not say for what. */
-  readonly isBestEffort: boolean;
-  /** Its last answer. All of them are kept as evidence. */
-  readonly words: string;
-  readonly asked: number;
-  readonly session: AgentSession | null;
-  readonly evidence: readonly EvidenceId[];
-  readonly costUsd: number | null;
-  readonly tokens: number | null;
-  /** When its provider lets it be asked again; `null` where that is not what it lacks. */
-  readonly retryAt: number | null;
 }
 
 /** Asks whoever plays the role, or stands in for it, until there is an answer that can be read, or no use in asking. */
@@ -226,34 +209,3 @@ async function asked(
   asks.set(role, (asks.get(role) ?? 0) + 1);
   return result;
 }
-
-function unheard(role: RoleName, trouble: string): Heard {
-  return {
-    role,
-    reading: null,
-    trouble,
-    isBestEffort: false,
-    words: "",
-    asked: 0,
-    session: null,
-    evidence: [],
-    costUsd: 0,
-    tokens: 0,
-    retryAt: null,
-  };
-}
-
-/** The second after the first, with what both cost. What one of them did not say is not known of both. */
-function together(first: Heard, second: Heard): Heard {
-  return {
-    ...second,
-    words: second.words === "" ? first.words : second.words,
-    asked: first.asked + second.asked,
-    session: second.session ?? first.session,
-    evidence: [...first.evidence, ...second.evidence],
-    costUsd: sum(first.costUsd, second.costUsd),
-    tokens: sum(first.tokens, second.tokens),
-  };
-}
-
-export const sum = (a: number | null, b: number | null): number | null => (a === null || b === null ? null : a + b);

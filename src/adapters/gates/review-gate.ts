@@ -5,7 +5,8 @@ import type { Judge, Verdict } from "../../domain/hearing.ts";
 import type { RoleName } from "../../domain/ids.ts";
 import type { Gate, GateRequest } from "../../ports/gate.ts";
 import type { Workspace } from "../../ports/workspace.ts";
-import { askReviewer, inTurn, type Heard, type Judging, type Reviewing } from "./ask-reviewer.ts";
+import { askReviewer, inTurn, type Judging, type Reviewing } from "./ask-reviewer.ts";
+import type { Heard } from "./heard.ts";
 import { withEarlier } from "./earlier-findings.ts";
 import {
   reviewMaterial,

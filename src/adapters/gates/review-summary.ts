@@ -1,6 +1,7 @@
 import type { Judgement } from "../../domain/gate.ts";
 import type { RoleName } from "../../domain/ids.ts";
-import { sum, type Heard, type Judging } from "./ask-reviewer.ts";
+import type { Judging } from "./ask-reviewer.ts";
+import { sum, type Heard } from "./heard.ts";
 
 type Spent = Pick<Judgement, "asked" | "sessions" | "evidence" | "costUsd" | "tokens" | "retryAt">;
 

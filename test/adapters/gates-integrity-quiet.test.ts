@@ -1,4 +1,7 @@
 /** What makes tests prove less without taking one away, and what lets other programs judge: in several languages. */
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import type { Judgement } from "../../src/domain/gate.ts";
 import { integrityTrees, scopeOf, type Tree } from "./integrity-trees.ts";
@@ -174,6 +177,34 @@ describe("what a check starts", () => {
     ],
   ] as const)("%s", async (_name, change, commands, expected) => {
     expect(await rules(base, { ...base, ...change }, commands)).toEqual(expected);
+  });
+
+  test("in a folder of the repository, too: files are named from its top, and checks run below", async () => {
+    const top = mkdtempSync(join(tmpdir(), "remand-folder-"));
+    mkdirSync(join(top, ".git"));
+    mkdirSync(join(top, "shop"));
+    const below = (files: Tree): Tree =>
+      Object.fromEntries(Object.entries(files).map(([path, text]) => [`shop/${path}`, text]));
+    const outside = { "bin/unit": "node x.js\n", "tools/run.js": "run();\n" };
+    const judge = async (change: Tree): Promise<string[]> => {
+      const before = { ...outside, ...below(base) };
+      const options = { commands: ["npm test"] };
+      const at = { path: join(top, "shop") };
+      return told(await trees.judge(before, { ...before, ...change }, null, before, options, at));
+    };
+    try {
+      expect(await judge({ "shop/tools/run.js": "\n" })).toEqual([expect.stringContaining("critical runner-changed")]);
+      expect(
+        await judge({ "shop/package.json": '{ "scripts": { "test": "run-s unit types", "unit": "true" } }\n' }),
+      ).toEqual([
+        expect.stringContaining("the script `unit` was changed from `bin/unit` to `true`"),
+        expect.stringContaining("the script `types` was taken out"),
+      ]);
+      // The same names at the top are other programs.
+      expect(await judge({ "tools/run.js": "\n", "bin/unit": "\n" })).toEqual([]);
+    } finally {
+      rmSync(top, { recursive: true });
+    }
   });
 
   test("what is loaded before the tests is shown in new work, and stands in the way of rework", async () => {

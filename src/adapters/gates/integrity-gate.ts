@@ -7,6 +7,7 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Evidence } from "../../ports/evidence.ts";
 import type { Gate, GateRequest } from "../../ports/gate.ts";
 import type { Workspace } from "../../ports/workspace.ts";
+import { gitFolderOf } from "./git-folder.ts";
 import { lookFrom } from "./integrity-looks.ts";
 import { ruleBook, type RuleSettings } from "./rule-book.ts";
 import { scopeBreaches } from "./scope-breaches.ts";
@@ -89,19 +90,20 @@ async function findingsIn(options: IntegrityOptions, request: GateRequest, signa
       "Do the work in the files. If nothing has to be done, say so with TASK_INCOMPLETE and the reason.";
     return { findings: asNewWork.breach("nothing-changed", { message, suggestedFix }), changed: [] };
   }
+  const folder = (await gitFolderOf(request.path))?.prefix ?? "";
   const findings: Finding[] = [];
   if (scope !== null) {
     const asRework = ruleBook({ isRework: true, settings: rules, reasons });
-    const own = `${options.stories ?? "stories"}/${story.id}.md`;
+    const own = `${folder}${options.stories ?? "stories"}/${story.id}.md`;
     const theirs = sinceLast.filter((path) => path !== own);
     findings.push(...scopeBreaches(theirs, scope, testPaths, asRework));
     if (!isOpen) {
-      const at = { story: story.id, from: previous, to: tree, changed: sinceLast, isWhole: false };
+      const at = { story: story.id, from: previous, to: tree, changed: sinceLast, folder, isWhole: false };
       findings.push(...(await lookFrom(options, at, asRework, signal)));
     }
   }
   const changed = base === previous ? sinceLast : await workspace.changed(story.id, base, tree);
-  const at = { story: story.id, from: base, to: tree, changed, isWhole: true };
+  const at = { story: story.id, from: base, to: tree, changed, folder, isWhole: true };
   findings.push(...(await lookFrom(options, at, asNewWork, signal)));
   return { findings: distinct(findings.filter(({ id }) => !request.overturned.includes(id))), changed: sinceLast };
 }

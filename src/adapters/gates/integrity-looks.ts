@@ -27,6 +27,8 @@ interface Span {
   readonly to: string;
   /** The paths that differ between the two. */
   readonly changed: readonly string[];
+  /** From the top of the repository to the folder in which the checks run, with a slash at its end. */
+  readonly folder: string;
   /** Is this all of the story's work? Then what must not be left in it is looked for too. */
   readonly isWhole: boolean;
 }
@@ -63,9 +65,11 @@ export async function lookFrom(
   const tests = await pairsOf(changed.filter((path) => mayTest(path) && !binary.has(path)));
   const configs = await pairsOf(changed.filter((path) => isLooseningConfig(path) && !PACKAGE_FILE.test(path)));
   // The project's own is read in any case: its scripts name the programs that run the tests.
-  const packages = await pairsOf([...new Set(["package.json", ...changed.filter((path) => PACKAGE_FILE.test(path))])]);
+  const ownPackage = `${span.folder}package.json`;
+  const packages = await pairsOf([...new Set([ownPackage, ...changed.filter((path) => PACKAGE_FILE.test(path))])]);
   const own = packages[0]?.before ?? null;
-  const chain = await runChain([...commands, ...testScripts(own).values()], allScripts(own), (path) =>
+  const lines = [...commands, ...testScripts(own).values()];
+  const chain = await runChain(lines, allScripts(own), span.folder, (path) =>
     workspace.fileAt(span.story, span.from, path),
   );
   const makefiles = await pairsOf([...chain.targets.keys()].filter((path) => changed.includes(path)));
@@ -77,7 +81,7 @@ export async function lookFrom(
     ...loosenedConfig([...configs, ...packages], book),
     ...suppressions(diff.files, book),
     ...evasions(diff.files, testPaths, book),
-    ...runnerChanges({ packages, changed, changes: diff.files, chain, makefiles, testPaths }, book),
+    ...runnerChanges({ packages, changed, changes: diff.files, chain, ownPackage, makefiles, testPaths }, book),
     ...unseen(diff, changed, book),
   ];
   if (!span.isWhole) return found;

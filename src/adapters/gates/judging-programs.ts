@@ -53,14 +53,16 @@ function recipes({ chain, makefiles }: JudgingLook, book: RuleBook): Finding[] {
 const SHADOWS =
   /^(?:src\/|tests?\/)?(?:pytest|_pytest|unittest|nose2?|coverage|mypy|sitecustomize|usercustomize)(?:\.py|\/__init__\.py)$/;
 
+/** Make takes the first of these three that it finds. */
+const MAKEFILE = /(?:GNUm|m|M)akefile$/;
+const comesBefore = (path: string, file: string): boolean =>
+  /(?:GNUm|m)akefile$/.test(path) && path !== file && path.replace(MAKEFILE, "") === file.replace(MAKEFILE, "");
+
 function shadows({ changes, chain }: JudgingLook, book: RuleBook): Finding[] {
-  const make = [...chain.targets.keys()];
+  const makefiles = [...chain.targets.keys()];
   return changes
-    .filter(
-      ({ path, status }) =>
-        status === "added" &&
-        (SHADOWS.test(path) || (make.length > 0 && /^(?:GNUm|m)akefile$/.test(path) && !make.includes(path))),
-    )
+    .filter(({ status }) => status === "added")
+    .filter(({ path }) => SHADOWS.test(path) || makefiles.some((file) => comesBefore(path, file)))
     .flatMap(({ path }) =>
       book.breach("runner-changed", {
         file: path,

@@ -5,18 +5,25 @@ import type { RuleBook } from "./rule-book.ts";
 export const PACKAGE_FILE = /(?:^|\/)package\.json$/;
 
 /** What a change of a `package.json` does to the tests: their scripts, and the programs those start. */
-export function packageChanges(packages: readonly FilePair[], started: ReadonlySet<string>, book: RuleBook): Finding[] {
-  return packages.flatMap((file) => [...scripts(file, started, book), ...runners(file, book)]);
+export function packageChanges(
+  packages: readonly FilePair[],
+  own: string,
+  started: ReadonlySet<string>,
+  book: RuleBook,
+): Finding[] {
+  return packages.flatMap((file) => [
+    ...scripts(file, file.path === own ? started : new Set(), book),
+    ...runners(file, book),
+  ]);
 }
 
 /** Those that are called after tests, and those that the checks start, whatever they are called. */
 function scripts({ path, before, after }: FilePair, started: ReadonlySet<string>, book: RuleBook): Finding[] {
-  const isOwn = path === "package.json";
   const judging = (text: string | null): Map<string, string> =>
     new Map(
       [...allScripts(text)].filter(([name]) => {
         const plain = name.replace(/^(?:pre|post)/, "");
-        return TESTS.test(name) || (isOwn && (started.has(name) || started.has(plain)));
+        return TESTS.test(name) || started.has(name) || started.has(plain);
       }),
     );
   const was = judging(before);

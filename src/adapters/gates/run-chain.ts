@@ -10,11 +10,13 @@ export interface RunChain {
 
 /**
  * Follows the lines by which work is checked: through scripts of `package.json`, makefiles and shell programs. `read`
- * gives a file as it was when the work began: what judged then is what must stay.
+ * gives a file as it was when the work began: what judged then is what must stay. Lines run in `folder`; files are named
+ * from the top of the repository.
  */
 export async function runChain(
   lines: readonly string[],
   scripts: ReadonlyMap<string, string>,
+  folder: string,
   read: (path: string) => Promise<string | null>,
 ): Promise<RunChain> {
   const programs = new Set<string>();
@@ -28,14 +30,18 @@ export async function runChain(
         named.add(name);
         open.push(scripts.get(name)!);
       }
-      for (const path of programsIn(command)) {
+      for (const program of programsIn(command)) {
+        const path = folder + program;
         if (programs.has(path) || programs.size >= MOST_FILES) continue;
         programs.add(path);
         if (isShell(path)) open.push(...linesOf((await read(path)) ?? ""));
       }
       const make = makeIn(command);
       if (make === null) continue;
-      const file = await firstThere(["GNUmakefile", "makefile", "Makefile"], read);
+      const file = await firstThere(
+        ["GNUmakefile", "makefile", "Makefile"].map((name) => folder + name),
+        read,
+      );
       if (file === null) continue;
       const rules = makeRules(file.text);
       const known = targets.get(file.path) ?? new Set<string>();

@@ -8,12 +8,14 @@ import type { RuleBook } from "./rule-book.ts";
 export interface RunnerLook extends JudgingLook {
   /** Every `package.json` that changed, and the project's own in any case: its scripts name what runs the tests. */
   readonly packages: readonly FilePair[];
+  /** The path of the project's own. */
+  readonly ownPackage: string;
 }
 
 /** What changes how tests are run: another script, a config that leaves tests out, another program in the runner's place. */
 export function runnerChanges(look: RunnerLook, book: RuleBook): Finding[] {
   return [
-    ...packageChanges(look.packages, look.chain.scripts, book),
+    ...packageChanges(look.packages, look.ownPackage, look.chain.scripts, book),
     ...leftOut(look, book),
     ...adjusted(look, book),
     ...commandsGone(look, book),
@@ -201,9 +203,10 @@ function commandsGone({ changes }: RunnerLook, book: RuleBook): Finding[] {
 }
 
 /** The file that says how work is judged here is not a part of the work. */
-function ownRules({ changed }: RunnerLook, book: RuleBook): Finding[] {
+function ownRules({ changed, ownPackage }: RunnerLook, book: RuleBook): Finding[] {
+  const folder = ownPackage.slice(0, -"package.json".length);
   return changed
-    .filter((path) => /^remand\.ya?ml$/.test(path))
+    .filter((path) => ["", folder].some((each) => [`${each}remand.yaml`, `${each}remand.yml`].includes(path)))
     .flatMap((file) =>
       book.breach("runner-changed", {
         file,

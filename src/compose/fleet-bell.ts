@@ -17,7 +17,10 @@ export interface FleetBellParts {
   onNotice(text: string): void;
 }
 
-/** Reminds people of a fleet's open questions: the worker that leads does, beside any dashboard, each reminder once. */
+/**
+ * Tells people of a fleet's questions: the worker that leads does, of new ones when they come up, and again while nobody
+ * answers. Each once: beside any dashboard, and also where another comes to lead.
+ */
 export async function createFleetBell(parts: FleetBellParts): Promise<ServeBell> {
   const { root, env, config, pool, ledger, journal, onNotice } = parts;
   const sending = await sendingOf(root, config, env, onNotice);
@@ -26,7 +29,11 @@ export async function createFleetBell(parts: FleetBellParts): Promise<ServeBell>
     now: () => Promise.resolve({ state: ledger.state(), sight: { lines: (after: number) => journal.read(after) } }),
     changed: (signal: AbortSignal) => Promise.race([ledger.changed(), aborted(signal)]),
   };
-  return createServeBell(view, { ...sending, note: createPostgresNote(pool) });
+  const notes = {
+    note: createPostgresNote(pool, "reminders"),
+    newsNote: createPostgresNote(pool, "questions"),
+  };
+  return createServeBell(view, { ...sending, ...notes });
 }
 
 function aborted(signal: AbortSignal): Promise<void> {
@@ -43,7 +50,7 @@ export function fleetNote(db: string): ReminderNote & { close(): Promise<void> }
     turn: async (take) => {
       pool ??= openPool(db, { connections: 1, patienceMs: PATIENCE_MS });
       try {
-        await createPostgresNote(await pool).turn(take);
+        await createPostgresNote(await pool, "reminders").turn(take);
       } catch (error) {
         // The next turn begins anew: a pool that never came about would be given to everybody after.
         await (await pool.catch(() => null))?.close();

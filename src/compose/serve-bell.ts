@@ -1,7 +1,9 @@
 import type { ReminderNote } from "../ports/reminder-note.ts";
+import type { Notification } from "../domain/notification.ts";
 import type { RunState } from "../domain/run-state.ts";
 import type { Stored } from "../ports/journal.ts";
 import { createOpenQuestions } from "./open-questions.ts";
+import { createQuestionNews } from "./question-news.ts";
 import { createQuestionTimes } from "./question-times.ts";
 import { createSender, type SenderParts } from "./send-notices.ts";
 
@@ -18,48 +20,54 @@ export interface BellView {
   changed(signal: AbortSignal): Promise<void>;
 }
 
+export interface BellParts extends SenderParts {
+  readonly note: ReminderNote;
+  readonly newsNote?: ReminderNote;
+}
+
 /** However much is written: questions are looked at this often, and reminders are hours apart. */
 const PAUSE_MS = 5000;
 
 /**
- * Reminds people of open questions beside a dashboard or a fleet, where no engine does. That a question came up, that a budget is
- * nearly used up and that a run has ended is told by the engine that did it.
+ * Reminds people of open questions beside a dashboard or a fleet, where no engine does. That a question came up, that a
+ * budget is nearly used up and that a run has ended is told by the engine that did it. A fleet has many: there whoever
+ * has a `newsNote` tells of new questions, and the note says up to which line of the journal that was done.
  */
-export function createServeBell(live: BellView, parts: SenderParts & { readonly note: ReminderNote }): ServeBell {
-  const { outlets, clock, project, note, onNotice } = parts;
+export function createServeBell(live: BellView, parts: BellParts): ServeBell {
+  const { outlets, clock, project, note, newsNote, onNotice } = parts;
   if (outlets.length === 0) return { close: () => Promise.resolve() };
   const closing = new AbortController();
   const sender = createSender(parts);
   const times = createQuestionTimes();
-  const questions = createOpenQuestions({
-    times,
-    note,
-    clock,
-    tell: (words) => sender.send({ ...words, project }),
-    onNotice,
-  });
+  const tell = (words: Omit<Notification, "project">): void => sender.send({ ...words, project });
+  const questions = createOpenQuestions({ times, note, clock, tell, onNotice });
+  const news = newsNote === undefined ? null : createQuestionNews(newsNote, tell);
   let position = 0;
   const look = async (): Promise<RunState | null> => {
     const present = await live.now();
     if (present === null) return null;
     for await (const line of present.sight.lines(position)) {
       times.learn(line);
+      news?.learn(line);
       position = line.position;
     }
+    await news?.tell(present.state);
     return present.state;
   };
   const watch = async (): Promise<void> => {
     let hasBegun = false;
     while (!closing.signal.aborted) {
+      let isDone = false;
       try {
         const state = await look();
         if (state !== null && hasBegun) questions.changed(state, null);
         if (state !== null && !hasBegun) questions.resume(state);
         hasBegun ||= state !== null;
+        isDone = true;
       } catch (error) {
         onNotice(`notify: the journal could not be read: ${(error as Error).message}`);
       }
-      await live.changed(closing.signal);
+      if (isDone) await live.changed(closing.signal);
       await clock.sleep(PAUSE_MS, closing.signal);
     }
   };

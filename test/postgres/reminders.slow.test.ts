@@ -101,7 +101,7 @@ async function partsOf(pool: PostgresPool, journal: PostgresJournal): Promise<Wo
     ledger,
     policy: presetPolicy("goal"),
     world: { clock, forge: null, journal },
-    plan: { followMs: 60_000, run: { stories: [], config, onNotice: () => undefined }, reread: async () => null },
+    plan: { followMs: 60_000, run: { stories: [], config, onNotice: () => undefined }, reread: async () => "same" },
   } as unknown as WorkerParts;
 }
 
@@ -118,16 +118,19 @@ describe("the note of a fleet", () => {
       given++;
       return 60;
     };
-    await Promise.all(pools.map((pool) => createPostgresNote(pool).turn(ring)));
+    await Promise.all(pools.map((pool) => createPostgresNote(pool, "reminders").turn(ring)));
     expect(given).toBe(1);
     const seen: (number | null)[] = [];
-    await createPostgresNote(pools[0]!).turn((until) => (seen.push(until), null));
+    await createPostgresNote(pools[0]!, "reminders").turn((until) => (seen.push(until), null));
     expect(seen).toEqual([60]);
   });
 
   test("stays as it was where a turn fails, and keeps nobody out", async () => {
     await (await createPostgresJournal(await connected())).close();
-    const [one, other] = [createPostgresNote(await connected()), createPostgresNote(await connected())];
+    const [one, other] = [
+      createPostgresNote(await connected(), "reminders"),
+      createPostgresNote(await connected(), "reminders"),
+    ];
     await one.turn(() => 7);
     const failed = one.turn(() => {
       throw new Error("nobody there");
@@ -154,13 +157,13 @@ describe("the note of a fleet", () => {
         return pool.transaction(work);
       },
     };
-    await createPostgresNote(lossy).turn(() => {
+    await createPostgresNote(lossy, "reminders").turn(() => {
       given++;
       return 60;
     });
     expect(given).toBe(1);
     const seen: (number | null)[] = [];
-    await createPostgresNote(pool).turn((until) => (seen.push(until), null));
+    await createPostgresNote(pool, "reminders").turn((until) => (seen.push(until), null));
     expect(seen).toEqual([60]);
   });
 
@@ -168,8 +171,8 @@ describe("the note of a fleet", () => {
     const pool = await connected();
     await (await createPostgresJournal(pool)).close();
     await server.sql("DROP TABLE remand.reminder; UPDATE remand.version SET version = 2", db);
-    await createPostgresNote(pool).turn(() => 5);
-    expect(await server.sql("SELECT minded_until FROM remand.reminder", db)).toEqual([{ minded_until: 5 }]);
+    await createPostgresNote(pool, "reminders").turn(() => 5);
+    expect(await server.sql("SELECT * FROM remand.reminder", db)).toEqual([{ what: "reminders", until: 5 }]);
   });
 });
 
@@ -184,8 +187,6 @@ describe("a question that nobody answered, in a fleet's database", () => {
     for (const dashboard of dashboards) await dashboard.close();
     await leading.close();
     const later = await served();
-    const stamp = async () => server.sql("SELECT minded_until FROM remand.reminder", db);
-    expect(await stamp()).toHaveLength(1);
     await later.close();
     expect(rings()).toEqual(ONCE);
   });
@@ -207,5 +208,31 @@ describe("a question that nobody answered, in a fleet's database", () => {
     await expect.poll(rings, { timeout: 10_000 }).toEqual(ONCE);
     await leading.close();
     expect(existsSync(join(root, ".remand"))).toBe(false);
+  });
+
+  test("that comes up is told of once, by whoever leads then; also what came up while nobody did", async () => {
+    const pool = await connected();
+    const journal = await asked(pool);
+    const parts = await partsOf(pool, journal);
+    const lead = async (until: readonly string[]): Promise<void> => {
+      const leading = createLeading(parts, QUEUE as unknown as FleetQueue, Promise.resolve());
+      leading.turn(true);
+      await expect.poll(rings, { timeout: 20_000 }).toEqual(until);
+      await leading.close();
+      expect(rings()).toEqual(until);
+    };
+    const raise = async (id: string): Promise<string> => {
+      const reason = { type: "stall", stall: "same-failure", detail: "the same test fails" } as const;
+      await parts.ledger.append(storyId(id), [{ type: "story.added", story: story(id) }]);
+      const escalation = escalateStory(parts.ledger.story(storyId(id)), reason, "checks");
+      await parts.ledger.append(storyId(id), [{ type: "escalation.raised", escalation }]);
+      return `question: ${id} needs you: the same failure again and again`;
+    };
+    await lead(ONCE);
+    const two = [...ONCE, await raise("b")];
+    await lead(two);
+    const three = [...two, await raise("c")];
+    await Promise.all([lead(three), served().then((dashboard) => dashboard.close())]);
+    await lead(three);
   });
 });

@@ -1,7 +1,7 @@
-/** Until when somebody was reminded of open questions: one row, known to all who remind. */
+/** Until when people were told of open questions, and until where of new ones: known to all who tell them. */
 export const REMINDERS = (schema: string): string => `
   CREATE TABLE ${schema}.reminder (
-    single boolean PRIMARY KEY DEFAULT true CHECK (single),
-    minded_until double precision NOT NULL
+    what text COLLATE "C" PRIMARY KEY,
+    until double precision NOT NULL
   );
 `;

@@ -9,6 +9,8 @@ export interface FleetProject {
   readonly remote: string;
   /** Somebody writes one more story and pushes it. */
   pushStory(id: string, body: string): void;
+  /** Somebody adds lines to the config and pushes it. */
+  pushConfig(more: string): void;
 }
 
 /** A project of right answers, in which some stories wait for others. */
@@ -27,15 +29,17 @@ concurrency: { developers: 4, checks: 3 }
   const { home, root, git, write } = makeRepository(files);
   const remote = join(home, "remote.git");
   git("clone", "--quiet", "--bare", ".", remote);
+  const push = (path: string, text: string): void => {
+    write(path, text);
+    git("add", "--all");
+    git("commit", "--quiet", `--message=${path}`);
+    git("push", "--quiet", remote, "HEAD:main");
+  };
   return {
     folder: home,
     checkout: root,
     remote,
-    pushStory(id, body) {
-      write(`stories/${id}.md`, `---\ntitle: ${id}\npriority: 1\n---\n\n${body}\n`);
-      git("add", "--all");
-      git("commit", "--quiet", `--message=${id}`);
-      git("push", "--quiet", remote, "HEAD:main");
-    },
+    pushStory: (id, body) => push(`stories/${id}.md`, `---\ntitle: ${id}\npriority: 1\n---\n\n${body}\n`),
+    pushConfig: (more) => push("remand.yaml", `${files["remand.yaml"]}${more}`),
   };
 }

@@ -132,6 +132,40 @@ describe("a fleet", () => {
   });
 
   test(
+    "a changed remand.yaml holds for stories that start after it; a broken one changes nothing",
+    { timeout: 200_000 },
+    async () => {
+      const project = fleetProject(1);
+      const db = await server.newDatabase();
+      const worker = startWorker("w0", { ...project, db, more: ["--follow", "300ms"] });
+      try {
+        const ending = async (id: string): Promise<string | undefined> => {
+          const state = (await seen(project.checkout, db))?.state;
+          const story = state === undefined ? undefined : lookup(state.stories, storyId(id), byText);
+          return story?.ending?.how ?? story?.escalation?.reason.type;
+        };
+        const times = (words: string): number => worker.said().split(words).length - 1;
+        await eventually(async () => (await ending("story-0")) === "accepted", [worker]);
+        project.pushConfig("limits: { failures: many }\n");
+        await eventually(async () => times("remand.yaml:10:") > 0, [worker]);
+        // The config is as broken as before, which is no news.
+        project.pushStory("late", "It came late.");
+        // At the first failure it goes to a person now; by the old rules it would be accepted at the second attempt.
+        project.pushConfig("limits: { failures: 1 }\nenv: [LANG]\n");
+        await eventually(async () => (await ending("late")) !== undefined, [worker]);
+        expect(await ending("late"), worker.said()).toBe("budget");
+        expect(times("remand.yaml:10:")).toBe(1);
+        expect(worker.said()).toContain("stories that start from now on go by them");
+        expect(worker.said()).toContain("start the workers again for what it says of: env");
+        expect(await worker.drain(), worker.said()).toBe(0);
+      } finally {
+        worker.end();
+        rmSync(project.folder, { recursive: true, force: true, maxRetries: 5 });
+      }
+    },
+  );
+
+  test(
     `${STORIES} stories, ${WORKERS} workers, everything goes wrong: it ends as on one machine`,
     { timeout: 600_000 },
     async () => {

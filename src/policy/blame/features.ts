@@ -1,6 +1,7 @@
 import type { BlameMaterial, ChangedHunk, CodeFile, CodeSymbol } from "../../domain/change.ts";
 import type { Failure } from "../../domain/failure.ts";
-import { editKind, tokensOf, type HunkTokens } from "./edits.ts";
+import { literalIn, missesName, missingNames } from "./clues.ts";
+import { editKind, tokensOf } from "./edits.ts";
 import { nameIndex, reachOf, testBody, type NameIndex, type Reach } from "./reach.ts";
 import { wordIndex, wordsIn, type WordIndex } from "./words.ts";
 
@@ -102,7 +103,7 @@ function lookAt(material: BlameMaterial): Look {
       hunks,
       symbols.map((around) => around.map((symbol) => symbol.name)),
     ),
-    missing: missingNames(failure.failures),
+    missing: missingNames(failure.failures.slice(0, MOST_TESTS)),
     symbols,
     failureWords,
     bodyWords,
@@ -149,7 +150,8 @@ function hunkFeatures(look: Look, hunk: ChangedHunk, at: number): HunkFeatures {
   const distances = failing.map((each) => each.reach.importsTo(hunk.file));
   const near = distances.filter((distance) => distance !== null);
   const said = look.words.shared(at, look.failureWords);
-  const literal = literalOf(look, tokens);
+  const failures = failing.map(({ failure }) => failure);
+  const literal = literalIn(failures, tokens);
   const isSame = kind.isNeutral || kind.isRestated || kind.isRename;
   const yes = (fact: boolean): number => (fact ? 1 : 0);
   const values: Features = {
@@ -162,7 +164,7 @@ function hunkFeatures(look: Look, hunk: ChangedHunk, at: number): HunkFeatures {
     words: said.share,
     testWords: look.words.shared(at, look.bodyWords).share,
     literals: literal.share,
-    missingName: yes(missesName(look, tokens)),
+    missingName: yes(missesName(look.missing, tokens)),
     coverage: coverageOf(material, hunk),
     small: isSame ? 0 : kind.small,
     slipLike: yes(kind.isSlipLike && !isSame),
@@ -222,52 +224,6 @@ function frameFeatures(
     return { frameInHunk: 0, frameInSymbol: 0, frameInFile: 0, frameInTest: inHunk };
   return { frameInHunk: inHunk, frameInSymbol: inSymbol, frameInFile: inFile, frameInTest: 0 };
 }
-
-/** The expected value stands in what was taken away, or the actual one in what came instead. */
-function literalOf(look: Look, tokens: HunkTokens): { share: number; best: string | null } {
-  if (look.failing.every(({ failure }) => failure.expected === null && failure.actual === null))
-    return { share: 0, best: null };
-  const removed = new Set(tokens.removed.map(bare));
-  const added = new Set(tokens.added.map(bare));
-  let best: string | null = null;
-  let share = 0;
-  for (const { failure } of look.failing) {
-    for (const [text, here, there] of [
-      [failure.expected, removed, added],
-      [failure.actual, added, removed],
-    ] as const) {
-      for (const value of (text ?? "").match(/-?\d+(?:\.\d+)?|[A-Za-z_][\w-]{2,}/g) ?? []) {
-        const rarity = /^(?:-?\d|true|false|null|undefined|None)$/i.test(value) ? 0.3 : 1;
-        if (here.has(value) && !there.has(value) && rarity > share) [share, best] = [rarity, value];
-      }
-    }
-  }
-  return { share, best };
-}
-
-const bare = (token: string): string => token.replace(/^["'`](.*)["'`]$/, "$1");
-
-/** The failure misses a name that the hunk took away: `x is not defined`, `has no attribute 'x'`, `cannot find x`. */
-function missesName(look: Look, tokens: HunkTokens): boolean {
-  return look.missing.some((missed) => tokens.removed.includes(missed) !== tokens.added.includes(missed));
-}
-
-/** Names that the failures miss. */
-function missingNames(failures: readonly Failure[]): string[] {
-  return failures.slice(0, MOST_TESTS).flatMap((failure) => {
-    const name = MISSING.exec(failure.message);
-    return (
-      name
-        ?.slice(1)
-        .find((part) => part !== undefined)
-        ?.split(".")
-        .at(-1) ?? []
-    );
-  });
-}
-
-const MISSING =
-  /["'`]?([\w$.]+)["'`]? is not (?:defined|a function|a constructor|iterable|exported)|(?:no attribute|cannot import name|cannot find (?:name|value|function|module|type)|no exported member|not provide an export named|does not exist on type|unresolved import|undefined:|Can't resolve|No module named|reading) (?:named )?["'`]?([\w$./]+)/i;
 
 /** Ochiai over the lines of the hunk, where a report says which tests went through them. */
 function coverageOf({ coverage, failure }: BlameMaterial, hunk: ChangedHunk): number {

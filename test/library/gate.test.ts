@@ -154,6 +154,27 @@ describe("gate, of a commit", () => {
     expect(await at({})).toEqual([fork, "origin/main"]);
   });
 
+  test("a story that builds on another is compared with where it began; the default branch may have any name", async () => {
+    const fork = repository.git("rev-parse", "HEAD").trim();
+    repository.git("switch", "--quiet", "-c", "remand/two");
+    commit("41\n");
+    const begun = repository.git("rev-parse", "HEAD").trim();
+    commit("42\n\n");
+    const base = async () => {
+      const { judged } = await judge({ names: ["integrity"], at: "remand/two" });
+      return [judged.base, judged.baseName];
+    };
+    expect(await base()).toEqual([fork, "main"]);
+    repository.git("update-ref", "refs/remand/base/two", begun);
+    expect(await base()).toEqual([begun, "where the story began"]);
+    repository.git("update-ref", "refs/remand/base/two", fork);
+    expect(await base()).toEqual([fork, "main"]);
+    repository.git("branch", "--move", "main", "stem");
+    expect(await base()).toEqual([begun, "the commit before"]);
+    repository.git("config", "init.defaultBranch", "stem");
+    expect(await base()).toEqual([fork, "stem"]);
+  });
+
   test("judges a story's branch by the story's name", async () => {
     repository.write("stories/say-it.md", "---\ntitle: Say it\nstatus: ready\n---\n\nSay it.\n");
     repository.git("branch", "remand/say-it");

@@ -13,6 +13,8 @@ export interface Base {
 export interface JudgedFiles {
   readonly tree: TreeId;
   readonly commit: string | null;
+  /** The branch that was asked for by its name. */
+  readonly branch?: string;
 }
 
 /**
@@ -26,6 +28,8 @@ export async function baseFor(git: Git, judged: JudgedFiles, named: string | nul
   const trunk = await defaultBranch(git);
   if (trunk !== null) {
     const commit = await forkPoint(git, judged.commit, trunk.commit);
+    const begun = commit === null ? null : await beginningOf(git, judged.branch ?? null, commit);
+    if (begun !== null) return begun;
     if (commit !== null && commit !== judged.commit) return { commit, name: trunk.name };
   }
   if (judged.tree !== (await treeOf(git, judged.commit))) return { commit: judged.commit, name: "the last commit" };
@@ -33,6 +37,15 @@ export async function baseFor(git: Git, judged: JudgedFiles, named: string | nul
   return before === null
     ? { commit: await emptyTree(git), name: "nothing" }
     : { commit: before, name: "the commit before" };
+}
+
+/** A story that builds on others begins with their work, which is not its own; `null` where it began on the default branch. */
+async function beginningOf(git: Git, branch: string | null, fork: string): Promise<Base | null> {
+  if (branch?.startsWith("remand/") !== true) return null;
+  const begun = await commitOf(git, `refs/remand/base/${branch.slice("remand/".length)}`);
+  if (begun === null || begun === fork) return null;
+  const { exitCode } = await git.ask(["merge-base", "--is-ancestor", fork, begun]);
+  return exitCode === 0 ? { commit: begun, name: "where the story began" } : null;
 }
 
 async function namedBase(git: Git, judged: JudgedFiles, name: string): Promise<Base> {
@@ -58,7 +71,9 @@ async function forkPoint(git: Git, one: string, other: string): Promise<string |
 async function defaultBranch(git: Git): Promise<Base | null> {
   const { exitCode, stdout } = await git.ask(["symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD"]);
   const known = exitCode === 0 ? [line(stdout)] : [];
-  for (const name of [...known, "origin/main", "origin/master", "main", "master"]) {
+  const usual = line((await git.ask(["config", "--get", "init.defaultBranch"])).stdout);
+  const names = ["main", "master", "trunk", ...(usual === "" ? [] : [usual])];
+  for (const name of [...known, ...names.map((each) => `origin/${each}`), ...names]) {
     const isRemote = name.startsWith("origin/");
     const commit = await commitOf(git, `${isRemote ? "refs/remotes/" : "refs/heads/"}${name}`);
     if (commit !== null) return { commit, name };

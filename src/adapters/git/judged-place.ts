@@ -83,7 +83,7 @@ async function commitAlone(repository: Repository, state: string, options: Judge
   if (commit === null)
     throw new RemandError("usage", `there is no commit ${at}`, "Name a branch or a commit that exists.");
   const tree = treeId(line(await git.run(["rev-parse", "--verify", `${commit}^{tree}`])));
-  const base = await baseFor(git, { tree, commit }, options.base);
+  const base = await baseFor(git, { tree, commit, branch: at }, options.base);
   const folder = join(state, "gates");
   const path = join(folder, ownName());
   const close = (): Promise<void> => onDisk(() => takeAway(repository, path));

@@ -13,6 +13,7 @@ import { openJudgedPlace, type JudgedPlace } from "../adapters/git/judged-place.
 import { createLaboratory } from "../adapters/git/laboratory.ts";
 import { createOwnPython } from "../adapters/git/own-python.ts";
 import { originsOf } from "../adapters/git/origins.ts";
+import { insistOnCheckout } from "../adapters/git/start-commit.ts";
 import { createWorktrees } from "../adapters/git/worktrees.ts";
 import { createCommandTrial } from "../adapters/process/command-trial.ts";
 import { environmentWith } from "./own-python.ts";
@@ -24,6 +25,7 @@ export async function blame(
   plan: BlamePlan,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<BlameReport> {
+  await insistOnCheckout(root, "commit");
   const { path: state } = stateFolder(root);
   const { setup, share } = plan.config.workspace;
   const { at, base, signal } = plan;

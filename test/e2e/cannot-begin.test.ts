@@ -2,6 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { createHost } from "../../src/compose/host.ts";
+import { resolveConfig } from "../../src/config/resolve.ts";
 import type { RemandError } from "../../src/domain/error.ts";
 import { run, type Stored } from "../../src/index.ts";
 import { makeProject, type Project } from "./critic-audit-project.ts";
@@ -46,6 +48,23 @@ test("without a commit, or outside of a repository, a run says so at once, and n
   expect(await tried(plain)).toEqual({ code: "not-a-repository", wrote: [] });
   empty.git("commit", "--quiet", "--allow-empty", "-m", "first");
   expect((await tried(empty.root)).code).toBe(0);
+});
+
+test("without a commit there is no change that could be blamed, and that is said in words", async () => {
+  const { config } = resolveConfig({ layers: [] });
+  const asked = createHost(project.repository.env).blame(empty.root, {
+    config: config!,
+    output: null,
+    command: "false",
+    prove: true,
+    at: null,
+    base: null,
+    limits: { runs: 5, timeMs: 10_000 },
+    signal: new AbortController().signal,
+    onRun: () => expect.unreachable("nothing is run"),
+    onNotice: () => undefined,
+  });
+  await expect(asked).rejects.toMatchObject({ code: "no-commits" });
 });
 
 test("without a command to judge by nobody is set to work", async () => {

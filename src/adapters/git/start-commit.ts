@@ -33,7 +33,7 @@ export async function startCommit(git: Git, name: string): Promise<string> {
   }
   throw new RemandError(
     "no-commits",
-    "the repository has no commits yet, so there is nothing to start a worktree from",
+    "the repository has no commits yet, so there is nothing to start from",
     'Make one first: git add --all && git commit -m "start"',
   );
 }

@@ -131,7 +131,7 @@ async function openWorker({ url, name, atOnce, everywhere, agentMs, pollMs }: Wo
     pollMs,
     leaseMs: 4000,
     followMs: 3_600_000,
-    reread: async () => null,
+    reread: async () => "same" as const,
     openPatienceMs: 0,
     health: null,
     run: { stories: [], onNotice: () => undefined },

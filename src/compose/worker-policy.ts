@@ -23,6 +23,9 @@ export async function policyFor({ policy }: BranchNews, { plan, world }: WorkerP
 /** What a config has besides rules: workers read it once, when they start. */
 const READ_AT_START = [
   "agents",
+  // Rules too; but gates are made by them.
+  "preset",
+  "scope",
   "environments",
   "workspace",
   "forge",

@@ -87,6 +87,19 @@ describe("remand doctor, of a fleet's database", () => {
     expect(told.out).not.toContain("journal: none yet");
   });
 
+  test("misses nothing of a project where there is none", async () => {
+    const db = await withJournal();
+    const ran = await run(["doctor", "--db", db], [doctor], {
+      host: createHost({ PATH: process.env["PATH"] }),
+      cwd: root,
+      isFolder: () => Promise.resolve(true),
+      files: memoryFiles({}),
+    });
+    expect(ran).toMatchObject({ exit: 0, err: "" });
+    expect(ran.out).toContain("fleet's journal");
+    expect(ran.out).not.toMatch(/config|checks|agent/);
+  });
+
   test("makes nothing where there is nothing, and says who will", async () => {
     const db = await server.newDatabase();
     expect((await probesOf(db))["fleet's journal"]).toMatchObject({

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import type { Config } from "../../config/config.ts";
 import { counted } from "../../domain/counted.ts";
 import type { Policy } from "../../domain/policy.ts";
@@ -25,17 +26,29 @@ export const command: CliCommand = {
     command
       .option("--json", "print a document of the schema remand.doctor/1")
       .addHelpText("before", EXAMPLES)
-      .action(async (options: { readonly json?: boolean; readonly config?: string }) =>
-        done(await doctor(world, options)),
-      );
+      .action(async (options: Options) => done(await doctor(world, options)));
   },
 };
 
-async function doctor(world: World, options: { readonly json?: boolean; readonly config?: string }): Promise<ExitCode> {
-  const probes = await probesOf(world, options.config);
+interface Options {
+  readonly json?: boolean;
+  readonly config?: string;
+  readonly db?: string;
+}
+
+async function doctor(world: World, options: Options): Promise<ExitCode> {
+  const isAway = (options.db ?? world.env["REMAND_DB"] ?? "") !== "" && !(await hasConfig(world, options));
+  const probes = isAway
+    ? await world.host.probe(world.cwd, [], { commands: [], env: [] })
+    : await probesOf(world, options.config);
   if (options.json === true) world.out(`${JSON.stringify({ schema: "remand.doctor/1", probes }, null, 2)}\n`);
   else for (const probe of probes) world.out(probeText(world, probe));
   return probes.every(({ ok }) => ok) ? EXIT.ok : EXIT.failed;
+}
+
+/** A fleet is looked at from anywhere: where there is no project, nothing is missing from it. */
+async function hasConfig(world: World, { config }: Options): Promise<boolean> {
+  return config !== undefined || (await world.files.read(join(world.cwd, "remand.yaml"))) !== null;
 }
 
 /** Everything that is looked at. */

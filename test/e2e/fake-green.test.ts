@@ -55,6 +55,7 @@ async function done(project: Project, change: Files, check = project.check, shel
   const gates = gatesOf({ config }, { evidence: memoryEvidence(), clock, workspace, env });
   // Numbers are compared with those of the judgement before; the other ways are told without it.
   const last = project === CASES ? await gates.get("checks")!.judge(gateRequest({ path }), control()) : null;
+  if (shell !== undefined) await gates.get("integrity")!.baseline!(gateRequest({ path }), control());
   for (const [file, text] of Object.entries(change)) {
     const place = join(path, file);
     mkdirSync(dirname(place), { recursive: true });

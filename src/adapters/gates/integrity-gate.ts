@@ -9,8 +9,9 @@ import type { Gate, GateRequest } from "../../ports/gate.ts";
 import type { Workspace } from "../../ports/workspace.ts";
 import { gitFolderOf } from "./git-folder.ts";
 import { lookFrom } from "./integrity-looks.ts";
-import { ruleBook, type RuleSettings } from "./rule-book.ts";
+import { ruleBook, type RuleBook, type RuleSettings } from "./rule-book.ts";
 import { scopeBreaches } from "./scope-breaches.ts";
+import { changedSurroundings, rememberedSurroundings, surroundingsOf, type Surroundings } from "./surroundings.ts";
 
 export interface IntegrityOptions {
   readonly workspace: Pick<Workspace, "changed" | "diff" | "fileAt">;
@@ -32,8 +33,14 @@ export interface IntegrityOptions {
  */
 export function createIntegrityGate(options: IntegrityOptions): Gate {
   const { clock } = options;
+  const remembered = rememberedSurroundings();
   return {
     name: "integrity",
+    // Nothing is red for us: what is remembered is what judges, where git does not look.
+    async baseline({ path }) {
+      remembered.keep(path, await surroundingsOf(path, await gitFolderOf(path)));
+      return [];
+    },
     judgedBy: () => [
       "the diff: something changed, all of it within the scope, no test was deleted, skipped or loosened, the runner and its thresholds are the same, nothing was left behind",
     ],
@@ -48,7 +55,9 @@ export function createIntegrityGate(options: IntegrityOptions): Gate {
       const unjudged = (summary: string): Judgement =>
         done({ result: "error", findings: [], blocking: [], evidence: [], summary });
       try {
-        const { findings, changed } = signal.aborted ? NOTHING_SEEN : await findingsIn(options, request, signal);
+        const { findings, changed } = signal.aborted
+          ? NOTHING_SEEN
+          : await findingsIn(options, request, remembered.at(request.path), signal);
         if (signal.aborted) return unjudged("integrity: stopped before it ended");
         const evidence = await options.evidence.keep(reportOf(changed, findings));
         return done({ ...verdict(findings, request), evidence: [evidence] });
@@ -71,7 +80,12 @@ interface Seen {
  * New work is looked at from where the story began. Rework is looked at from the attempt before as well, and there
  * more strictly: what an earlier attempt added to the tests is kept too.
  */
-async function findingsIn(options: IntegrityOptions, request: GateRequest, signal: AbortSignal): Promise<Seen> {
+async function findingsIn(
+  options: IntegrityOptions,
+  request: GateRequest,
+  began: Surroundings | undefined,
+  signal: AbortSignal,
+): Promise<Seen> {
   const { workspace, testPaths, rules = {} } = options;
   const { story, base, previous, tree, scope } = request;
   const sinceLast = await workspace.changed(story.id, previous, tree);
@@ -90,8 +104,13 @@ async function findingsIn(options: IntegrityOptions, request: GateRequest, signa
       "Do the work in the files. If nothing has to be done, say so with TASK_INCOMPLETE and the reason.";
     return { findings: asNewWork.breach("nothing-changed", { message, suggestedFix }), changed: [] };
   }
-  const folder = (await gitFolderOf(request.path))?.prefix ?? "";
-  const findings: Finding[] = [];
+  const git = await gitFolderOf(request.path);
+  const folder = git?.prefix ?? "";
+  const changed = base === previous ? sinceLast : await workspace.changed(story.id, base, tree);
+  const isInstalled = changed.some((path) => LOCKFILE.test(path));
+  const now = began === undefined ? null : await surroundingsOf(request.path, git);
+  const outside = now === null ? [] : changedSurroundings(began!, now, isInstalled);
+  const findings = outsideOfGit(outside, asNewWork);
   if (scope !== null) {
     const asRework = ruleBook({ isRework: true, settings: rules, reasons });
     const own = `${folder}${options.stories ?? "stories"}/${story.id}.md`;
@@ -102,10 +121,24 @@ async function findingsIn(options: IntegrityOptions, request: GateRequest, signa
       findings.push(...(await lookFrom(options, at, asRework, signal)));
     }
   }
-  const changed = base === previous ? sinceLast : await workspace.changed(story.id, base, tree);
   const at = { story: story.id, from: base, to: tree, changed, folder, isWhole: true };
   findings.push(...(await lookFrom(options, at, asNewWork, signal)));
   return { findings: distinct(findings.filter(({ id }) => !request.overturned.includes(id))), changed: sinceLast };
+}
+
+const LOCKFILE =
+  /(?:^|\/)(?:package-lock\.json|npm-shrinkwrap\.json|pnpm-lock\.yaml|yarn\.lock|bun\.lockb?|uv\.lock|poetry\.lock|Pipfile\.lock|requirements[^/]*\.txt)$/;
+
+/** What an agent changed that is in no change. Dependencies that were brought to another version are not meant. */
+function outsideOfGit(changed: readonly string[], book: RuleBook): Finding[] {
+  return changed.slice(0, 10).flatMap((what) =>
+    book.breach(what.startsWith(".git/") ? "not-looked-at" : "runner-changed", {
+      message: what.startsWith(".git/")
+        ? `git was told to overlook files while the work was done: ${what}`
+        : `what runs the tests was changed where git does not look: ${what}`,
+      suggestedFix: "Bring it back as it was: install the dependencies anew, or take the line out.",
+    }),
+  );
 }
 
 /** The same thing seen from two sides is said once, at its gravest. A reason that counts covers both sides. */

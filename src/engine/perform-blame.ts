@@ -57,19 +57,37 @@ async function looked(
       diff,
       isTest: (file: string) => matchesAnyGlob(file, testPaths),
     };
-    const { blame } = await findBlame(given, {
+    const proving = provingOf(judgement, detective);
+    const { blame, proof } = await findBlame(given, {
       bench,
       textBefore: (file) => world.workspace.fileAt(id, base, file),
-      proof: provingOf(judgement, detective),
+      proof: proving,
       signal,
       now: () => world.clock.now(),
       onRun,
       more: { count: detective.laboratory.room?.() ?? 0, open: () => detective.laboratory.open({ signal }) },
     });
-    return blame;
+    const isUnseen = proof?.kind === "flaky" && !proof.proven;
+    return isUnseen && proving !== null ? await inItsPlace(blame, proving, path, signal) : blame;
   } finally {
     await bench.close();
   }
+}
+
+/**
+ * A failure that a fresh copy of the files does not show, and their own folder shows again, is no whim of the test:
+ * something lies there that is not kept with the work. Nobody should be told that the test changes its mind.
+ */
+async function inItsPlace(
+  blame: Blame,
+  { trial, command, limits }: Proving,
+  path: string,
+  signal: AbortSignal,
+): Promise<Blame> {
+  const { passed, timedOut } = await trial.run({ command, path, timeoutMs: limits.timeMs }, { signal });
+  if (passed || timedOut) return blame;
+  const explanation = `It fails again in ${path}, and not in a fresh copy of the same files: something there that git does not keep makes it fail, such as ignored or built files.`;
+  return { ...nothingKnown(explanation), testRuns: blame.testRuns + 1 };
 }
 
 /** Only a check that runs here can be run again; one of another environment is read, and not proven. */

@@ -104,6 +104,7 @@ function register(
   loaded.register(command, worldOf(around, command, entry.looks === true), done);
   if (entry.looks === true) command.option("--db <url>", DB_HELP);
   addEverywhereOptions(command);
+  command.showHelpAfterError(`  Run remand ${entry.name} --help to see what it takes.`);
 }
 
 const DB_HELP = "look at a fleet's journal in this PostgreSQL database (default: REMAND_DB, else this checkout's own)";

@@ -43,6 +43,14 @@ describe("remand loop", () => {
     expect(ran.err).toContain(`remand diff ${plan!.stories[0]!.id}`);
   });
 
+  it("says how to take the work back from the checkout, or over from a worktree", async () => {
+    const inPlace = await loop(fakeHost(), [...GOAL, ...AGENT]);
+    expect(inPlace.err).toContain("to take it back: remand loop --undo");
+    const apart = await loop(fakeHost(), [...GOAL, "--worktree", ...AGENT]);
+    expect(apart.err).toMatch(/to take it over: git merge remand\/loop-[0-9a-f]{8}\n/);
+    expect(apart.err).not.toContain("--undo");
+  });
+
   it("takes any check, and the limits that were typed", async () => {
     const check = `node -e 'process.exit("a: b" === "[")' # {x}`;
     const host = fakeHost();

@@ -156,6 +156,12 @@ describe("options that hold everywhere", () => {
     });
   });
 
+  test("an option that is not known names the help of its own command", async () => {
+    const ran = await run(["look", "--nothing"], [look]);
+    expect(ran.exit).toBe(2);
+    expect(ran.err).toBe("remand: unknown option '--nothing'\n  Run remand look --help to see what it takes.\n");
+  });
+
   test("-C refuses a folder that is not there", async () => {
     const ran = await run(["look", "-C", "nowhere"], [look]);
     expect(ran.exit).toBe(2);

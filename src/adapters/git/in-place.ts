@@ -125,7 +125,7 @@ async function standingOf({ repository, story, names }: Desk): Promise<Standing>
   throw new RemandError(
     "workspace-broken",
     `nothing is kept of ${story} in this checkout`,
-    "Start it first: there is nothing to go on with, or to go back to.",
+    "It has not begun here, or it worked in a worktree (--worktree) and left your files as they were.",
   );
 }
 

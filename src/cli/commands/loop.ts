@@ -95,7 +95,7 @@ async function loop(world: World, agent: readonly string[], options: Options): P
   if (wish.goal === null && known === null && (await isGreenAlready(world, plan))) return EXIT.ok;
   const by = await personOf(world, undefined).catch(() => "remand loop");
   const { exit, state } = await runEngine(world, plan, [id], { reporter: options.reporter, json: options.json, by });
-  sayNext(world, state, id);
+  sayNext(world, state, id, plan.place);
   return exit;
 }
 
@@ -153,10 +153,11 @@ function alreadyOver(world: World, state: StoryState): ExitCode | null {
   return EXIT.rejected;
 }
 
-function sayNext(world: World, run: RunState, id: StoryId): void {
+function sayNext(world: World, run: RunState, id: StoryId, place: "in-place" | "worktrees"): void {
   const state: StoryState | undefined = lookup(run.stories, id, byText);
-  if (state?.ending?.how === "accepted")
-    world.err(`remand: what was changed: remand diff ${id}   to take it back: remand loop --undo\n`);
+  // What is in a worktree has not come to the checkout yet: there is nothing to take back, and something to fetch.
+  const next = place === "in-place" ? "to take it back: remand loop --undo" : `to take it over: git merge remand/${id}`;
+  if (state?.ending?.how === "accepted") world.err(`remand: what was changed: remand diff ${id}   ${next}\n`);
   if (state?.escalation != null)
     world.err(`remand: the whole of it: remand show ${id}   what can be answered: remand inbox\n`);
 }

@@ -222,6 +222,14 @@ describe.skipIf(program === null)("a Python in a worktree", () => {
     expect(fileOf("shop", worktree, env)).toBe(join(worktree, "src/shop/__init__.py"));
   });
 
+  it("does not go on where something installed cannot be looked at: it would import who knows what", async () => {
+    outside.byPath(src(repository.root));
+    const odd = 'type("Odd", (), {"__module__": property(lambda self: 1 / 0)})()';
+    write(outside.site, "odd.pth", `import sys; sys.meta_path.append(${odd})\n`);
+    const said = fileOf("shop", worktree, await ownPython().in(worktree));
+    expect(said).toContain(`cannot be led to ${worktree}: ZeroDivisionError`);
+  });
+
   it("reads our own start-up file, whoever wrote over it", async () => {
     outside.byPath(src(repository.root));
     const python = ownPython();

@@ -110,7 +110,11 @@ def names_any(file, others):
 
 def lead_folder(folder, led, links):
     """Links to packages, and paths to places that are gone: Python has left those out already."""
-    for entry in os.scandir(folder):
+    try:
+        entries = list(os.scandir(folder))
+    except OSError:
+        return
+    for entry in entries:
         if entry.is_symlink():
             target = led(entry.path)
             name = entry.name[:-3] if entry.name.endswith(".py") else entry.name
@@ -195,6 +199,13 @@ def _next():
 
 if sys.version_info >= (3, 6):
     if os.environ.get("REMAND_PLACE"):
-        _lead()
+        try:
+            _lead()
+        except Exception as error:
+            # Python would go on without us, and import who knows what.
+            text = "remand: what is installed for this Python cannot be led to %s: %s: %s\\n"
+            sys.stderr.write(text % (os.environ["REMAND_PLACE"], type(error).__name__, error))
+            sys.stderr.flush()
+            os._exit(70)
     _next()
 `;

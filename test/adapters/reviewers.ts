@@ -3,6 +3,7 @@ import type { Judgement } from "../../src/domain/gate.ts";
 import type { Agent, AgentRequest, AgentResult } from "../../src/ports/agent.ts";
 import type { Roster } from "../../src/ports/roster.ts";
 import type { Workspace } from "../../src/ports/workspace.ts";
+import { agentResult } from "../contract/agent-result.ts";
 
 /** What a reviewer does when it is asked: says something, or ends some other way. */
 export type Act = string | Partial<AgentResult> | ((request: AgentRequest) => string | Partial<AgentResult>);
@@ -51,18 +52,7 @@ export function cast(
 
 function resultOf(done: string | Partial<AgentResult>): AgentResult {
   const said = typeof done === "string" ? { text: done } : done;
-  return {
-    status: "completed",
-    session: null,
-    text: "",
-    output: null,
-    tokens: 10,
-    costUsd: 0.01,
-    denied: [],
-    error: null,
-    durationMs: 1000,
-    ...said,
-  };
+  return agentResult({ tokens: 10, costUsd: 0.01, durationMs: 1000, ...said });
 }
 
 type Watched = Pick<Workspace, "changed" | "diff" | "look" | "fileAt" | "forget">;

@@ -12,6 +12,16 @@ export interface Ran {
   readonly loaded: readonly string[];
 }
 
+/** One command, given by Ada to this host. */
+export function on(
+  host: Host,
+  command: CliCommand,
+  args: readonly string[],
+  changes: Partial<Surroundings> = {},
+): Promise<Ran> {
+  return run([command.name, ...args], [command], { host, env: { USER: "ada" }, ...changes });
+}
+
 /** A command line run in a world of its own. */
 export async function run(
   argv: readonly string[],

@@ -3,26 +3,15 @@ import { command as brief } from "../../src/cli/commands/brief.ts";
 import { command as diff } from "../../src/cli/commands/diff.ts";
 import { command as trail } from "../../src/cli/commands/trail.ts";
 import { command as stop } from "../../src/cli/commands/stop.ts";
-import type { CliCommand } from "../../src/cli/command.ts";
-import type { Surroundings } from "../../src/cli/program.ts";
 import type { Event } from "../../src/domain/event.ts";
 import { evidenceId, storyId } from "../../src/domain/ids.ts";
 import { reworkLogSchema } from "../../src/schemas/rework-log.ts";
 import { world as scripted, type Script } from "../seeds/scripted-run.ts";
 import { outcomesOf, story } from "../simulation/world.ts";
 import { fakeHost, type FakeHost } from "./fake-host.ts";
-import { run, type Ran } from "./fake-surroundings.ts";
+import { on } from "./fake-surroundings.ts";
 import { workedOn } from "./finished-run.ts";
 import { memoryFiles } from "./memory-files.ts";
-
-function on(
-  host: FakeHost,
-  command: CliCommand,
-  args: readonly string[],
-  changes: Partial<Surroundings> = {},
-): Promise<Ran> {
-  return run([command.name, ...args], [command], { host, env: { USER: "ada" }, ...changes });
-}
 
 /** Each brief has evidence of its own, named after the story and the failure. */
 function withBriefs(inner: Script): Script {

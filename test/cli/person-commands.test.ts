@@ -3,13 +3,11 @@ import { command as answer } from "../../src/cli/commands/answer.ts";
 import { command as inbox } from "../../src/cli/commands/inbox.ts";
 import { command as rework } from "../../src/cli/commands/rework.ts";
 import { command as stop } from "../../src/cli/commands/stop.ts";
-import type { CliCommand } from "../../src/cli/command.ts";
-import type { Surroundings } from "../../src/cli/program.ts";
 import { storyId } from "../../src/domain/ids.ts";
 import { stateOf, world as scripted, type World as ScriptedWorld } from "../seeds/scripted-run.ts";
 import { story } from "../simulation/world.ts";
 import { fakeHost, type FakeHost } from "./fake-host.ts";
-import { run, type Ran } from "./fake-surroundings.ts";
+import { on } from "./fake-surroundings.ts";
 import { workedOn } from "./finished-run.ts";
 import { memoryFiles } from "./memory-files.ts";
 
@@ -22,15 +20,6 @@ const stuck = () =>
 /** With reviewers, who say this. */
 const reviewed = (says: NonNullable<NonNullable<ScriptedWorld["gates"]>["review"]>): Promise<FakeHost> =>
   workedOn([story("login")], scripted({ gates: { review: says } }), ["preset=critic-audit"]);
-
-function on(
-  host: FakeHost,
-  command: CliCommand,
-  args: readonly string[],
-  changes: Partial<Surroundings> = {},
-): Promise<Ran> {
-  return run([command.name, ...args], [command], { host, env: { USER: "ada" }, ...changes });
-}
 
 const lastEvent = async (host: FakeHost) => (await host.lines()).at(-1)!;
 

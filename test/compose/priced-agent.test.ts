@@ -1,20 +1,13 @@
 import { expect, test } from "vitest";
 import { pricedAgent } from "../../src/compose/priced-agent.ts";
 import type { Agent, AgentRequest, AgentResult } from "../../src/ports/agent.ts";
+import { agentResult } from "../contract/agent-result.ts";
 
 const PRICES = { "gpt-x": { input: 2, output: 10, cached: 0.2 } };
-const RESULT: AgentResult = {
-  status: "completed",
-  session: null,
-  text: "",
-  output: null,
+const RESULT = agentResult({
   tokens: 1500,
-  costUsd: null,
-  denied: [],
-  error: null,
-  durationMs: 1,
   usage: { model: "gpt-x", inputTokens: 1000, outputTokens: 500, cachedTokens: 400 },
-};
+});
 
 async function ran(change: Partial<AgentResult>, model: string | null = null) {
   const lines: string[] = [];

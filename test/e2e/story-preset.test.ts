@@ -6,6 +6,7 @@ import { parse } from "yaml";
 import { run, type Agent, type AgentRequest, type Event, type RunResult, type Stored } from "../../src/index.ts";
 import { makeRepository, type TestRepository } from "../adapters/git-repository.ts";
 import { startGithubServer, type GithubServer } from "../adapters/github-server.ts";
+import { agentResult } from "../contract/agent-result.ts";
 
 /*
  * S4's scenarios over whole runs, from a story's file to a pull request on a forge of our own on loopback. What the
@@ -117,8 +118,7 @@ function agent(role: string, part: Part): Agent {
       prompts.push({ role, story: id, prompt: request.prompt });
       const text = part(turn, request, id);
       const session = request.session ?? { agent: role, id: `${role} for ${id}, ${turn}` };
-      const nothing = { output: null, tokens: null, costUsd: null, denied: [], error: null };
-      return Promise.resolve({ status: "completed", text, session, durationMs: 1, ...nothing });
+      return Promise.resolve(agentResult({ text, session }));
     },
   };
 }

@@ -10,6 +10,7 @@ import type { AgentRequest, AgentResult } from "../../src/ports/agent.ts";
 import type { GateRequest } from "../../src/ports/gate.ts";
 import { newDisk, simulatedWorld, type Disk } from "../simulation/simulated-world.ts";
 import { judgement, story } from "../simulation/world.ts";
+import { agentResult } from "../contract/agent-result.ts";
 
 const STORY = story("a");
 const DEVELOPER = roleName("developer");
@@ -47,8 +48,7 @@ function worker(host?: string): EngineWorld {
             requests.push(request);
             disk.files.set(STORY.id, { tree: `t${requests.length}`, kept: ["t0"] });
             const text = messages.shift() ?? `Did it.\n\nREADY_FOR_REVIEW: a\n\nSummary: part ${requests.length}`;
-            const rest = { output: null, tokens: 1, costUsd: 0, denied: [], error: null, durationMs: 1 };
-            return { ...rest, status: "completed", session: request.session ?? session(role), text };
+            return agentResult({ session: request.session ?? session(role), text, tokens: 1, costUsd: 0 });
           },
         },
         model: null,

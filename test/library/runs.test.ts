@@ -12,6 +12,7 @@ import {
   type Stored,
 } from "../../src/index.ts";
 import { makeRepository, type TestRepository } from "../adapters/git-repository.ts";
+import { agentResult } from "../contract/agent-result.ts";
 
 let repository: TestRepository;
 beforeEach(() => {
@@ -34,17 +35,7 @@ function writer(answers: readonly string[], asked: AgentRequest[] = []): Agent {
       const answer = answers[asked.length - 1];
       if (answer === undefined) await aborted(signal);
       else writeFileSync(join(request.cwd, "answer.txt"), answer);
-      return {
-        status: answer === undefined ? "cancelled" : "completed",
-        session: null,
-        text: "done",
-        output: null,
-        tokens: null,
-        costUsd: null,
-        denied: [],
-        error: null,
-        durationMs: 1,
-      };
+      return agentResult({ status: answer === undefined ? "cancelled" : "completed", text: "done" });
     },
   };
 }

@@ -1,18 +1,7 @@
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { StoryPageDocument } from "../../src/views/dashboard.ts";
 import { stateOf } from "../seeds/scripted-run.ts";
-import { serving, stuck, type Answer, type Served } from "./served.ts";
-
-const open: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const close of open.splice(0)) await close();
-});
-
-async function served(more: Parameters<typeof serving>[1] = {}): Promise<Served> {
-  const server = await serving(await stuck(), more);
-  open.push(server.close);
-  return server;
-}
+import { servedStuck, type Answer, type Served } from "./served.ts";
 
 const post = (server: Served, path: string, body: object): Promise<Answer> =>
   server.ask(path, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
@@ -20,7 +9,7 @@ const page = async (server: Served): Promise<StoryPageDocument> => (await server
 
 describe("a story in the dashboard", () => {
   it("is held and goes on, by the same events as at the terminal", async () => {
-    const server = await served();
+    const server = await servedStuck();
     expect(await page(server)).toMatchObject({ isHeld: false, isRunning: false });
     expect((await post(server, "/api/hold", { about: "login" })).json()).toEqual({
       story: "login",
@@ -35,13 +24,13 @@ describe("a story in the dashboard", () => {
   });
 
   it("is held at once where that is wanted", async () => {
-    const server = await served();
+    const server = await servedStuck();
     await post(server, "/api/hold", { about: "login", now: true });
     expect((await server.host.lines()).at(-1)).toMatchObject({ event: { type: "story.held", now: true } });
   });
 
   it("is not held twice, nor let go when it is not held, nor touched when it is over", async () => {
-    const server = await served();
+    const server = await servedStuck();
     await post(server, "/api/hold", { about: "login" });
     const before = (await server.host.lines()).length;
     const refused = [
@@ -63,14 +52,14 @@ describe("a story in the dashboard", () => {
   });
 
   it("is not held where the dashboard is read-only", async () => {
-    const server = await served({ readOnly: true });
+    const server = await servedStuck({ readOnly: true });
     expect((await post(server, "/api/hold", { about: "login" })).status).toBe(403);
     expect((await post(server, "/api/release", { about: "login" })).status).toBe(403);
     expect(stateOf(server.host.state(), "login").held).toBe(false);
   });
 
   it("says what was answered, until that is taken back", async () => {
-    const server = await served();
+    const server = await servedStuck();
     expect((await page(server)).answered).toBeNull();
     await server.answer({ about: "login", verb: "send-back", message: "look at the clock" });
     expect((await page(server)).answered).toMatchObject({ story: "login", verb: "send-back", by: "ada" });

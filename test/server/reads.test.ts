@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type {
   BoardDocument,
   InboxDocument,
@@ -11,24 +11,13 @@ import type { Ledger } from "../../src/views/ledger.ts";
 import { fakeHost } from "../cli/fake-host.ts";
 import { planFor, workedOn } from "../cli/finished-run.ts";
 import { story } from "../simulation/world.ts";
-import { serving, stuck, LOGIN } from "./served.ts";
-
-const open: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const close of open.splice(0)) await close();
-});
-
-async function served(...args: Parameters<typeof serving>) {
-  const server = await serving(...args);
-  open.push(server.close);
-  return server;
-}
+import { LOGIN, served, servedStuck, stuck } from "./served.ts";
 
 const KEY = `sk-ant-api03-${"Ab3".repeat(31)}`;
 
 describe("what the dashboard says", () => {
   it("shows where each story is, and what waits for a person", async () => {
-    const server = await served(await stuck());
+    const server = await servedStuck();
     const board = (await server.ask("/api/board")).json<BoardDocument>();
     const columns = Object.fromEntries(board.columns.map(({ name, cards }) => [name, cards.map(({ id }) => id)]));
     expect(columns).toMatchObject({ "needs-you": ["login"], accepted: ["done"], working: [] });
@@ -39,7 +28,7 @@ describe("what the dashboard says", () => {
   });
 
   it("tells one story down to the line", async () => {
-    const server = await served(await stuck());
+    const server = await servedStuck();
     const told = (await server.ask("/api/stories/login")).json<StoryPageDocument>();
     expect(told).toMatchObject({ story: { id: "login" }, branch: "remand/login", escalation: { id: "esc-login-1" } });
     expect(told.attempts.map(({ attempt }) => attempt)).toEqual([1, 2, 3]);
@@ -97,7 +86,7 @@ describe("what the dashboard says", () => {
   });
 
   it("begins a story with its last lines, and says how many came before them", async () => {
-    const server = await served(await stuck());
+    const server = await servedStuck();
     const all = (await server.ask("/api/stories/login/lines")).json<LinesDocument>();
     const few = (await server.ask("/api/stories/login/last-lines")).json<LinesDocument>();
     expect(few).toEqual({ ...all, more: false, earlier: 0 });
@@ -126,7 +115,7 @@ describe("what the dashboard says", () => {
   });
 
   it("adds up what was spent", async () => {
-    const server = await served(await stuck());
+    const server = await servedStuck();
     const ledger = (await server.ask("/api/ledger")).json<Ledger>();
     expect(ledger.rows.story.map(({ name }) => name).sort()).toEqual(["done", "login"]);
     expect(ledger.days).toHaveLength(1);
@@ -159,7 +148,7 @@ describe("what the dashboard says", () => {
 
 describe("the stream", () => {
   it("goes on after the line that was seen last", async () => {
-    const server = await served(await stuck());
+    const server = await servedStuck();
     const all = (await server.host.lines()).length;
     const lines = await server.stream(3, { "last-event-id": String(all - 3) });
     expect(lines.map(({ id }) => id)).toEqual([all - 2, all - 1, all]);
@@ -178,7 +167,7 @@ describe("the stream", () => {
   });
 
   it("says so when the journal is another one", async () => {
-    const server = await served(await stuck());
+    const server = await servedStuck();
     const all = (await server.host.lines()).length;
     expect(await server.stream(1, { "last-event-id": String(all + 100) })).toEqual([{ id: all, event: "reset" }]);
   });

@@ -1,4 +1,5 @@
 import { request } from "node:http";
+import { onTestFinished } from "vitest";
 import { storyId } from "../../src/domain/ids.ts";
 import type { DashboardSource } from "../../src/server/source.ts";
 import { startDashboard, type Dashboard } from "../../src/server/start.ts";
@@ -41,6 +42,15 @@ export interface Served {
     started?: () => void,
   ): Promise<readonly { id: number; event: string }[]>;
 }
+
+/** Served for the length of a test. */
+export async function served(host: FakeHost, more: Partial<DashboardSource> = {}): Promise<Served> {
+  const server = await serving(host, more);
+  onTestFinished(() => server.close());
+  return server;
+}
+
+export const servedStuck = async (more: Partial<DashboardSource> = {}): Promise<Served> => served(await stuck(), more);
 
 export async function serving(
   host: FakeHost = fakeHost(),

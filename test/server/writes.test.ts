@@ -1,26 +1,15 @@
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { InboxDocument, StoryPageDocument } from "../../src/views/dashboard.ts";
 import { workedOn } from "../cli/finished-run.ts";
 import { stateOf, world as scripted } from "../seeds/scripted-run.ts";
 import { story } from "../simulation/world.ts";
-import { serving, stuck, LOGIN, type Served } from "./served.ts";
-
-const open: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const close of open.splice(0)) await close();
-});
-
-async function served(more: Parameters<typeof serving>[1] = {}): Promise<Served> {
-  const server = await serving(await stuck(), more);
-  open.push(server.close);
-  return server;
-}
+import { LOGIN, served, servedStuck } from "./served.ts";
 
 const SAID = { about: "esc-login-1", verb: "send-back", message: "look at the clock" };
 
 describe("an answer in the dashboard", () => {
   it("is the same event as from the terminal, in the name of whoever serves", async () => {
-    const server = await served();
+    const server = await servedStuck();
     const answered = await server.answer(SAID);
     expect(answered).toMatchObject({ status: 200 });
     expect(answered.json()).toEqual({ story: "login", verb: "send-back", by: "ada" });
@@ -35,7 +24,7 @@ describe("an answer in the dashboard", () => {
   });
 
   it("can be taken back until work on it begins", async () => {
-    const server = await served();
+    const server = await servedStuck();
     await server.answer(SAID);
     const inbox = (await server.ask("/api/inbox")).json<InboxDocument>();
     expect(inbox.answered).toMatchObject([{ story: "login", verb: "send-back", by: "ada" }]);
@@ -48,8 +37,7 @@ describe("an answer in the dashboard", () => {
   it("can have a reviewer's finding looked at once; what was looked at is no longer offered", async () => {
     const TWO = { result: "fail", blocking: 2 } as const;
     const script = scripted({ gates: { review: ["fail", "fail", TWO] } });
-    const server = await serving(await workedOn([story("login")], script, ["preset=critic-audit"]));
-    open.push(server.close);
+    const server = await served(await workedOn([story("login")], script, ["preset=critic-audit"]));
     const item = async () => (await server.ask("/api/inbox")).json<InboxDocument>().items[0];
     const question = await item();
     const ids = question!.findings.map(({ id }) => id);
@@ -67,7 +55,7 @@ describe("an answer in the dashboard", () => {
   });
 
   it("says what is wrong with it, and writes nothing", async () => {
-    const server = await served();
+    const server = await servedStuck();
     const before = (await server.host.lines()).length;
     const wrong = [
       { ...SAID, message: "" },
@@ -88,7 +76,7 @@ describe("an answer in the dashboard", () => {
   });
 
   it("is refused where the dashboard is read-only", async () => {
-    const server = await served({ readOnly: true });
+    const server = await servedStuck({ readOnly: true });
     expect((await server.answer(SAID)).status).toBe(403);
     const undo = { method: "POST", headers: { "content-type": "application/json" }, body: '{"about":"login"}' };
     expect((await server.ask("/api/undo", undo)).status).toBe(403);
@@ -97,7 +85,7 @@ describe("an answer in the dashboard", () => {
   });
 
   it("is refused when it is too long, or is no JSON", async () => {
-    const server = await served();
+    const server = await servedStuck();
     expect((await server.answer({ ...SAID, message: "x".repeat(70_000) })).status).toBe(413);
     expect((await server.answer({ ...SAID, message: "x".repeat(30_000) })).status).toBe(400);
     const form = {
@@ -112,7 +100,7 @@ describe("an answer in the dashboard", () => {
 
   it("is refused when there are too many, until some time has passed", async () => {
     let now = 0;
-    const server = await served({ now: () => now });
+    const server = await servedStuck({ now: () => now });
     const codes: number[] = [];
     for (let i = 0; i < 12; i++) codes.push((await server.answer({ ...SAID, about: "nosuch" })).status);
     expect(codes).toEqual([...Array<number>(10).fill(404), 429, 429]);
@@ -123,7 +111,7 @@ describe("an answer in the dashboard", () => {
   });
 
   it("can be given to a story that asks nothing, with a phase that it has", async () => {
-    const server = await served();
+    const server = await servedStuck();
     await server.host.write(LOGIN, {
       type: "person.answered",
       answer: { verb: "resolve", by: "eve", message: "", escalation: null },

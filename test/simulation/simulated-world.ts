@@ -10,6 +10,7 @@ import type { Journal, Stored } from "../../src/ports/journal.ts";
 import type { Job, Queue } from "../../src/ports/queue.ts";
 import type { Watcher } from "../../src/ports/watcher.ts";
 import { chance, pick } from "./chance.ts";
+import { agentResult } from "../contract/agent-result.ts";
 
 /** The engine was killed. Nothing that was its own does anything any more. */
 export class Killed extends Error {}
@@ -184,18 +185,8 @@ async function simulatedAgent(
   cwd: string,
   key: string,
 ): Promise<AgentResult> {
-  const result = (more: Partial<AgentResult>): AgentResult => ({
-    status: "completed",
-    session: null,
-    text: "",
-    output: null,
-    tokens: 10,
-    costUsd: 0.01,
-    denied: [],
-    error: null,
-    durationMs: 5,
-    ...more,
-  });
+  const result = (more: Partial<AgentResult>): AgentResult =>
+    agentResult({ tokens: 10, costUsd: 0.01, durationMs: 5, ...more });
   if (key.startsWith("@project:")) {
     const healthy = chance(seed, "health", await told(null, "health.checked")) < 0.7;
     return result({ text: healthy ? "HEALTH_AUDIT: HEALTHY" : "HEALTH_AUDIT: UNHEALTHY" });

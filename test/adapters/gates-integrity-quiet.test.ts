@@ -100,6 +100,77 @@ describe("Python tests that prove less", () => {
   });
 });
 
+describe("tests that may never be run", () => {
+  const JS = 'test("one", () => {\n  expect(price(1)).toBe(10);\n});\n';
+  const RS =
+    "fn price() {}\n\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn many() {\n        assert_eq!(price(20), 180);\n    }\n}\n";
+  const SKIPPED = ["critical test-skipped"];
+  test.each([
+    ["after a short cut", "a.test.js", JS, `process.env.ALL && ${JS}`, SKIPPED],
+    [
+      "after the end of the file's work",
+      "a.test.cjs",
+      JS,
+      `if (process.env.CI) return;\n${JS}`,
+      ["critical assertion-unreached"],
+    ],
+    ["in a group", "a.test.js", JS, `describe("prices", () => {\n${JS}});\n`, []],
+    ["in a loop", "a.test.js", JS, `for (const a of all) {\n${JS}}\n`, []],
+    ["in a function that others call", "a.test.js", JS, `export function contract() {\n${JS}}\n`, []],
+    [
+      "in Python under a condition",
+      "test_a.py",
+      "def test_a():\n    assert a() == 1\n",
+      "if SLOW:\n    def test_a():\n        assert a() == 1\n",
+      SKIPPED,
+    ],
+    [
+      "in Python in another class of tests",
+      "test_a.py",
+      "def test_a():\n    assert a() == 1\n",
+      "class TestA:\n    def test_a(self):\n        assert a() == 1\n",
+      [],
+    ],
+    [
+      "in Rust under a feature",
+      "src/a.rs",
+      RS,
+      RS.replace("    #[test]", '    #[cfg(feature = "slow")]\n    #[test]'),
+      SKIPPED,
+    ],
+    [
+      "in Rust in a module under a feature",
+      "src/a.rs",
+      RS,
+      RS.replace("cfg(test)", 'cfg(all(test, feature = "slow"))'),
+      SKIPPED,
+    ],
+    [
+      "in Rust expected to fail",
+      "src/a.rs",
+      RS,
+      RS.replace("    #[test]", "    #[test]\n    #[should_panic]"),
+      SKIPPED,
+    ],
+    [
+      "in Rust caught",
+      "src/a.rs",
+      RS,
+      RS.replace("assert_eq!(price(20), 180);", "let _ = std::panic::catch_unwind(|| assert_eq!(price(20), 180));"),
+      ["critical assertion-unreached"],
+    ],
+    [
+      "beside Rust code under a feature",
+      "src/a.rs",
+      RS,
+      RS.replace("fn price", '#[cfg(feature = "slow")]\nfn other() {}\n\nfn price'),
+      [],
+    ],
+  ] as const)("%s", async (_name, path, before, after, expected) => {
+    expect(await rules({ [path]: before }, { [path]: after })).toEqual(expected);
+  });
+});
+
 describe("what runs Python's tests", () => {
   const base: Tree = { "price.py": "x = 1\n", "pytest.ini": "[pytest]\npythonpath = .\n" };
   test.each([

@@ -233,6 +233,14 @@ export const HONEST: readonly Honest[] = [
     reasons: { [P]: "what is not there has no price" },
   },
   {
+    does: "lets a function make the same tests for two things",
+    project: NODE,
+    change: {
+      ...NODE_FIX,
+      [P]: `${PRICE_TEST.replace('test("one', 'function prices() {\ntest("one')}}\n\nfor (const _ of ["here", "there"]) prices();\n`,
+    },
+  },
+  {
     does: "moves the code, and lets the test take it from there",
     project: NODE,
     change: {

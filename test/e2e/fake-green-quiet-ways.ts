@@ -103,6 +103,26 @@ const ON_TESTS: readonly Way[] = [
     'the test "%i cost %i" now asserts something that is always true',
   ),
   way(
+    "expects the assertion to fail",
+    NODE,
+    body(
+      "() => {\n  assert.throws(() => assert.equal(price(20), 180));\n  assert.throws(() => assert.equal(price(11), 99));\n}",
+    ),
+    UNREACHED,
+  ),
+  way(
+    "puts the whole test under a condition",
+    NODE,
+    { [P]: `${WITHOUT_SECOND}if (process.env.ALL_TESTS) {\n${PRICE_TEST.slice(WITHOUT_SECOND.length)}}\n` },
+    "a test or group is now skipped, or expected to fail",
+  ),
+  way(
+    "puts the whole test into a function that nobody calls",
+    NODE,
+    { [P]: `${WITHOUT_SECOND}function later() {\n${PRICE_TEST.slice(WITHOUT_SECOND.length)}}\n` },
+    "a test or group is now skipped, or expected to fail",
+  ),
+  way(
     "takes the failing row out of the table",
     TABLE,
     { [P]: TABLE_TEST.replace("  [20, 180],\n", "") },

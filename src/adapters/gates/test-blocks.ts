@@ -27,6 +27,7 @@ const CALL = /(?<![\w.$])(?:[xf]?it|x?test|specify)(?:\.\w{1,20}){0,3}\s{0,3}(?=
 
 function callBlocks(code: string, ends: Int32Array): TestBlock[] {
   const blocks: TestBlock[] = [];
+  const isDoubtful = doubtfulPlaces(code, ends);
   let from = 0;
   for (const match of code.matchAll(CALL)) {
     if (match.index < from) continue;
@@ -46,12 +47,57 @@ function callBlocks(code: string, ends: Int32Array): TestBlock[] {
       end,
       isTable,
       rows: open === first ? null : rowsIn(code.slice(first, open)),
-      isLeftOut: false,
+      isLeftOut: isDoubtful(match.index),
     });
     from = end;
   }
   return blocks;
 }
+
+/**
+ * Does a place stand under a condition, or in a function that nobody calls? A test there may never be run. Groups and
+ * loops are no such thing.
+ */
+function doubtfulPlaces(code: string, ends: Int32Array): (at: number) => boolean {
+  const parents = new Map<number, number>();
+  const opens: number[] = [];
+  const stack: number[] = [];
+  for (let at = 0; at < code.length; at++) {
+    if (code[at] !== "{" || (ends[at] ?? 0) === 0) continue;
+    while (stack.length > 0 && ends[stack.at(-1)!]! < at) stack.pop();
+    parents.set(at, stack.at(-1) ?? -1);
+    opens.push(at);
+    stack.push(at);
+  }
+  const known = new Map<number, boolean>();
+  let looked = 0;
+  const isDoubtful = (open: number): boolean => {
+    const before = code.slice(Math.max(0, open - 200), open);
+    if (/(?:\bif\s?\([^\n{}]{1,150}\)|\belse)\s{0,5}$/.test(before)) return true;
+    const made = /(?<!export )(?:^|[\n;}])\s{0,20}(?:async )?function (\w{1,60})\s?\([^(){}]{0,100}\)\s{0,5}$/.exec(
+      before,
+    );
+    // Each is looked for in the whole file.
+    return made !== null && looked++ < MOST_LOOKED_FOR && code.split(new RegExp(`\\b${made[1]}\\b`)).length <= 2;
+  };
+  return (at) => {
+    if (/(?:&&|\|\||\?|\bif\s?\([^\n{}]{1,150}\))\s{0,5}$/.test(code.slice(Math.max(0, at - 200), at))) return true;
+    let low = 0;
+    for (let high = opens.length; low < high;) {
+      const middle = (low + high) >> 1;
+      if (opens[middle]! < at) low = middle + 1;
+      else high = middle;
+    }
+    for (let open = opens[low - 1] ?? -1; open !== -1; open = parents.get(open)!) {
+      if (ends[open]! < at) continue;
+      if (!known.has(open)) known.set(open, isDoubtful(open));
+      if (known.get(open)!) return true;
+    }
+    return false;
+  };
+}
+
+const MOST_LOOKED_FOR = 50;
 
 const FUNCTIONS: readonly (readonly [RegExp, RegExp])[] = [
   [/\.rs$/, /((?:#\[[^\]]{0,200}\]\s{0,40}){1,6})(?:pub )?(?:async )?fn (\w{1,200})[^{;]{0,300}(?=\{)/g],
@@ -64,6 +110,8 @@ const FUNCTIONS: readonly (readonly [RegExp, RegExp])[] = [
 
 function functionBlocks(path: string, code: string, ends: Int32Array): TestBlock[] {
   const [, pattern] = FUNCTIONS.find(([name]) => name.test(path))!;
+  // The module of the tests, under one more condition than that tests are run.
+  const isOtherModule = /#\[cfg\((?!test\))[^\]\n]{0,100}\btest\b[^\]\n]{0,100}\]\s{1,40}(?:pub )?mod /.test(code);
   const blocks: TestBlock[] = [];
   let from = 0;
   for (const match of code.matchAll(pattern)) {
@@ -85,7 +133,7 @@ function functionBlocks(path: string, code: string, ends: Int32Array): TestBlock
         code.slice(open, end).match(/^\s{0,40}\{[^\n]{1,500}\},\s{0,5}$/gm) ??
         []
       ).length,
-      isLeftOut: false,
+      isLeftOut: path.endsWith(".rs") && (isOtherModule || /#\[(?:cfg\((?!test\))|should_panic\b)/.test(head)),
     });
     from = end;
   }
@@ -137,6 +185,8 @@ function isCollected(lines: readonly string[], at: number, depth: number): boole
   if (depth === 0) return true;
   let above = at - 1;
   while (above >= 0 && (lines[above]!.trim() === "" || depthOf(lines[above]!) >= depth)) above--;
+  // Under a condition, or in a function, it may never be there.
+  if (/^\s*(?:if|elif|else|def|async def)\b/.test(lines[above] ?? "")) return false;
   const group = /^\s*class (\w+)\s?(\(\s?[\w.])?/.exec(lines[above] ?? "");
   return group === null || group[1]!.startsWith("Test") || group[2] !== undefined;
 }

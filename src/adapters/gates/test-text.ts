@@ -124,13 +124,15 @@ const LOOSE =
 const TRIVIAL =
   /\bexpect\(\s?(?:true|false|null|undefined|\d+|"[^"\n]{0,40}"|'[^'\n]{0,40}')\s?\)\.|\bexpect\(\s?([\w.]{1,60}(?:\([^()\n]{0,80}\))?)\s?\)\.to\w{1,20}\(\s?\1\s?\)|\bassert(?:\.ok|\.isTrue)?!?\(\s?(?:true|1|"[^"\n]{0,40}")\s?[,)]|\bassert\w{0,20}(?:[.]\w{1,30})?!?\(\s?([\w.]{1,60}(?:\([^()\n]{0,80}\))?)\s?,\s?\2\s?[,)]|^\s{0,80}assert (?:True|1|not False)\s{0,5}$|^\s{0,80}assert ([\w.]{1,60}(?:\([^()\n]{0,80}\))?) ?== ?\3\s{0,5}$|^\s{0,80}assert [^\n]{1,200}\bor True\b|^\s{0,80}assert \([^()\n]{1,200}(?:\([^()\n]{0,100}\)[^()\n]{0,100}){0,3}, ?f?["'][^"'\n]{0,200}["']\)\s{0,5}$|\b(?:assert|expect)\w{0,20}(?:\.\w{1,30})?\([^\n]{1,200}\|\| ?true\b|^\s{0,80}expect\([^()\n]{0,200}(?:\([^()\n]{0,100}\)[^()\n]{0,100}){0,3}\)[ \t]{0,5}(?:;|$)(?!\s{0,80}\.)|\bexpect\([^\n]{1,200}\)\.(?:not\.)?to[A-Z]\w{1,30}\s{0,5}(?:;|$)|\bconsole\.assert\(|\bself\.assertTrue\(True\b|\brequire\.True\(t, true\b/gm;
 
-const NEVER = /\bif\s?\(\s?(?:false|0)\s?\)|^\s{0,80}if (?:False|0)\s?:|\bif false \{/gm;
+const NEVER =
+  /^if\s?\([^\n]{1,200}\) ?return;?\s{0,5}$|^return;?\s{0,5}$|\bif\s?\(\s?(?:false|0)\s?\)|^\s{0,80}if (?:False|0)\s?:|\bif false \{/gm;
 
 const MUTED =
-  /\bif\s?\(\s?(?:false|0)\s?\)|^\s{0,80}if (?:False|0)\s?:|\bif false \{|\bcatch\s?(?:\([^)\n]{0,40}\))?\s?\{\s{0,20}(?:\/\/[^\n]{0,100}\n\s{0,40})?\}|\.catch\(\s?\(?\w{0,20}\)?\s?=>\s?(?:\{\s?\}|undefined|null|void 0)|\.catch\(console\.\w{1,10}\)|\bexcept\b[^:\n]{0,60}:\s{0,60}pass\b|\bcontextlib\.suppress\(|(?:^|[{;])\s{0,80}return;?\s{0,5}$/gm;
+  /\bwhile\s?\(\s?(?:false|0)\s?\)|(?<![\w)\]])\[\]\.(?:forEach|map)\(|\b(?:throws|rejects)\(\s?(?:async )?\(\) =>\s?(?:assert|expect)\b|\bexpect\(\s?\(\) =>\s?(?:assert|expect)\b|\bcatch_unwind\(|\bif\s?\(\s?(?:false|0)\s?\)|^\s{0,80}if (?:False|0)\s?:|\bif false \{|\bcatch\s?(?:\([^)\n]{0,40}\))?\s?\{\s{0,20}(?:\/\/[^\n]{0,100}\n\s{0,40})?\}|\.catch\(\s?\(?\w{0,20}\)?\s?=>\s?(?:\{\s?\}|undefined|null|void 0)|\.catch\(console\.\w{1,10}\)|\bexcept\b[^:\n]{0,60}:\s{0,60}pass\b|\bcontextlib\.suppress\(|(?:^|[{;])\s{0,80}return;?\s{0,5}$/gm;
 
 /** Ends early under a condition, on one line. */
-const GUARDS = /\bif\s?\([^\n]{1,200}\) ?return;?\s{0,5}$|^\s{0,80}if [^\n]{1,200}: ?return\s{0,5}$/gm;
+const GUARDS =
+  /&&\s{0,5}(?:assert|expect)\b|\bif\s?\([^\n]{1,200}\) ?return;?\s{0,5}$|^\s{0,80}if [^\n]{1,200}: ?return\s{0,5}$/gm;
 
 function countOf(code: string, pattern: RegExp): number {
   let count = 0;

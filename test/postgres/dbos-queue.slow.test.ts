@@ -132,9 +132,12 @@ describe("the fleet's queue", () => {
       await queue.enqueue([{ id: "a:1", lane: "checks" }]);
       await expect.poll(() => ran, soon).toEqual(["a:1"]);
       await until(async () => (await queue.over(["a:1"])).length === 1);
-      // As another worker does it.
-      await server.sql("UPDATE remand_queue.workflow_status SET status = 'ENQUEUED'", url);
-      await server.sql("SELECT pg_notify('remand_remand_jobs', 'developers,checks')", url);
+      // As another worker does it, in a lane of which nothing was heard here so far.
+      await server.sql(
+        "UPDATE remand_queue.workflow_status SET status = 'ENQUEUED', queue_name = 'remand-critics'",
+        url,
+      );
+      await server.sql("SELECT pg_notify('remand_remand_jobs', 'other critics')", url);
       await expect.poll(() => ran, soon).toEqual(["a:1", "a:1"]);
     },
   );

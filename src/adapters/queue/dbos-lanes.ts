@@ -12,7 +12,7 @@ export interface DbosLanes {
   /** Makes the queues, or has them keep to other limits. */
   limit(limits: Limits): Promise<void>;
   /** There may be a job in these lanes. */
-  wake(lanes: readonly Lane[]): void;
+  wake(lanes: readonly Lane[], whose?: "ours" | "others"): void;
   /** Gives the library its own loop back. */
   release(): void;
 }

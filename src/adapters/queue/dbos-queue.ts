@@ -87,7 +87,7 @@ export async function createDbosQueue(options: DbosQueueOptions): Promise<DbosQu
     start: async (work) => {
       perform = work;
       await launch(dbos, options, connections, lanes);
-      bell = openJobBell(connections, options.schema, lanes.wake);
+      bell = openJobBell(connections, options.schema, (named) => lanes.wake(named, "others"));
     },
     ...handingOut(
       dbos,

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Pool, PoolClient } from "pg";
 import { LANES, type Lane } from "../../domain/lane.ts";
@@ -13,14 +14,19 @@ const PAUSE_MS = 500;
 /** How often the connection is tried: one that died without a word is silent for ever. */
 const TRY_MS = 10_000;
 
-/** `heard` is also called for all lanes whenever it has begun to listen: what was said before that is made up for. */
+/** What we ring ourselves is not heard here. `heard` is also called for all lanes whenever it has begun to listen: what was said before that is made up for. */
 export function openJobBell(pool: Pool, schema: string, heard: (lanes: readonly Lane[]) => void): JobBell {
   const channel = `remand_${schema}_jobs`;
+  const me = randomBytes(6).toString("hex");
   const stop = new AbortController();
-  const life = listen(pool, channel, heard, stop.signal);
+  const others = (payload: string): void => {
+    const [from, named = ""] = payload.split(" ");
+    if (from !== me) heard(LANES.filter((lane) => named.split(",").includes(lane)));
+  };
+  const life = listen(pool, channel, { others, anew: () => heard(LANES) }, stop.signal);
   return {
     ring: async (lanes) => {
-      await pool.query("SELECT pg_notify($1, $2)", [channel, lanes.join(",")]);
+      await pool.query("SELECT pg_notify($1, $2)", [channel, `${me} ${lanes.join(",")}`]);
     },
     close: async () => {
       stop.abort();
@@ -32,7 +38,7 @@ export function openJobBell(pool: Pool, schema: string, heard: (lanes: readonly 
 async function listen(
   pool: Pool,
   channel: string,
-  heard: (lanes: readonly Lane[]) => void,
+  heard: { others(payload: string): void; anew(): void },
   stop: AbortSignal,
 ): Promise<void> {
   while (!stop.aborted) {
@@ -42,12 +48,9 @@ async function listen(
     try {
       client = await pool.connect();
       client.on("error", end).on("end", end);
-      client.on("notification", ({ payload = "" }) => {
-        const named = payload.split(",");
-        heard(LANES.filter((lane) => named.includes(lane)));
-      });
+      client.on("notification", ({ payload = "" }) => heard.others(payload));
       await client.query(`LISTEN ${channel}`);
-      heard(LANES);
+      heard.anew();
       const pause = AbortSignal.any([over.signal, stop]);
       while (!pause.aborted) {
         await sleep(TRY_MS, undefined, { signal: pause }).catch(() => undefined);

@@ -3,8 +3,8 @@ import { LANES, type Lane } from "../../domain/lane.ts";
 
 /** When each lane is asked for a job: at once where somebody says that there may be one, else now and then. */
 export interface LaneAsking {
-  /** There may be a job in these lanes. */
-  wake(lanes: readonly Lane[]): void;
+  /** There may be a job in these lanes. What another worker says is said to all of them, and only one gets the job. */
+  wake(lanes: readonly Lane[], whose?: "ours" | "others"): void;
   /** Asks until it is told to end. `ask` says whether somebody else was at the same lane at the same moment. */
   run(ask: (lane: Lane) => Promise<boolean>, end: AbortSignal): Promise<void>;
 }
@@ -14,13 +14,13 @@ const IDLE_MS = 5000;
 /** For so long after a word a lane is asked often: others may have been quicker, or all hands were full. */
 const AWAKE_MS = 5000;
 /** However many words come, a lane is asked only so often in the time between two ordinary questions. */
-const MOST_IN_A_PAUSE = 5;
+const MOST_IN_A_PAUSE = { ours: 5, others: 2 };
 
 export function createLaneAsking(pollMs: number): LaneAsking {
   const clocks = new Map(LANES.map((lane) => [lane, createLaneClock(pollMs)]));
   return {
-    wake: (lanes) => {
-      for (const lane of lanes) clocks.get(lane)!.wake();
+    wake: (lanes, whose = "ours") => {
+      for (const lane of lanes) clocks.get(lane)!.wake(pollMs / MOST_IN_A_PAUSE[whose]);
     },
     run: async (ask, end) => {
       await Promise.all([...clocks].map(([lane, clock]) => askAgain(clock, () => ask(lane), end)));
@@ -42,14 +42,14 @@ function createLaneClock(pollMs: number) {
   let askedAt = -Infinity;
   let dueAt = -Infinity;
   let awakeUntil = -Infinity;
-  let leastMs = pollMs / MOST_IN_A_PAUSE;
+  let contendedMs = 0;
   let contentions = 0;
   let rouse = new AbortController();
   return {
-    wake: (): void => {
+    wake: (leastMs: number): void => {
       const now = performance.now();
       awakeUntil = now + AWAKE_MS;
-      const at = Math.max(now, askedAt + leastMs);
+      const at = Math.max(now, askedAt + Math.max(leastMs, contendedMs));
       if (at >= dueAt) return;
       dueAt = at;
       rouse.abort();
@@ -65,9 +65,9 @@ function createLaneClock(pollMs: number) {
       const idleMs = Math.max(pollMs, IDLE_MS);
       // Those who were in each other's way come back at different times, and less often the longer that goes on.
       const againMs = Math.min(idleMs, pollMs * 2 ** (contentions - 1)) * (0.5 + Math.random() / 2);
-      leastMs = isContended ? againMs : pollMs / MOST_IN_A_PAUSE;
+      contendedMs = isContended ? againMs : 0;
       const pauseMs = isContended ? againMs : (now < awakeUntil ? pollMs : idleMs) * (0.95 + Math.random() / 10);
-      dueAt = Math.min(Math.max(dueAt, askedAt + leastMs), now + pauseMs);
+      dueAt = Math.min(Math.max(dueAt, askedAt + contendedMs), now + pauseMs);
     },
     rest: async (end: AbortSignal): Promise<void> => {
       for (let now = performance.now(); now < dueAt && !end.aborted; now = performance.now()) {

@@ -194,11 +194,15 @@ describe("run", () => {
     story("one");
     story("two", "dependencies: [one]\n");
     const asked: AgentRequest[] = [];
-    const agents = { developer: writer(["41\n", "42\n", "42\n"], asked) };
+    // The second story begins with the work of the first: the same again would be no work.
+    const agents = { developer: writer(["41\n", "42\n", "42\nindeed\n"], asked) };
     const notices: string[] = [];
     const onNotice = (text: string): void => void notices.push(text);
     const result = await run({ root: repository.root, env: repository.env, config: CONFIG, agents, onNotice });
-    expect(notices).toEqual([expect.stringContaining("has changes that are not committed: stories start from")]);
+    expect(notices).toEqual([
+      expect.stringContaining("has changes that are not committed: stories start from"),
+      "two begins with the work of one, which is not merged yet",
+    ]);
     expect(result.stories.map(({ id, status, attempts }) => ({ id, status, attempts }))).toEqual([
       { id: "one", status: "accepted", attempts: 2 },
       { id: "two", status: "accepted", attempts: 1 },
@@ -211,7 +215,7 @@ describe("run", () => {
     story("one");
     story("two", "dependencies: [one]\n");
     story("three");
-    const agents = { developer: writer(["42\n", "42\n"]) };
+    const agents = { developer: writer(["42\n", "42\nindeed\n"]) };
     const { stories } = await run({
       root: repository.root,
       config: CONFIG,

@@ -127,8 +127,8 @@ describe("the fleet's queue", () => {
     { timeout: 60_000 },
     async () => {
       const ran: string[] = [];
-      await started(async (id) => void ran.push(id), { pollMs: 20_000 });
-      const soon = { timeout: 10_000 };
+      await started(async (id) => void ran.push(id), { pollMs: 10_000 });
+      const soon = { timeout: 7000 };
       await queue.enqueue([{ id: "a:1", lane: "checks" }]);
       await expect.poll(() => ran, soon).toEqual(["a:1"]);
       await until(async () => (await queue.over(["a:1"])).length === 1);

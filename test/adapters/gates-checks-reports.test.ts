@@ -103,8 +103,8 @@ describe("a report that the check writes", () => {
       reports: ["report.xml"],
     });
     expect(judgement.runs).toMatchObject([
-      { environment: "one", result: "fail", details: "1 of 1 tests failed" },
-      { environment: "two", result: "pass", details: "1 of 1 tests passed" },
+      { environment: "one", result: "fail", details: "1 of 1 test failed" },
+      { environment: "two", result: "pass", details: "1 of 1 test passed" },
     ]);
   });
 

@@ -530,6 +530,8 @@ test("dependencies that change between attempts are noticed and journalled: what
   const set = ["concurrency.stories=1"];
   const scripts = {
     "developer/work": [works("// one"), { ...works("// two"), delay: "1s" }],
+    // It begins with what the last one did.
+    "developer/next": [works("// next")],
     developer: [works("// one")],
     "critic/work": [reviewFailed(SWALLOWED), reviewPassed],
     critic: [reviewPassed],

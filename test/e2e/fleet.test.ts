@@ -184,7 +184,7 @@ describe("a fleet", () => {
         workers = Array.from({ length: WORKERS }, (_, n) =>
           startWorker(`w${n}`, { ...project, db: n === 0 ? proxy.url(db) : db }),
         );
-        const disturbing = disturb(workers, proxy);
+        const disturbing = disturb(workers, proxy, db);
         await untilSettled(project.checkout, db, workers);
         const felt = await disturbing;
         // Those that wait for a person have no job: waiting is state, and holds nobody's place.
@@ -220,12 +220,18 @@ describe("a fleet", () => {
 const OPEN_JOBS = `SELECT count(*)::integer AS jobs FROM remand_queue.workflow_status
   WHERE status IN ('PENDING', 'ENQUEUED', 'DELAYED')`;
 
+const JOBS_AT_WORK = "SELECT 1 FROM remand_queue.workflow_status WHERE status = 'PENDING'";
+
 /** Kills, stops, restarts and cuts, one after the other, while the stories are worked on. Says what it did. */
 async function disturb(
   workers: readonly FleetWorker[],
   proxy: Awaited<ReturnType<typeof startProxy>>,
+  db: string,
 ): Promise<string> {
-  await sleep(3000);
+  // To kill whoever does nothing disturbs nobody: a slow machine takes its time to begin.
+  const begin = performance.now();
+  while ((await server.sql(JOBS_AT_WORK, db).catch(() => [])).length === 0 && performance.now() - begin < 60_000)
+    await sleep(100);
   const victim = (n: number): FleetWorker => workers[Math.floor(chance("victim", n) * workers.length)]!;
   for (let n = 0; n < KILLS; n++) {
     victim(n).kill();

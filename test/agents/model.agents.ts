@@ -87,8 +87,9 @@ describe.each(MODELS)("real ai, %s", (model, api) => {
 
   test("its provider's protocol is spoken, and the form is asked for there", async () => {
     server.script([{ answers: { passed: true } }]);
-    expect(await run({ outputSchema: form })).toMatchObject({ status: "completed", output: { passed: true } });
-    expect(server.requests).toMatchObject([{ api, model: model.split("/")[1], prompt: "review it" }]);
+    const prompt = "review it";
+    expect(await run({ prompt, outputSchema: form })).toMatchObject({ status: "completed", output: { passed: true } });
+    expect(server.requests).toMatchObject([{ api, model: model.split("/")[1], prompt }]);
     expect(server.requests[0]!.form).toMatchObject({ required: ["passed"] });
     expect(server.unexpected).toEqual([]);
   });

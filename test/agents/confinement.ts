@@ -53,7 +53,10 @@ export function describeConfinement(name: string, { hands, server, make, left, l
       expect(await run({ access: "read" })).toMatchObject({ status: "completed" });
       expect(await run({ access: "edit" })).toMatchObject({ status: "completed" });
       expect(readdirSync(place).filter((file) => file.startsWith("RAN"))).toEqual([]);
-      expect(server().requests.map(({ text }) => text.match(/PLANTED-\w+/g))).toEqual([null, null]);
+      // A client may ask for something of its own besides, such as a title.
+      const told = server().requests.map(({ text }) => text.match(/PLANTED-\w+/g));
+      expect(told.length).toBeGreaterThanOrEqual(2);
+      expect(told.filter((words) => words !== null)).toEqual([]);
     });
 
     test("who may only look cannot write by a tool, nor by a command, nor elsewhere", async () => {

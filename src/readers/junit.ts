@@ -1,4 +1,4 @@
-import { counted, type CodePlace, type OutputFailure } from "./test-output-parts.ts";
+import { testCounts, type CodePlace, type OutputFailure } from "./test-output-parts.ts";
 import { timeOf, toldFailure, type ReadReport } from "./test-report-parts.ts";
 import { readXml } from "./test-report-xml.ts";
 
@@ -48,7 +48,7 @@ export function readJunit(text: string): ReadReport {
   if (problem !== null) return { report: null, problem };
   if (said.root !== "testsuites" && said.root !== "testsuite")
     return { report: null, problem: `it is XML of no form that is known: \`<${said.root!.slice(0, 50)}>\`` };
-  const counts = counted(seen.passed, Math.max(seen.failed, said.failed), seen.skipped);
+  const counts = testCounts(seen.passed, Math.max(seen.failed, said.failed), seen.skipped);
   const ranTests = counts.passed + counts.failed > 0;
   const { writtenAt } = said;
   return {

@@ -1,5 +1,5 @@
 import { detailIn } from "./test-output-detail.ts";
-import { counted, testFailure, type OutputFailure, type Recognised } from "./test-output-parts.ts";
+import { testCounts, testFailure, type OutputFailure, type Recognised } from "./test-output-parts.ts";
 
 /**
  * ```
@@ -30,7 +30,7 @@ export function readGo(lines: readonly string[]): Recognised | null {
   const parents = new Set(failed.flatMap(({ name }) => ancestorsOf(name)));
   const failures = failed.filter(({ name }) => !parents.has(name)).map(({ name, at }) => failureAt(lines, name, at));
   const isVerbose = lines.some((line) => /^=== RUN\s/.test(line));
-  const counts = isVerbose ? counted(seen.PASS, seen.FAIL, seen.SKIP) : null;
+  const counts = isVerbose ? testCounts(seen.PASS, seen.FAIL, seen.SKIP) : null;
   return {
     runner: "go test",
     counts,

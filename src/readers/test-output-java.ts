@@ -1,6 +1,6 @@
 import { detailIn } from "./test-output-detail.ts";
 import {
-  counted,
+  testCounts,
   firstWords,
   testFailure,
   type CodePlace,
@@ -38,7 +38,7 @@ export function readMaven(lines: readonly string[]): Recognised | null {
   if (!isSummed && !hasNone && failures.length === 0) return null;
   return {
     runner: "maven",
-    counts: isSummed || hasNone ? counted(sums.run - sums.failed - sums.skipped, sums.failed, sums.skipped) : null,
+    counts: isSummed || hasNone ? testCounts(sums.run - sums.failed - sums.skipped, sums.failed, sums.skipped) : null,
     ranTests: sums.run > sums.skipped || failures.length > 0,
     failures,
   };
@@ -94,7 +94,7 @@ export function readGradle(lines: readonly string[]): Recognised | null {
     sums.skipped += Number(sum[3] ?? 0);
   }
   if (failures.length === 0) return null;
-  const counts = sums.run === 0 ? null : counted(sums.run - sums.failed - sums.skipped, sums.failed, sums.skipped);
+  const counts = sums.run === 0 ? null : testCounts(sums.run - sums.failed - sums.skipped, sums.failed, sums.skipped);
   return { runner: "gradle", counts, ranTests: true, failures };
 }
 

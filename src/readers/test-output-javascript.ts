@@ -1,6 +1,6 @@
 import { detailIn } from "./test-output-detail.ts";
 import {
-  counted,
+  testCounts,
   firstFrame,
   firstWords,
   numberBefore,
@@ -149,7 +149,7 @@ const NEVER = /^(?!)/;
 
 function sumOf(summaries: readonly string[], passed: string, failed: string, skipped: readonly string[]) {
   const sum = (word: string): number => summaries.reduce((total, summary) => total + numberBefore(summary, word), 0);
-  return counted(
+  return testCounts(
     sum(passed),
     sum(failed),
     skipped.reduce((total, word) => total + sum(word), 0),

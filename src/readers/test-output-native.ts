@@ -1,6 +1,6 @@
 import { detailIn } from "./test-output-detail.ts";
 import {
-  counted,
+  testCounts,
   firstWords,
   testFailure,
   type CodePlace,
@@ -34,7 +34,7 @@ export function readCtest(lines: readonly string[]): Recognised | null {
   });
   return {
     runner: "ctest",
-    counts: counted(run - failed - skipped, failed, skipped),
+    counts: testCounts(run - failed - skipped, failed, skipped),
     ranTests: run > skipped,
     failures: failed === 0 ? [] : failures,
   };
@@ -75,7 +75,7 @@ export function readAutomake(lines: readonly string[]): Recognised | null {
   if (!sums.has("TOTAL") || !sums.has("XPASS")) return null;
   return {
     runner: "automake",
-    counts: counted(of("PASS", "XFAIL"), of("FAIL", "XPASS", "ERROR"), of("SKIP")),
+    counts: testCounts(of("PASS", "XFAIL"), of("FAIL", "XPASS", "ERROR"), of("SKIP")),
     ranTests: of("TOTAL") > of("SKIP"),
     failures,
   };

@@ -79,7 +79,7 @@ export function firstWords(lines: readonly string[], from: number, to: number): 
   return "";
 }
 
-export const counted = (passed: number, failed: number, skipped: number): TestCounts => ({
+export const testCounts = (passed: number, failed: number, skipped: number): TestCounts => ({
   total: passed + failed + skipped,
   passed,
   failed,

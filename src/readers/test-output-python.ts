@@ -1,6 +1,6 @@
 import { cappedDetail, detailIn } from "./test-output-detail.ts";
 import {
-  counted,
+  testCounts,
   firstWords,
   numberBefore,
   stretches,
@@ -27,7 +27,7 @@ export function readPytest(lines: readonly string[]): Recognised | null {
   const sum = (word: string): number => summaries.reduce((total, summary) => total + numberBefore(summary, word), 0);
   const failed = sum("failed") + sum("error") + sum("errors");
   const passed = sum("passed") + sum("xpassed");
-  const counts = counted(passed, failed, sum("skipped") + sum("xfailed"));
+  const counts = testCounts(passed, failed, sum("skipped") + sum("xfailed"));
   const sections = stretches(lines, /^_{3,} (?:ERROR (?:collecting|at \w+ of) )?(\S.*?) _{3,}$/, /^=+ .* =+$/).map(
     ({ head, from, to }) => ({
       name: head[1]!,
@@ -117,7 +117,7 @@ export function readUnittest(lines: readonly string[]): Recognised | null {
   });
   return {
     runner: "unittest",
-    counts: counted(Math.max(0, ran - failed - skipped), failed, skipped),
+    counts: testCounts(Math.max(0, ran - failed - skipped), failed, skipped),
     ranTests: ran > skipped,
     failures,
   };

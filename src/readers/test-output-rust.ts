@@ -1,6 +1,6 @@
 import { detailIn } from "./test-output-detail.ts";
 import {
-  counted,
+  testCounts,
   firstWords,
   testFailure,
   type CodePlace,
@@ -45,7 +45,7 @@ export function readCargo(lines: readonly string[]): Recognised | null {
   });
   return {
     runner: "cargo test",
-    counts: counted(sums.passed, sums.failed, sums.ignored),
+    counts: testCounts(sums.passed, sums.failed, sums.ignored),
     ranTests: sums.passed + sums.failed > 0,
     failures,
   };
@@ -84,7 +84,7 @@ export function readCargoJson(lines: readonly string[]): Recognised | null {
     if (event["type"] === "test" && event["event"] === "failed") failures.push(jsonFailure(event));
   }
   if (!isCargo) return null;
-  const counts = counted(sums.passed, sums.failed, sums.ignored);
+  const counts = testCounts(sums.passed, sums.failed, sums.ignored);
   return { runner: "cargo test", counts, ranTests: sums.passed + sums.failed > 0, failures };
 }
 

@@ -1,6 +1,6 @@
 import { detailIn } from "./test-output-detail.ts";
 import {
-  counted,
+  testCounts,
   firstFrame,
   firstWords,
   framePlace,
@@ -46,7 +46,7 @@ export function readTap(lines: readonly string[]): Recognised | null {
     }
   }
   const summary = summaryCounts(lines, "# ");
-  const counts = summary ?? counted(seen.passed, seen.failed, seen.skipped);
+  const counts = summary ?? testCounts(seen.passed, seen.failed, seen.skipped);
   return {
     runner: "tap",
     counts,
@@ -81,7 +81,7 @@ function summaryCounts(lines: readonly string[], mark: string): TestCounts | nul
     if (number !== null) sums[number[1]!] = (sums[number[1]!] ?? 0) + Number(number[2]);
   }
   const { tests, pass = 0, fail = 0, cancelled = 0, skipped = 0, todo = 0 } = sums;
-  return tests === undefined ? null : counted(pass, fail + cancelled, skipped + todo);
+  return tests === undefined ? null : testCounts(pass, fail + cancelled, skipped + todo);
 }
 
 /** Lines of a block that are looked at: one without an end must not be read again for every test. */

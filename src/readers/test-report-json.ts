@@ -1,4 +1,4 @@
-import { counted, type OutputFailure } from "./test-output-parts.ts";
+import { testCounts, type OutputFailure } from "./test-output-parts.ts";
 import type { TestCounts } from "../domain/gate.ts";
 import { asCount, asList, asRecord, asText, timeOf, toldFailure, type ReadReport } from "./test-report-parts.ts";
 
@@ -31,7 +31,7 @@ function jest(report: Fields): ReadReport {
     });
   });
   const suites = Math.max(0, failures.length - asCount(report["numFailedTests"]));
-  const counts = counted(
+  const counts = testCounts(
     asCount(report["numPassedTests"]),
     asCount(report["numFailedTests"]) + suites,
     asCount(report["numPendingTests"]) + asCount(report["numTodoTests"]),
@@ -54,7 +54,7 @@ function mocha(report: Fields): ReadReport {
       file === "" ? null : { file, line: 1 },
     );
   });
-  const counts = counted(
+  const counts = testCounts(
     asCount(stats["passes"]),
     Math.max(asCount(stats["failures"]), failures.length),
     asCount(stats["pending"]),
@@ -78,7 +78,7 @@ function pytest(report: Fields): ReadReport {
       });
     });
   const number = (word: string): number => asCount(summary[word]);
-  const counts = counted(
+  const counts = testCounts(
     number("passed") + number("xpassed"),
     Math.max(number("failed") + number("error"), failures.length),
     number("skipped") + number("xfailed"),

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { gate, RemandError, type Agent, type GateOptions } from "../../src/index.ts";
 import { makeRepository, type TestRepository } from "../adapters/git-repository.ts";
+import { agentResult } from "../contract/agent-result.ts";
 
 let repository: TestRepository;
 beforeEach(() => {
@@ -187,18 +188,7 @@ describe("gate, of a commit", () => {
 describe("gate, with reviewers", () => {
   const saying = (text: string): Agent => ({
     name: "reviewer",
-    run: () =>
-      Promise.resolve({
-        status: "completed",
-        session: null,
-        text,
-        output: null,
-        tokens: null,
-        costUsd: null,
-        denied: [],
-        error: null,
-        durationMs: 1,
-      }),
+    run: () => Promise.resolve(agentResult({ text })),
   });
   const agents = {
     critic: saying("REVIEW_PASSED: gate\n"),

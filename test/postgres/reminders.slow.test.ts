@@ -11,18 +11,14 @@ import { serve } from "../../src/compose/serve.ts";
 import { createLeading } from "../../src/compose/worker-leading.ts";
 import type { WorkerParts } from "../../src/compose/worker-parts.ts";
 import { presetPolicy } from "../../src/config/preset-policy.ts";
-import type { Event } from "../../src/domain/event.ts";
 import { storyId } from "../../src/domain/ids.ts";
 import { openLedger } from "../../src/engine/ledger.ts";
 import { escalateStory } from "../../src/policy/escalate.ts";
-import { evolve } from "../../src/policy/evolve.ts";
-import { EMPTY_RUN } from "../../src/policy/new-state.ts";
 import type { FleetQueue } from "../../src/ports/fleet-queue.ts";
-import { stateOf } from "../seeds/scripted-run.ts";
 import { story } from "../simulation/world.ts";
 import { startPostgres, type PostgresServer } from "./server.ts";
+import { writeWaitingQuestion } from "../compose/waiting-question.ts";
 
-const HOUR = 3_600_000;
 let server: PostgresServer;
 beforeAll(async () => {
   server = await startPostgres();
@@ -58,16 +54,7 @@ async function connected(): Promise<PostgresPool> {
 async function asked(pool: PostgresPool): Promise<PostgresJournal> {
   const journal = await createPostgresJournal(pool);
   open.push(() => journal.close());
-  let state = EMPTY_RUN;
-  const write = async (of: string | null, seq: number, event: Event): Promise<void> => {
-    const appended = await journal.append(of === null ? null : storyId(of), seq, [event], Date.now() - 2 * HOUR);
-    if (!appended.ok) throw new Error("nobody else writes here");
-    for (const line of appended.stored) state = evolve(state, line);
-  };
-  await write(null, 0, { type: "policy.set", policy: presetPolicy("goal"), by: "test" });
-  await write("a", 0, { type: "story.added", story: story("a") });
-  const reason = { type: "stall", stall: "same-failure", detail: "the same test fails" } as const;
-  await write("a", 1, { type: "escalation.raised", escalation: escalateStory(stateOf(state, "a"), reason, "checks") });
+  await writeWaitingQuestion(journal);
   return journal;
 }
 

@@ -59,10 +59,12 @@ test("what an installation made among the project's files is brought along, and 
 test("a workspace of Go's that git ignores is about the worktree's own modules", async () => {
   repository.write(".gitignore", "go.work\n");
   repository.git("commit", "--quiet", "--all", "-m", "ignored");
-  repository.write("go.work", `go 1.24\nuse (\n\t./a\n\t${repository.root}/b\n)\n`);
+  repository.write("go.work", `go 1.24\nuse (\n\t./a\n\t${repository.root}/b\n\t${repository.root}2/c\n)\n`);
   repository.write("go.work.sum", "not ignored\n");
   const path = await placeWith({ setup: "true" });
-  expect(readFileSync(join(path, "go.work"), "utf8")).toBe(`go 1.24\nuse (\n\t./a\n\t${path}/b\n)\n`);
+  expect(readFileSync(join(path, "go.work"), "utf8")).toBe(
+    `go 1.24\nuse (\n\t./a\n\t${path}/b\n\t${repository.root}2/c\n)\n`,
+  );
   expect(existsSync(join(path, "go.work.sum"))).toBe(false);
 });
 

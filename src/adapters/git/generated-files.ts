@@ -43,7 +43,12 @@ export async function bringGoWorkspace(git: Git, main: string, worktree: string)
     const text = await readFile(join(main, name), "utf8").catch(() => null);
     if (text === null || existsSync(join(worktree, name))) continue;
     if ((await git.ask(["check-ignore", "--quiet", "--", name], { cwd: main })).exitCode !== 0) continue;
-    await writeFile(join(worktree, name), text.replaceAll(main, worktree));
+    // A folder whose name only begins like the checkout's is another one.
+    const moved = text.split(/(?<=["\s])|(?=["\s])/).map((word) => {
+      const isOurs = word === main || word.startsWith(`${main}/`);
+      return isOurs ? `${worktree}${word.slice(main.length)}` : word;
+    });
+    await writeFile(join(worktree, name), moved.join(""));
   }
 }
 

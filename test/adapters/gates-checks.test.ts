@@ -6,6 +6,7 @@ import { createChecksGate, type ChecksOptions } from "../../src/adapters/gates/c
 import { leftovers } from "../../src/adapters/process/leftovers.ts";
 import type { GateRequest } from "../../src/ports/gate.ts";
 import { describeGate, gateRequest, memoryEvidence } from "../contract/gate.ts";
+import { pythonProgram } from "./python-environment.ts";
 
 const clock = { now: () => performance.now(), sleep: () => Promise.resolve() };
 const env = { PATH: process.env["PATH"] ?? "", HOME: process.env["HOME"] ?? "" };
@@ -291,6 +292,17 @@ test("checks see the same surroundings each time", async () => {
   await judge(['echo "$FORCE_COLOR|$NODE_TEST_CONTEXT|$NO_COLOR|$CI|$TZ" > seen'], { env: noisy });
   expect(readFileSync(join(folder, "seen"), "utf8")).toBe("||1|1|Asia/Tokyo\n");
 });
+
+const isPythonHere = pythonProgram() !== null;
+test.skipIf(!isPythonHere)(
+  "a check in Python leaves no compiled code behind, of which nobody knows who made it",
+  async () => {
+    writeFileSync(join(folder, "cart.py"), "total = 3\n");
+    const judgement = await judge(["python3 -c 'import cart; assert cart.total == 3'"]);
+    expect(judgement.result).toBe("pass");
+    expect(existsSync(join(folder, "__pycache__"))).toBe(false);
+  },
+);
 
 test("what it prints is shown while it runs, and its commands are named", async () => {
   const seen: string[] = [];

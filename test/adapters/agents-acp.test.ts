@@ -154,7 +154,7 @@ describe("acp", () => {
   });
 
   test("an agent that says that it was interrupted has not completed anything", async () => {
-    expect(await run({ polite: true }, { timeoutMs: 500 })).toMatchObject({ status: "timeout", error: null });
+    expect(await run({ polite: true }, { timeoutMs: 3000 })).toMatchObject({ status: "timeout", error: null });
     const { agent } = make(place.folder, { polite: true });
     const over = new AbortController();
     const running = agent.run(

@@ -17,13 +17,13 @@ describe("the machine's clock", () => {
   });
 
   test("wakes early when it is told, also before it lay down", async () => {
-    const begin = clock.now();
+    // An hour is more than the test may take: whoever sleeps on fails.
     const early = new AbortController();
-    const sleep = clock.sleep(60_000, early.signal);
+    const sleep = clock.sleep(3_600_000, early.signal);
     early.abort();
     await sleep;
-    await clock.sleep(60_000, early.signal);
-    expect(clock.now() - begin).toBeLessThan(5000);
+    await clock.sleep(3_600_000, early.signal);
+    expect(early.signal.aborted).toBe(true);
   });
 
   describe("over weeks", () => {

@@ -23,7 +23,7 @@ describeGate("checks with reports and coverage, two at once", {
   passing: (evidence) => Promise.resolve(ready(evidence, good("a"), 0)),
   failing: (evidence) => Promise.resolve(ready(evidence, bad("a"), 1)),
   broken: (evidence) => Promise.resolve(ready(evidence, "<", 0)),
-  slow: (evidence) => Promise.resolve(ready(evidence, good("a"), 0, "sleep 60")),
+  slow: (evidence) => Promise.resolve(ready(evidence, good("a"), 0, "sleep 600")),
 });
 
 function ready(evidence: Evidence, cases: string, exit: number, other = "true") {

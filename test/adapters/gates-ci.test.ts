@@ -38,7 +38,7 @@ describeGate("ci by command", {
   passing: commandCase("echo fine"),
   failing: commandCase(`printf '${TEST_LOG.replaceAll("\n", "\\n")}'; exit 1`),
   broken: commandCase("true", "/nowhere-at-all"),
-  slow: commandCase("sleep 60"),
+  slow: commandCase("sleep 600"),
 });
 
 describe("over a forge that speaks GitHub's REST", () => {

@@ -78,7 +78,7 @@ describeGate("mutation", {
   passing: caseOf(() => leaves(report({ "src/pay.js": [mutant("Killed")] }))),
   failing: caseOf(() => leaves(report({ "src/pay.js": [mutant("Killed"), mutant("Survived", 2)] }))),
   broken: caseOf(() => "echo no report"),
-  slow: caseOf(() => "sleep 60"),
+  slow: caseOf(() => "sleep 600"),
 });
 
 describe("what counts", () => {

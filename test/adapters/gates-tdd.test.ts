@@ -51,7 +51,7 @@ describeGate("tdd", {
   passing: over("echo fine"),
   failing: over("echo 'src/a.ts(3,5): error TS2322: no'; exit 2"),
   broken: over("echo fine", "/nowhere-at-all"),
-  slow: over("sleep 60"),
+  slow: over("sleep 600"),
 });
 
 /** A gate that says what it is told, one answer after the other, and remembers what it was asked. */

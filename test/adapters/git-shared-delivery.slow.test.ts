@@ -103,7 +103,7 @@ test("two deliver at once: both land, or one is told that the branch moved, and 
   }
 });
 
-test("three machines work on five stories at once, in turns, and deliver them all", { timeout: 110_000 }, async () => {
+test("three machines work on five stories at once, in turns, and deliver them all", async () => {
   const daemon = await gitDaemon(fleet.bare, fleet.origin.env);
   const names = ["three", "four", "five"];
   const machines = await Promise.all(names.map((name) => fleet.machine(name, { remote: daemon.address })));

@@ -52,7 +52,7 @@ function start(folder: string, attempt: number, run = fleet.journal.begin(STORY)
 
 const keptIn = (said: string): string | undefined => /kept (\w+)/.exec(said)?.[1];
 
-test("a worker that is killed again and again loses nothing that the journal names", { timeout: 110_000 }, async () => {
+test("a worker that is killed again and again loses nothing that the journal names", async () => {
   const folder = join(fleet.origin.home, "killed");
   const two = await fleet.machine("two");
   const done: number[] = [];

@@ -334,7 +334,7 @@ describe("several at one file", () => {
     const stops = [other.watch(notices[0]), reader.watch(notices[1])];
     await writer.append(A, 0, [started()], 1);
     for (const notice of notices)
-      await vi.waitFor(() => expect(notice).toHaveBeenCalled(), { timeout: 1000, interval: 10 });
+      await vi.waitFor(() => expect(notice).toHaveBeenCalled(), { timeout: 20_000, interval: 10 });
     expect(await lines(reader)).toHaveLength(1);
     for (const notice of notices) notice.mockClear();
     await new Promise((resolve) => setTimeout(resolve, 300));
@@ -344,13 +344,15 @@ describe("several at one file", () => {
   });
 
   test("whoever finds it locked waits, goes on when it is free, and says so when it never is", async () => {
-    const journal = await createSqliteJournal(file, { lockTimeoutMs: 400 });
+    const patient = await createSqliteJournal(file, { lockTimeoutMs: 3_600_000 });
     const other = await openSqlite(file, "write");
     other.exec("BEGIN IMMEDIATE");
-    const waits = journal.append(A, 0, [started()], 1);
+    const waits = patient.append(A, 0, [started()], 1);
     await new Promise((resolve) => setTimeout(resolve, 150));
     other.exec("ROLLBACK");
     expect(await waits).toMatchObject({ ok: true });
+    await patient.close();
+    const journal = await createSqliteJournal(file, { lockTimeoutMs: 400 });
     other.exec("BEGIN IMMEDIATE");
     expect((await errorOf(journal.append(A, 1, [started()], 1))).code).toBe("journal-locked");
     expect(await lines(journal)).toHaveLength(1);

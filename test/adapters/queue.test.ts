@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
 import { createVirtualClock } from "../../src/adapters/clock/virtual-clock.ts";
 import { createLocalQueue } from "../../src/adapters/queue/local-queue.ts";
+import type { Clock } from "../../src/ports/clock.ts";
+import { expectLinearCostOf } from "../cpu-cost.ts";
 import { handwork, job, queueContract, settled } from "../contract/queue.ts";
 
 queueContract("the queue in one process", (limits) => {
@@ -19,20 +21,31 @@ test("one sleep waits for all that is later, and none is left when it stops", as
   expect(clock.sleeping()).toBe(0);
 });
 
-test("ten thousand jobs that wait cost little", async () => {
+/** How often the clock is asked while so many jobs wait for each other and for their times. */
+async function clockCallsFor(jobs: number): Promise<number> {
   const clock = createVirtualClock();
-  const queue = createLocalQueue({ limits: { developers: 4 }, clock });
+  let calls = 0;
+  const counted = {
+    now: () => (calls++, clock.now()),
+    sleep: (...args: Parameters<Clock["sleep"]>) => clock.sleep(...args),
+  };
+  const queue = createLocalQueue({ limits: { developers: 4 }, clock: counted });
   const hands = handwork();
-  const begin = performance.now();
-  for (let i = 0; i < 10_000; i++) queue.enqueue(job(`${i}`, "developers", i % 2 === 0 ? 0 : 1 + (i % 997)));
+  for (let i = 0; i < jobs; i++) queue.enqueue(job(`${i}`, "developers", i % 2 === 0 ? 0 : 1 + (i % 997)));
   queue.start(async ({ id }) => void hands.begun.push(id));
-  while (hands.begun.length < 10_000) {
+  while (hands.begun.length < jobs) {
     await settled();
     await clock.advanceToNext();
   }
   await queue.idle();
-  expect(performance.now() - begin).toBeLessThan(5000);
   await queue.stop(false);
+  return calls;
+}
+
+test("jobs that wait cost in proportion to their number", async () => {
+  const growth = (await clockCallsFor(10_000)) / (await clockCallsFor(2500));
+  expect(growth).toBeLessThan(5);
+  await expectLinearCostOf(10_000, clockCallsFor);
 });
 
 test("it is started once", () => {

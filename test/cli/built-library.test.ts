@@ -18,7 +18,7 @@ test("importing the package prints nothing, makes no file, and does not keep the
   const ended = spawnSync(process.execPath, ["--input-type=module", "-e", code], {
     cwd: folder,
     encoding: "utf8",
-    timeout: 30_000,
+    timeout: 300_000,
     env: { PATH: process.env["PATH"], HOME: folder, TMPDIR: folder, XDG_CONFIG_HOME: folder },
   });
   expect(ended).toMatchObject({ status: 0, signal: null, stdout: "", stderr: "" });

@@ -195,7 +195,7 @@ describe("remand log", () => {
 });
 
 async function until(isSo: () => boolean): Promise<void> {
-  for (let tries = 0; !isSo() && tries < 500; tries++) await new Promise((resolve) => setTimeout(resolve, 2));
+  for (let tries = 0; !isSo() && tries < 20_000; tries++) await new Promise((resolve) => setTimeout(resolve, 2));
   expect(isSo()).toBe(true);
 }
 

@@ -44,7 +44,7 @@ describe("remand serve", () => {
   it("raises once what fell due while nobody was there", async () => {
     for (let times = 0; times < 2; times++) {
       const dashboard = await served(false);
-      await expect.poll(() => existsSync(told()), { timeout: 10_000 }).toBe(true);
+      await expect.poll(() => existsSync(told()), { timeout: 60_000 }).toBe(true);
       await dashboard.close();
     }
     expect(readFileSync(told(), "utf8")).toBe(

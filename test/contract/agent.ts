@@ -55,11 +55,10 @@ export function describeAgent(name: string, subject: AgentUnderTest): void {
   async function run(behaviour: Behaviour, changes: Partial<AgentRequest> = {}, signal = new AbortController().signal) {
     const events: AgentEvent[] = [];
     const request = agentRequest(cwd, { key: "checkout:3", ...subject.request, ...changes });
-    const beganAt = performance.now();
     const result = await subject
       .make(behaviour, folder)
       .run(request, { signal, onEvent: (event) => events.push(event) });
-    return { result, events, tookMs: performance.now() - beganAt };
+    return { result, events };
   }
 
   const lacks = (what: "edits" | "conversations" | "forms" | "processes"): boolean =>
@@ -121,18 +120,17 @@ export function describeAgent(name: string, subject: AgentUnderTest): void {
     });
 
     test("a timeout really ends it", async () => {
-      const { result, tookMs } = await run({ ends: "hang" }, { timeoutMs: 700 });
+      // It hangs for ever: were it not ended, the test's own limit would be over.
+      const { result } = await run({ ends: "hang" }, { timeoutMs: 700 });
       expect(result).toMatchObject({ status: "timeout", error: null });
-      expect(tookMs).toBeGreaterThanOrEqual(690);
-      expect(tookMs).toBeLessThan(8000);
+      expect(result.durationMs).toBeGreaterThanOrEqual(690);
     });
 
     test("whoever cancels it waits for nothing, and nobody is left", async () => {
       const over = new AbortController();
       setTimeout(() => over.abort(), 400);
-      const { result, tookMs } = await run({ ends: "hang" }, { timeoutMs: 60_000 }, over.signal);
+      const { result } = await run({ ends: "hang" }, { timeoutMs: 3_600_000 }, over.signal);
       expect(result).toMatchObject({ status: "cancelled", error: null });
-      expect(tookMs).toBeLessThan(8000);
     });
 
     test("one that was cancelled before it began does nothing", async () => {

@@ -139,10 +139,9 @@ export function describeGate(name: string, subject: GateUnderTest): void {
       expect((await passing.gate.judge(passing.request, control(AbortSignal.abort()))).result).toBe("error");
       const slow = await subject.slow(memoryEvidence());
       if (slow === null) return;
-      const beganAt = performance.now();
+      // It takes longer than the test may: whoever waits for its end fails.
       const judgement = await slow.gate.judge(slow.request, control(AbortSignal.timeout(300)));
       expect(judgement.result).toBe("error");
-      expect(performance.now() - beganAt).toBeLessThan(8000);
     });
 
     test("it can say by what it judges", async () => {

@@ -288,7 +288,7 @@ function snapshots(journal: () => Journal): void {
 }
 
 /** Sooner or later, also on a machine that is busy. */
-const eventually = (check: () => unknown): Promise<unknown> => vi.waitFor(check, 20_000);
+const eventually = (check: () => unknown): Promise<unknown> => vi.waitFor(check, 60_000);
 
 function watching(journal: () => Journal): void {
   test("a watcher hears of new lines, and of nothing after it has stopped", async () => {

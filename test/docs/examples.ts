@@ -125,7 +125,7 @@ function runStep(step: Step & { kind: "commands" }, work: string, bin: string): 
   const { status, stdout } = spawnSync("bash", ["-e", "-u", "-o", "pipefail", "-c", `exec 2>&1\n${commands}`], {
     cwd: step.inRepository ? repository : work,
     encoding: "utf8",
-    timeout: 50_000,
+    timeout: 500_000,
     env: {
       PATH: `${bin}:${process.env["PATH"]}`,
       HOME: work,

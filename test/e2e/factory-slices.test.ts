@@ -201,7 +201,7 @@ describe("every gate fails once on the way of one slice", () => {
         outcome: "Fixed -- made it quick, re-ci passed",
       },
     ]);
-  }, 60_000);
+  });
 });
 
 describe("a slice whose budget is used up", () => {
@@ -244,7 +244,7 @@ describe("a slice whose budget is used up", () => {
       `Current state: remand/cap, ${commit}`,
       expect.stringMatching(/^Recommendation: failure 3 of 3, .*Read what each of the 3 failed attempts tried\./),
     ]);
-  }, 60_000);
+  });
 });
 
 test("a mistake in the CI's own configuration goes to whoever keeps it, not to the pair", async () => {
@@ -269,7 +269,7 @@ test("a mistake in the CI's own configuration goes to whoever keeps it, not to t
     { gate: "ci", failure: 1, route: { role: "ci-integration" } },
   ]);
   expect(project.prompts("ci-integration")[0]).toContain("Invalid workflow file");
-}, 60_000);
+});
 
 describe("conservative", () => {
   test("nothing goes back, and no CI run is tried again, before a person has said so", async () => {
@@ -279,7 +279,7 @@ describe("conservative", () => {
       stories: [{ attempts: 1, question: { reason: { type: "approval", of: "rework" } } }],
     });
     expect(project.events("work.sent-back")).toEqual([]);
-  }, 60_000);
+  });
 
   test("a CI run that the surroundings broke waits for a person too", async () => {
     const set = ["phases.implement=[integrity, tdd, ci]", "deliver=branch"];
@@ -288,5 +288,5 @@ describe("conservative", () => {
       stories: [{ attempts: 1, question: { reason: { type: "approval", of: "retry" } } }],
     });
     expect(verdicts()).toEqual(["tdd pass", "ci fail infrastructure"]);
-  }, 60_000);
+  });
 });

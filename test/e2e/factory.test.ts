@@ -107,7 +107,7 @@ describe("the whole pipeline", () => {
       readFileSync(join(project.repository.root, ".remand/audit-trail/slices/cap/rework-log.json"), "utf8"),
     ) as { slice_id: string };
     expect(log.slice_id).toBe("cap");
-  }, 120_000);
+  });
 });
 
 describe("the TDD gate derives which phase failed", () => {

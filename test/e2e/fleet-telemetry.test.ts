@@ -69,45 +69,41 @@ async function linesWhenSettled(root: string, db: string, stories: number): Prom
   }
 }
 
-test(
-  "workers tell each piece of work once, in one trace for each story, and say how they are",
-  { timeout: 180_000 },
-  async () => {
-    const project = fleetProject(3);
-    const before = process.env["NODE_OPTIONS"];
-    process.env["NODE_OPTIONS"] = `--import ${sdkIn(project.folder)}`;
-    try {
-      const db = await server.newDatabase();
-      // Nobody is to be taken for dead here because the machine is busy.
-      const more = ["--health-port", "0", "--lease", "60s"];
-      const workers = ["w0", "w1"].map((name) => startWorker(name, { ...project, db, more }));
-      const lines = await linesWhenSettled(project.checkout, db, 3);
-      for (const worker of workers) {
-        const [, url] = /its health: (http:\/\/\S+)\/readyz/.exec(worker.said()) ?? [];
-        const ready = await fetch(`${url}/readyz`);
-        expect([ready.status, await ready.json()]).toMatchObject([200, { ready: true, reasons: [] }]);
-        expect((await fetch(`${url}/healthz`)).status).toBe(200);
-      }
-      expect(await Promise.all(workers.map((worker) => worker.drain()))).toEqual([0, 0]);
-
-      const spans = spansIn(project.folder);
-      const told = (kind: string) => spans.filter(({ name }) => name.startsWith(`${kind} `)).length;
-      const written = (type: string) => lines.filter(({ event }) => event.type === type).length;
-      expect(written("attempt.finished")).toBeGreaterThan(5);
-      const counts = ["attempt.finished", "gate.judged", "work.sent-back"].map(written);
-      expect([told("attempt"), told("gate"), told("send-back")]).toEqual(counts);
-      expect(told("invoke_agent")).toBe(written("attempt.finished"));
-      const traces = new Map<unknown, Set<string>>();
-      for (const { trace, attributes } of spans) {
-        const story = attributes["remand.story"];
-        traces.set(story, (traces.get(story) ?? new Set()).add(trace));
-        expect(["w0", "w1"]).toContain(attributes["remand.worker"]);
-      }
-      expect([...traces.values()].map(({ size }) => size)).toEqual([1, 1, 1]);
-    } finally {
-      if (before === undefined) delete process.env["NODE_OPTIONS"];
-      else process.env["NODE_OPTIONS"] = before;
-      rmSync(project.folder, { recursive: true, force: true });
+test("workers tell each piece of work once, in one trace for each story, and say how they are", async () => {
+  const project = fleetProject(3);
+  const before = process.env["NODE_OPTIONS"];
+  process.env["NODE_OPTIONS"] = `--import ${sdkIn(project.folder)}`;
+  try {
+    const db = await server.newDatabase();
+    // Nobody is to be taken for dead here because the machine is busy.
+    const more = ["--health-port", "0", "--lease", "60s"];
+    const workers = ["w0", "w1"].map((name) => startWorker(name, { ...project, db, more }));
+    const lines = await linesWhenSettled(project.checkout, db, 3);
+    for (const worker of workers) {
+      const [, url] = /its health: (http:\/\/\S+)\/readyz/.exec(worker.said()) ?? [];
+      const ready = await fetch(`${url}/readyz`);
+      expect([ready.status, await ready.json()]).toMatchObject([200, { ready: true, reasons: [] }]);
+      expect((await fetch(`${url}/healthz`)).status).toBe(200);
     }
-  },
-);
+    expect(await Promise.all(workers.map((worker) => worker.drain()))).toEqual([0, 0]);
+
+    const spans = spansIn(project.folder);
+    const told = (kind: string) => spans.filter(({ name }) => name.startsWith(`${kind} `)).length;
+    const written = (type: string) => lines.filter(({ event }) => event.type === type).length;
+    expect(written("attempt.finished")).toBeGreaterThan(5);
+    const counts = ["attempt.finished", "gate.judged", "work.sent-back"].map(written);
+    expect([told("attempt"), told("gate"), told("send-back")]).toEqual(counts);
+    expect(told("invoke_agent")).toBe(written("attempt.finished"));
+    const traces = new Map<unknown, Set<string>>();
+    for (const { trace, attributes } of spans) {
+      const story = attributes["remand.story"];
+      traces.set(story, (traces.get(story) ?? new Set()).add(trace));
+      expect(["w0", "w1"]).toContain(attributes["remand.worker"]);
+    }
+    expect([...traces.values()].map(({ size }) => size)).toEqual([1, 1, 1]);
+  } finally {
+    if (before === undefined) delete process.env["NODE_OPTIONS"];
+    else process.env["NODE_OPTIONS"] = before;
+    rmSync(project.folder, { recursive: true, force: true });
+  }
+});

@@ -110,7 +110,7 @@ function strays(folder: string): string[] {
 }
 
 describe("a fleet", () => {
-  test("a story that is pushed while it works is taken up, and it ends cleanly", { timeout: 200_000 }, async () => {
+  test("a story that is pushed while it works is taken up, and it ends cleanly", async () => {
     const project = fleetProject(1);
     const db = await server.newDatabase();
     const worker = startWorker("w0", { ...project, db, more: ["--follow", "300ms", "--health-port", "0"] });
@@ -131,90 +131,82 @@ describe("a fleet", () => {
     }
   });
 
-  test(
-    "a changed remand.yaml holds for stories that start after it; a broken one changes nothing",
-    { timeout: 200_000 },
-    async () => {
-      const project = fleetProject(1);
+  test("a changed remand.yaml holds for stories that start after it; a broken one changes nothing", async () => {
+    const project = fleetProject(1);
+    const db = await server.newDatabase();
+    const worker = startWorker("w0", { ...project, db, more: ["--follow", "300ms"] });
+    try {
+      const ending = async (id: string): Promise<string | undefined> => {
+        const state = (await seen(project.checkout, db))?.state;
+        const story = state === undefined ? undefined : lookup(state.stories, storyId(id), byText);
+        return story?.ending?.how ?? story?.escalation?.reason.type;
+      };
+      const times = (words: string): number => worker.said().split(words).length - 1;
+      await eventually(async () => (await ending("story-0")) === "accepted", [worker]);
+      project.pushConfig("limits: { failures: many }\n");
+      await eventually(async () => times("remand.yaml:10:") > 0, [worker]);
+      // The config is as broken as before, which is no news.
+      project.pushStory("late", "It came late.");
+      // At the first failure it goes to a person now; by the old rules it would be accepted at the second attempt.
+      project.pushConfig("limits: { failures: 1 }\nenv: [LANG]\n");
+      await eventually(async () => (await ending("late")) !== undefined, [worker]);
+      expect(await ending("late"), worker.said()).toBe("budget");
+      expect(times("remand.yaml:10:")).toBe(1);
+      expect(worker.said()).toContain("stories that start from now on go by them");
+      expect(worker.said()).toContain("start the workers again for what it says of: env");
+      expect(await worker.drain(), worker.said()).toBe(0);
+    } finally {
+      worker.end();
+      rmSync(project.folder, { recursive: true, force: true, maxRetries: 5 });
+    }
+  });
+
+  test(`${STORIES} stories, ${WORKERS} workers, everything goes wrong: it ends as on one machine`, async () => {
+    const project = fleetProject(STORIES);
+    let workers: readonly FleetWorker[] = [];
+    try {
+      const alone = spawnSync(process.execPath, [MAIN, "run", "--reporter", "minimal"], {
+        cwd: project.checkout,
+        encoding: "utf8",
+      });
+      expect(alone.status, alone.stdout + alone.stderr).toBe(4);
+      const expected = outcome((await seen(project.checkout, null))!);
+
       const db = await server.newDatabase();
-      const worker = startWorker("w0", { ...project, db, more: ["--follow", "300ms"] });
-      try {
-        const ending = async (id: string): Promise<string | undefined> => {
-          const state = (await seen(project.checkout, db))?.state;
-          const story = state === undefined ? undefined : lookup(state.stories, storyId(id), byText);
-          return story?.ending?.how ?? story?.escalation?.reason.type;
-        };
-        const times = (words: string): number => worker.said().split(words).length - 1;
-        await eventually(async () => (await ending("story-0")) === "accepted", [worker]);
-        project.pushConfig("limits: { failures: many }\n");
-        await eventually(async () => times("remand.yaml:10:") > 0, [worker]);
-        // The config is as broken as before, which is no news.
-        project.pushStory("late", "It came late.");
-        // At the first failure it goes to a person now; by the old rules it would be accepted at the second attempt.
-        project.pushConfig("limits: { failures: 1 }\nenv: [LANG]\n");
-        await eventually(async () => (await ending("late")) !== undefined, [worker]);
-        expect(await ending("late"), worker.said()).toBe("budget");
-        expect(times("remand.yaml:10:")).toBe(1);
-        expect(worker.said()).toContain("stories that start from now on go by them");
-        expect(worker.said()).toContain("start the workers again for what it says of: env");
-        expect(await worker.drain(), worker.said()).toBe(0);
-      } finally {
-        worker.end();
-        rmSync(project.folder, { recursive: true, force: true, maxRetries: 5 });
-      }
-    },
-  );
-
-  test(
-    `${STORIES} stories, ${WORKERS} workers, everything goes wrong: it ends as on one machine`,
-    { timeout: 600_000 },
-    async () => {
-      const project = fleetProject(STORIES);
-      let workers: readonly FleetWorker[] = [];
-      try {
-        const alone = spawnSync(process.execPath, [MAIN, "run", "--reporter", "minimal"], {
-          cwd: project.checkout,
-          encoding: "utf8",
-        });
-        expect(alone.status, alone.stdout + alone.stderr).toBe(4);
-        const expected = outcome((await seen(project.checkout, null))!);
-
-        const db = await server.newDatabase();
-        const proxy = await startProxy(server.port);
-        workers = Array.from({ length: WORKERS }, (_, n) =>
-          startWorker(`w${n}`, { ...project, db: n === 0 ? proxy.url(db) : db }),
-        );
-        const disturbing = disturb(workers, proxy, db);
-        await untilSettled(project.checkout, db, workers);
-        const felt = await disturbing;
-        // Those that wait for a person have no job: waiting is state, and holds nobody's place.
-        await eventually(async () => (await server.sql(OPEN_JOBS, db))[0]!["jobs"] === 0, workers);
-        const found = (await seen(project.checkout, db))!;
-        const ends = await Promise.all(workers.map((worker) => worker.drain()));
-        await proxy.close();
-        const said = workers.map((worker) => `${worker.name}:\n${worker.said()}`).join("\n");
-        expect(outcome(found), said).toEqual(expected);
-        checkLines(found.lines);
-        // One that was cut off to the last may learn only now that its place is taken.
-        expect(ends, said).toEqual(workers.map((worker) => (hasLostItsPlace(worker) ? 1 : 0)));
-        const verified = spawnSync(process.execPath, [MAIN, "verify", "--db", db], {
-          cwd: project.checkout,
-          encoding: "utf8",
-        });
-        expect(verified.status, verified.stdout + verified.stderr).toBe(0);
-        expect(strays(project.folder)).toEqual([]);
-        const interrupted = found.lines.filter(({ event }) => event.type === "work.interrupted").length;
-        const silent = [...said.matchAll(/silent for (\d+) ms/g)].map(([, ms]) => Number(ms));
-        console.log(
-          `${felt}; ${interrupted} things interrupted, ${found.lines.length} lines; places taken after ${silent.join(", ")} ms`,
-        );
-        expect(interrupted).toBeGreaterThan(0);
-      } finally {
-        for (const worker of workers) worker.end();
-        rmSync(project.folder, { recursive: true, force: true, maxRetries: 5 });
-      }
-    },
-  );
+      const proxy = await startProxy(server.port);
+      workers = Array.from({ length: WORKERS }, (_, n) =>
+        startWorker(`w${n}`, { ...project, db: n === 0 ? proxy.url(db) : db }),
+      );
+      const disturbing = disturb(workers, proxy, db);
+      await untilSettled(project.checkout, db, workers);
+      const felt = await disturbing;
+      // Those that wait for a person have no job: waiting is state, and holds nobody's place.
+      await eventually(async () => (await server.sql(OPEN_JOBS, db))[0]!["jobs"] === 0, workers);
+      const found = (await seen(project.checkout, db))!;
+      const ends = await Promise.all(workers.map((worker) => worker.drain()));
+      await proxy.close();
+      const said = workers.map((worker) => `${worker.name}:\n${worker.said()}`).join("\n");
+      expect(outcome(found), said).toEqual(expected);
+      checkLines(found.lines);
+      // One that was cut off to the last may learn only now that its place is taken.
+      expect(ends, said).toEqual(workers.map((worker) => (hasLostItsPlace(worker) ? 1 : 0)));
+      const verified = spawnSync(process.execPath, [MAIN, "verify", "--db", db], {
+        cwd: project.checkout,
+        encoding: "utf8",
+      });
+      expect(verified.status, verified.stdout + verified.stderr).toBe(0);
+      expect(strays(project.folder)).toEqual([]);
+      const interrupted = found.lines.filter(({ event }) => event.type === "work.interrupted").length;
+      const silent = [...said.matchAll(/silent for (\d+) ms/g)].map(([, ms]) => Number(ms));
+      console.log(
+        `${felt}; ${interrupted} things interrupted, ${found.lines.length} lines; places taken after ${silent.join(", ")} ms`,
+      );
+      expect(interrupted).toBeGreaterThan(0);
+    } finally {
+      for (const worker of workers) worker.end();
+      rmSync(project.folder, { recursive: true, force: true, maxRetries: 5 });
+    }
+  });
 });
 
 const OPEN_JOBS = `SELECT count(*)::integer AS jobs FROM remand_queue.workflow_status

@@ -67,7 +67,7 @@ function strays(root: string): string[] {
 }
 
 describe("remand run", () => {
-  test(`${STORIES} stories, killed ${KILLS} times, end as if nothing had happened`, { timeout: 600_000 }, async () => {
+  test(`${STORIES} stories, killed ${KILLS} times, end as if nothing had happened`, async () => {
     const start = project();
     const quiet = join(dirname(start), "quiet");
     cpSync(start, quiet, { recursive: true });
@@ -106,7 +106,7 @@ describe("remand run", () => {
     expect(readdirSync(join(start, ".remand/worktrees")).sort()).toEqual(waiting.sort());
   });
 
-  test("a second one says who works there, and status works beside it", { timeout: 60_000 }, async () => {
+  test("a second one says who works there, and status works beside it", async () => {
     const root = project();
     writeFileSync(join(root, "script.yaml"), "version: 1\nattempts:\n  - { delay: 50s, say: never }\n");
     const child = spawn(process.execPath, [MAIN, "run", "--reporter", "minimal"], { cwd: root, stdio: "ignore" });

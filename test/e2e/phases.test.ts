@@ -236,7 +236,7 @@ Prices are in answer.txt.
     const root = checkout(STORY);
     const file = (): string => readFileSync(join(root, "stories/prices.md"), "utf8");
     const says = (fields: Record<string, unknown>): Promise<void> =>
-      vi.waitFor(() => expect(fieldsOf(file())).toMatchObject(fields), { timeout: 15_000, interval: 20 });
+      vi.waitFor(() => expect(fieldsOf(file())).toMatchObject(fields), { timeout: 60_000, interval: 20 });
     const ran = await played(
       {
         researcher: async (_prompt, turn) => {

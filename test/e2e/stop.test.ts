@@ -13,26 +13,21 @@ function remand(root: string, ...args: string[]): { status: number | null; out: 
   return { status, out: stdout + stderr };
 }
 
-test(
-  "stop --now, from another process, ends what runs; the loop goes on later where it was",
-  { timeout: 60_000 },
-  async () => {
-    const root = checkoutOf({ "answer.txt": "wrong\n", ".gitignore": "started\n" });
+test("stop --now, from another process, ends what runs; the loop goes on later where it was", async () => {
+  const root = checkoutOf({ "answer.txt": "wrong\n", ".gitignore": "started\n" });
 
-    const loop = ["loop", "--goal", "say right", "--check", "grep -q right answer.txt", "--reporter", "minimal", "--"];
-    const slow = [MAIN, ...loop, "sh", "-c", "touch started; sleep 40"];
-    const child = spawn(process.execPath, slow, { cwd: root, stdio: "ignore" });
-    const ended = new Promise((resolve) => child.once("exit", resolve));
-    while (!remand(root, "log").out.includes("attempt.started")) await sleep(100);
+  const loop = ["loop", "--goal", "say right", "--check", "grep -q right answer.txt", "--reporter", "minimal", "--"];
+  const slow = [MAIN, ...loop, "sh", "-c", "touch started; sleep 3600"];
+  const child = spawn(process.execPath, slow, { cwd: root, stdio: "ignore" });
+  const ended = new Promise((resolve) => child.once("exit", resolve));
+  while (!remand(root, "log").out.includes("attempt.started")) await sleep(100);
 
-    const beganAt = Date.now();
-    expect(remand(root, "stop", "--now").out).toContain("ended: loop-");
-    await ended;
-    expect(Date.now() - beganAt).toBeLessThan(20_000);
-    expect(remand(root, "status").out).toContain("waiting");
+  expect(remand(root, "stop", "--now").out).toContain("ended: loop-");
+  // Its agent would work for longer than the test may.
+  await ended;
+  expect(remand(root, "status").out).toContain("waiting");
 
-    const again = remand(root, ...loop, "sh", "-c", "echo right > answer.txt");
-    expect(again.status, again.out).toBe(0);
-    expect(readFileSync(join(root, "answer.txt"), "utf8")).toBe("right\n");
-  },
-);
+  const again = remand(root, ...loop, "sh", "-c", "echo right > answer.txt");
+  expect(again.status, again.out).toBe(0);
+  expect(readFileSync(join(root, "answer.txt"), "utf8")).toBe("right\n");
+});

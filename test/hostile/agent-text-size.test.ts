@@ -1,17 +1,20 @@
 import { describe, expect, test } from "vitest";
 import { readAgentText } from "../../src/readers/agent-text.ts";
+import { expectLinearCost } from "../cpu-cost.ts";
 
 const SIZE = 50 * 1024 * 1024;
-const repeated = (piece: string, size = SIZE): string => piece.repeat(Math.ceil(size / piece.length));
+const repeated = (piece: string, size: number): string => piece.repeat(Math.ceil(size / piece.length));
 
-/** Generous, because other tests may run beside this one: a reader that goes back over the text takes minutes. */
-const MOST_MS = 10_000;
+type Reading = ReturnType<typeof readAgentText>;
 
-function readInTime(text: string): ReturnType<typeof readAgentText> {
-  const start = performance.now();
-  const reading = readAgentText(text, { id: "x" });
-  expect(performance.now() - start).toBeLessThan(MOST_MS);
-  return reading;
+/** The reading of the large text, which must cost no more than its size: a reader that goes back over it costs more. */
+function readLinear(textOf: (size: number) => string, size = SIZE): Reading {
+  let reading: Reading | null = null;
+  expectLinearCost(size, (n) => {
+    const text = textOf(n);
+    return () => (reading = readAgentText(text, { id: "x" }));
+  });
+  return reading!;
 }
 
 describe("50 MB of one thing", () => {
@@ -37,41 +40,47 @@ describe("50 MB of one thing", () => {
     ["a signal and its opposite", "REVIEW_PASSED: x\nREVIEW_FAILED: x\n", "unknown"],
     ["a signal and blocked", "AUDIT_PASSED: x\nAUDIT_BLOCKED: x\n", "unknown"],
   ])("%s", (_, piece, result) => {
-    expect(readInTime(repeated(piece)).result).toBe(result);
+    expect(readLinear((size) => repeated(piece, size)).result).toBe(result);
   });
 
   test("a rejection at the very beginning is not forgotten at the end", () => {
-    expect(readInTime(`REVIEW_FAILED: x\n${repeated("log\n")}REVIEW_PASSED: x\n`).result).toBe("unknown");
-    expect(readInTime(`{"passed": false}\n${repeated("log\n")}{"passed": true}\n`).result).toBe("unknown");
-    expect(readInTime(`\`\`\`\n${repeated("log\n")}REVIEW_PASSED: x\n`).result).toBe("unknown");
+    expect(readLinear((size) => `REVIEW_FAILED: x\n${repeated("log\n", size)}REVIEW_PASSED: x\n`).result).toBe(
+      "unknown",
+    );
+    expect(readLinear((size) => `{"passed": false}\n${repeated("log\n", size)}{"passed": true}\n`).result).toBe(
+      "unknown",
+    );
+    expect(readLinear((size) => `\`\`\`\n${repeated("log\n", size)}REVIEW_PASSED: x\n`).result).toBe("unknown");
   });
 
   test("what is not read is said", () => {
-    const { result, problems, findings } = readInTime(`REVIEW_FAILED: x\nIssues Found:\n- bad\n${repeated("- bad\n")}`);
+    const { result, problems, findings } = readLinear(
+      (size) => `REVIEW_FAILED: x\nIssues Found:\n- bad\n${repeated("- bad\n", size)}`,
+    );
     expect(result).toBe("fail");
     expect(findings.length).toBeGreaterThan(1000);
     expect(problems.join("\n")).toMatch(/Only 262144 of \d+ characters/);
   });
 
   test("a verdict at the end of a log counts", () => {
-    expect(readInTime(`${repeated("log\n")}{"passed": true}\n`).result).toBe("pass");
-    expect(readInTime(`${repeated("log\r\n")}\r\nREVIEW_PASSED: x\r\n`).result).toBe("pass");
-    expect(readInTime(`${repeated("\u001B[32mok\u001B[0m\n")}REVIEW_PASSED: x\n`).result).toBe("pass");
+    expect(readLinear((size) => `${repeated("log\n", size)}{"passed": true}\n`).result).toBe("pass");
+    expect(readLinear((size) => `${repeated("log\r\n", size)}\r\nREVIEW_PASSED: x\r\n`).result).toBe("pass");
+    expect(readLinear((size) => `${repeated("\u001B[32mok\u001B[0m\n", size)}REVIEW_PASSED: x\n`).result).toBe("pass");
   });
 });
 
 describe("100,000 levels", () => {
   const deep = 100_000;
-  test.each<[string, string]>([
-    ["brackets", `{"passed": ${"[".repeat(deep)}${"]".repeat(deep)}}`],
-    ["brackets that do not close", `{"passed": false, "issues": ${"[".repeat(deep)}`],
-    ["braces", `${'{"passed":'.repeat(deep)}true${"}".repeat(deep)}`],
-    ["YAML", `verdict: ${"[".repeat(deep)}`],
-    ["YAML lists", `verdict:\n${"- ".repeat(deep)}`],
-    ["quotations", `${">".repeat(deep)} REVIEW_PASSED: x`],
-    ["bullets", `${"- ".repeat(deep)}\`\`\`\n`],
-  ])("of %s", (_, text) => {
-    expect(readInTime(text).result).toBe("unknown");
+  test.each<[string, (deep: number) => string]>([
+    ["brackets", (n) => `{"passed": ${"[".repeat(n)}${"]".repeat(n)}}`],
+    ["brackets that do not close", (n) => `{"passed": false, "issues": ${"[".repeat(n)}`],
+    ["braces", (n) => `${'{"passed":'.repeat(n)}true${"}".repeat(n)}`],
+    ["YAML", (n) => `verdict: ${"[".repeat(n)}`],
+    ["YAML lists", (n) => `verdict:\n${"- ".repeat(n)}`],
+    ["quotations", (n) => `${">".repeat(n)} REVIEW_PASSED: x`],
+    ["bullets", (n) => `${"- ".repeat(n)}\`\`\`\n`],
+  ])("of %s", (_, textOf) => {
+    expect(readLinear(textOf, deep).result).toBe("unknown");
   });
 });
 
@@ -94,10 +103,8 @@ describe("64 kB of what makes parsers go back", () => {
     "(",
     "Issues Found: ",
   ])("%s", (piece) => {
-    const start = performance.now();
-    readAgentText(repeated(piece, size));
-    readAgentText(`REVIEW_FAILED: x\nIssues Found:\n- ${repeated(piece, size)}`);
-    readAgentText(`verdict: fail\n${repeated(piece, 8000)}`);
-    expect(performance.now() - start).toBeLessThan(MOST_MS);
+    expect(readLinear((n) => repeated(piece, n), size).result).not.toBe("pass");
+    expect(readLinear((n) => `REVIEW_FAILED: x\nIssues Found:\n- ${repeated(piece, n)}`, size).result).not.toBe("pass");
+    expect(readLinear((n) => `verdict: fail\n${repeated(piece, n)}`, size).result).not.toBe("pass");
   });
 });

@@ -54,7 +54,7 @@ async function until(is: () => boolean | Promise<boolean>): Promise<void> {
 }
 
 describe("the fleet's queue", () => {
-  test("a job that is enqueued twice, or again after it has run, runs once", { timeout: 60_000 }, async () => {
+  test("a job that is enqueued twice, or again after it has run, runs once", async () => {
     const ran: string[] = [];
     await started(async (id) => void ran.push(id));
     const ticket = { id: "a:1", lane: "checks" } as const;
@@ -70,79 +70,64 @@ describe("the fleet's queue", () => {
     expect(ran.at(-1)).toBe("a:1");
   });
 
-  test(
-    "no more of a lane run at once than its limit, and other lanes go on (trap 5: limits are those of the newest start)",
-    { timeout: 60_000 },
-    async () => {
-      const jobs = held();
-      await started(jobs.work, { limits: { developers: 2, checks: 1 } });
-      await queue.enqueue(["a:1", "b:1", "c:1", "d:1"].map((id) => ({ id, lane: "developers" as const })));
-      await queue.enqueue([{ id: "e:1", lane: "checks" }]);
-      await until(() => jobs.running.size === 3);
-      await sleep(300);
-      expect(jobs.running.size).toBe(3);
-      const limits = await server.sql(
-        "SELECT concurrency FROM remand_queue.queues WHERE name = 'remand-developers'",
-        url,
-      );
-      expect(limits).toEqual([{ concurrency: 2 }]);
-      while ((await queue.over(["a:1", "b:1", "c:1", "d:1", "e:1"])).length < 5) {
-        for (const end of jobs.running.values()) end();
-        await sleep(20);
-      }
-      expect(jobs.most()).toBe(3);
-    },
-  );
+  test("no more of a lane run at once than its limit, and other lanes go on (trap 5: limits are those of the newest start)", async () => {
+    const jobs = held();
+    await started(jobs.work, { limits: { developers: 2, checks: 1 } });
+    await queue.enqueue(["a:1", "b:1", "c:1", "d:1"].map((id) => ({ id, lane: "developers" as const })));
+    await queue.enqueue([{ id: "e:1", lane: "checks" }]);
+    await until(() => jobs.running.size === 3);
+    await sleep(300);
+    expect(jobs.running.size).toBe(3);
+    const limits = await server.sql(
+      "SELECT concurrency FROM remand_queue.queues WHERE name = 'remand-developers'",
+      url,
+    );
+    expect(limits).toEqual([{ concurrency: 2 }]);
+    while ((await queue.over(["a:1", "b:1", "c:1", "d:1", "e:1"])).length < 5) {
+      for (const end of jobs.running.values()) end();
+      await sleep(20);
+    }
+    expect(jobs.most()).toBe(3);
+  });
 
-  test(
-    "what it has in hand is known by the worker's name, and given back to its own lane (traps 1 and 6)",
-    { timeout: 60_000 },
-    async () => {
-      const jobs = held();
-      await started(jobs.work, { limits: { developers: 1 } });
-      await queue.enqueue([
-        { id: "a:1", lane: "developers" },
-        { id: "b:1", lane: "developers" },
-      ]);
-      await until(() => jobs.running.size === 1);
-      const inHand = await queue.inHand();
-      expect(inHand).toEqual([{ id: jobs.began[0], lane: "developers", holder: "w@1" }]);
-      await queue.giveBack(inHand);
-      // It waits again in the lane's queue, and not in one without limits.
-      const given = await rows("status, queue_name", `workflow_uuid = '${jobs.began[0]}'`);
-      expect(given).toEqual([{ status: "ENQUEUED", queue_name: "remand-developers" }]);
-      expect(await queue.inHand()).toEqual([]);
-    },
-  );
+  test("what it has in hand is known by the worker's name, and given back to its own lane (traps 1 and 6)", async () => {
+    const jobs = held();
+    await started(jobs.work, { limits: { developers: 1 } });
+    await queue.enqueue([
+      { id: "a:1", lane: "developers" },
+      { id: "b:1", lane: "developers" },
+    ]);
+    await until(() => jobs.running.size === 1);
+    const inHand = await queue.inHand();
+    expect(inHand).toEqual([{ id: jobs.began[0], lane: "developers", holder: "w@1" }]);
+    await queue.giveBack(inHand);
+    // It waits again in the lane's queue, and not in one without limits.
+    const given = await rows("status, queue_name", `workflow_uuid = '${jobs.began[0]}'`);
+    expect(given).toEqual([{ status: "ENQUEUED", queue_name: "remand-developers" }]);
+    expect(await queue.inHand()).toEqual([]);
+  });
 
-  test("a job of another version of the program is taken all the same (trap 2)", { timeout: 60_000 }, async () => {
+  test("a job of another version of the program is taken all the same (trap 2)", async () => {
     await started(async () => undefined);
     await queue.enqueue([{ id: "a:1", lane: "engine" }]);
     await until(async () => (await queue.over(["a:1"])).length === 1);
     expect(await rows("application_version")).toEqual([{ application_version: "remand-1" }]);
   });
 
-  test(
-    "a job begins when it comes, also one that another worker has given out, however seldom lanes are asked",
-    { timeout: 60_000 },
-    async () => {
-      const ran: string[] = [];
-      await started(async (id) => void ran.push(id), { pollMs: 10_000 });
-      const soon = { timeout: 7000 };
-      await queue.enqueue([{ id: "a:1", lane: "checks" }]);
-      await expect.poll(() => ran, soon).toEqual(["a:1"]);
-      await until(async () => (await queue.over(["a:1"])).length === 1);
-      // As another worker does it, in a lane of which nothing was heard here so far.
-      await server.sql(
-        "UPDATE remand_queue.workflow_status SET status = 'ENQUEUED', queue_name = 'remand-critics'",
-        url,
-      );
-      await server.sql("SELECT pg_notify('remand_remand_jobs', 'other critics')", url);
-      await expect.poll(() => ran, soon).toEqual(["a:1", "a:1"]);
-    },
-  );
+  test("a job begins when it comes, also one that another worker has given out, however seldom lanes are asked", async () => {
+    const ran: string[] = [];
+    await started(async (id) => void ran.push(id), { pollMs: 10_000 });
+    const soon = { timeout: 60_000 };
+    await queue.enqueue([{ id: "a:1", lane: "checks" }]);
+    await expect.poll(() => ran, soon).toEqual(["a:1"]);
+    await until(async () => (await queue.over(["a:1"])).length === 1);
+    // As another worker does it, in a lane of which nothing was heard here so far.
+    await server.sql("UPDATE remand_queue.workflow_status SET status = 'ENQUEUED', queue_name = 'remand-critics'", url);
+    await server.sql("SELECT pg_notify('remand_remand_jobs', 'other critics')", url);
+    await expect.poll(() => ran, soon).toEqual(["a:1", "a:1"]);
+  });
 
-  test("limits can be changed while it works; a worker's own stay its own", { timeout: 60_000 }, async () => {
+  test("limits can be changed while it works; a worker's own stay its own", async () => {
     const jobs = held();
     await started(jobs.work, { limits: { developers: 1 }, ownLimits: { developers: 2 } });
     await queue.enqueue(["a:1", "b:1", "c:1", "d:1"].map((id) => ({ id, lane: "developers" as const })));
@@ -156,7 +141,7 @@ describe("the fleet's queue", () => {
     expect(await server.sql(row, url)).toEqual([{ concurrency: 3, worker_concurrency: null }]);
   });
 
-  test("a job that throws is over, and its worker says why", { timeout: 60_000 }, async () => {
+  test("a job that throws is over, and its worker says why", async () => {
     const said: string[] = [];
     await started(() => Promise.reject(new Error("no journal")), { onTrouble: (text) => said.push(text) });
     await queue.enqueue([{ id: "a:1", lane: "engine" }]);
@@ -164,7 +149,7 @@ describe("the fleet's queue", () => {
     expect(said).toEqual(["a:1: no journal"]);
   });
 
-  test("jobs that are over are taken off the books (trap 8); unknown ones are over", { timeout: 60_000 }, async () => {
+  test("jobs that are over are taken off the books (trap 8); unknown ones are over", async () => {
     await started(async () => undefined);
     await queue.enqueue([{ id: "a:1", lane: "engine" }]);
     await until(async () => (await queue.over(["a:1"])).length === 1);
@@ -175,7 +160,7 @@ describe("the fleet's queue", () => {
     expect(await queue.over(["a:1", "never:9"])).toEqual(["a:1", "never:9"]);
   });
 
-  test("stopped, it takes no more, and what runs past its patience is told to end", { timeout: 60_000 }, async () => {
+  test("stopped, it takes no more, and what runs past its patience is told to end", async () => {
     const jobs = held();
     await started(jobs.work, { limits: { developers: 1 } });
     await queue.enqueue([

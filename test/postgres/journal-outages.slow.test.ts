@@ -20,7 +20,7 @@ beforeEach(async () => {
   proxy = await startProxy(server.port);
 });
 /** Sooner or later, also on a machine that is busy. */
-const eventually = (check: () => unknown): Promise<unknown> => vi.waitFor(check, 20_000);
+const eventually = (check: () => unknown): Promise<unknown> => vi.waitFor(check, 60_000);
 
 const opened: PostgresJournal[] = [];
 afterEach(async () => {

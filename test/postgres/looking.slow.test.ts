@@ -38,7 +38,7 @@ afterAll(async () => {
 });
 
 /** Sooner or later, also on a machine that is busy. */
-const eventually = (check: () => unknown): Promise<unknown> => vi.waitFor(check, 20_000);
+const eventually = (check: () => unknown): Promise<unknown> => vi.waitFor(check, 60_000);
 
 const host = createHost({});
 const around = () => ({ host, cwd: root, isFolder: () => Promise.resolve(true) });

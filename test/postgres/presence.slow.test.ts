@@ -60,7 +60,7 @@ const backends = async (id: string): Promise<readonly Record<string, unknown>[]>
 const SIGNED_IN = "SELECT string_agg(backend::text, ' ' ORDER BY id) AS backends FROM remand.worker";
 
 describe("workers of one journal", () => {
-  test("one of them leads; when it leaves, another does", { timeout: 30_000 }, async () => {
+  test("one of them leads; when it leaves, another does", async () => {
     const workers = [present("a@1"), present("b@1"), present("c@1")];
     await until(() => workers.some((each) => each.leads()));
     const leader = workers.find((each) => each.leads())!;
@@ -71,7 +71,7 @@ describe("workers of one journal", () => {
     expect(leader.led).toEqual([true, false]);
   });
 
-  test("whoever resigns stays, and somebody else leads", { timeout: 30_000 }, async () => {
+  test("whoever resigns stays, and somebody else leads", async () => {
     const first = present("a@1");
     await until(() => first.leads());
     const second = present("b@1");
@@ -80,7 +80,7 @@ describe("workers of one journal", () => {
     expect([first.leads(), first.isConnected()]).toEqual([false, true]);
   });
 
-  test("of one that lost its connection nobody takes the place while it comes back", { timeout: 30_000 }, async () => {
+  test("of one that lost its connection nobody takes the place while it comes back", async () => {
     const [steady, shaky] = [present("a@1"), present("b@1")];
     await until(() => steady.isConnected() && shaky.isConnected());
     const [before] = await backends("b@1");
@@ -91,28 +91,24 @@ describe("workers of one journal", () => {
     expect(steady.took).toEqual([]);
   });
 
-  test(
-    "one that cannot be reached loses its place after the lease, and is told when it is back",
-    { timeout: 60_000 },
-    async () => {
-      const proxy = await startProxy(server.port);
-      const far = await openPool(proxy.url(url), { tryMs: 2000 });
-      open.push(
-        () => proxy.close(),
-        () => far.close(),
-      );
-      const here = present("a@1");
-      const away = present("b@1", far);
-      await until(() => here.isConnected() && away.isConnected());
-      proxy.network("freeze");
-      await until(() => here.took.length > 0);
-      expect(here.took).toEqual(["b@1"]);
-      proxy.network("well");
-      expect(await away.lost).toContain("taken its place");
-    },
-  );
+  test("one that cannot be reached loses its place after the lease, and is told when it is back", async () => {
+    const proxy = await startProxy(server.port);
+    const far = await openPool(proxy.url(url), { tryMs: 2000 });
+    open.push(
+      () => proxy.close(),
+      () => far.close(),
+    );
+    const here = present("a@1");
+    const away = present("b@1", far);
+    await until(() => here.isConnected() && away.isConnected());
+    proxy.network("freeze");
+    await until(() => here.took.length > 0);
+    expect(here.took).toEqual(["b@1"]);
+    proxy.network("well");
+    expect(await away.lost).toContain("taken its place");
+  });
 
-  test("a place is taken once, and whoever takes long over it is not taken for gone", { timeout: 60_000 }, async () => {
+  test("a place is taken once, and whoever takes long over it is not taken for gone", async () => {
     const proxy = await startProxy(server.port);
     const far = await openPool(proxy.url(url), { tryMs: 2000 });
     open.push(
@@ -135,23 +131,20 @@ describe("workers of one journal", () => {
     await gone.lost;
   });
 
-  test(
-    "a name that somebody has who is there is refused; that of one who died is not",
-    { timeout: 60_000 },
-    async () => {
-      const there = present("a@1");
-      await until(() => there.isConnected());
-      await expect(claimName(pool, "a", 1000)).rejects.toThrow("a worker called a works already");
-      await claimName(pool, "b", 1000);
-      await server.sql("INSERT INTO remand.worker (id, name, backend) VALUES ('c@1', 'c', 0)", url);
-      await claimName(pool, "c", 1000);
-      // And looking has taken nobody's place.
-      await sleep(1500);
-      expect(there.isConnected()).toBe(true);
-    },
-  );
+  test("a name that somebody has who is there is refused; that of one who died is not", async () => {
+    const there = present("a@1");
+    await until(() => there.isConnected());
+    // Several beats long, so that one that comes late is not taken for the last.
+    await expect(claimName(pool, "a", 4000)).rejects.toThrow("a worker called a works already");
+    await claimName(pool, "b", 1000);
+    await server.sql("INSERT INTO remand.worker (id, name, backend) VALUES ('c@1', 'c', 0)", url);
+    await claimName(pool, "c", 1000);
+    // And looking has taken nobody's place.
+    await sleep(1500);
+    expect(there.isConnected()).toBe(true);
+  });
 
-  test("when the server crashes everybody comes back, and nobody's place is taken", { timeout: 60_000 }, async () => {
+  test("when the server crashes everybody comes back, and nobody's place is taken", async () => {
     const workers = [present("a@1"), present("b@1"), present("c@1")];
     await until(() => workers.every((each) => each.isConnected()) && workers.some((each) => each.leads()));
     const signedIn = async (): Promise<string> => String((await server.sql(SIGNED_IN, url))[0]!["backends"]);
@@ -172,22 +165,18 @@ describe("workers of one journal", () => {
     return { worker: present(id, far), die: () => proxy.close() };
   };
 
-  test(
-    "one that dies together with the server loses its place, and nobody else does",
-    { timeout: 60_000 },
-    async () => {
-      const workers = [present("a@1"), present("b@1"), present("c@1")];
-      const { worker, die } = await mortal("d@1");
-      await until(() => [...workers, worker].every((each) => each.isConnected()));
-      await die();
-      await server.restart("immediate");
-      await until(() => workers.some(({ took }) => took.length > 0));
-      await until(() => workers.every((each) => each.isConnected()));
-      expect(workers.flatMap(({ took }) => took)).toEqual(["d@1"]);
-    },
-  );
+  test("one that dies together with the server loses its place, and nobody else does", async () => {
+    const workers = [present("a@1"), present("b@1"), present("c@1")];
+    const { worker, die } = await mortal("d@1");
+    await until(() => [...workers, worker].every((each) => each.isConnected()));
+    await die();
+    await server.restart("immediate");
+    await until(() => workers.some(({ took }) => took.length > 0));
+    await until(() => workers.every((each) => each.isConnected()));
+    expect(workers.flatMap(({ took }) => took)).toEqual(["d@1"]);
+  });
 
-  test("one that dies while everybody comes back after a crash loses its place", { timeout: 60_000 }, async () => {
+  test("one that dies while everybody comes back after a crash loses its place", async () => {
     const workers = [present("a@1"), present("b@1")];
     const { worker, die } = await mortal("c@1");
     await until(() => [...workers, worker].every((each) => each.isConnected()));
@@ -200,7 +189,7 @@ describe("workers of one journal", () => {
     expect(workers.flatMap(({ took }) => took)).toEqual(["c@1"]);
   });
 
-  test("whoever has the number of a dead worker's connection by now is left alone", { timeout: 60_000 }, async () => {
+  test("whoever has the number of a dead worker's connection by now is left alone", async () => {
     const innocent = await pool.session();
     open.push(() => innocent.end());
     const [own] = await innocent.query<{ pid: number }>({ text: "SELECT pg_backend_pid() AS pid" });

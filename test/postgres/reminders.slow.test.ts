@@ -170,7 +170,7 @@ describe("a question that nobody answered, in a fleet's database", () => {
     const leading = createLeading(await partsOf(pool, journal), QUEUE as unknown as FleetQueue, Promise.resolve());
     leading.turn(true);
     const dashboards = await Promise.all([served(), served()]);
-    await expect.poll(rings, { timeout: 10_000 }).toEqual(ONCE);
+    await expect.poll(rings, { timeout: 60_000 }).toEqual(ONCE);
     for (const dashboard of dashboards) await dashboard.close();
     await leading.close();
     const later = await served();
@@ -192,7 +192,7 @@ describe("a question that nobody answered, in a fleet's database", () => {
     expect(rings()).toEqual([]);
     const leading = createLeading(parts, QUEUE as unknown as FleetQueue, Promise.resolve());
     leading.turn(true);
-    await expect.poll(rings, { timeout: 10_000 }).toEqual(ONCE);
+    await expect.poll(rings, { timeout: 60_000 }).toEqual(ONCE);
     await leading.close();
     expect(existsSync(join(root, ".remand"))).toBe(false);
   });
@@ -204,7 +204,7 @@ describe("a question that nobody answered, in a fleet's database", () => {
     const lead = async (until: readonly string[]): Promise<void> => {
       const leading = createLeading(parts, QUEUE as unknown as FleetQueue, Promise.resolve());
       leading.turn(true);
-      await expect.poll(rings, { timeout: 20_000 }).toEqual(until);
+      await expect.poll(rings, { timeout: 60_000 }).toEqual(until);
       await leading.close();
       expect(rings()).toEqual(until);
     };

@@ -19,7 +19,7 @@ async function each(seeds: number, work: (seed: number) => Promise<void>): Promi
 }
 
 describe("the engine in a world that breaks", () => {
-  test(`${SEEDS} seeds: killed anywhere, it ends as if nothing had happened`, { timeout: 600_000 }, async () => {
+  test(`${SEEDS} seeds: killed anywhere, it ends as if nothing had happened`, async () => {
     const endings: Record<string, number> = {};
     await each(SEEDS, async (seed) => {
       for (const how of await checkKilled(seed)) endings[how] = (endings[how] ?? 0) + 1;
@@ -28,7 +28,7 @@ describe("the engine in a world that breaks", () => {
     expect(endings["accepted"]).toBeGreaterThan(0);
   });
 
-  test("two seeds: killed at every single step", { timeout: 600_000 }, async () => {
+  test("two seeds: killed at every single step", async () => {
     let runs = 0;
     // One of a whole preset, and a short one.
     for (const seed of [FROM + 2, FROM + 4]) runs += await checkEveryStep(seed);
@@ -36,7 +36,7 @@ describe("the engine in a world that breaks", () => {
     expect(runs).toBeGreaterThan(0);
   });
 
-  test("with broken infrastructure too: the laws hold, whoever is killed when", { timeout: 600_000 }, async () => {
+  test("with broken infrastructure too: the laws hold, whoever is killed when", async () => {
     let checked = 0;
     await each(Math.ceil(SEEDS / 4), async (seed) => {
       await checkBlocked(seed);

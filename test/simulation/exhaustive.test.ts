@@ -73,7 +73,7 @@ const GATE_RESULTS: Options = {
 
 describe("every reachable state of one story, limits of two, every result at every step", () => {
   for (const preset of PRESETS)
-    test(preset, { timeout: 600_000 }, () => {
+    test(preset, () => {
       const policy = small(preset);
       const found = explore(begun(policy, story("a")), policy, {
         skip: (name, command) =>
@@ -94,7 +94,7 @@ describe("every reachable state of one story, limits of two, every result at eve
       expect(found.endings[preset === "factory" ? "approval" : "accepted"]).toBeGreaterThan(0);
     });
 
-  test("one gate, every way an agent, a step of the engine, or blame can go", { timeout: 600_000 }, () => {
+  test("one gate, every way an agent, a step of the engine, or blame can go", () => {
     const policy = oneGate();
     const found = explore(begun(policy, story("a")), policy);
     report("one gate", found);
@@ -114,7 +114,7 @@ describe("every reachable state of one story, limits of two, every result at eve
   });
 
   for (const onExhausted of ["error", "skip"] as const)
-    test(`one gate, onExhausted ${onExhausted}`, { timeout: 600_000 }, () => {
+    test(`one gate, onExhausted ${onExhausted}`, () => {
       const policy = oneGate({ onExhausted });
       const found = explore(begun(policy, story("a")), policy, GATE_RESULTS);
       report(onExhausted, found);
@@ -122,7 +122,7 @@ describe("every reachable state of one story, limits of two, every result at eve
       expect(found.endings["budget"]).toBeUndefined();
     });
 
-  test("one gate without the breaker still ends, at the ceiling", { timeout: 600_000 }, () => {
+  test("one gate without the breaker still ends, at the ceiling", () => {
     const policy = oneGate({
       circuitBreaker: false,
       gates: { ...small("critic-audit").gates, checks: { ...small("critic-audit").gates.checks, blame: false } },
@@ -145,7 +145,7 @@ describe("every reachable state of two stories with one gate", () => {
   const base = oneGate();
   const policy: Policy = { ...base, gates: { ...base.gates, checks: { ...base.gates.checks, blame: false } } };
 
-  test("independent of each other", { timeout: 600_000 }, () => {
+  test("independent of each other", () => {
     const found = explore(begun(policy, story("a"), story("b")), policy, quiet);
     report("two stories", found);
     // Law 8: one that is escalated does not hold the other up.
@@ -153,7 +153,7 @@ describe("every reachable state of two stories with one gate", () => {
     expect(found.endings["accepted + budget"]).toBeGreaterThan(0);
   });
 
-  test("one depends on the other", { timeout: 600_000 }, () => {
+  test("one depends on the other", () => {
     const found = explore(begun(policy, story("a"), story("b", { dependsOn: [storyId("a")] })), policy, quiet);
     report("a before b", found);
     expect(found.endings["budget + waits for a story"]).toBeGreaterThan(0);
@@ -164,7 +164,7 @@ describe("every reachable state of two stories with one gate", () => {
 
 describe("every answer a person can give", () => {
   for (const autonomy of ["conservative", "standard", "full"] as const)
-    test(`${autonomy}: up to two answers, each verb, to every question`, { timeout: 600_000 }, () => {
+    test(`${autonomy}: up to two answers, each verb, to every question`, () => {
       const base = oneGate({ autonomy, deliver: "merge", merge: autonomy === "full" ? "auto" : "manual" });
       const policy: Policy = {
         ...base,

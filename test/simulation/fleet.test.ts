@@ -19,7 +19,7 @@ const someCalls = (seed: number, what: string, count: number, calls: number): nu
   Array.from({ length: count }, (_, n) => 1 + Math.floor(chance(seed, what, n) * calls));
 
 describe("a fleet in a world that breaks", () => {
-  test(`${SEEDS} seeds: workers die, and it ends as on one machine`, { timeout: 600_000 }, async () => {
+  test(`${SEEDS} seeds: workers die, and it ends as on one machine`, async () => {
     let dead = 0;
     for (let seed = FROM; seed < FROM + SEEDS; seed++) {
       const kills = (calls: number) => new Set(someCalls(seed, "kill", 4, calls));
@@ -28,7 +28,7 @@ describe("a fleet in a world that breaks", () => {
     expect(dead).toBeGreaterThan(SEEDS);
   });
 
-  test(`${SEEDS} seeds: workers stand still, are taken over and wake`, { timeout: 600_000 }, async () => {
+  test(`${SEEDS} seeds: workers stand still, are taken over and wake`, async () => {
     let frozen = 0;
     for (let seed = FROM; seed < FROM + SEEDS; seed++) {
       const freezes = (calls: number) =>
@@ -40,7 +40,7 @@ describe("a fleet in a world that breaks", () => {
     expect(frozen).toBeGreaterThan(SEEDS);
   });
 
-  test(`${SEEDS} seeds: jobs are given to two workers at once`, { timeout: 600_000 }, async () => {
+  test(`${SEEDS} seeds: jobs are given to two workers at once`, async () => {
     let doubled = 0;
     for (let seed = FROM; seed < FROM + SEEDS; seed++)
       doubled += (await endsAlike(seed, () => ({ ...UNDISTURBED, doubles: 0.3 }))).doubled;

@@ -59,7 +59,7 @@ function expectNoTroubles(): void {
   expect(troubles).toEqual([]);
 }
 
-async function expectSeen(what: Locator, timeout = 15_000): Promise<void> {
+async function expectSeen(what: Locator, timeout = 60_000): Promise<void> {
   await what.waitFor({ timeout });
   expect(await what.isVisible()).toBe(true);
 }
@@ -136,7 +136,7 @@ describe("a story", () => {
     await expectSeen(page.getByText("Needs you."));
     await page.goto(at("/"));
     await expectSeen(page.getByRole("region", { name: /^Stopped 1/ }).getByRole("link", { name: "Count the words" }));
-  }, 60_000);
+  });
 
   test("goes on when it may; a disputed finding goes to an independent reviewer, who throws it out", async () => {
     await dispute();
@@ -149,7 +149,7 @@ describe("a story", () => {
     const ruling = page.locator(".raw").filter({ hasText: "adjudicat" });
     await ruling.locator("summary").last().click();
     await expectSeen(ruling.getByText('"upheld": false', { exact: false }));
-  }, 90_000);
+  });
 });
 
 describe("a story that is worked on", () => {
@@ -170,7 +170,7 @@ describe("a story that is worked on", () => {
     );
     await expectSeen(page.getByRole("button", { name: "Let it go on" }));
     expect(await page.getByRole("button", { name: "Hold it and end what runs" }).count()).toBe(0);
-  }, 90_000);
+  });
 });
 
 describe("five thousand stories", () => {
@@ -180,7 +180,7 @@ describe("five thousand stories", () => {
     const { root, file } = await longJournal(folder, MANY);
     await addLongStory(file);
     many = (await project.serve("-C", root)).url;
-  }, 120_000);
+  });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   test("are filtered as one types, on the board and in the list, page by page", async () => {
@@ -203,7 +203,7 @@ describe("five thousand stories", () => {
     await page.getByLabel("Column").selectOption("accepted");
     await expectSeen(page.getByText("No story matches"));
     await expectAccessible();
-  }, 60_000);
+  });
 
   test("a story of a thousand events shows the newest first, and all of them to who asks", async () => {
     await page.goto(many);
@@ -219,5 +219,5 @@ describe("five thousand stories", () => {
     await page.getByRole("button", { name: "900 earlier" }).click();
     await page.getByRole("button", { name: "400 earlier" }).click();
     await expect.poll(() => page.locator(".raw").count()).toBe(1000);
-  }, 60_000);
+  });
 });

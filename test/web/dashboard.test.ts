@@ -34,7 +34,7 @@ function expectNoTroubles(): void {
   expect(troubles).toEqual([]);
 }
 
-async function expectSeen(what: Locator, timeout = 15_000): Promise<void> {
+async function expectSeen(what: Locator, timeout = 60_000): Promise<void> {
   await what.waitFor({ timeout });
   expect(await what.isVisible()).toBe(true);
 }
@@ -179,7 +179,7 @@ describe("an answer", () => {
     await expectSeen(column("Accepted").getByRole("link", { name: "Export the invoices as CSV" }), 30_000);
     await page.goto(at("/story/billing-export"));
     await expectSeen(page.getByText("ada says send-back: a point, as in 12.50"));
-  }, 90_000);
+  });
 
   test("raises a budget, in the unit that people think in", async () => {
     await page.goto(at("/inbox"));
@@ -215,7 +215,7 @@ describe("an answer", () => {
     project.repository.write("stories/greet-again.md", "---\ntitle: Greet once more\n---\n\nAgain.\n");
     await expectSeen(page.getByRole("link", { name: "Greet once more" }), 30_000);
     expect(await page.evaluate(() => (globalThis as { same?: boolean }).same)).toBe(true);
-  }, 60_000);
+  });
 });
 
 describe("every page", () => {

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { LANES, type Lane } from "../../domain/lane.ts";
+import type { Clock } from "../../ports/clock.ts";
 
 /** When each lane is asked for a job: at once where somebody says that there may be one, else now and then. */
 export interface LaneAsking {
@@ -16,8 +17,14 @@ const AWAKE_MS = 5000;
 /** However many words come, a lane is asked only so often in the time between two ordinary questions. */
 const MOST_IN_A_PAUSE = { ours: 5, others: 2 };
 
-export function createLaneAsking(pollMs: number): LaneAsking {
-  const clocks = new Map(LANES.map((lane) => [lane, createLaneClock(pollMs)]));
+/** Time that does not jump when the machine's clock is set. */
+const MONOTONIC: Clock = {
+  now: () => performance.now(),
+  sleep: (ms, signal) => sleep(ms, undefined, signal === undefined ? {} : { signal }).catch(() => undefined),
+};
+
+export function createLaneAsking(pollMs: number, time: Clock = MONOTONIC): LaneAsking {
+  const clocks = new Map(LANES.map((lane) => [lane, createLaneClock(pollMs, time)]));
   return {
     wake: (lanes, whose = "ours") => {
       for (const lane of lanes) clocks.get(lane)!.wake(pollMs / MOST_IN_A_PAUSE[whose]);
@@ -38,7 +45,7 @@ async function askAgain(clock: LaneClock, ask: () => Promise<boolean>, end: Abor
 
 type LaneClock = ReturnType<typeof createLaneClock>;
 
-function createLaneClock(pollMs: number) {
+function createLaneClock(pollMs: number, time: Clock) {
   let askedAt = -Infinity;
   let dueAt = -Infinity;
   let awakeUntil = -Infinity;
@@ -47,7 +54,7 @@ function createLaneClock(pollMs: number) {
   let rouse = new AbortController();
   return {
     wake: (leastMs: number): void => {
-      const now = performance.now();
+      const now = time.now();
       awakeUntil = now + AWAKE_MS;
       const at = Math.max(now, askedAt + Math.max(leastMs, contendedMs));
       if (at >= dueAt) return;
@@ -55,12 +62,12 @@ function createLaneClock(pollMs: number) {
       rouse.abort();
     },
     asks: (): void => {
-      askedAt = performance.now();
+      askedAt = time.now();
       // A word that comes while it is asked may be of a job that came too late for this question.
       dueAt = Infinity;
     },
     asked: (isContended: boolean): void => {
-      const now = performance.now();
+      const now = time.now();
       contentions = isContended ? contentions + 1 : 0;
       const idleMs = Math.max(pollMs, IDLE_MS);
       // Those who were in each other's way come back at different times, and less often the longer that goes on.
@@ -70,10 +77,10 @@ function createLaneClock(pollMs: number) {
       dueAt = Math.min(Math.max(dueAt, askedAt + contendedMs), now + pauseMs);
     },
     rest: async (end: AbortSignal): Promise<void> => {
-      for (let now = performance.now(); now < dueAt && !end.aborted; now = performance.now()) {
+      for (let now = time.now(); now < dueAt && !end.aborted; now = time.now()) {
         rouse = new AbortController();
         const signal = AbortSignal.any([rouse.signal, end]);
-        await sleep(dueAt - now, undefined, { signal }).catch(() => undefined);
+        await time.sleep(dueAt - now, signal);
       }
     },
   };

@@ -43,7 +43,7 @@ export function gatesOf(
     const { reports, reruns, parallel, coverage } = config.gates[gate];
     const optional = { ...(flakes === undefined ? {} : { flakes }), ...(coverage === undefined ? {} : { coverage }) };
     const { environments } = config;
-    const shared = { commands: own, environments, evidence, clock, env: seen, target };
+    const shared = { commands: own, environments, evidence, clock, workspace, env: seen, target };
     return createChecksGate({ ...shared, reports, reruns, parallel, ...optional });
   };
   // Where the check is the goal, what is red at the start is not done yet; elsewhere it is not the story's.

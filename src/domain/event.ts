@@ -4,7 +4,7 @@ import type { BriefVariant } from "./brief.ts";
 import type { BudgetName } from "./budget.ts";
 import type { AnswerVerb, Escalation } from "./escalation.ts";
 import type { Finding } from "./finding.ts";
-import type { GateName, Judgement } from "./gate.ts";
+import type { BaseRuns, GateName, Judgement } from "./gate.ts";
 import type { EscalationId, EvidenceId, Fingerprint, RoleName, StoryId, TreeId } from "./ids.ts";
 import type { Phase, TddPhase } from "./phase.ts";
 import type { Policy } from "./policy.ts";
@@ -47,6 +47,8 @@ export type StoryEvent =
       readonly tree: TreeId;
       readonly commit: string;
       readonly preExisting: readonly string[];
+      /** How the checks went before the work began; absent in older journals. */
+      readonly baseRuns?: BaseRuns;
     }
   | AttemptStarted
   | AttemptUnclear

@@ -28,6 +28,41 @@ export interface TestCounts {
   readonly skipped: number;
 }
 
+/**
+ * What a run says of single tests and faults, by identity. The names are those of `story.prepared.preExisting`:
+ * `file > test`, `file: message` for a fault that is no test, the check's own name where its output names nothing. Only
+ * names that other rounds are compared by are kept: a suite of 20,000 tests that pass adds none.
+ */
+export interface TestIdentities {
+  /** Everything that failed, red at the base or not. */
+  readonly failing: readonly string[];
+  /** How many failures were counted and not named. Above 0, what is not in `failing` may have failed too. */
+  readonly unlisted: number;
+  /** Of what failed at the base or in this gate's last judgement: what the output or a report names as passed. */
+  readonly passing: readonly string[];
+  /** Of `failing`: what is known to have passed at the base. What cannot be known is left out. */
+  readonly passedAtBase: readonly string[];
+  /** Of `failing`: what is known to have passed when this gate judged last. */
+  readonly passedLast: readonly string[];
+  /** Checks in which a test ran: `check`, or `check in environment`. */
+  readonly ranTests: readonly string[];
+  /** Test files and checks that did not load (a syntax error, a failed build): what their tests say is unknown. */
+  readonly notLoaded: readonly string[];
+}
+
+/** How the checks of one gate went over the base. They are called as in `TestIdentities.ranTests`. */
+export interface BaseRun {
+  /** Checks that ended by themselves within their time limit, whatever they said. */
+  readonly ended: readonly string[];
+  /** Checks in which a test ran. */
+  readonly ranTests: readonly string[];
+  /** Test files and checks that did not load. */
+  readonly notLoaded: readonly string[];
+}
+
+/** By gate; a gate that runs no check has none. */
+export type BaseRuns = { readonly [G in GateName]?: BaseRun };
+
 /** One cell of S0's matrix: one check in one environment. */
 export interface CheckRun {
   readonly check: string;
@@ -72,6 +107,8 @@ export interface Judgement {
   readonly runs?: readonly CheckRun[];
   readonly criteria?: readonly CriterionResult[];
   readonly tests?: TestCounts;
+  /** Absent in judgements of gates that run no check, and in older ones: then nothing is known of single tests. */
+  readonly identities?: TestIdentities;
   readonly coverage?: Coverage;
   readonly most?: Measures;
   /** Tests, or whole checks, that gave two answers about one tree. */

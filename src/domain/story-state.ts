@@ -4,7 +4,7 @@ import type { BudgetName, Spent } from "./budget.ts";
 import type { Escalation } from "./escalation.ts";
 import type { Answer, FailedHow, Step } from "./event.ts";
 import type { Finding } from "./finding.ts";
-import type { GateName, Judgement } from "./gate.ts";
+import type { BaseRuns, GateName, Judgement } from "./gate.ts";
 import type { EvidenceId, Fingerprint, RoleName, StoryId, TreeId } from "./ids.ts";
 import type { Phase } from "./phase.ts";
 import type { Lane } from "./lane.ts";
@@ -88,6 +88,8 @@ export interface StoryState {
   readonly grace: { readonly [G in GateName]?: number };
   readonly spent: Spent;
   readonly preExisting: readonly string[];
+  /** How the checks went at the base; absent where no gate ran one. */
+  readonly baseRuns?: BaseRuns;
   readonly held: boolean;
   /** Who wants what runs now to be ended at once; `null` when nobody does. */
   readonly stopping: string | null;

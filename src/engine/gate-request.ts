@@ -13,6 +13,7 @@ export function gateRequest(
   const policy = state.policy!;
   const known = state.gates[command.gate];
   const last = known?.last ?? null;
+  const baseRun = state.baseRuns?.[command.gate];
   return {
     story: state.story,
     phase: state.phase,
@@ -37,6 +38,7 @@ export function gateRequest(
     sessions: state.sessions,
     key: command.key,
     preExisting: state.preExisting,
+    ...(baseRun === undefined ? {} : { baseRun }),
     timeoutMs: command.timeoutMs,
   };
 }

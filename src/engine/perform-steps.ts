@@ -1,6 +1,6 @@
 import type { SendBack, StoryCommand } from "../domain/command.ts";
 import type { Brief, BriefEvidence, Survivor } from "../domain/brief.ts";
-import type { Judgement } from "../domain/gate.ts";
+import type { BaseRun, GateName, Judgement } from "../domain/gate.ts";
 import type { StoryState } from "../domain/story-state.ts";
 import type { Place } from "../ports/workspace.ts";
 import { composeBrief, type BriefMaterial } from "../policy/compose-brief.ts";
@@ -21,6 +21,7 @@ export async function startStory({ command, ledger, world, signal }: PerformingO
   const place = await world.workspace.prepare(command.story, state.story.dependsOn);
   const { tree, commit } = place;
   const preExisting: string[] = [];
+  const baseRuns: { [G in GateName]?: BaseRun } = {};
   const planned = new Set(state.policy!.phases.flatMap((plan) => plan.gates));
   for (const [name, gate] of world.gates) {
     if (gate.baseline === undefined || !planned.has(name)) continue;
@@ -35,12 +36,15 @@ export async function startStory({ command, ledger, world, signal }: PerformingO
       timeoutMs,
       key,
     });
-    preExisting.push(
-      ...(await gate.baseline(request, { signal, onOutput: (line) => world.watcher.onOutput(command, line) })),
-    );
+    const onOutput = (line: string): void => world.watcher.onOutput(command, line);
+    const { failing, run } = await gate.baseline(request, { signal, onOutput });
+    preExisting.push(...failing);
+    if (run !== undefined) baseRuns[name] = run;
   }
   if (signal.aborted) return;
-  await appendWhile(ledger, command.story, isStep("prepare"), [{ type: "story.prepared", tree, commit, preExisting }]);
+  await appendWhile(ledger, command.story, isStep("prepare"), [
+    { type: "story.prepared", tree, commit, preExisting, ...(Object.keys(baseRuns).length === 0 ? {} : { baseRuns }) },
+  ]);
 }
 
 /** Writes the brief, keeps it, and sends the work back with it. */

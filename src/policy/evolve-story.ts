@@ -55,7 +55,14 @@ function applied(state: StoryState, event: Happened, around: Surroundings, at: n
     case "story.started":
       return started(state, around.policy, at);
     case "story.prepared":
-      return { ...state, running: null, tree: event.tree, commit: event.commit, preExisting: event.preExisting };
+      return {
+        ...state,
+        running: null,
+        tree: event.tree,
+        commit: event.commit,
+        preExisting: event.preExisting,
+        ...(event.baseRuns === undefined ? {} : { baseRuns: event.baseRuns }),
+      };
     case "attempt.started":
       return attemptStarted(state, event, at);
     case "attempt.unclear":

@@ -166,5 +166,6 @@ export function keptStory(state: StoryState, seq: number, queued: StoryState["qu
     queued,
     ending: state.ending,
     ...(state.heard === undefined ? {} : { heard: state.heard }),
+    ...(state.baseRuns === undefined ? {} : { baseRuns: state.baseRuns }),
   };
 }

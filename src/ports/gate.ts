@@ -1,5 +1,5 @@
 import type { Finding } from "../domain/finding.ts";
-import type { GateName, Judgement } from "../domain/gate.ts";
+import type { BaseRun, GateName, Judgement } from "../domain/gate.ts";
 import type { EvidenceId, Fingerprint, RoleName, TreeId } from "../domain/ids.ts";
 import type { Phase } from "../domain/phase.ts";
 import type { GateRules, Roles } from "../domain/policy.ts";
@@ -14,13 +14,20 @@ export interface Gate {
     request: GateRequest,
     control: { readonly signal: AbortSignal; onOutput(line: string): void },
   ): Promise<Judgement>;
-  /** What is red before the work begins, by name: it is shown, and never blamed on the agent. */
+  /** Looks at the base, before the work begins. */
   baseline?(
     request: GateRequest,
     control: { readonly signal: AbortSignal; onOutput(line: string): void },
-  ): Promise<readonly string[]>;
+  ): Promise<Baseline>;
   /** The commands, or the words, by which it will judge: they go into the brief. */
   judgedBy(): readonly string[];
+}
+
+export interface Baseline {
+  /** What is red before the work begins, by name: it is shown, and never blamed on the agent. */
+  readonly failing: readonly string[];
+  /** How the checks went; absent where the gate ran none. */
+  readonly run?: BaseRun;
 }
 
 export interface GateRequest {
@@ -60,5 +67,7 @@ export interface GateRequest {
   readonly key: string;
   /** Tests and checks that were red before the work began. */
   readonly preExisting: readonly string[];
+  /** How this gate's checks went at the base; absent where that is not known. */
+  readonly baseRun?: BaseRun;
   readonly timeoutMs: number;
 }

@@ -1,4 +1,4 @@
-import { testCounts, type CodePlace, type OutputFailure } from "./test-output-parts.ts";
+import { testCounts, type CodePlace, type OutputFailure, type PassedTest } from "./test-output-parts.ts";
 import { timeOf, toldFailure, type ReadReport } from "./test-report-parts.ts";
 import { readXml } from "./test-report-xml.ts";
 
@@ -14,6 +14,8 @@ import { readXml } from "./test-report-xml.ts";
 export function readJunit(text: string): ReadReport {
   const seen = { passed: 0, failed: 0, skipped: 0 };
   const failures: OutputFailure[] = [];
+  const passed: PassedTest[] = [];
+  const notLoaded: string[] = [];
   const said = { failed: 0, writtenAt: null as number | null, root: null as string | null };
   let files: (string | null)[] = [];
   let test: Case | null = null;
@@ -39,6 +41,13 @@ export function readJunit(text: string): ReadReport {
       if (name === "testsuite") files = files.slice(0, -1);
       if (name !== "testcase" || test === null) return;
       seen[test.outcome]++;
+      if (test.outcome === "passed") passed.push({ test: test.name, file: test.place?.file ?? null });
+      // A file that did not load stands there as a test with the file's name, or says that it was not collected.
+      const isFile =
+        test.name === test.place?.file ||
+        trouble?.message === "collection failure" ||
+        /^\[Error: test failed\] \{.*\bexitCode: \d/m.test(trouble?.body ?? "");
+      if (test.outcome === "failed" && isFile) notLoaded.push(test.place?.file ?? test.name);
       if (test.outcome === "failed")
         failures.push(toldFailure(test.name, trouble?.message ?? "", trouble?.body ?? "", test.place));
       test = null;
@@ -52,7 +61,7 @@ export function readJunit(text: string): ReadReport {
   const ranTests = counts.passed + counts.failed > 0;
   const { writtenAt } = said;
   return {
-    report: { kind: "junit", runners: ["junit"], counts, ranTests, failures, more: 0, writtenAt },
+    report: { kind: "junit", runners: ["junit"], counts, ranTests, failures, more: 0, writtenAt, passed, notLoaded },
     problem: null,
   };
 }

@@ -37,6 +37,7 @@ export function readGo(lines: readonly string[]): Recognised | null {
     isCountedByLine: true,
     ranTests: isVerbose ? seen.PASS + seen.FAIL > 0 : ranPackage || failed.length > 0,
     failures,
+    notLoaded: lines.flatMap((line) => /^FAIL\t(\S+) \[(?:build|setup) failed\]$/.exec(line)?.[1] ?? []),
   };
 }
 

@@ -24,6 +24,7 @@ export function readVitest(lines: readonly string[], folder: string): Recognised
   if (!isRun && summaries.length === 0) return null;
   const counts = sumOf(summaries, "passed", "failed", ["skipped", "todo"]);
   const failures: OutputFailure[] = [];
+  const notLoaded: string[] = [];
   for (const { head, from, to } of stretches(
     lines,
     /^\s*FAIL\s{2}(?:\s*\|[^|]+\|\s|\s+\S+\s{2})?\s*(\S.*)$/,
@@ -32,18 +33,20 @@ export function readVitest(lines: readonly string[], folder: string): Recognised
     const [file, ...names] = head[1]!.split(" > ");
     const isSuite = names.length === 0;
     const path = isSuite ? file!.replace(/ \[.*\]$/, "") : file!;
+    const place = `${packageOf(lines, from, folder)}${path}`;
+    if (isSuite) notLoaded.push(place);
     const message = firstWords(lines, from, to);
     // Several tests that failed by the same error stand in a row, and the last one has the error.
     failures.push(
       testFailure(
         isSuite ? path : names.join(" > "),
         message === "" ? "failed" : message,
-        { file: `${packageOf(lines, from, folder)}${path}`, line: lineIn(lines, from, to, path) ?? 1 },
+        { file: place, line: lineIn(lines, from, to, path) ?? 1 },
         detailIn(lines, from, to),
       ),
     );
   }
-  return { runner: "vitest", counts, ranTests: counts.passed + counts.failed > 0, failures };
+  return { runner: "vitest", counts, ranTests: counts.passed + counts.failed > 0, failures, notLoaded };
 }
 
 /** The line of the test itself on the way to the failure: what it calls may have broken elsewhere. */
@@ -87,6 +90,7 @@ export function readJest(lines: readonly string[]): Recognised | null {
   if (summaries.length === 0 && !isEmpty) return null;
   const counts = sumOf(summaries, "passed", "failed", ["skipped", "todo"]);
   const failures: OutputFailure[] = [];
+  const notLoaded: string[] = [];
   let file: string | null = null;
   let next = 0;
   const files = lines.flatMap((line, at) => {
@@ -102,6 +106,7 @@ export function readJest(lines: readonly string[]): Recognised | null {
     const name = head[1]!.trim();
     if (name === "Console" || file === null) continue;
     const isSuite = name === "Test suite failed to run";
+    if (isSuite) notLoaded.push(file);
     const place = firstFrame(lines, from, to);
     const compared = lines.slice(from, to).filter((line) => /^\s{4}(?:Expected|Received)\b.*: /.test(line));
     const message = [firstWords(lines, from, to), ...compared.slice(0, 2)].join(" ");
@@ -114,7 +119,7 @@ export function readJest(lines: readonly string[]): Recognised | null {
       ),
     );
   }
-  return { runner: "jest", counts, ranTests: counts.passed + counts.failed > 0, failures };
+  return { runner: "jest", counts, ranTests: counts.passed + counts.failed > 0, failures, notLoaded };
 }
 
 /**

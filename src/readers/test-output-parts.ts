@@ -12,6 +12,12 @@ export interface OutputFailure {
   readonly line: number | null;
 }
 
+/** A test that passed, where the output or a report names it. */
+export interface PassedTest {
+  readonly test: string;
+  readonly file: string | null;
+}
+
 /** What one runner's output says. A recogniser returns `null` for output that is not its runner's. */
 export interface Recognised {
   readonly runner: string;
@@ -20,6 +26,9 @@ export interface Recognised {
   readonly isCountedByLine?: boolean;
   readonly ranTests: boolean;
   readonly failures: readonly OutputFailure[];
+  /** Test files or packages that did not load, so that nobody knows what their tests say. */
+  readonly notLoaded?: readonly string[];
+  readonly passed?: readonly PassedTest[];
 }
 
 /** What stands behind this in a line is not looked at: such a line was not written for reading. */

@@ -51,7 +51,12 @@ export function readPytest(lines: readonly string[]): Recognised | null {
     listed.length > 0
       ? listed
       : sections.map(({ name, message, place, detail }) => testFailure(name, message, place, detail));
-  return { runner: "pytest", counts, ranTests: passed + failed > 0, failures };
+  const notLoaded = lines.flatMap((line) => {
+    const [, , file, test] = LISTED.exec(line) ?? [];
+    const collecting = /^_{3,} ERROR collecting (\S+) _{3,}$/.exec(line)?.[1];
+    return collecting ?? (file !== undefined && test === undefined ? file : []);
+  });
+  return { runner: "pytest", counts, ranTests: passed + failed > 0, failures, notLoaded };
 }
 
 /** One line of the summary; a part of a test that failed by itself says which part it is. */
@@ -115,10 +120,15 @@ export function readUnittest(lines: readonly string[]): Recognised | null {
     const said = message === "" ? firstWords(lines, from + 1, to) : message;
     return testFailure(name, said, place, detailIn(lines, from, to));
   });
+  // A module that cannot be imported is told as a test of the loader's own.
+  const notLoaded = failures.flatMap(({ test, file }) =>
+    test?.startsWith("unittest.loader._FailedTest") === true ? (file ?? test) : [],
+  );
   return {
     runner: "unittest",
     counts: testCounts(Math.max(0, ran - failed - skipped), failed, skipped),
     ranTests: ran > skipped,
     failures,
+    notLoaded,
   };
 }

@@ -5,6 +5,7 @@ import {
   testFailure,
   type CodePlace,
   type OutputFailure,
+  type PassedTest,
   type Recognised,
 } from "./test-output-parts.ts";
 
@@ -21,6 +22,7 @@ export function readCargo(lines: readonly string[]): Recognised | null {
   let isCargo = false;
   const panics = new Map<string, { message: string; place: CodePlace; detail: string }>();
   const failed: string[] = [];
+  const passed: PassedTest[] = [];
   for (const [at, line] of lines.entries()) {
     const result = /^test result: \w+\. (\d{1,9}) passed; (\d{1,9}) failed; (\d{1,9}) ignored;/.exec(line);
     if (result !== null) {
@@ -31,6 +33,8 @@ export function readCargo(lines: readonly string[]): Recognised | null {
     }
     const test = /^test (\S.*?)(?: - should panic)? \.\.\. FAILED$/.exec(line);
     if (test !== null) failed.push(test[1]!);
+    const ok = /^test (\S.*?)(?: - should panic)? \.\.\. ok$/.exec(line);
+    if (ok !== null) passed.push({ test: ok[1]!, file: null });
     const panic = PANIC.exec(line);
     if (panic !== null) {
       const message = panic[2] ?? firstWords(lines, at + 1, Math.min(lines.length, at + 3));
@@ -48,6 +52,7 @@ export function readCargo(lines: readonly string[]): Recognised | null {
     counts: testCounts(sums.passed, sums.failed, sums.ignored),
     ranTests: sums.passed + sums.failed > 0,
     failures,
+    passed,
   };
 }
 

@@ -8,6 +8,7 @@ import {
   testFailure,
   type CodePlace,
   type OutputFailure,
+  type PassedTest,
   type Recognised,
 } from "./test-output-parts.ts";
 import type { TestCounts } from "../domain/gate.ts";
@@ -20,6 +21,8 @@ export function readTap(lines: readonly string[]): Recognised | null {
   if (!isTap || (!results && !lines.some((line) => /^(?:# tests 0|1\.\.0)\b/.test(line)))) return null;
   const suites: string[] = [];
   const failures: OutputFailure[] = [];
+  const notLoaded: string[] = [];
+  const passed: PassedTest[] = [];
   const seen = { passed: 0, failed: 0, skipped: 0 };
   for (const [at, line] of lines.entries()) {
     const subtest = /^(\s*)# Subtest: (.*)$/.exec(line);
@@ -30,11 +33,14 @@ export function readTap(lines: readonly string[]): Recognised | null {
     const directive = /^(.*?)\s*# (SKIP|TODO)\b/i.exec(rest);
     const block = yamlBlock(lines, at + 1);
     if (block.isSuite) continue;
+    const name = [...suites.slice(0, depthOf(indent!)), rest.trim()].filter((part) => part !== "").join(" > ");
     if (directive !== null) seen.skipped++;
-    else if (not === undefined) seen.passed++;
-    else {
+    else if (not === undefined) {
+      seen.passed++;
+      passed.push({ test: name, file: block.place?.file ?? null });
+    } else {
       seen.failed++;
-      const name = [...suites.slice(0, depthOf(indent!)), rest.trim()].filter((part) => part !== "").join(" > ");
+      if (block.isFile) notLoaded.push(name);
       failures.push(
         testFailure(
           name === "" ? `test at line ${at + 1}` : name,
@@ -53,6 +59,8 @@ export function readTap(lines: readonly string[]): Recognised | null {
     isCountedByLine: summary === null,
     ranTests: counts.passed + counts.failed > 0,
     failures,
+    notLoaded,
+    passed,
   };
 }
 
@@ -60,14 +68,17 @@ export function readTap(lines: readonly string[]): Recognised | null {
 export function readNodeSpec(lines: readonly string[]): Recognised | null {
   const counts = summaryCounts(lines, "ℹ ");
   if (counts === null) return null;
+  const notLoaded: string[] = [];
   const failures = stretches(lines, /^test at (.+):(\d{1,7}):\d{1,7}$/, /^(?!)/).flatMap(({ head, from, to }) => {
     const name = /^✖ (.*?)(?: \([\d.]+ms\))?$/.exec(lines[from] ?? "")?.[1];
     if (name === undefined) return [];
+    // A file that ended badly outside of its tests is called by its path, at its own first line.
+    if (name === head[1] || name.endsWith(`/${head[1]}`)) notLoaded.push(head[1]!);
     const message = firstWords(lines, from + 1, to);
     const place = firstFrame(lines, from + 1, to) ?? { file: head[1]!, line: Number(head[2]) };
     return [testFailure(name, message, place, detailIn(lines, from + 1, to))];
   });
-  return { runner: "node:test", counts, ranTests: counts.passed + counts.failed > 0, failures };
+  return { runner: "node:test", counts, ranTests: counts.passed + counts.failed > 0, failures, notLoaded };
 }
 
 const depthOf = (indent: string): number => Math.floor(indent.length / 4);
@@ -89,6 +100,8 @@ const LONGEST_BLOCK = 200;
 
 interface Block {
   readonly isSuite: boolean;
+  /** A whole file that ended badly by itself, outside of its tests: Node says its exit code. */
+  readonly isFile: boolean;
   readonly message: string;
   readonly place: CodePlace | null;
   readonly detail: string;
@@ -96,16 +109,17 @@ interface Block {
 
 /** The lines between `---` and `...` that say more about a result. */
 function yamlBlock(lines: readonly string[], from: number): Block {
-  if (lines[from]?.trim() !== "---") return { isSuite: false, message: "", place: null, detail: "" };
+  if (lines[from]?.trim() !== "---") return { isSuite: false, isFile: false, message: "", place: null, detail: "" };
   let to = from + 1;
   while (to < Math.min(lines.length, from + LONGEST_BLOCK) && lines[to]!.trim() !== "...") to++;
   let message = "";
   let location: CodePlace | null = null;
   let frame: CodePlace | null = null;
   let isSuite = false;
+  let isFile = false;
   let said = to;
   for (let at = from + 1; at < to; at++) {
-    const field = /^\s*(error|message|location|at|failureType|stack|type): ?(.*)$/.exec(lines[at]!);
+    const field = /^\s*(error|message|location|at|failureType|stack|type|exitCode): ?(.*)$/.exec(lines[at]!);
     if (field === null) continue;
     const value = unquoted(field[2]!);
     if ((field[1] === "error" || field[1] === "message") && message === "") {
@@ -115,9 +129,10 @@ function yamlBlock(lines: readonly string[], from: number): Block {
     if (field[1] === "location" || field[1] === "at") location ??= framePlace(value);
     else if (field[1] === "stack") frame ??= firstPlace(lines, at + 1, to);
     else if (field[1] === "type") isSuite ||= value === "suite";
+    else if (field[1] === "exitCode") isFile = true;
     else if (field[1] === "failureType") isSuite ||= value === "subtestsFailed";
   }
-  return { isSuite, message, place: frame ?? location, detail: detailIn(lines, said, to) };
+  return { isSuite, isFile, message, place: frame ?? location, detail: detailIn(lines, said, to) };
 }
 
 function firstPlace(lines: readonly string[], from: number, to: number): CodePlace | null {

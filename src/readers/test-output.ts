@@ -5,7 +5,7 @@ import { readGradle, readMaven } from "./test-output-java.ts";
 import { readJest, readMocha, readVitest } from "./test-output-javascript.ts";
 import { readLocations } from "./test-output-locations.ts";
 import { readAutomake, readCtest } from "./test-output-native.ts";
-import type { OutputFailure, Recognised } from "./test-output-parts.ts";
+import type { OutputFailure, PassedTest, Recognised } from "./test-output-parts.ts";
 import { readPytest, readUnittest } from "./test-output-python.ts";
 import { readCargo, readCargoJson } from "./test-output-rust.ts";
 import { createOutputSieve } from "./test-output-sieve.ts";
@@ -22,6 +22,10 @@ export interface TestOutput {
   readonly failures: readonly OutputFailure[];
   /** Failures beyond those that are listed. */
   readonly more: number;
+  /** Test files or packages that did not load, so that nobody knows what their tests say. */
+  readonly notLoaded?: readonly string[];
+  /** The tests that are named as passed. Many runners name only those that fail. */
+  readonly passed?: readonly PassedTest[];
 }
 
 /** Reads an output while it is printed, however long it gets, and keeps only what is worth reading. */
@@ -96,6 +100,8 @@ function outputOf(lines: readonly string[], isCut: boolean, folder: string): Tes
     ranTests: recognised.length === 0 ? null : recognised.some((each) => each.ranTests),
     failures: all.slice(0, MOST_FAILURES),
     more: Math.max(0, all.length - MOST_FAILURES),
+    notLoaded: [...new Set(recognised.flatMap((each) => each.notLoaded ?? []))].map((path) => below(path, folder)),
+    passed: recognised.flatMap((each) => each.passed ?? []),
   };
 }
 
@@ -130,10 +136,12 @@ export function within(failure: OutputFailure, folder: string): OutputFailure {
   const root = `${folder.replaceAll("\\", "/").replace(/\/$/, "")}/`;
   const detail = failure.detail.replaceAll(`file://${root}`, "").replaceAll(root, "");
   if (failure.file === null) return { ...failure, detail };
-  const path = failure.file.replace(/^file:\/\//, "").replaceAll("\\", "/");
-  return {
-    ...failure,
-    detail,
-    file: (path.startsWith(root) ? path.slice(root.length) : path).replace(/^(?:\.\/)+/, ""),
-  };
+  return { ...failure, detail, file: below(failure.file, folder) };
+}
+
+/** A path as it is called below the folder. */
+export function below(file: string, folder: string): string {
+  const root = `${folder.replaceAll("\\", "/").replace(/\/$/, "")}/`;
+  const path = file.replace(/^file:\/\//, "").replaceAll("\\", "/");
+  return (path.startsWith(root) ? path.slice(root.length) : path).replace(/^(?:\.\/)+/, "");
 }

@@ -1,6 +1,15 @@
-import { testCounts, type OutputFailure } from "./test-output-parts.ts";
+import { testCounts, type OutputFailure, type PassedTest } from "./test-output-parts.ts";
 import type { TestCounts } from "../domain/gate.ts";
-import { asCount, asList, asRecord, asText, timeOf, toldFailure, type ReadReport } from "./test-report-parts.ts";
+import {
+  asCount,
+  asList,
+  asRecord,
+  asText,
+  timeOf,
+  toldFailure,
+  type ReadReport,
+  type TestReport,
+} from "./test-report-parts.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -14,20 +23,22 @@ export function readJsonReport(value: unknown): ReadReport | null {
 }
 
 function jest(report: Fields): ReadReport {
+  const notLoaded: string[] = [];
+  const passed: PassedTest[] = [];
   const failures = asList(report["testResults"]).flatMap((each) => {
     const suite = asRecord(each);
     const file = asText(suite["name"]);
-    const failed = asList(suite["assertionResults"])
-      .map(asRecord)
-      .filter((test) => test["status"] === "failed");
-    if (failed.length === 0 && suite["status"] === "failed")
+    const tests = asList(suite["assertionResults"]).map(asRecord);
+    const failed = tests.filter((test) => test["status"] === "failed");
+    passed.push(...tests.filter((test) => test["status"] === "passed").map((test) => ({ test: jestName(test), file })));
+    if (failed.length === 0 && suite["status"] === "failed") {
+      notLoaded.push(file);
       return [toldFailure(file, asText(suite["message"]), "", { file, line: 1 })];
+    }
     return failed.map((test) => {
-      const titles = [...asList(test["ancestorTitles"]), test["title"]].map(asText).filter((title) => title !== "");
       const line = asCount(asRecord(test["location"])["line"]);
       const said = asList(test["failureMessages"]).map(asText).join("\n");
-      const name = titles.length === 0 ? asText(test["fullName"]) : titles.join(" > ");
-      return toldFailure(name, "", said, { file, line: line === 0 ? 1 : line });
+      return toldFailure(jestName(test), "", said, { file, line: line === 0 ? 1 : line });
     });
   });
   const suites = Math.max(0, failures.length - asCount(report["numFailedTests"]));
@@ -36,7 +47,13 @@ function jest(report: Fields): ReadReport {
     asCount(report["numFailedTests"]) + suites,
     asCount(report["numPendingTests"]) + asCount(report["numTodoTests"]),
   );
-  return told("jest", counts, failures, asCount(report["startTime"]) || null);
+  const startedAt = asCount(report["startTime"]) || null;
+  return told("jest", counts, failures, startedAt, { passed, notLoaded });
+}
+
+function jestName(test: Fields): string {
+  const titles = [...asList(test["ancestorTitles"]), test["title"]].map(asText).filter((title) => title !== "");
+  return titles.length === 0 ? asText(test["fullName"]) : titles.join(" > ");
 }
 
 function mocha(report: Fields): ReadReport {
@@ -59,7 +76,11 @@ function mocha(report: Fields): ReadReport {
     Math.max(asCount(stats["failures"]), failures.length),
     asCount(stats["pending"]),
   );
-  return told("mocha", counts, failures, timeOf(asText(stats["start"])));
+  const passed = asList(report["passes"]).map((each) => {
+    const test = asRecord(each);
+    return { test: asText(test["fullTitle"]) || asText(test["title"]), file: asText(test["file"]) || null };
+  });
+  return told("mocha", counts, failures, timeOf(asText(stats["start"])), { passed });
 }
 
 function pytest(report: Fields): ReadReport {
@@ -83,11 +104,29 @@ function pytest(report: Fields): ReadReport {
     Math.max(number("failed") + number("error"), failures.length),
     number("skipped") + number("xfailed"),
   );
+  const passed = asList(report["tests"])
+    .map(asRecord)
+    .filter((test) => test["outcome"] === "passed")
+    .map((test) => {
+      const [file = "", ...names] = asText(test["nodeid"]).split("::");
+      return { test: names.join(" > ") || file, file };
+    });
+  const notLoaded = asList(report["collectors"])
+    .map(asRecord)
+    .filter((each) => each["outcome"] === "failed")
+    .map((each) => asText(each["nodeid"]));
   const created = report["created"];
-  return told("pytest", counts, failures, typeof created === "number" ? created * 1000 : null);
+  const writtenAt = typeof created === "number" ? created * 1000 : null;
+  return told("pytest", counts, failures, writtenAt, { passed, notLoaded });
 }
 
-function told(kind: string, counts: TestCounts, failures: OutputFailure[], writtenAt: number | null): ReadReport {
+function told(
+  kind: string,
+  counts: TestCounts,
+  failures: OutputFailure[],
+  writtenAt: number | null,
+  more: Pick<TestReport, "passed" | "notLoaded">,
+): ReadReport {
   const ranTests = counts.passed + counts.failed > 0;
-  return { report: { kind, runners: [kind], counts, ranTests, failures, more: 0, writtenAt }, problem: null };
+  return { report: { kind, runners: [kind], counts, ranTests, failures, more: 0, writtenAt, ...more }, problem: null };
 }

@@ -23,6 +23,8 @@ export function withReports(output: TestOutput, reports: readonly TestReport[]):
     ranTests: ran.length === 0 ? null : ran.some(Boolean),
     failures,
     more: Math.max(output.more, ...reports.map((report) => report.more)),
+    notLoaded: [...new Set([output, ...reports].flatMap((each) => each.notLoaded ?? []))],
+    passed: [output, ...reports].flatMap((each) => each.passed ?? []),
   };
 }
 
@@ -42,5 +44,5 @@ export function isSameFailure(known: Named, told: Named): boolean {
 /** A shorter name may end a longer one by chance. */
 const SHORTEST = 4;
 
-const lettersOf = (name: string): string => name.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, "");
-const baseName = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
+export const lettersOf = (name: string): string => name.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, "");
+export const baseName = (path: string): string => path.slice(path.lastIndexOf("/") + 1);

@@ -3,7 +3,7 @@ import { readJunit } from "./junit.ts";
 import { readSarif } from "./sarif.ts";
 import type { ReadReport, TestReport } from "./test-report-parts.ts";
 import { readJsonReport } from "./test-report-json.ts";
-import { readTestOutput, within } from "./test-output.ts";
+import { below, readTestOutput, within } from "./test-output.ts";
 
 /**
  * Reads a file that a check left behind, by what is in it and not by how it is called: JUnit's XML, SARIF, the JSON of
@@ -12,9 +12,9 @@ import { readTestOutput, within } from "./test-output.ts";
 export function readTestReport(text: string, folder: string): ReadReport {
   const start = text.replace(/^\uFEFF/, "").trimStart();
   if (start === "") return { report: null, problem: "it is empty" };
-  if (start.startsWith("<")) return below(readJunit(start), folder);
+  if (start.startsWith("<")) return shortened(readJunit(start), folder);
   const isLines = /^\{[^\n]*\}[ \t\r]*\n\s*\{/.test(start) || /^\{ ?"(?:Time|Action|type)":/.test(start);
-  if (/^[{[]/.test(start) && !isLines) return below(readJson(start), folder);
+  if (/^[{[]/.test(start) && !isLines) return shortened(readJson(start), folder);
   const output = readTestOutput(plainText(text), folder);
   if (output.runners.length === 0) return { report: null, problem: "it is in no form that is known" };
   return { report: { ...output, kind: output.runners.join(", "), writtenAt: null }, problem: null };
@@ -33,12 +33,13 @@ function readJson(text: string): ReadReport {
 const MOST_FAILURES = 200;
 
 /** Paths as they are called below the folder, and no more failures than anybody reads. */
-function below(read: ReadReport, folder: string): ReadReport {
+function shortened(read: ReadReport, folder: string): ReadReport {
   if (read.report === null) return read;
   const { failures } = read.report;
   const report: TestReport = {
     ...read.report,
     failures: failures.slice(0, MOST_FAILURES).map((failure) => within(failure, folder)),
+    notLoaded: (read.report.notLoaded ?? []).map((path) => below(path, folder)),
     more: read.report.more + Math.max(0, failures.length - MOST_FAILURES),
   };
   return { report, problem: null };

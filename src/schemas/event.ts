@@ -10,7 +10,7 @@ import { budgetNameSchema } from "./budget.ts";
 import { byName } from "./by-name.ts";
 import { escalationSchema } from "./escalation.ts";
 import { evidenceIdSchema, fingerprintSchema, roleNameSchema, treeIdSchema } from "./ids.ts";
-import { judgementSchema } from "./judgement.ts";
+import { baseRunsSchema, judgementSchema } from "./judgement.ts";
 import { deliverySchema, policySchema } from "./policy.ts";
 import { routeSchema } from "./route.ts";
 import { scopeExceptionSchema, scopeSchema } from "./scope.ts";
@@ -103,7 +103,13 @@ export const STORY_EVENTS = [
   z.strictObject({ type: z.literal("story.added"), story: storySchema }),
   z.strictObject({ type: z.literal("story.changed"), story: storySchema, what: texts }),
   z.strictObject({ type: z.literal("story.started"), by: doer }),
-  z.strictObject({ type: z.literal("story.prepared"), tree, commit: text, preExisting: texts }),
+  z.strictObject({
+    type: z.literal("story.prepared"),
+    tree,
+    commit: text,
+    preExisting: texts,
+    baseRuns: baseRunsSchema.exactOptional(),
+  }),
   attemptStarted,
   z.strictObject({
     type: z.literal("attempt.unclear"),

@@ -39,6 +39,21 @@ const reviewConflictSchema = z.strictObject({
   winner: text.nullable(),
 });
 
+const testIdentitiesSchema = z.strictObject({
+  failing: texts,
+  unlisted: count,
+  passing: texts,
+  passedAtBase: texts,
+  passedLast: texts,
+  ranTests: texts,
+  notLoaded: texts,
+});
+
+const baseRunSchema = z.strictObject({ ended: texts, ranTests: texts, notLoaded: texts });
+
+/** How the checks of each gate went over the base. */
+export const baseRunsSchema = z.partialRecord(z.enum(GATES), baseRunSchema);
+
 /** One judgement of one gate over one tree. */
 export const judgementSchema = z.strictObject({
   gate: z.enum(GATES),
@@ -51,6 +66,7 @@ export const judgementSchema = z.strictObject({
   runs: z.array(checkRunSchema).exactOptional(),
   criteria: z.array(criterionResultSchema).exactOptional(),
   tests: z.strictObject({ total: count, passed: count, failed: count, skipped: count }).exactOptional(),
+  identities: testIdentitiesSchema.exactOptional(),
   coverage: z.strictObject({ lines: amount, branches: amount.nullable() }).exactOptional(),
   most: z
     .strictObject({

@@ -45,7 +45,8 @@ test("what reports name before the work began is known afterwards by its name", 
   const options = { reports: ["report.xml"], target: false };
   const command = { name: "unit", run: "cp next.xml report.xml; exit 1" };
   const control = { signal: new AbortController().signal, onOutput: () => undefined };
-  const preExisting = await bench.gate([command], options).baseline!(gateRequest({ path: bench.folder() }), control);
+  const base = await bench.gate([command], options).baseline!(gateRequest({ path: bench.folder() }), control);
+  const preExisting = base.failing;
   expect(preExisting).toEqual(["test/a.test.ts > old"]);
   expect(await bench.judge([command], options, { preExisting })).toMatchObject({
     result: "pass",

@@ -31,6 +31,8 @@ describe("JUnit's XML", () => {
       "test/a.test.ts:3 outer > inner fails <&>: expected { a: 1 } to deeply equal { a: 2 }",
       "test/b.test.ts:1 test/b.test.ts: cannot load",
     ]);
+    expect(report.notLoaded).toEqual(["test/b.test.ts"]);
+    expect(report.passed).toHaveLength(1);
     expect(report.failures[1]!.detail).toMatch(/^- Expected\n\+ Received\n\n {2}\{\n- {3}"a": 2,\n\+ {3}"a": 1,/);
   });
 

@@ -172,6 +172,59 @@ describe("test runners", () => {
     expect(read(sample("vitest") + sample("go")).counts).toBeNull();
   });
 
+  test.each([
+    ["vitest", ["test/b.test.ts"]],
+    ["jest", ["b.test.js"]],
+    ["pytest-collect", ["test_b.py"]],
+    ["go-build", ["example.com/sample/add"]],
+    ["pytest", []],
+    ["cargo", []],
+  ])("%s: the files that did not load", (name, files) => {
+    expect(read(sample(name)).notLoaded).toEqual(files);
+  });
+
+  test.each(["tap", "spec"])("Node's %s form: a file with a syntax error did not load, the others did", (form) => {
+    const output =
+      form === "tap"
+        ? `TAP version 13
+# Subtest: adds
+ok 1 - adds
+  ---
+  duration_ms: 5
+  ...
+# Subtest: /project/test/b.test.mjs
+not ok 2 - /project/test/b.test.mjs
+  ---
+  location: '/project/test/b.test.mjs:1:1'
+  failureType: 'testCodeFailure'
+  exitCode: 1
+  error: 'test failed'
+  ...
+1..2
+# tests 2
+# pass 1
+# fail 1`
+        : `✔ adds (1ms)
+✖ /project/test/b.test.mjs (437.7ms)
+ℹ tests 2
+ℹ pass 1
+ℹ fail 1
+
+✖ failing tests:
+
+test at test/b.test.mjs:1:1
+✖ /project/test/b.test.mjs (437.7ms)
+  'test failed'
+`;
+    expect(read(output).notLoaded).toEqual(["test/b.test.mjs"]);
+  });
+
+  test("the tests that passed are known where the runner names them", () => {
+    expect(read(sample("cargo")).passed).toEqual([{ test: "tests::ok", file: null }]);
+    expect(read(sample("node-tap")).passed).toHaveLength(1);
+    expect(read(sample("pytest")).passed).toEqual([]);
+  });
+
   test("output of nobody known says nothing", () => {
     expect(read("compiling…\nall good, 3 tests passed\n")).toEqual({
       runners: [],
@@ -179,6 +232,8 @@ describe("test runners", () => {
       ranTests: null,
       failures: [],
       more: 0,
+      notLoaded: [],
+      passed: [],
     });
     expect(read("")).toMatchObject({ runners: [], ranTests: null });
   });

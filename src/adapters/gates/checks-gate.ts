@@ -1,19 +1,21 @@
-import type { CheckRun, Judgement } from "../../domain/gate.ts";
+import type { Judgement } from "../../domain/gate.ts";
 import type { TreeId } from "../../domain/ids.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Evidence } from "../../ports/evidence.ts";
 import type { Gate, GateRequest } from "../../ports/gate.ts";
+import type { Workspace } from "../../ports/workspace.ts";
 import type { EnvironmentIn } from "../process/environment.ts";
 import { besideTheRuns } from "./beside-the-runs.ts";
 import type { Fault } from "./check-faults.ts";
 import { checksJudgement, nothingJudged } from "./checks-judgement.ts";
 import { createCompany, type Company } from "./company.ts";
-import type { CheckEnvironment } from "./environments.ts";
+import { LOCAL, type CheckEnvironment } from "./environments.ts";
 import { marked, meant, type KnownFlake } from "./flakes.ts";
 import { withLateReports } from "./late-reports.ts";
 import type { CoverageRules } from "./measures.ts";
 import { momentIn, seenReports } from "./read-reports.ts";
 import { checkRunner, type CheckCommand, type CheckControl, type CheckOutcome } from "./run-check.ts";
+import { baseRunOf, testIdentities } from "./test-identities.ts";
 
 export interface ChecksOptions {
   readonly commands: readonly CheckCommand[];
@@ -21,6 +23,8 @@ export interface ChecksOptions {
   readonly environments: Readonly<Record<string, CheckEnvironment>>;
   readonly evidence: Evidence;
   readonly clock: Clock;
+  /** Where a test's file is read as it was before; without it no failing test is known to have passed. */
+  readonly workspace?: Pick<Workspace, "fileAt">;
   /** The variables that checks see. */
   readonly env: EnvironmentIn;
   /**
@@ -40,9 +44,6 @@ export interface ChecksOptions {
   readonly cookie?: () => string;
 }
 
-/** What the place is called where no environment is configured. */
-const HERE = "local";
-
 /**
  * Runs every command in every environment, and goes by the exit codes. What failed is read out of the output and the
  * reports, for the brief. Only a check that ran, ended well, contradicts itself nowhere and, where its runner is known,
@@ -51,7 +52,7 @@ const HERE = "local";
 export function createChecksGate(options: ChecksOptions): Gate {
   const environments = Object.entries(options.environments);
   const known: readonly (readonly [string, CheckEnvironment])[] =
-    environments.length === 0 ? [[HERE, {}]] : environments;
+    environments.length === 0 ? [[LOCAL, {}]] : environments;
   const cells = options.commands.flatMap((command) => {
     const some = command.environments ?? [];
     return (some.length === 0 ? known.map(([name]) => name) : some).map((environment) => ({ command, environment }));
@@ -68,7 +69,7 @@ export function createChecksGate(options: ChecksOptions): Gate {
     // Who wrote which report can be told only while one check runs at a time.
     const own = patterns.length > 0 && parallel === 1 ? reports : null;
     const outcomes = await inTurns(cells, parallel, control.signal, async ({ command, environment }) => {
-      const where = environment === HERE ? command.name : `${command.name}, ${environment}`;
+      const where = environment === LOCAL ? command.name : `${command.name}, ${environment}`;
       const onOutput = (line: string): void => control.onOutput(parallel > 1 ? `[${where}] ${line}` : line);
       const run = (): Promise<CheckOutcome> => runner.run(command, environment, own, onOutput);
       return meant(await runBeside(company, run, control), request, control.signal.aborted ? 0 : reruns, run);
@@ -97,12 +98,14 @@ export function createChecksGate(options: ChecksOptions): Gate {
         faults: outcome.faults.map((fault) => marked(fault, flakes)),
       }));
       const beside = await besideTheRuns(options, request, { ...ran, outcomes }, flakes);
-      return { ...checksJudgement(request, outcomes, beside, whereOf), ...ended() };
+      const identities = await testIdentities(request, outcomes, beside.faults, options.workspace ?? null);
+      return { ...checksJudgement(request, outcomes, beside, identities), ...ended() };
     },
     async baseline(request, control) {
-      if (options.target) return [];
+      if (options.target) return { failing: [] };
       const { outcomes } = await runAll(request, control, 0);
-      return [...new Set(outcomes.flatMap((outcome) => outcome.faults.map((fault) => fault.name)))];
+      const failing = [...new Set(outcomes.flatMap((outcome) => outcome.faults.map((fault) => fault.name)))];
+      return { failing, run: baseRunOf(outcomes) };
     },
   };
 }
@@ -121,9 +124,6 @@ async function runBeside(
 
 const isAboutPort = ({ finding }: Fault): boolean =>
   /\bEADDRINUSE\b|address already in use/i.test(`${finding.message} ${finding.detail ?? ""}`);
-
-const whereOf = ({ check, environment }: CheckRun): string =>
-  environment === HERE ? check : `${check} in ${environment}`;
 
 /** So many at once; what comes out is in the order of what went in. */
 async function inTurns<T, R>(

@@ -1,8 +1,9 @@
 import { failureFingerprint, type Finding } from "../../domain/finding.ts";
-import type { CheckRun, Judgement } from "../../domain/gate.ts";
+import type { Judgement, TestIdentities } from "../../domain/gate.ts";
 import type { Result } from "../../domain/result.ts";
 import type { GateRequest } from "../../ports/gate.ts";
 import type { BesideTheRuns } from "./beside-the-runs.ts";
+import { cellName } from "./environments.ts";
 import { flakeFinding } from "./flakes.ts";
 import type { CheckOutcome } from "./run-check.ts";
 
@@ -11,10 +12,10 @@ export function checksJudgement(
   request: GateRequest,
   outcomes: readonly CheckOutcome[],
   beside: BesideTheRuns,
-  whereOf: (run: CheckRun) => string,
+  identities: TestIdentities,
 ): Omit<Judgement, "durationMs"> {
   const said = [
-    ...outcomes.map(({ run }) => ({ about: whereOf(run), result: run.result, details: run.details })),
+    ...outcomes.map(({ run }) => ({ about: cellName(run), result: run.result, details: run.details })),
     ...beside.said,
   ];
   const result = worst(said.map((each) => each.result));
@@ -39,6 +40,7 @@ export function checksJudgement(
     runs: outcomes.map(({ run }) => run),
     summary,
     evidence: evidenceOf(outcomes),
+    identities,
     ...(beside.tests === null ? {} : { tests: beside.tests }),
     ...(beside.coverage === null ? {} : { coverage: beside.coverage }),
     ...(Object.keys(beside.most).length === 0 ? {} : { most: beside.most }),

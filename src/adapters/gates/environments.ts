@@ -1,6 +1,14 @@
 import type { Environment } from "../process/environment.ts";
 import type { ProcessResult } from "../process/run-process.ts";
+import type { CheckRun } from "../../domain/gate.ts";
 import { brokenBy, exitWords } from "./check-ending.ts";
+
+/** The name of the environment where none is configured. */
+export const LOCAL = "local";
+
+/** How one check in one environment is called. */
+export const cellName = ({ check, environment }: Pick<CheckRun, "check" | "environment">): string =>
+  environment === LOCAL ? check : `${check} in ${environment}`;
 
 export interface CheckEnvironment {
   /** Put in front of a check's command. */

@@ -63,6 +63,7 @@ function compared(first: CheckOutcome, second: CheckOutcome): CheckOutcome {
     tests: null,
     flaky,
     evidence,
+    named: first.named,
   };
 }
 

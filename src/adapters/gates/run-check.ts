@@ -4,6 +4,7 @@ import type { EvidenceId, TreeId } from "../../domain/ids.ts";
 import type { Result } from "../../domain/result.ts";
 import type { Evidence } from "../../ports/evidence.ts";
 import type { GateRequest } from "../../ports/gate.ts";
+import type { PassedTest } from "../../readers/test-output-parts.ts";
 import { createOutputReader, type TestOutput } from "../../readers/test-output.ts";
 import { withReports } from "../../readers/test-report-merge.ts";
 import type { TestReport } from "../../readers/test-report-parts.ts";
@@ -30,7 +31,21 @@ export interface CheckOutcome {
   readonly evidence: readonly EvidenceId[];
   /** Tests, or the check itself, that gave two answers about this tree. */
   readonly flaky: readonly Fault[];
+  readonly named: NamedTests;
 }
+
+/** What is known of single tests after a run. */
+export interface NamedTests {
+  /** The check ended by itself within its time limit. */
+  readonly ended: boolean;
+  readonly ranTests: boolean;
+  readonly notLoaded: readonly string[];
+  readonly passed: readonly PassedTest[];
+  /** Failures that were counted and not listed. */
+  readonly unlisted: number;
+}
+
+const NOTHING_NAMED: NamedTests = { ended: false, ranTests: false, notLoaded: [], passed: [], unlisted: 0 };
 
 export interface CheckControl {
   readonly signal: AbortSignal;
@@ -145,6 +160,21 @@ function outcomeOf(
     tests: output.counts,
     evidence: [evidence],
     flaky: [],
+    named: namedIn(ended, output),
+  };
+}
+
+function namedIn(
+  ended: ProcessResult,
+  { counts, failures, more, ranTests, notLoaded, passed }: TestOutput,
+): NamedTests {
+  const listed = failures.filter(({ test }) => test !== null).length;
+  return {
+    ended: ended.status === "exited" && brokenBy(ended) === null,
+    ranTests: ranTests === true,
+    notLoaded: notLoaded ?? [],
+    passed: passed ?? [],
+    unlisted: Math.max(more, (counts?.failed ?? 0) - listed, 0),
   };
 }
 
@@ -153,5 +183,6 @@ function without(
   result: Result,
   details: string,
 ): CheckOutcome {
-  return { run: { ...cell, result, exitCode: null, details }, faults: [], tests: null, evidence: [], flaky: [] };
+  const run = { ...cell, result, exitCode: null, details };
+  return { run, faults: [], tests: null, evidence: [], flaky: [], named: NOTHING_NAMED };
 }

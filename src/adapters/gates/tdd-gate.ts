@@ -6,6 +6,7 @@ import type { Gate, GateRequest } from "../../ports/gate.ts";
 import type { Laboratory } from "../../ports/laboratory.ts";
 import type { Workspace } from "../../ports/workspace.ts";
 import { matchesAnyGlob } from "../../stdx/glob.ts";
+import { withFailing } from "./test-identities.ts";
 
 export interface TddOptions {
   /** Runs the acceptance and the unit tests. */
@@ -122,5 +123,6 @@ function failed(ran: Judgement, wrong: Finding, tddPhase: TddPhase): Judgement {
     failure: failureFingerprint([wrong], summary),
     tddPhase,
     summary,
+    ...withFailing(ran, wrong),
   };
 }

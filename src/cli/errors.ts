@@ -20,6 +20,7 @@ export function reportError(error: unknown, detailed: boolean): ErrorReport {
 
 const EXIT_OF_CODE: Readonly<Record<ErrorCode, ExitCode>> = {
   usage: EXIT.usage,
+  "not-a-person": EXIT.failed,
   "config-invalid": EXIT.usage,
   "story-invalid": EXIT.usage,
   "input-invalid": EXIT.usage,

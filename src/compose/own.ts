@@ -8,10 +8,8 @@ import { drive } from "../engine/drive.ts";
 import { openLedger, type Ledger } from "../engine/ledger.ts";
 import { recover } from "../engine/recover.ts";
 import type { EngineWorld } from "../engine/world.ts";
-import { sha256 } from "../stdx/sha256.ts";
 import { canonicalJson } from "../stdx/canonical-json.ts";
 import { entries } from "../stdx/sorted-map.ts";
-import { COOKIE_VARIABLE, cookieValue, killLeftovers } from "../adapters/process/leftovers.ts";
 import { takeOwnership } from "../adapters/journal/ownership.ts";
 import { createSqliteJournal, type SqliteJournal } from "../adapters/journal/sqlite-journal.ts";
 import type { InPlace } from "../adapters/git/in-place.ts";
@@ -24,6 +22,7 @@ import { localPlaces } from "./local-places.ts";
 import { createStoryNotes } from "./note-stories.ts";
 import { projectEvidence } from "./project-evidence.ts";
 import { shelveAll } from "./shelve.ts";
+import { assertAuthority, becomeEngine, type Engine } from "./speaker.ts";
 import { stateFolder, type StateFolder } from "./state-folder.ts";
 import { telemetryOf } from "./telemetry.ts";
 import { insist } from "./tell.ts";
@@ -37,25 +36,17 @@ export async function own(
   const folder = stateFolder(root);
   const claim = await takeOwnership(folder.journal);
   if ("heldBy" in claim) throw held(claim.heldBy);
-  // Nobody else drives this checkout, so whatever still carries its cookie was left by an engine that is gone.
-  const cookie = `remand-${sha256(root).slice(0, 24)}`;
-  await killLeftovers(cookie);
-  const journal = await createSqliteJournal(folder.journal);
-  try {
-    return await owned(
-      root,
-      folder,
-      plan,
-      { ...env, [COOKIE_VARIABLE]: cookieValue(env[COOKIE_VARIABLE], cookie) },
-      journal,
-      async () => {
-        await journal.close();
-        await claim.release();
-      },
-    );
-  } catch (error) {
-    await journal.close();
+  let journal: SqliteJournal | null = null;
+  const close = async (): Promise<void> => {
+    await journal?.close();
     await claim.release();
+  };
+  try {
+    const engine = await becomeEngine(root, env);
+    journal = await createSqliteJournal(folder.journal);
+    return await owned(root, folder, plan, engine, journal, close);
+  } catch (error) {
+    await close();
     throw error;
   }
 }
@@ -64,7 +55,7 @@ async function owned(
   root: string,
   folder: StateFolder,
   plan: RunPlan,
-  env: Readonly<Record<string, string | undefined>>,
+  { env, speaker }: Engine,
   journal: SqliteJournal,
   close: () => Promise<void>,
 ): Promise<Owned> {
@@ -101,7 +92,10 @@ async function owned(
       if (!signal.aborted) doorbell.ended(state);
       return state;
     },
-    tell: (stream, events) => insist(ledger, stream, events),
+    tell: async (stream, events) => {
+      assertAuthority(speaker, events);
+      await insist(ledger, stream, events);
+    },
     ...hearing(ledger, journal, only, ear),
     undo: (story) => undone(inPlace, story),
     close: async () => {

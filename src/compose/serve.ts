@@ -13,6 +13,7 @@ import { noteOf, sendingOf } from "./doorbell-of.ts";
 import { look } from "./look.ts";
 import { envSecrets, listedSecrets } from "./project-evidence.ts";
 import { createServeBell, type ServeBell } from "./serve-bell.ts";
+import { speakerIn } from "./speaker.ts";
 import { stateFolder } from "./state-folder.ts";
 import { tell } from "./tell.ts";
 
@@ -25,6 +26,7 @@ export async function serve(
   plan: ServePlan,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<Served> {
+  const speaker = await speakerIn(root);
   const worktrees = join(stateFolder(root).path, "worktrees");
   const source: DashboardSource = {
     project: basename(resolve(root)),
@@ -34,7 +36,7 @@ export async function serve(
     secrets: { literals: await envSecrets(root), patterns: listedSecrets(plan.redact) },
     assets: await assetsIn(plan.assets ?? BUILT),
     look: () => look(root, db),
-    tell: (stream, events) => tell(root, db, stream, events),
+    tell: (stream, events) => tell(root, db, stream, events, speaker),
     verify: () => plan.verify(),
     health: () => plan.health(),
     placeOf: (story) => [join(worktrees, story)].find((path) => existsSync(path)) ?? null,

@@ -1,17 +1,24 @@
+import type { Speaker } from "../domain/authority.ts";
 import { RemandError } from "../domain/error.ts";
 import type { Event } from "../domain/event.ts";
 import type { StoryId } from "../domain/ids.ts";
 import { openLedger, type Ledger } from "../engine/ledger.ts";
 import { createSystemClock } from "../adapters/clock/system-clock.ts";
 import { journalPlace } from "./journal-place.ts";
+import { assertAuthority, speakerIn } from "./speaker.ts";
 
-/** Another process's word. The engine, or the fleet, sees the new lines by itself. */
+/**
+ * Appends what a person says from outside of the engine, which sees the new lines by itself. Refuses a process that an
+ * engine started. `speaker`: who this process speaks for, where that was found out before.
+ */
 export async function tell(
   root: string,
   db: string | null,
   stream: StoryId | null,
   events: readonly Event[],
+  speaker?: Speaker,
 ): Promise<void> {
+  assertAuthority(speaker ?? (await speakerIn(root)), events);
   const opened = await journalPlace(root, db).write();
   if (opened === null)
     throw new RemandError("file-missing", "nothing has run here yet", "Start with `remand run` or `remand loop`.");

@@ -7,17 +7,16 @@ import { createPostgresEvidence } from "../adapters/postgres/evidence.ts";
 import { createPostgresJournal, type PostgresJournal } from "../adapters/postgres/journal.ts";
 import { openPool, type PostgresPool } from "../adapters/postgres/pool.ts";
 import { claimName } from "../adapters/postgres/worker-name.ts";
-import { COOKIE_VARIABLE, cookieValue, killLeftovers } from "../adapters/process/leftovers.ts";
 import { RemandError } from "../domain/error.ts";
 import type { ClonePlan, Cloned, RunPlan, WorkPlan, Working } from "../cli/host.ts";
 import { openLedger, type Ledger } from "../engine/ledger.ts";
 import type { EngineWorld } from "../engine/world.ts";
 import { byText, lookup } from "../stdx/sorted-map.ts";
-import { sha256 } from "../stdx/sha256.ts";
 import { engineWorld } from "./engine-world.ts";
 import { leavePlaces } from "./leave-places.ts";
 import { aside, placeOptions } from "./local-places.ts";
 import { envSecrets, listedSecrets } from "./project-evidence.ts";
+import { becomeEngine } from "./speaker.ts";
 import { stateFolder, type StateFolder } from "./state-folder.ts";
 import { telemetryOf } from "./telemetry.ts";
 import { startWorking } from "./worker-life.ts";
@@ -114,10 +113,7 @@ async function workerParts(
   journal: PostgresJournal,
 ) {
   const folder = stateFolder(root);
-  // Nobody else works in this clone, so whatever still carries its cookie was left by a worker that is gone.
-  const cookie = `remand-${sha256(root).slice(0, 24)}`;
-  await killLeftovers(cookie);
-  const marked = { ...env, [COOKIE_VARIABLE]: cookieValue(env[COOKIE_VARIABLE], cookie) };
+  const { env: marked } = await becomeEngine(root, env);
   const { config, onNotice } = plan.run;
   const telemetry = await telemetryOf({
     root,

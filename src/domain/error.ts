@@ -17,6 +17,7 @@ export class RemandError extends Error {
 
 export type ErrorCode =
   | "usage"
+  | "not-a-person"
   | "config-invalid"
   | "story-invalid"
   | "file-missing"

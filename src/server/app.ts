@@ -1,5 +1,5 @@
 import { Hono } from "hono";
-import { RemandError } from "../domain/error.ts";
+import { RemandError, type ErrorCode } from "../domain/error.ts";
 import { createDesk } from "./desk.ts";
 import { guard, headers } from "./guard.ts";
 import type { Live } from "./live.ts";
@@ -27,10 +27,13 @@ export function createApp(source: DashboardSource, live: Live, door: { token: st
   });
   app.onError((error, c) => {
     if (error instanceof RemandError)
-      return c.json({ error: error.message, hint: error.hint }, error.code === "usage" ? 404 : 503);
+      return c.json({ error: error.message, hint: error.hint }, STATUS_OF[error.code] ?? 503);
     return c.json({ error: "this is a fault of Remand's own", hint: error.name }, 500);
   });
   return app;
 }
+
+/** What is not there, and what this dashboard may not say; everything else is trouble with the project's files. */
+const STATUS_OF: Readonly<Partial<Record<ErrorCode, 403 | 404>>> = { usage: 404, "not-a-person": 403 };
 
 const PAGES = /^\/(?:$|inbox$|ledger$|trail$|health$|story\/[A-Za-z0-9._-]{1,100}(?:\/diff)?$)/;

@@ -51,7 +51,7 @@ async function readOwner(file: string): Promise<Owner | null> {
 const isSame = (one: Owner, other: Owner): boolean => one.pid === other.pid && one.startTicks === other.startTicks;
 
 function isRunning(owner: Owner): boolean {
-  if (owner.startTicks !== "") return isAlive({ ...owner, parent: 0, group: 0, session: 0 });
+  if (owner.startTicks !== "") return isAlive(owner);
   try {
     return process.kill(owner.pid, 0);
   } catch (error) {

@@ -8,6 +8,8 @@ export interface ProcessEntry {
   readonly group: number;
   readonly session: number;
   readonly startTicks: string;
+  /** The number of its controlling terminal; 0 without one. */
+  readonly terminal: number;
 }
 
 /** How many processes are read before others get a turn: a machine with thousands must not make the engine stutter. */
@@ -32,17 +34,24 @@ export async function processTable(): Promise<readonly ProcessEntry[] | null> {
 }
 
 /** `null` for a process that is gone, and for one that is dead and only waits to be collected by its parent. */
-function processEntry(pid: number): ProcessEntry | null {
+export function processEntry(pid: number): ProcessEntry | null {
   const stat = readOr(() => readFileSync(`/proc/${pid}/stat`, "latin1"), null);
   if (stat === null) return null;
   // The name stands in brackets and may itself hold brackets and spaces.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  const [state, parent, group, session] = fields;
+  const [state, parent, group, session, terminal] = fields;
   if (state === undefined || state === "Z" || state === "X") return null;
-  return { pid, parent: Number(parent), group: Number(group), session: Number(session), startTicks: fields[19] ?? "" };
+  return {
+    pid,
+    parent: Number(parent),
+    group: Number(group),
+    session: Number(session),
+    startTicks: fields[19] ?? "",
+    terminal: Number(terminal),
+  };
 }
 
-export function isAlive(entry: ProcessEntry): boolean {
+export function isAlive(entry: Pick<ProcessEntry, "pid" | "startTicks">): boolean {
   return processEntry(entry.pid)?.startTicks === entry.startTicks;
 }
 
@@ -66,7 +75,7 @@ export function commandLineOf(pid: number): string {
 }
 
 /** A process may end, or belong to somebody else, at any moment between two looks: that is an answer, not an error. */
-function readOr<T, E>(read: () => T, otherwise: E): T | E {
+export function readOr<T, E>(read: () => T, otherwise: E): T | E {
   try {
     return read();
   } catch {

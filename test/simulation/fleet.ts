@@ -9,7 +9,8 @@ import type { EngineWorld } from "../../src/engine/world.ts";
 import { decide, nextWake } from "../../src/policy/decide.ts";
 import type { FleetQueue, InHand, Ticket } from "../../src/ports/fleet-queue.ts";
 import { chance } from "./chance.ts";
-import { Killed, simulatedWorld, type Disk } from "./simulated-world.ts";
+import { loseOpenWork } from "./deeds.ts";
+import { Killed, sharing, simulatedWorld, type Disk } from "./simulated-world.ts";
 import { newProject } from "./simulate.ts";
 
 /** What befalls the workers, each at one of its calls of the world. */
@@ -122,7 +123,7 @@ export async function simulateFleet(seed: number, disturbed: Disturbed, workers 
   const book = createBook({ ...concurrency, engine: Infinity }, seed, disturbed.doubles);
   const thaws: { at: number; thaw: () => void }[] = [];
 
-  const callOf = (self: { gone: boolean; dead: boolean }) => async (): Promise<void> => {
+  const callOf = (self: { dead: boolean; lose(): void }) => async (): Promise<void> => {
     if (self.dead) throw new Killed();
     count.calls++;
     if (count.calls > MOST_CALLS) throw new Error(`no end after ${MOST_CALLS} calls`);
@@ -132,24 +133,27 @@ export async function simulateFleet(seed: number, disturbed: Disturbed, workers 
     }
     if (disturbed.kills.has(count.calls)) {
       count.dead++;
-      self.dead = self.gone = true;
+      self.dead = true;
+      self.lose();
       throw new Killed();
     }
     const still = disturbed.freezes.get(count.calls);
     if (still === undefined) return;
     count.frozen++;
-    self.gone = true;
+    self.lose();
     await new Promise<void>((resolve) => thaws.push({ at: count.calls + still, thaw: resolve }));
   };
   const born = async (): Promise<void> => {
-    const self = { gone: false, dead: false };
-    const own: Disk = { ...disk, files: new Map(), outbox: new Map() };
-    Object.defineProperty(own, "nowMs", {
-      get: () => disk.nowMs,
-      set(at: number) {
-        disk.nowMs = at;
+    const deeds = { ...disk.deeds, open: new Set<string>(), isOutboxFound: false };
+    const self = {
+      gone: false,
+      dead: false,
+      lose: (): void => {
+        deeds.isReplaced = self.gone = true;
+        loseOpenWork(deeds);
       },
-    });
+    };
+    const own = sharing(disk, { files: new Map(), outbox: new Map(), deeds });
     const bare = simulatedWorld(own, { seed, blocked: false }, callOf(self), NOBODY);
     const at: { ledger: Ledger | null } = { ledger: null };
     const world: EngineWorld = {

@@ -6,10 +6,12 @@ import type { Result } from "../../src/domain/result.ts";
 import type { EngineWorld } from "../../src/engine/world.ts";
 import type { Agent, AgentResult } from "../../src/ports/agent.ts";
 import type { Gate } from "../../src/ports/gate.ts";
+import type { Integration } from "../../src/ports/integration.ts";
 import type { Journal, Stored } from "../../src/ports/journal.ts";
 import type { Job, Queue } from "../../src/ports/queue.ts";
 import type { Watcher } from "../../src/ports/watcher.ts";
 import { chance, pick } from "./chance.ts";
+import { beginWork, checkOutboxFirst, keepInOutbox, newDeeds, reportWork, type Deeds } from "./deeds.ts";
 import { agentResult } from "../contract/agent-result.ts";
 
 /** The engine was killed. Nothing that was its own does anything any more. */
@@ -22,6 +24,10 @@ export interface Disk {
   readonly evidence: Map<string, string>;
   readonly files: Map<StoryId, { tree: string; kept: string[] }>;
   nowMs: number;
+  /** What was done, whether or not the journal knows. */
+  readonly deeds: Deeds;
+  /** What was merged into the target, in this order. */
+  readonly merged: StoryId[];
   /** The journal's lines as far as anybody has asked for them, so that asking again costs only the new ones. */
   readonly seen: Stored[];
 }
@@ -39,8 +45,20 @@ export function newDisk(): Disk {
     evidence: new Map(),
     files: new Map(),
     nowMs: 0,
+    deeds: newDeeds(),
+    merged: [],
     seen: [],
   };
+}
+
+/** The same disk with parts of one's own, and the same time. */
+export function sharing(disk: Disk, own: Partial<Pick<Disk, "files" | "outbox" | "deeds">>): Disk {
+  return Object.defineProperty({ ...disk, ...own }, "nowMs", {
+    get: () => disk.nowMs,
+    set(at: number) {
+      disk.nowMs = at;
+    },
+  });
 }
 
 /**
@@ -71,16 +89,23 @@ export function simulatedWorld(
   };
   const agent: Agent = {
     name: "simulated",
-    run: guarded("agent", async ({ cwd, key }): Promise<AgentResult> =>
-      simulatedAgent(faults, disk, place, told, cwd, key),
-    ),
+    run: guarded("agent", async ({ cwd, key }): Promise<AgentResult> => {
+      if (!key.startsWith("@project:")) beginWork(disk.deeds, "agent", cwd as StoryId);
+      return simulatedAgent(faults, disk, place, told, cwd, key);
+    }),
   };
-  const gates: [GateName, Gate][] = GATES.map((name) => [name, simulatedGate(name, faults, told, guarded)]);
+  const gates: [GateName, Gate][] = GATES.map((name) => [name, simulatedGate(name, faults, disk.deeds, told, guarded)]);
   return {
     root: "/project",
     journal: {
       ...disk.journal,
-      append: guarded("append", disk.journal.append),
+      append: guarded("append", async (...args: Parameters<Journal["append"]>) => {
+        const [story, , events] = args;
+        checkOutboxFirst(disk.deeds, story, events);
+        const appended = await disk.journal.append(...args);
+        if (appended.ok) reportWork(disk.deeds, story, events);
+        return appended;
+      }),
       head: guarded("head", disk.journal.head),
     },
     clock: {
@@ -139,12 +164,18 @@ export function simulatedWorld(
       placeOf: (id) => id,
     },
     outbox: {
-      put: guarded("outbox", (key, text) => void disk.outbox.set(key, text)),
+      put: (key, text) => {
+        disk.deeds.outboxAsked.add(key);
+        return guarded("outbox", () => {
+          disk.outbox.set(key, text);
+          keepInOutbox(disk.deeds, key);
+        })();
+      },
       get: guarded("outbox read", (key) => disk.outbox.get(key) ?? null),
       drop: guarded("outbox drop", (key) => void disk.outbox.delete(key)),
     },
     gates: new Map(gates),
-    integration: null,
+    integration: simulatedIntegration(disk, guarded),
     forge: null,
     fixLint: null,
     detective: null,
@@ -175,6 +206,27 @@ const CI: readonly (readonly [number, CiClass])[] = [
   [10, "infrastructure"],
 ];
 
+type Guarded = <A extends readonly unknown[], T>(
+  what: string,
+  work: (...args: A) => T,
+) => (...args: A) => Promise<Awaited<T>>;
+
+/** A target that only stories move, each by being merged. Merging again what is there already changes nothing. */
+function simulatedIntegration({ deeds, merged }: Disk, guarded: Guarded): Integration {
+  const target = () => ({ branch: "main", commit: `main-${merged.length}` });
+  return {
+    target: guarded("target", target),
+    standing: guarded("standing", () => ({ target: target(), isCurrent: true, conflicts: [] })),
+    update: guarded("update", () => Promise.reject(new Error("every branch is current here"))),
+    merge: guarded("merge", (story) => {
+      beginWork(deeds, "merge", story);
+      if (!merged.includes(story)) merged.push(story);
+      return target();
+    }),
+    publish: guarded("publish", () => Promise.reject(new Error("nothing is published here"))),
+  };
+}
+
 type Told = (story: StoryId | null, ...types: string[]) => Promise<number>;
 
 async function simulatedAgent(
@@ -195,7 +247,11 @@ async function simulatedAgent(
   const turn = await told(story, "attempt.finished");
   const asked = await askedSoFar(disk, story);
   const cheats = chance(seed, story, "cheat", turn) < 0.08;
-  const edits = (): void => void (place(story).tree = `t-${story}-${turn}${cheats ? CHEATED : ""}`);
+  // What it does comes on top of what it finds: leftovers of a run that was broken off would stay in the tree.
+  const edits = (): void => {
+    const known = place(story);
+    known.tree = `${known.tree.replace(CHEATED, "")}.${turn}${cheats ? CHEATED : ""}`;
+  };
   const ready = `I did it.\n\nREADY_FOR_REVIEW: ${story}\n\nSummary: done ${turn}`;
   const failed = (kind: "crash" | "rate-limit" | "refused"): AgentResult =>
     result({ status: "failed", error: { kind, message: kind, retryAt: disk.nowMs + 5000 } });
@@ -239,19 +295,12 @@ async function askedSoFar(disk: Disk, story: StoryId): Promise<number> {
   return asked;
 }
 
-function simulatedGate(
-  name: GateName,
-  { seed, blocked }: Faults,
-  told: Told,
-  guarded: <A extends readonly unknown[], T>(
-    what: string,
-    work: (...args: A) => T,
-  ) => (...args: A) => Promise<Awaited<T>>,
-): Gate {
+function simulatedGate(name: GateName, { seed, blocked }: Faults, deeds: Deeds, told: Told, guarded: Guarded): Gate {
   return {
     name,
     judgedBy: () => [`run ${name}`],
     judge: guarded("gate", async ({ story, tree }): Promise<Judgement> => {
+      beginWork(deeds, "gate", story.id);
       const turn = await told(story.id, "gate.judged");
       const roll = chance(seed, story.id, name, turn);
       const result =

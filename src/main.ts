@@ -5,11 +5,17 @@
  * The version is answered before anything else is loaded, so that asking for it costs what starting Node costs.
  */
 import { readFileSync } from "node:fs";
-import type { Interrupt } from "./cli/command.ts";
+import type { ExitCode, Interrupt } from "./cli/command.ts";
 import type { Host } from "./cli/host.ts";
 import type { Surroundings } from "./cli/program.ts";
 
 const argv = process.argv.slice(2);
+
+let isOutputGone = false;
+
+const LAST_WORDS_MS = 10_000;
+/** 128 and the number of the signal. Not imported: `--version` must not load the commands. */
+const INTERRUPTED: { readonly [I in Interrupt]: ExitCode } = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 };
 
 process.stdout.on("error", endOfOutput);
 process.stderr.on("error", endOfOutput);
@@ -76,14 +82,28 @@ function lateHost(watchFolder: Host["watchFolder"], db: string | null = null): H
   };
 }
 
-/** The first signal is told; the second ends the program at once, as the kernel would have done with the first. */
-function onInterrupt(handler: (signal: Interrupt) => void): () => void {
-  let told = false;
-  const listeners = (["SIGINT", "SIGTERM"] as const).map((signal) => {
+/**
+ * The first signal goes to the handler. The second kills what is still being ended, and the program exits as soon as
+ * that is written down, or after `LAST_WORDS_MS`. The third exits at once. So no signal leaves an agent running.
+ */
+function onInterrupt(handler: (signal: Interrupt) => void, atOnce: () => void = () => undefined): () => void {
+  let signals = 0;
+  let killAll = (): void => undefined;
+  const listeners = (["SIGINT", "SIGTERM", "SIGHUP"] as const).map((signal) => {
+    const exit = (): never => {
+      killAll();
+      process.exit(INTERRUPTED[signal]);
+    };
     const listener = (): void => {
-      if (told) process.exit(signal === "SIGINT" ? 130 : 143);
-      told = true;
-      handler(signal);
+      signals++;
+      if (signals === 1) return handler(signal);
+      if (signals > 2) return exit();
+      atOnce();
+      setTimeout(exit, LAST_WORDS_MS).unref();
+      void import("./adapters/process/run-process.ts").then((processes) => {
+        killAll = processes.killGroups;
+        processes.endAtOnce();
+      });
     };
     process.on(signal, listener);
     return () => void process.off(signal, listener);
@@ -98,8 +118,17 @@ function ownVersion(): string {
   return version;
 }
 
-/** Whoever reads the output may stop reading (`remand stories | head`): that is an ending, not an error. */
-function endOfOutput(error: NodeJS.ErrnoException): never {
+/**
+ * The reader of the output may stop reading (`remand stories | head`), or the terminal may be closed: that is an ending,
+ * not an error. A command that is stopped by signals is stopped by one here, so that it ends what it runs.
+ */
+function endOfOutput(error: NodeJS.ErrnoException): void {
+  const isGone = error.code === "EPIPE" || error.code === "EIO";
+  if (isGone && process.listenerCount("SIGHUP") > 0) {
+    if (!isOutputGone) process.emit("SIGHUP");
+    isOutputGone = true;
+    return;
+  }
   if (error.code === "EPIPE") process.exit();
   process.stderr.write(`remand: cannot write the output: ${error.message}\n`);
   process.exit(1);

@@ -20,10 +20,10 @@ export interface World {
   readonly host: Host;
   now(): number;
   /**
-   * The first Ctrl-C, or word to terminate, goes to the handler; the second ends the program at once. Returns how to
-   * take the handler away.
+   * The first Ctrl-C (or SIGTERM, or SIGHUP) goes to the handler. The second kills what is still being ended, and goes to
+   * `atOnce` for what was not told to end yet. Returns how to take the handlers away.
    */
-  onInterrupt(handler: (signal: Interrupt) => void): () => void;
+  onInterrupt(handler: (signal: Interrupt) => void, atOnce?: () => void): () => void;
   stdin(): Promise<string>;
   /** Asks the person at the terminal for one line; `null` where nobody is there to answer, or wants to be asked. */
   readonly ask: ((question: string) => Promise<string>) | null;
@@ -36,7 +36,7 @@ export interface World {
 /** What is needed to read what people wrote, or to write what they keep. */
 export type Checkout = Pick<World, "cwd" | "env" | "files">;
 
-export type Interrupt = "SIGINT" | "SIGTERM";
+export type Interrupt = "SIGINT" | "SIGTERM" | "SIGHUP";
 
 /**
  * One command of the program. `register` gets the commander command, adds arguments, options and help
@@ -60,6 +60,7 @@ export const EXIT = {
   person: 4,
   budget: 5,
   running: 8,
+  hungUp: 129,
   interrupted: 130,
   terminated: 143,
 } as const;
@@ -68,4 +69,5 @@ export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 export const INTERRUPTED: { readonly [I in Interrupt]: ExitCode } = {
   SIGINT: EXIT.interrupted,
   SIGTERM: EXIT.terminated,
+  SIGHUP: EXIT.hungUp,
 };

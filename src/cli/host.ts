@@ -191,6 +191,8 @@ export interface Working {
   settled(): Promise<void>;
   /** Takes no more jobs; those that run get so long, then they are broken off and handed over. */
   drain(patienceMs: number): Promise<void>;
+  /** While it drains: breaks off the jobs that still run. */
+  endJobs(): void;
   /** Ends what runs, without a word to anybody: its place is taken, and whatever it says is refused. */
   abandon(): Promise<void>;
 }

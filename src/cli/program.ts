@@ -192,7 +192,7 @@ function worldOf(around: Surroundings, command: Command, looks: boolean): World 
       return db === undefined ? around.host : around.host.at(db);
     },
     now: () => around.now(),
-    onInterrupt: (handler) => around.onInterrupt(handler),
+    onInterrupt: (handler, atOnce) => around.onInterrupt(handler, atOnce),
     stdin: () => around.stdin(),
     get ask() {
       const isWanted = options().input !== false && !isCi(around.env) && !isCalledByAgent(around.env);

@@ -72,7 +72,7 @@ async function owned(
   const { workspace } = world;
   const ledger = await openLedger(world);
   telemetry.resume(ledger.state());
-  const interrupted = await recover(ledger, world);
+  const interrupted = await recover(ledger, world, "died");
   if (inPlace === null) await leavePlaces(folder.path, ledger.state(), workspace);
   await bringUpToDate(ledger, plan.stories, policy);
   const only = asked(plan, ledger.state());

@@ -77,7 +77,7 @@ async function lead(
       await ledger.catchUp();
       const recover = async (story: Parameters<typeof recoverStory>[0]): Promise<void> => {
         say(`${story}: whoever worked on it is gone and left no job behind`);
-        await recoverStory(story, ledger, world);
+        await recoverStory(story, ledger, world, "died");
       };
       await dispatch({ ledger, queue, clock: world.clock, recover }, signal);
     } catch (error) {
@@ -188,7 +188,7 @@ async function giveStraysBack(
   const known = new Set(rows.map(({ id }) => id));
   const strays = held.filter(({ holder }) => !known.has(holder));
   const again = strays.filter(({ id }) => before.includes(id));
-  for (const { id } of again) await handBack(id, ledger, world);
+  for (const { id } of again) await handBack(id, ledger, world, "stopped");
   if (again.length > 0) await queue.giveBack(again);
   return strays.map(({ id }) => id);
 }

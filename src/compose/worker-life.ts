@@ -87,6 +87,8 @@ function workingOf({ parts, presence, queue, jobs, leading, standing, healthUrl,
       await queue.stop(patienceMs);
       await close();
     },
+    // The same promise as that of `drain`, which reports what goes wrong.
+    endJobs: () => void queue.stop(0).catch(() => undefined),
     abandon: async () => {
       leading.turn(false);
       await jobs.end();
@@ -224,7 +226,7 @@ async function takeOver(gone: Gone, queue: FleetQueue, { ledger, world, plan, te
   const held = await queue.inHand();
   const left = held.filter(({ holder }) => holder === gone.id);
   const others = new Set(held.filter(({ holder }) => holder !== gone.id).map(({ id }) => storyOf(id)));
-  for (const { id } of left) if (!others.has(storyOf(id))) await handBack(id, ledger, world);
+  for (const { id } of left) if (!others.has(storyOf(id))) await handBack(id, ledger, world, "died");
   await queue.giveBack(left);
   telemetry.tookOver(left.length);
   plan.run.onNotice?.(`took the place of ${gone.name}, silent for ${Math.round(gone.silentMs)} ms: ${jobsText(left)}`);

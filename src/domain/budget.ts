@@ -14,6 +14,8 @@ export type BudgetName =
 
 /** No setting may allow more failed judgements of one gate than this. */
 export const FAILURE_CEILING = 10;
+/** A person is asked when the engine has died this often in the same step of a story, with no progress in between. */
+export const ENGINE_DEATHS = 3;
 export const WARN_AT = 0.8;
 
 export interface Spent {

@@ -47,6 +47,13 @@ export type EscalationReason =
   | { readonly type: "gate-blocked"; readonly times: number; readonly detail: string }
   | { readonly type: "agent-failure"; readonly outcome: string; readonly times: number; readonly detail: string }
   | { readonly type: "agent-missing"; readonly role: string }
+  | {
+      readonly type: "engine-died";
+      /** The step by its name: `attempt 1`, `the checks gate`. */
+      readonly during: string;
+      readonly kind: "attempt" | "gate" | "step";
+      readonly times: number;
+    }
   | { readonly type: "incomplete"; readonly category: string; readonly blocker: string; readonly needed: string }
   | { readonly type: "conflict"; readonly detail: string }
   | { readonly type: "dispute"; readonly finding: string; readonly detail: string }

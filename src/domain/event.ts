@@ -95,8 +95,8 @@ export type StoryEvent =
   | { readonly type: "story.accepted" }
   | { readonly type: "story.failed"; readonly how: FailedHow; readonly reason: string }
   | { readonly type: "story.flagged"; readonly usualMs: number; readonly takenMs: number }
-  /** The engine went away while something ran for the story, and nobody knows what came of it. */
-  | { readonly type: "work.interrupted"; readonly detail: string }
+  /** What ran for the story was ended, and its result is not known. `engine`: how the engine that ran it ended. */
+  | { readonly type: "work.interrupted"; readonly detail: string; readonly engine?: EngineEnd }
   /** `now`: what runs for it is ended, instead of being let end. */
   | { readonly type: "story.held"; readonly by: string; readonly now?: boolean }
   | { readonly type: "story.released"; readonly by: string }
@@ -169,6 +169,13 @@ export interface Cost {
   readonly tokens?: number;
   readonly durationMs: number;
 }
+
+/**
+ * How an engine ended in the middle of a step: by a signal that it handled, without one (killed, out of memory), or
+ * together with its machine. Only `died` counts against the step that ran.
+ */
+export const ENGINE_ENDS = ["stopped", "died", "rebooted"] as const;
+export type EngineEnd = (typeof ENGINE_ENDS)[number];
 
 /** What the engine does that is neither an attempt nor a gate. */
 export const STEPS = [

@@ -25,6 +25,8 @@ export interface RunState {
   readonly busy: { readonly [L in Lane]: number };
   /** Stories that were started and are neither settled nor waiting for a person. */
   readonly inFlight: number;
+  /** Stories that must run alone, because the engine has died in them; absent for none. */
+  readonly alone?: number;
   readonly remediation: Remediation | null;
   readonly escalation: Escalation | null;
   readonly escalations: number;

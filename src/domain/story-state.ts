@@ -203,10 +203,20 @@ export interface Counters {
   readonly blocked: number;
   readonly unchanged: number;
   readonly stepFailures: number;
+  /** How often in a row the engine died in the same step, and in which; absent when the story got further since. */
+  readonly engineDeaths?: EngineDeaths;
   /** How the last dispatch ended, when that was nothing usable. */
   readonly lastFailure: AttemptOutcome | null;
   readonly approvedRetry: boolean;
   readonly missing: readonly RoleName[];
+}
+
+export interface EngineDeaths {
+  /** The step by its name, for people: `attempt 1`, `the checks gate`, `the set-up`. */
+  readonly during: string;
+  readonly kind: Running["type"];
+  readonly gate: GateName | null;
+  readonly times: number;
 }
 
 /** S3's record of one place: every rework of it, and what came of each. */

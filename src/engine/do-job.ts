@@ -25,7 +25,7 @@ export async function doJob(id: string, ledger: Ledger, world: EngineWorld, sign
     command = signal.aborted ? null : commandOf(id, ledger.state(), clock.now(), ({ type }) => type === "ask-again");
   }
   // Broken off: it is said to be, so that nobody takes it for something that still runs.
-  if (signal.aborted) await handBack(id, ledger, world);
+  if (signal.aborted) await handBack(id, ledger, world, "stopped");
 }
 
 function commandOf(id: string, state: RunState, now: number, is: (command: Command) => boolean): Command | null {
@@ -35,13 +35,13 @@ function commandOf(id: string, state: RunState, now: number, is: (command: Comma
   return decide(state, state.policy, now, only).find((command) => command.story === story && is(command)) ?? null;
 }
 
-/** Whoever did this job is gone, or gives it up. What it had begun is reported or interrupted, if it still runs. */
-export async function handBack(id: string, ledger: Ledger, world: EngineWorld): Promise<void> {
+/** The worker that did this job died, or gives it up. What it had begun is reported or interrupted, if it still runs. */
+export async function handBack(id: string, ledger: Ledger, world: EngineWorld, how: "stopped" | "died"): Promise<void> {
   await ledger.catchUp();
   const story = storyOf(id);
   if (story === null) return;
   const running = lookup(ledger.state().stories, story, byText)?.running ?? null;
-  if (running !== null && running.seq > decidedAt({ key: id })) await recoverStory(story, ledger, world);
+  if (running !== null && running.seq > decidedAt({ key: id })) await recoverStory(story, ledger, world, how);
 }
 
 /** The story a job is about; `null`: about the project. */

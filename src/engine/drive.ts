@@ -71,7 +71,7 @@ export async function drive(
   if (trouble.fault !== null) throw trouble.fault;
   await ledger.catchUp();
   // Told to stop: what was broken off is said to be, so that nobody takes it for something that still runs.
-  if (signal.aborted) await recover(ledger, world);
+  if (signal.aborted) await recover(ledger, world, "stopped");
   await ledger.rest();
   return ledger.state();
 }

@@ -1,4 +1,5 @@
 import { entries } from "../stdx/sorted-map.ts";
+import type { EngineEnd } from "../domain/event.ts";
 import type { StoryId } from "../domain/ids.ts";
 import type { StoryState } from "../domain/story-state.ts";
 import type { Ledger } from "./ledger.ts";
@@ -6,11 +7,11 @@ import { attemptKey, reportAttempt, type EndedAttempt } from "./report-attempt.t
 import type { EngineWorld } from "./world.ts";
 
 /**
- * The engine was gone. What had ended by then and was not yet in the journal is reported now; whatever else was
- * under way is interrupted: nobody saw it end, what was counted for it is given back, and the step is decided anew.
- * Whoever owns the journal calls this once, before anything else. Returns how many were interrupted.
+ * The engine has ended. What had finished by then and was not yet in the journal is reported now; everything else that
+ * was under way is interrupted: its result is not known, what was counted for it is given back, and the step is decided
+ * again. The owner of the journal calls this once, before anything else. Returns how many were interrupted.
  */
-export async function recover(ledger: Ledger, world: EngineWorld): Promise<number> {
+export async function recover(ledger: Ledger, world: EngineWorld, how: "stopped" | "died"): Promise<number> {
   let interrupted = 0;
   const { remediation } = ledger.state();
   // The try was counted when it began; what it did, if anything, the health check will find out.
@@ -21,21 +22,50 @@ export async function recover(ledger: Ledger, world: EngineWorld): Promise<numbe
     ]))
   )
     interrupted++;
-  for (const [id] of entries(ledger.state().stories)) if (await recoverStory(id, ledger, world)) interrupted++;
+  // A health check has no first line in the journal. One that ends the engine each time must not be repeated for ever.
+  if (
+    remediation?.stage === "repaired" &&
+    how === "died" &&
+    (await ledger.append(null, [
+      {
+        type: "health.checked",
+        healthy: false,
+        remaining: ["the engine died before the health check was done"],
+        durationMs: 0,
+      },
+    ]))
+  )
+    interrupted++;
+  const bootedAt = world.clock.bootedAt?.() ?? -Infinity;
+  for (const [id, { running }] of entries(ledger.state().stories)) {
+    const isRebooted = how === "died" && running !== null && running.since < bootedAt;
+    if (await recoverStory(id, ledger, world, isRebooted ? "rebooted" : how)) interrupted++;
+  }
   return interrupted;
 }
 
-/** The same for one story, when whoever worked on it is gone. Says whether something was interrupted. */
-export async function recoverStory(id: StoryId, ledger: Ledger, world: EngineWorld): Promise<boolean> {
+/** The same for one story, when the engine that worked on it has ended. Says whether something was interrupted. */
+export async function recoverStory(
+  id: StoryId,
+  ledger: Ledger,
+  world: EngineWorld,
+  engine: EngineEnd,
+): Promise<boolean> {
   const state = ledger.story(id);
   if (state.running === null || state.ending !== null || (await reported(ledger, world, state))) return false;
   if (state.tree !== null) await world.workspace.forget(id);
   return ledger.append(
     id,
-    [{ type: "work.interrupted", detail: `the engine stopped during ${whatRan(state)}` }],
+    [{ type: "work.interrupted", detail: `${ENDED[engine]} during ${whatRan(state)}`, engine }],
     state.seq,
   );
 }
+
+const ENDED: Readonly<Record<EngineEnd, string>> = {
+  stopped: "the engine stopped",
+  died: "the engine died",
+  rebooted: "the machine was restarted",
+};
 
 async function reported(ledger: Ledger, world: EngineWorld, state: StoryState): Promise<boolean> {
   const { running, story } = state;

@@ -1,4 +1,4 @@
-import { FAILURE_CEILING } from "../domain/budget.ts";
+import { ENGINE_DEATHS, FAILURE_CEILING } from "../domain/budget.ts";
 import type { Policy } from "../domain/policy.ts";
 
 /**
@@ -31,5 +31,7 @@ export function stepsBound(policy: Policy): number {
   // Blame, brief, restore, grace, delivery, acceptance and the like: at most this many around one judgement.
   const aroundOne = 8 * limits.errors;
   const repairs = (limits.blocked + 1) * limits.remediations * 2;
-  return worked + lost + roles + asked + judged * aroundOne + repairs + 10;
+  const undisturbed = worked + lost + roles + asked + judged * aroundOne + repairs + 10;
+  // Each step can be lost to a death of the engine and done again, until one death too many in the same step asks.
+  return undisturbed * ENGINE_DEATHS + 1;
 }

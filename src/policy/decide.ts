@@ -5,6 +5,7 @@ import { LANES, type Lane } from "../domain/lane.ts";
 import type { Policy } from "../domain/policy.ts";
 import type { RunState } from "../domain/run-state.ts";
 import type { StoryState } from "../domain/story-state.ts";
+import { mustRunAlone } from "./engine-deaths.ts";
 import { escalateRun } from "./escalate.ts";
 import { nextStep, type NextStep } from "./next-step.ts";
 import { factsFor } from "./queue-story.ts";
@@ -33,7 +34,9 @@ export function decide(run: RunState, policy: Policy, now: number, only: Only = 
     if (step.lane === "engine") commands.push(command(state, step.action));
     else due.push({ key, state, step });
   }
-  return mayDispatch(run) ? [...commands, ...dispatches(run, policy, due, only)] : commands;
+  if (!mayDispatch(run)) return commands;
+  const next = (run.alone ?? 0) === 0 ? dispatches(run, policy, due, only) : oneAtATime(run, policy, due, only);
+  return [...commands, ...next];
 }
 
 /** The stories that were asked for; `null` for all of them. The others are left as they are. */
@@ -84,6 +87,17 @@ function bookkeeping(run: RunState, state: StoryState): NextStep {
     urgency: 0,
     action: { type: "ask-again", attempt: running.attempt, times: running.unclear },
   };
+}
+
+/**
+ * While a story must run alone, nothing is started beside anything else, and that story is the first.
+ * `dispatches` gives the most urgent of each lane first, and such stories sort before all others.
+ */
+function oneAtATime(run: RunState, policy: Policy, due: readonly Candidate[], only: Only): Command[] {
+  if (LANES.some((lane) => run.busy[lane] > 0)) return [];
+  const ready = dispatches(run, policy, due, only);
+  const isAlone = ({ story }: Command): boolean => story !== null && mustRunAlone(lookup(run.stories, story, byText)!);
+  return ready.length === 0 ? [] : [ready.find(isAlone) ?? ready[0]!];
 }
 
 function dispatches(run: RunState, policy: Policy, due: readonly Candidate[], only: Only): Command[] {

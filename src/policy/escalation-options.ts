@@ -12,8 +12,14 @@ export function optionsFor(
     .filter((verb) => verb !== "dispute" || canDispute)
     .map((verb) => ({
       verb,
-      ...(reason.type === "approval" ? approvalWords(verb, reason.of, attempt) : words(verb, attempt)),
+      ...wordsFor(reason, verb, attempt),
     }));
+}
+
+function wordsFor(reason: EscalationReason, verb: AnswerVerb, attempt: string): { does: string; cost: string } {
+  if (reason.type === "approval") return approvalWords(verb, reason.of, attempt);
+  if (reason.type === "engine-died") return deathWords(verb, reason, attempt);
+  return words(verb, attempt);
 }
 
 /** With `dispute` wherever the work failed by what somebody holds of it; whether anything is left to dispute, the state says. */
@@ -30,6 +36,11 @@ function verbsFor(reason: EscalationReason): readonly AnswerVerb[] {
     case "agent-failure":
     case "agent-missing":
       return ["send-back", "resolve", "abandon"];
+    case "engine-died":
+      if (reason.kind === "step") return ["resolve", "abandon"];
+      return reason.kind === "gate"
+        ? ["resolve", "send-back", "waive", "abandon"]
+        : ["send-back", "resolve", "abandon"];
     case "approval":
       return reason.of === "rework"
         ? ["send-back", "resolve", "waive", "dispute", "abandon"]
@@ -83,5 +94,20 @@ function approvalWords(
     return { does: "The work goes back with the brief; the counter stays", cost: attempt };
   if (verb === "resolve" && of === "merge") return { does: "You merged it: the story is accepted", cost: "nothing" };
   if (verb === "resolve" && of === "retry") return { does: "The retry goes ahead", cost: "one run" };
+  return words(verb, attempt);
+}
+
+function deathWords(
+  verb: AnswerVerb,
+  { during, kind }: Extract<EscalationReason, { type: "engine-died" }>,
+  attempt: string,
+): { does: string; cost: string } {
+  if (verb === "resolve" && kind === "step") return { does: `I fixed it: run ${during} again`, cost: "one run" };
+  if (verb === "resolve")
+    return kind === "gate"
+      ? { does: `I fixed it: run the gates again, ${during} included`, cost: "the gates' run" }
+      : { does: "I did the work myself: run the gates on the tree as it is now", cost: "the gates' run" };
+  if (verb === "send-back" && kind === "attempt")
+    return { does: `Run ${during} again with your instructions`, cost: attempt };
   return words(verb, attempt);
 }

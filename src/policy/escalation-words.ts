@@ -14,6 +14,7 @@ export function kindOf(reason: EscalationReason): EscalationKind {
     case "agent-failure":
     case "gate-error":
     case "gate-blocked":
+    case "engine-died":
     case "infrastructure":
       return "manual";
     default:
@@ -48,6 +49,8 @@ function shortReason(reason: EscalationReason, gate: GateName | null): string {
       return `the agent ${reason.outcome} ${times(reason.times)}`;
     case "agent-missing":
       return `there is no agent for ${reason.role}`;
+    case "engine-died":
+      return `the engine died ${times(reason.times)} while ${reason.during} ran`;
     case "incomplete":
       return `the agent cannot go on: ${reason.category.replaceAll("_", " ")}`;
     case "conflict":
@@ -112,6 +115,8 @@ function ownAssessment(reason: EscalationReason): string {
       return `the suspects cannot be told apart: ${reason.files.join(", ")}`;
     case "agent-missing":
       return `no agent answers for the role ${reason.role}, and no fallback is left`;
+    case "engine-died":
+      return `The engine died ${times(reason.times)} while ${reason.during} ran, without a signal to stop and with no progress in between. What ran there may end its parent process, or use up the memory.`;
     case "incomplete":
       return reason.blocker;
     case "approval":
@@ -147,6 +152,8 @@ export function recommendationOf(reason: EscalationReason, gate: GateName | null
       return `Look at the log of the agent that ${reason.outcome}; mend its set-up, or give the work to another role.`;
     case "agent-missing":
       return `Install the agent for ${reason.role}, or name a fallback for that role in the config.`;
+    case "engine-died":
+      return `Look at what ${reason.during} starts: a \`kill\` of its parent, or memory use (\`dmesg | grep -i oom\`). Fix that before ${reason.during} runs again.`;
     case "incomplete":
       return saysNothing(reason.needed)
         ? `Ask what is missing: the agent named ${reason.category.replaceAll("_", " ")}, and not what it needs.`
@@ -193,6 +200,8 @@ export function questionOf(reason: EscalationReason, gate: GateName | null): str
     case "agent-failure":
     case "agent-missing":
       return `Can the agent work now, or who else should do it?`;
+    case "engine-died":
+      return `Can ${reason.during} run again without ending the engine?`;
     case "incomplete":
       return saysNothing(reason.needed)
         ? `What does the agent need to go on after ${reason.category.replaceAll("_", " ")}?`

@@ -5,6 +5,7 @@ import { GATES, type GateName } from "../domain/gate.ts";
 import type { Dispute, StoryState } from "../domain/story-state.ts";
 import type { Waiver } from "../domain/waiver.ts";
 import { gateState, withGate } from "./charge.ts";
+import { withoutDeaths } from "./engine-deaths.ts";
 import { isOpen } from "./gate-standing.ts";
 import { placesForgiven } from "./locations.ts";
 
@@ -16,7 +17,7 @@ export function answered(state: StoryState, answer: Answer, base: string, at: nu
   const reason = state.escalation?.reason ?? null;
   const gate = answer.gate ?? state.escalation?.gate ?? state.failing?.gate ?? null;
   // Whoever disputes a finding has changed nothing yet: what led to the question stays counted until it falls.
-  const counters = answer.verb === "dispute" ? state.counters : { ...state.counters, unchanged: 0 };
+  const counters = answer.verb === "dispute" ? state.counters : { ...withoutDeaths(state.counters), unchanged: 0 };
   const next: StoryState = { ...state, escalation: null, escalatedAt: null, counters };
   switch (answer.verb) {
     case "resolve":
@@ -46,6 +47,8 @@ function resolved(state: StoryState, reason: EscalationReason | null, answer: An
   if (reason?.type === "approval" && reason.of === "merge") return { ...state, delivered: `merged by ${answer.by}` };
   if (reason?.type === "approval" && reason.of === "retry")
     return { ...state, counters: { ...state.counters, approvedRetry: true } };
+  // A step of the engine is neither the work nor its proof: it is run again, and nothing else changes.
+  if (reason?.type === "engine-died" && reason.kind === "step") return state;
   let next: StoryState = { ...state, failing: null, rework: null, requested: null, productReady: true, disputes: [] };
   for (const gate of GATES) if (gateState(next, gate).fresh) next = withGate(next, gate, { fresh: false });
   return next;
@@ -66,7 +69,10 @@ function sentBackByPerson(
   if (next.failing !== null && answer.phase === undefined && comments === undefined)
     return { ...next, disputes: [], failing: { ...next.failing, approved: true } };
   const waitsForAnAgent =
-    reason?.type === "incomplete" || reason?.type === "agent-failure" || reason?.type === "agent-missing";
+    reason?.type === "incomplete" ||
+    reason?.type === "agent-failure" ||
+    reason?.type === "agent-missing" ||
+    (reason?.type === "engine-died" && reason.kind === "attempt");
   // The agent was asking, or broke: the same work is dispatched once more, now with the guidance.
   if (waitsForAnAgent && answer.phase === undefined) return next;
   const findings = comments === undefined ? {} : { findings: comments.map(({ finding }) => finding) };

@@ -8,6 +8,7 @@ import { gateState, refunded, withGate } from "./charge.ts";
 import { answered } from "./evolve-answer.ts";
 import { attemptFinished, attemptStarted, attemptUnclear, backoffMs, interrupted } from "./evolve-attempt.ts";
 import { blameFound, countedBesides, gateJudged } from "./evolve-gate.ts";
+import { afterProgress, countEngineDeath } from "./engine-deaths.ts";
 import { nextGate } from "./gate-standing.ts";
 import { invalidated } from "./invalidate.ts";
 import { blamedPlaces, placesUnderRework } from "./locations.ts";
@@ -32,7 +33,8 @@ export function evolveStory(state: StoryState, recorded: Recorded & { event: Tol
   // A settled story changes no more; what an agent cost that was still running is counted all the same.
   const open = state.ending === null ? state : reopened(state, event);
   if (open === null) return "durationMs" in event ? { ...state, spent: spend(state.spent, event, false) } : state;
-  const after = advanced(unstopped(steady(open, applied(open, event, around, at), event)), around.base);
+  const next = afterProgress(open, steady(open, applied(open, event, around, at), event), event);
+  const after = advanced(unstopped(next), around.base);
   return withUndo(state, after, event, at);
 }
 
@@ -155,7 +157,7 @@ function appliedStep(state: StoryState, event: Remaining, at: number): StoryStat
     case "story.flagged":
       return { ...state, flagged: true };
     case "work.interrupted":
-      return interrupted(state);
+      return interrupted(event.engine === "died" ? countEngineDeath(state) : state);
     case "story.held":
       return {
         ...state,

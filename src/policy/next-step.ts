@@ -8,6 +8,7 @@ import { afterAgentFailure } from "./after-agent.ts";
 import { afterFailure, giveUp } from "./after-failure.ts";
 import { gateState } from "./charge.ts";
 import { stalledUnchanged } from "./converge.ts";
+import { deathReason } from "./engine-deaths.ts";
 import { escalateStory } from "./escalate.ts";
 import { gatesOfPhase, nextGate } from "./gate-standing.ts";
 import { reinforced } from "./reinforce.ts";
@@ -35,7 +36,7 @@ export interface Facts {
 export function nextStep(state: StoryState, facts: Facts): NextStep {
   const policy = state.policy;
   if (policy === null) return { lane: "developers", urgency: 2, action: { type: "start-story" } };
-  const action = stepsThatBroke(state, policy) ?? told(state, facts) ?? work(state, policy, facts);
+  const action = engineDied(state) ?? stepsThatBroke(state, policy) ?? told(state, facts) ?? work(state, policy, facts);
   // What is in flight comes before what is new: judging first, then mending, then going on.
   const isDispatch = action.type === "start-attempt" || action.type === "start-story";
   return { lane: laneOf(action), urgency: isDispatch ? 1 : 0, action };
@@ -51,6 +52,11 @@ function told(state: StoryState, { usualMs }: Facts): StoryAction | null {
 }
 
 const FAR_BEYOND_USUAL = 3;
+
+function engineDied(state: StoryState): StoryAction | null {
+  const reason = deathReason(state);
+  return reason === null ? null : ask(state, reason, state.counters.engineDeaths?.gate ?? null);
+}
 
 /** The engine's own steps fail too (a full disk, a git error); they are tried again within a bound. */
 function stepsThatBroke(state: StoryState, policy: Policy): StoryAction | null {

@@ -2,6 +2,7 @@ import { byText, insert, lookup, remove } from "../stdx/sorted-map.ts";
 import type { Lane } from "../domain/lane.ts";
 import type { RunState } from "../domain/run-state.ts";
 import type { Running, StoryState } from "../domain/story-state.ts";
+import { mustRunAlone } from "./engine-deaths.ts";
 import { keptStory } from "./new-state.ts";
 import { laneOfGate, nextStep, type Facts } from "./next-step.ts";
 
@@ -28,8 +29,10 @@ function placed(run: RunState, before: StoryState | null, after: StoryState, seq
     if (queued.lane === "timers") timers = insert(timers, queued.key, after.story.id, byText);
     else lanes = { ...lanes, [queued.lane]: insert(lanes[queued.lane], queued.key, after.story.id, byText) };
   }
+  const alone = (run.alone ?? 0) + countOf(mustRunAlone(after)) - countOf(before !== null && mustRunAlone(before));
   return {
-    ...run,
+    ...(run.alone === undefined ? run : withoutAlone(run)),
+    ...(alone === 0 ? {} : { alone }),
     lanes,
     timers,
     busy: moved(run.busy, before?.running ?? null, after.running),
@@ -37,6 +40,13 @@ function placed(run: RunState, before: StoryState | null, after: StoryState, seq
     stories: insert(run.stories, after.story.id, keptStory(after, seq, queued), byText),
   };
 }
+
+function withoutAlone(run: RunState): RunState {
+  const { alone: _before, ...others } = run;
+  return others;
+}
+
+const countOf = (is: boolean): number => (is ? 1 : 0);
 
 export function factsFor(run: RunState, state: StoryState): Facts {
   const known = Object.hasOwn(run.usual, state.story.kind) ? run.usual[state.story.kind]! : null;
@@ -84,7 +94,9 @@ function placeFor(run: RunState, state: StoryState): StoryState["queued"] {
 /** Kind of work, then priority, then age: as text that sorts that way. */
 export function orderKey(state: StoryState, urgency: 0 | 1 | 2): string {
   const priority = Math.max(0, Math.min(999_999, Math.round(state.story.priority) + 500_000));
-  return `${urgency}${String(priority).padStart(6, "0")}${String(state.arrival).padStart(9, "0")}`;
+  // Sorts before every other key of its lane.
+  const first = mustRunAlone(state) ? "!" : "";
+  return `${first}${urgency}${String(priority).padStart(6, "0")}${String(state.arrival).padStart(9, "0")}`;
 }
 
 function isInFlight(state: StoryState): boolean {

@@ -16,6 +16,12 @@ const escalationReasonSchema = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("gate-blocked"), times: count, detail: text }),
   z.strictObject({ type: z.literal("agent-failure"), outcome: text, times: count, detail: text }),
   z.strictObject({ type: z.literal("agent-missing"), role: text }),
+  z.strictObject({
+    type: z.literal("engine-died"),
+    during: text,
+    kind: z.enum(["attempt", "gate", "step"]),
+    times: count,
+  }),
   z.strictObject({ type: z.literal("incomplete"), category: text, blocker: text, needed: text }),
   z.strictObject({ type: z.literal("conflict"), detail: text }),
   z.strictObject({ type: z.literal("dispute"), finding: text, detail: text }),

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { BRIEF_VARIANTS } from "../domain/brief.ts";
-import { FAILED_HOW, STEPS } from "../domain/event.ts";
+import { ENGINE_ENDS, FAILED_HOW, STEPS } from "../domain/event.ts";
 import { GATES } from "../domain/gate.ts";
 import { PHASES, TDD_PHASES } from "../domain/phase.ts";
 import { answerSchema } from "./answer.ts";
@@ -135,7 +135,11 @@ export const STORY_EVENTS = [
   z.strictObject({ type: z.literal("story.accepted") }),
   z.strictObject({ type: z.literal("story.failed"), how: z.enum(FAILED_HOW), reason: text }),
   z.strictObject({ type: z.literal("story.flagged"), usualMs: amount, takenMs: amount }),
-  z.strictObject({ type: z.literal("work.interrupted"), detail: text }),
+  z.strictObject({
+    type: z.literal("work.interrupted"),
+    detail: text,
+    engine: z.exactOptional(z.enum(ENGINE_ENDS)),
+  }),
   z.strictObject({ type: z.literal("story.held"), by: doer, now: z.exactOptional(z.boolean()) }),
   z.strictObject({ type: z.literal("story.released"), by: doer }),
   z.strictObject({ type: z.literal("answer.undone"), by: doer }),

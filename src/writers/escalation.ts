@@ -60,6 +60,8 @@ export function reasonInWords(reason: EscalationReason): string {
       return `the agent ended ${counted(reason.times, "time")} with nothing usable, last: ${said(reason.outcome)} (${said(reason.detail)})`;
     case "agent-missing":
       return `no agent for the role ${said(reason.role)}`;
+    case "engine-died":
+      return `the engine died ${counted(reason.times, "time")} while ${said(reason.during)} ran`;
     case "incomplete":
       return `the agent cannot finish: ${said(reason.category)} (${said(reason.blocker)}; needed: ${said(reason.needed)})`;
     case "conflict":

@@ -11,7 +11,7 @@ import { fold } from "../../src/policy/evolve.ts";
 import { EMPTY_RUN } from "../../src/policy/new-state.ts";
 import { byText, entries, lookup } from "../../src/stdx/sorted-map.ts";
 import { explore, type Explored, type Options } from "./explore.ts";
-import { answer, recorded, story } from "./world.ts";
+import { answer, ENGINE_DIED, recorded, story } from "./world.ts";
 
 /** A preset with every limit at two, so that every way to a limit is short enough to walk. */
 function small(preset: PresetName): Policy {
@@ -64,6 +64,7 @@ const FACTORY_REPEATS = /^ci fail build$|^blame environment$|^(?:tdd|mutation|me
 /** Results of gates are all walked; agents that break are walked with one gate below, where it stays small. */
 const GATE_RESULTS: Options = {
   skip: (name, command) => {
+    if (name === ENGINE_DIED) return true;
     if (command.type === "start-gate") return / the same$| worse$/.test(name);
     if (command.type === "start-attempt") return name !== "ready";
     if (command.type === "find-blame") return !/^blame (?:culprit|environment|flaky)$/.test(name);
@@ -138,7 +139,7 @@ describe("every reachable state of one story, limits of two, every result at eve
 describe("every reachable state of two stories with one gate", () => {
   const quiet: Options = {
     skip: (name, command) => {
-      if (command.type === "start-attempt") return !/^(?:ready|blocked)$/.test(name);
+      if (name === ENGINE_DIED || command.type === "start-attempt") return !/^(?:ready|blocked)$/.test(name);
       return GATE_RESULTS.skip!(name, command) || command.type === "find-blame";
     },
   };

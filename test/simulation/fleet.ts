@@ -11,7 +11,7 @@ import type { FleetQueue, InHand, Ticket } from "../../src/ports/fleet-queue.ts"
 import { chance } from "./chance.ts";
 import { loseOpenWork } from "./deeds.ts";
 import { Killed, sharing, simulatedWorld, type Disk } from "./simulated-world.ts";
-import { newProject } from "./simulate.ts";
+import { hasDiedTwice, newProject } from "./simulate.ts";
 
 /** What befalls the workers, each at one of its calls of the world. */
 export interface Disturbed {
@@ -131,14 +131,17 @@ export async function simulateFleet(seed: number, disturbed: Disturbed, workers 
       if (sleeper.at <= count.calls) sleeper.thaw();
       else thaws.push(sleeper);
     }
-    if (disturbed.kills.has(count.calls)) {
+    const isStruck = disturbed.kills.has(count.calls) || disturbed.freezes.has(count.calls);
+    const at = count.calls;
+    // A third death in the same step is no chance any more, and a person would be asked.
+    if (!isStruck || (await hasDiedTwice(disk))) return;
+    if (disturbed.kills.has(at)) {
       count.dead++;
       self.dead = true;
       self.lose();
       throw new Killed();
     }
-    const still = disturbed.freezes.get(count.calls);
-    if (still === undefined) return;
+    const still = disturbed.freezes.get(at)!;
     count.frozen++;
     self.lose();
     await new Promise<void>((resolve) => thaws.push({ at: count.calls + still, thaw: resolve }));
@@ -222,7 +225,7 @@ export async function simulateFleet(seed: number, disturbed: Disturbed, workers 
             ledger: chosen.ledger,
             queue: chosen.queue,
             clock: chosen.world.clock,
-            recover: async (story) => void (await recoverStory(story, chosen.ledger, chosen.world)),
+            recover: async (story) => void (await recoverStory(story, chosen.ledger, chosen.world, "died")),
           },
           over.signal,
         ),
@@ -243,7 +246,7 @@ export async function simulateFleet(seed: number, disturbed: Disturbed, workers 
 async function takeOver(gone: string, heir: Worker): Promise<void> {
   const left = (await heir.queue.inHand()).filter(({ holder }) => holder === gone);
   try {
-    for (const { id } of left) await handBack(id, heir.ledger, heir.world);
+    for (const { id } of left) await handBack(id, heir.ledger, heir.world, "died");
   } catch (error) {
     if (!(error instanceof Killed)) throw error;
     return;

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { presetPolicy } from "../../src/config/preset-policy.ts";
 import { byText, entries, lookup } from "../../src/stdx/sorted-map.ts";
-import { storyId } from "../../src/domain/ids.ts";
-import { GATES } from "../../src/domain/gate.ts";
+import { storyId, type StoryId } from "../../src/domain/ids.ts";
+import { GATES, type GateName } from "../../src/domain/gate.ts";
 import type { Event } from "../../src/domain/event.ts";
 import type { Policy } from "../../src/domain/policy.ts";
 import type { RunState } from "../../src/domain/run-state.ts";
@@ -19,7 +19,7 @@ import { checkBudgets, checkCommands, NOTHING_WITNESSED, waitsForSomebody, witne
 import { RemandError } from "../../src/domain/error.ts";
 import { chance } from "./chance.ts";
 import { checkDeeds, checkOutbox, loseOpenWork, newDeeds } from "./deeds.ts";
-import { CHEATED, Killed, newDisk, sharing, simulatedWorld, type Disk } from "./simulated-world.ts";
+import { CHEATED, Killed, newDisk, sharing, simulatedWorld, type Disk, type Faults } from "./simulated-world.ts";
 import { story } from "./world.ts";
 
 /** Half of the seeds are short, with two gates; the others take the four presets in turn. */
@@ -70,7 +70,7 @@ const NOBODY = { onLines: () => undefined, onOutput: () => undefined };
 
 async function driven(world: ReturnType<typeof simulatedWorld>): Promise<RunState> {
   const ledger = await openLedger(world);
-  await recover(ledger, world);
+  await recover(ledger, world, "died");
   return drive(ledger, world, new AbortController().signal);
 }
 
@@ -140,21 +140,44 @@ export async function simulateTrouble(seed: number): Promise<Disk> {
   return disk;
 }
 
-/** Runs the engine to its end in a simulated world, killing it at the given calls and starting it again each time. */
-export async function simulate(seed: number, blocked: boolean, kills: ReadonlySet<number>): Promise<Simulated> {
+/** What befalls the engine besides chance kills. */
+export interface Disturbance {
+  /** Does this step end the engine, every time it runs? */
+  readonly killsEngine?: (what: "agent" | GateName, story: StoryId) => boolean;
+  /** Does the machine go down with the engine? */
+  readonly isReboot?: boolean;
+}
+
+/**
+ * Runs the engine to its end in a simulated world, killing it at the given calls and starting it again each time. It is
+ * not killed a third time in the same step: that is no chance any more, and a person is asked.
+ */
+export async function simulate(
+  seed: number,
+  blocked: boolean,
+  kills: ReadonlySet<number>,
+  { killsEngine, isReboot = false }: Disturbance = {},
+): Promise<Simulated> {
   const disk = await newProject(seed);
   let calls = 0;
   for (let lives = 1; ; lives++) {
     let dead = false;
-    const alive = (): void => {
+    const alive = async (): Promise<void> => {
       calls++;
       if (calls > MOST_CALLS) throw new Error(`no end after ${MOST_CALLS} calls`);
-      if (kills.has(calls)) dead = true;
+      if (dead) throw new Killed();
+      if (!kills.has(calls) || (!isReboot && (await hasDiedTwice(disk)))) return;
+      dead = true;
+      if (isReboot) disk.bootedAt = ++disk.nowMs;
+      throw new Killed();
+    };
+    const onRun: Faults["onRun"] = (what, story) => {
+      dead ||= killsEngine?.(what, story) ?? false;
       if (dead) throw new Killed();
     };
     const told = tellOnce();
     const from = (await disk.journal.head()).position;
-    const world = simulatedWorld(disk, { seed, blocked }, alive, told);
+    const world = simulatedWorld(disk, { seed, blocked, onRun }, alive, told);
     try {
       const state = await driven(world);
       told.check(from, state.position);
@@ -188,6 +211,14 @@ export interface Expected {
 }
 
 const ONE_ENGINE: Expected = { isAlone: true, isOutboxSafe: true };
+
+/** Has the engine died twice in a step that some story has not got beyond? */
+export async function hasDiedTwice(disk: Disk): Promise<boolean> {
+  let run = EMPTY_RUN;
+  for await (const line of disk.journal.read(0)) run = evolve(run, line);
+  for (const [, { counters }] of entries(run.stories)) if ((counters.engineDeaths?.times ?? 0) >= 2) return true;
+  return false;
+}
 
 /** Folds the journal anew and asserts the laws at every line: what is checked is what was written, not what ran. */
 export async function checkJournal(disk: Disk, expected = ONE_ENGINE): Promise<RunState> {

@@ -28,6 +28,8 @@ export interface Disk {
   readonly deeds: Deeds;
   /** What was merged into the target, in this order. */
   readonly merged: StoryId[];
+  /** When the machine was started last. */
+  bootedAt: number;
   /** The journal's lines as far as anybody has asked for them, so that asking again costs only the new ones. */
   readonly seen: Stored[];
 }
@@ -36,6 +38,8 @@ export interface Faults {
   readonly seed: number;
   /** Do gates say `blocked`? Then stories depend on each other by time, and two runs cannot be compared. */
   readonly blocked: boolean;
+  /** Told what an agent or a gate is about to do, and for whom; it may end the engine there. */
+  readonly onRun?: (what: "agent" | GateName, story: StoryId) => void;
 }
 
 export function newDisk(): Disk {
@@ -47,6 +51,7 @@ export function newDisk(): Disk {
     nowMs: 0,
     deeds: newDeeds(),
     merged: [],
+    bootedAt: -Infinity,
     seen: [],
   };
 }
@@ -91,6 +96,7 @@ export function simulatedWorld(
     name: "simulated",
     run: guarded("agent", async ({ cwd, key }): Promise<AgentResult> => {
       if (!key.startsWith("@project:")) beginWork(disk.deeds, "agent", cwd as StoryId);
+      faults.onRun?.("agent", cwd as StoryId);
       return simulatedAgent(faults, disk, place, told, cwd, key);
     }),
   };
@@ -110,6 +116,7 @@ export function simulatedWorld(
     },
     clock: {
       now: () => disk.nowMs,
+      bootedAt: () => disk.bootedAt,
       // Time passes only when somebody waits for it, and then at once.
       sleep: async (ms) => {
         await new Promise((resolve) => setImmediate(resolve));
@@ -295,12 +302,14 @@ async function askedSoFar(disk: Disk, story: StoryId): Promise<number> {
   return asked;
 }
 
-function simulatedGate(name: GateName, { seed, blocked }: Faults, deeds: Deeds, told: Told, guarded: Guarded): Gate {
+function simulatedGate(name: GateName, faults: Faults, deeds: Deeds, told: Told, guarded: Guarded): Gate {
+  const { seed, blocked, onRun } = faults;
   return {
     name,
     judgedBy: () => [`run ${name}`],
     judge: guarded("gate", async ({ story, tree }): Promise<Judgement> => {
       beginWork(deeds, "gate", story.id);
+      onRun?.(name, story.id);
       const turn = await told(story.id, "gate.judged");
       const roll = chance(seed, story.id, name, turn);
       const result =

@@ -58,6 +58,7 @@ function storyKey(state: StoryState): unknown {
       counters.blocked,
       counters.unchanged,
       counters.stepFailures,
+      counters.engineDeaths ?? null,
       counters.approvedRetry,
       counters.missing,
       counters.lastFailure?.type ?? null,

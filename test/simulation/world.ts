@@ -137,6 +137,44 @@ export function answer(verb: Answer["verb"], more: Partial<Answer> = {}): Event 
 
 /** Every way a command can go. What an exploration leaves out, it leaves out by name. */
 export function outcomesOf(command: Command, state: StoryState | null): Outcome[] {
+  return [...endsOf(command, state), ...deathsIn(command)];
+}
+
+export const ENGINE_DIED = "the engine died";
+
+/** What ran may end the engine that ran it: then only its beginning is in the journal, and the recovery after it. */
+function deathsIn(command: Command): Outcome[] {
+  const start = startOf(command);
+  if (start === null) return [];
+  const died: Event = { type: "work.interrupted", detail: ENGINE_DIED, engine: "died" };
+  return [{ name: ENGINE_DIED, events: [...start, died] }];
+}
+
+/** The first line of a command that runs something; `null` for one that does not. */
+function startOf(command: Command): readonly Event[] | null {
+  switch (command.type) {
+    case "start-story":
+      return [{ type: "story.started", by: "engine" }];
+    case "start-attempt":
+      return [attemptStart(command)];
+    case "ask-again":
+      return [];
+    case "start-gate":
+      return [{ type: "gate.started", gate: command.gate, tree: command.tree, stages: command.stages }];
+    case "find-blame":
+      return [{ type: "step.started", step: "blame" }];
+    case "fix-lint":
+      return [{ type: "step.started", step: "lint-fix" }];
+    case "adjudicate":
+      return [{ type: "step.started", step: "adjudication" }];
+    case "deliver":
+      return [{ type: "step.started", step: "delivery" }];
+    default:
+      return null;
+  }
+}
+
+function endsOf(command: Command, state: StoryState | null): Outcome[] {
   const one = (name: string, ...events: Event[]): Outcome => ({ name, events });
   switch (command.type) {
     case "start-story": {

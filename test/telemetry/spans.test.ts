@@ -55,7 +55,7 @@ async function work(
   };
   const ledger = await openLedger(world);
   telemetry.resume(ledger.state());
-  await recover(ledger, world);
+  await recover(ledger, world, "died");
   await drive(ledger, world, new AbortController().signal);
   return telemetry;
 }

@@ -1,3 +1,4 @@
+import { uptime } from "node:os";
 import type { Clock } from "../../ports/clock.ts";
 
 /**
@@ -7,6 +8,7 @@ import type { Clock } from "../../ports/clock.ts";
 export function createSystemClock(): Clock {
   return {
     now: () => Date.now(),
+    bootedAt: () => Date.now() - uptime() * 1000,
     sleep: async (ms, signal) => {
       const until = { wall: Date.now() + ms, steady: performance.now() + ms };
       for (;;) {

@@ -135,6 +135,9 @@ async function endGroupBlindly(root: number | null, signal: NodeJS.Signals, wait
   while (performance.now() < deadline && send(-root, 0)) await pause(POLL_MS);
 }
 
+/** Sends a signal to every process of a group. Says whether there was one. */
+export const signalGroup = (group: number, signal: NodeJS.Signals): boolean => send(-group, signal);
+
 /** Whether somebody was there to be told. One who is not ours to end stays: nothing more can be done about him. */
 function send(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {

@@ -5,7 +5,15 @@ import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promi
 import { createCollector, type Collector, type OnLine } from "./capture.ts";
 import { createDeadline } from "./deadline.ts";
 import type { Environment } from "./environment.ts";
-import { COOKIE_VARIABLE, cookieValue, createFamily, endFamily, leavesWithin, type Family } from "./leftovers.ts";
+import {
+  COOKIE_VARIABLE,
+  cookieValue,
+  createFamily,
+  endFamily,
+  leavesWithin,
+  signalGroup,
+  type Family,
+} from "./leftovers.ts";
 import { startFailure, type StartFailure } from "./start-failure.ts";
 
 export interface ProcessSpec {
@@ -70,6 +78,20 @@ const PIPES_AFTER_LADDER_MS = 100;
 /** A process that the kernel cannot end now (a dead network disk) is not waited for. */
 const EXIT_AFTER_LADDER_MS = 500;
 
+/** The groups of the programs that run now, by the number of their first process. */
+const groups = new Set<number>();
+const hurry = new AbortController();
+
+/** From now on a program that is being ended is killed, with all that it started, instead of being asked to end first. */
+export function endAtOnce(): void {
+  hurry.abort();
+}
+
+/** Kills every program that runs, without waiting: for the last moment before this process exits. */
+export function killGroups(): void {
+  for (const group of groups) signalGroup(group, "SIGKILL");
+}
+
 /**
  * Runs a program to its end, and resolves for every outcome. It runs in a session and group of its own. On timeout or
  * abort everybody it started is ended, those that left its group included; so are those who outlive it. Nobody can
@@ -93,6 +115,7 @@ export async function runProcess(spec: ProcessSpec, control: ProcessControl = {}
   const started = await start(spec, cookie);
   if ("failure" in started) return finished({ status: "failed-to-start", failure: started.failure });
   const { child, pid } = started;
+  groups.add(pid);
   const ended = watch(child, collector);
   feed(child, spec.stdin);
 
@@ -103,6 +126,7 @@ export async function runProcess(spec: ProcessSpec, control: ProcessControl = {}
   const survivorsEnded =
     status === "exited" ? await afterExit(spec, family, ended) : await climbLadder(spec, family, ended);
   closePipes(child);
+  groups.delete(pid);
   return finished({ status, exitCode: child.exitCode, signal: child.signalCode, survivorsEnded });
 }
 
@@ -169,7 +193,13 @@ async function afterExit(spec: ProcessSpec, family: Family, ended: Ended): Promi
 
 async function climbLadder(spec: ProcessSpec, family: Family, ended: Ended): Promise<number> {
   const graceMs = spec.graceMs ?? Math.min(5000, spec.timeoutMs / 12);
-  await endFamily(family, LADDER, graceMs);
+  const kill = (): Promise<number> => endFamily(family, ["SIGKILL"], 0);
+  const killed: Promise<unknown>[] = [];
+  const killNow = (): void => void killed.push(kill());
+  hurry.signal.addEventListener("abort", killNow);
+  await (hurry.signal.aborted ? kill() : endFamily(family, LADDER, graceMs));
+  hurry.signal.removeEventListener("abort", killNow);
+  await Promise.all(killed);
   await within(EXIT_AFTER_LADDER_MS, ended.exit);
   await within(PIPES_AFTER_LADDER_MS, ended.close);
   return 0;

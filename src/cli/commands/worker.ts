@@ -153,6 +153,7 @@ async function worked(working: Working, plan: WorkPlan, around: Around): Promise
   }
   if (why === "told")
     plan.run.onNotice?.("takes no more jobs; ends when those that run have ended (once more: at once)");
+  void stopped.toldAgain.then(() => working.endJobs());
   const isLost = await Promise.race([
     working.drain(why === "settled" ? SETTLED_MS : drainMs).then(() => false),
     working.lost.then(() => true),
@@ -175,14 +176,21 @@ const SETTLED_MS = 10_000;
 interface Stopped {
   readonly signal: AbortSignal;
   readonly told: Promise<void>;
+  /** Told a second time: what runs gets no more time to end. */
+  readonly toldAgain: Promise<void>;
   unhook(): void;
 }
 
 function interrupted(world: World): Stopped {
   const stop = new AbortController();
-  const unhook = world.onInterrupt(() => stop.abort());
-  const told = new Promise<void>((resolve) => stop.signal.addEventListener("abort", () => resolve(), { once: true }));
-  return { signal: stop.signal, told, unhook };
+  const again = new AbortController();
+  const unhook = world.onInterrupt(
+    () => stop.abort(),
+    () => again.abort(),
+  );
+  const aborted = (signal: AbortSignal): Promise<void> =>
+    new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+  return { signal: stop.signal, told: aborted(stop.signal), toldAgain: aborted(again.signal), unhook };
 }
 
 function required(value: string | undefined, option: string, what: string): string {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { BRIEF_VARIANTS } from "../../src/domain/brief.ts";
-import { FAILED_HOW, STEPS, type Event, type Recorded } from "../../src/domain/event.ts";
+import { ENGINE_ENDS, FAILED_HOW, STEPS, type Event, type Recorded } from "../../src/domain/event.ts";
 import { GATES } from "../../src/domain/gate.ts";
 import type { StoryId } from "../../src/domain/ids.ts";
 import {
@@ -126,7 +126,7 @@ export const EVENTS: EventArbitraries = {
   "story.accepted": made(is("story.accepted")),
   "story.failed": made({ ...is("story.failed"), how: fc.constantFrom(...FAILED_HOW), reason: text }),
   "story.flagged": made({ ...is("story.flagged"), usualMs: amount, takenMs: amount }),
-  "work.interrupted": made({ ...is("work.interrupted"), detail: text }),
+  "work.interrupted": made({ ...is("work.interrupted"), detail: text }, { engine: fc.constantFrom(...ENGINE_ENDS) }),
   "story.held": made({ ...is("story.held"), by: name }),
   "story.released": made({ ...is("story.released"), by: name }),
   "answer.undone": made({ ...is("answer.undone"), by: name }),

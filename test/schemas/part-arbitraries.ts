@@ -182,6 +182,7 @@ const escalationReason: fc.Arbitrary<EscalationReason> = fc.oneof(
   made({ ...is("gate-blocked"), times: count, detail: text }),
   made({ ...is("agent-failure"), outcome: text, times: count, detail: text }),
   made({ ...is("agent-missing"), role: text }),
+  made({ ...is("engine-died"), during: text, kind: fc.constantFrom("attempt", "gate", "step"), times: count }),
   made({ ...is("incomplete"), category: text, blocker: text, needed: text }),
   made({ ...is("conflict"), detail: text }),
   made({ ...is("dispute"), finding: text, detail: text }),

@@ -130,7 +130,9 @@ describe("laws, over random runs of four stories", () => {
           const waits =
             state.policy === null &&
             state.story.dependsOn.some((on) => lookup(run.stories, on, byText)?.ending?.how !== "accepted");
-          if (isFree) expect(due.has(id)).toBe(!waits);
+          // Beside a story that must run alone the others wait for their turn: then one of them is due.
+          if (isFree && (run.alone ?? 0) === 0) expect(due.has(id)).toBe(!waits);
+          if (isFree && !waits) expect(due.size).toBeGreaterThan(0);
         }
       }),
       RUNS,

@@ -89,6 +89,11 @@ function lateHost(watchFolder: Host["watchFolder"], db: string | null = null): H
 function onInterrupt(handler: (signal: Interrupt) => void, atOnce: () => void = () => undefined): () => void {
   let signals = 0;
   let killAll = (): void => undefined;
+  const killNow = async (): Promise<void> => {
+    const processes = await import("./adapters/process/run-process.ts");
+    killAll = processes.killGroups;
+    processes.endAtOnce();
+  };
   const listeners = (["SIGINT", "SIGTERM", "SIGHUP"] as const).map((signal) => {
     const exit = (): never => {
       killAll();
@@ -100,10 +105,7 @@ function onInterrupt(handler: (signal: Interrupt) => void, atOnce: () => void = 
       if (signals > 2) return exit();
       atOnce();
       setTimeout(exit, LAST_WORDS_MS).unref();
-      void import("./adapters/process/run-process.ts").then((processes) => {
-        killAll = processes.killGroups;
-        processes.endAtOnce();
-      });
+      void killNow();
     };
     process.on(signal, listener);
     return () => void process.off(signal, listener);

@@ -177,6 +177,8 @@ describe("what is no judgement of the work", () => {
     ["a file that may not be run", "./plain.txt", "error", /could not be started \(exit code 126\)/],
     ["a command that somebody killed", "exec sh -c 'kill -9 $$'", "error", /ended by SIGKILL/],
     ["a child that somebody killed", "sh -c 'kill -9 $$'; exit $?", "error", /ended by SIGKILL/],
+    ["a command that somebody ended", "exec sh -c 'kill -15 $$'", "error", /ended by SIGTERM/],
+    ["a child that somebody ended", "sh -c 'kill -15 $$'; exit $?", "error", /ended by SIGTERM/],
   ])("%s", async (_what, run, result, details) => {
     writeFileSync(join(folder, "plain.txt"), "");
     const judgement = await judge([run]);
@@ -356,6 +358,17 @@ describe("what was red before the work began", () => {
       "c.ts",
     ]);
     expect(judgement.findings).toHaveLength(3);
+  });
+
+  test("proves nothing now where more failed than is read", async () => {
+    const errors = (count: number): string =>
+      `i=0; while [ $i -lt ${count} ]; do i=$((i+1)); echo "a.ts($i,2): error TS$i: old"; done; exit 1`;
+    const { failing: preExisting } = await baseline([errors(200)], false);
+    expect(await judge([errors(200)], { target: false }, { preExisting })).toMatchObject({ result: "pass" });
+    // The one too many may be new: it is not among those that are compared.
+    const judgement = await judge([errors(201)], { target: false }, { preExisting });
+    expect(judgement).toMatchObject({ result: "inconclusive", blocking: [] });
+    expect(judgement.summary).toMatch(/does not say whether it is worse now/);
   });
 
   test("and says nothing about itself proves nothing now", async () => {

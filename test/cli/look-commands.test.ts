@@ -219,6 +219,24 @@ describe("remand verify", () => {
   });
 });
 
+describe("remand verify and the commits", () => {
+  it("sees by a head that a commit noted that the end was cut off", async () => {
+    const host = await stuck();
+    const [first] = await host.lines();
+    const noting =
+      (...heads: readonly string[]): FakeHost["look"] =>
+      async (root) => ({ ...(await host.look(root))!, notedHeads: async () => heads });
+    expect(await on({ ...host, look: noting(first!.hash) }, verify)).toMatchObject({ exit: 0 });
+    const gone = "f".repeat(64);
+    const cut = { ...host, look: noting(first!.hash, gone) };
+    expect(await on(cut, verify)).toMatchObject({
+      exit: 3,
+      out: expect.stringContaining(`a commit notes the head ${gone}, which is not there`),
+    });
+    expect(JSON.parse((await on(cut, verify, ["--json"])).out)).toMatchObject({ ok: false });
+  });
+});
+
 describe("remand verify and the state", () => {
   it("sees a state that the lines do not give, unless an engine has written since", async () => {
     const host = await stuck();

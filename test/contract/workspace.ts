@@ -99,6 +99,10 @@ export function workspaceContract(name: string, make: (repository: TestRepositor
       // What was there before is still in the history.
       expect(await workspace.fileAt(STORY, after.commit, "src/b.ts")).toBe("theirs\n");
       expect(await workspace.putBack(STORY, theirs, before.commit, note(2, { subject: "put back" }))).toEqual(back);
+      // The next attempt may end with the very same files, and still puts them back itself.
+      const next = await workspace.putBack(STORY, theirs, before.tree, note(3, { subject: "put back" }));
+      expect(next.tree).toBe(back.tree);
+      expect(next.commit).not.toBe(back.commit);
       await expect(workspace.putBack(STORY, ["x"], "nosuch", note(2))).rejects.toBeInstanceOf(RemandError);
     });
 

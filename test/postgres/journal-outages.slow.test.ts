@@ -198,6 +198,23 @@ describe("watching", () => {
     stop();
   });
 
+  test("what was written while nobody listened is told of when it listens again, without another word", async () => {
+    const [ours, theirs] = [await open(proxy.url(url), { pollMs: 3_600_000 }), await open()];
+    const heard = vi.fn<() => void>();
+    const stop = ours.watch(heard);
+    await eventually(() => expect(heard).toHaveBeenCalledOnce());
+    proxy.network("freeze");
+    proxy.cut();
+    await theirs.append(A, 0, [started()], 1);
+    await sleep(100);
+    expect(heard).toHaveBeenCalledOnce();
+    proxy.network("well");
+    // Whatever was tried in between has got no answer, and must be tried again.
+    proxy.cut();
+    await eventually(() => expect(heard).toHaveBeenCalledTimes(2));
+    stop();
+  });
+
   test("a connection that is dead without a word is found out by asking", async () => {
     const [ours, theirs] = [await open(proxy.url(url), { pollMs: 100, tryMs: 200 }), await open()];
     const heard = vi.fn<() => void>();

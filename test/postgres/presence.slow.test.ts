@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createPostgresJournal, type PostgresJournal } from "../../src/adapters/postgres/journal.ts";
-import { openPool, type PostgresPool } from "../../src/adapters/postgres/pool.ts";
+import { openPool, type PostgresPool, type Session } from "../../src/adapters/postgres/pool.ts";
+import { createWorkerBooks } from "../../src/adapters/postgres/workers.ts";
 import { claimName } from "../../src/adapters/postgres/worker-name.ts";
 import { createPresence, type Presence } from "../../src/adapters/postgres/presence.ts";
 import { startPostgres, type PostgresServer } from "./server.ts";
@@ -129,6 +130,44 @@ describe("workers of one journal", () => {
     for (let rows = await backends("c@1"); rows.length > 0; rows = await backends("c@1")) await sleep(50);
     proxy.network("well");
     await gone.lost;
+  });
+
+  test("whoever was struck out while its connection lived learns it by its next beat, and is not back on the books", async () => {
+    const there = present("a@1");
+    await until(() => there.isConnected());
+    await server.sql("DELETE FROM remand.worker WHERE id = 'a@1'", url);
+    expect(await there.lost).toContain("taken its place");
+    expect(there.isConnected()).toBe(false);
+    expect(await backends("a@1")).toEqual([]);
+  });
+
+  test("a place that another took and saw to, since it was looked for, is not taken once more", async () => {
+    const session = await pool.session();
+    open.push(() => session.end());
+    // The server must have run for long, or everybody would first get the time to come back.
+    const [started] = await server.sql(
+      "SELECT clock_timestamp() - pg_postmaster_start_time() > interval '16 s' AS is_old",
+      url,
+    );
+    if (started!["is_old"] !== true) await sleep(16_000);
+    const books = createWorkerBooks(pool, { id: "a@1", name: "a" }, 3000);
+    const own = (await books.enter())!;
+    open.push(() => own.end());
+    const gone =
+      "INSERT INTO remand.worker (id, name, backend, seen) VALUES ('c@1', 'c', 0, clock_timestamp() - interval '1 hour')";
+    await server.sql(gone, url);
+    const query: Session["query"] = async (statement) => {
+      const rows = await own.query<never>(statement);
+      if (statement.name === "silent") await server.sql("DELETE FROM remand.worker WHERE id = 'c@1'", url);
+      return rows;
+    };
+    expect(await books.takePlaces({ ...own, query })).toEqual([]);
+    // Its lock was given back, and one that is still silent is taken.
+    expect(await books.tryLock(session, "c@1")).toBe(true);
+    await books.unlock(session, "c@1");
+    await server.sql(gone, url);
+    expect((await books.takePlaces(own)).map(({ id }) => id)).toEqual(["c@1"]);
+    await books.strike(own, "c@1");
   });
 
   test("a name that somebody has who is there is refused; that of one who died is not", async () => {

@@ -42,7 +42,7 @@ export default defineConfig({
           name: "slow",
           include: SLOW,
           setupFiles,
-          testTimeout: 60 * MINUTE,
+          testTimeout: 15 * MINUTE,
           hookTimeout: 10 * MINUTE,
           expect: expectPoll,
         },

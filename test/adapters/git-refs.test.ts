@@ -22,14 +22,14 @@ test("a ref that stands elsewhere by now is not moved", async () => {
   const [first, second, third] = commits;
   await updateRefs(git(), [{ ref: REF, to: first, was: null }]);
   await updateRefs(git(), [{ ref: REF, to: second, was: first }]);
-  await expect(updateRefs(git(), [{ ref: REF, to: third, was: first }])).rejects.toThrow();
+  await expect(updateRefs(git(), [{ ref: REF, to: third, was: first }])).rejects.toThrow("cannot lock ref");
   expect(await at(REF)).toBe(second);
 });
 
 test("a ref that is to be new is not moved where it is there already", async () => {
   const [first, second] = commits;
   await updateRefs(git(), [{ ref: REF, to: first, was: null }]);
-  await expect(updateRefs(git(), [{ ref: REF, to: second, was: null }])).rejects.toThrow();
+  await expect(updateRefs(git(), [{ ref: REF, to: second, was: null }])).rejects.toThrow("cannot lock ref");
   expect(await at(REF)).toBe(first);
 });
 
@@ -40,7 +40,7 @@ test("of several none is moved where one cannot be", async () => {
     { ref: OTHER, to: third, was: null },
     { ref: REF, to: third, was: second },
   ];
-  await expect(updateRefs(git(), updates)).rejects.toThrow();
+  await expect(updateRefs(git(), updates)).rejects.toThrow("cannot lock ref");
   expect([await at(REF), await at(OTHER)]).toEqual([first, undefined]);
 });
 

@@ -136,7 +136,9 @@ describe("workers of one journal", () => {
     const there = present("a@1");
     await until(() => there.isConnected());
     await server.sql("DELETE FROM remand.worker WHERE id = 'a@1'", url);
-    expect(await there.lost).toContain("taken its place");
+    let why = "";
+    void there.lost.then((lost) => (why = lost));
+    await expect.poll(() => why, { timeout: 60_000 }).toContain("taken its place");
     expect(there.isConnected()).toBe(false);
     expect(await backends("a@1")).toEqual([]);
   });

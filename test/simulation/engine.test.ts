@@ -1,8 +1,11 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { chance } from "./chance.ts";
 import { checkBlocked, checkEveryStep, checkKilled } from "./check-seed.ts";
 import { waitsForSomebody } from "./laws.ts";
 import { checkJournal, outcomeOf, simulate, simulateChatter, simulateTrouble, simulateZombie } from "./simulate.ts";
+
+// Many seeds or states: on a busy machine they take long, and that is no failure.
+vi.setConfig({ testTimeout: 3_600_000 });
 
 const SEEDS = Number(process.env["REMAND_SEEDS"] ?? 2000);
 const FROM = Number(process.env["REMAND_SEED"] ?? 0);

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { presetPolicy } from "../../src/config/preset-policy.ts";
 import { ANSWER_VERBS } from "../../src/domain/escalation.ts";
 import { GATES } from "../../src/domain/gate.ts";
@@ -12,6 +12,9 @@ import { EMPTY_RUN } from "../../src/policy/new-state.ts";
 import { byText, entries, lookup } from "../../src/stdx/sorted-map.ts";
 import { explore, type Explored, type Options } from "./explore.ts";
 import { answer, ENGINE_DIED, recorded, story } from "./world.ts";
+
+// Many seeds or states: on a busy machine they take long, and that is no failure.
+vi.setConfig({ testTimeout: 3_600_000 });
 
 /** A preset with every limit at two, so that every way to a limit is short enough to walk. */
 function small(preset: PresetName): Policy {

@@ -39,6 +39,7 @@ const ITEM: FieldsOf<InboxItem> = {
   assessment: true,
   recommendation: true,
   question: true,
+  attempts: true,
   disputable: true,
   answers: true,
 };

@@ -1,5 +1,5 @@
 import type { GateName } from "./gate.ts";
-import type { RoleName, TreeId } from "./ids.ts";
+import type { Fingerprint, RoleName, TreeId } from "./ids.ts";
 import type { Phase, TddPhase } from "./phase.ts";
 import type { IncompleteCategory } from "./signal.ts";
 
@@ -23,6 +23,24 @@ export interface AttemptSummary {
   readonly summary: string;
   /** Why its work was not good enough; empty while that is not known. */
   readonly failed: string;
+  /** The blocking findings of the gates that rejected it, most severe first; capped in number and length. */
+  readonly findings?: readonly AttemptFinding[];
+  /** How many blocking findings the cap left out. */
+  readonly findingsLeftOut?: number;
+}
+
+/** A blocking finding of an attempt, with the newest word of its gate about it. */
+export interface AttemptFinding {
+  readonly id: Fingerprint;
+  readonly gate: GateName;
+  /** The message on one line, shortened. */
+  readonly title: string;
+  readonly file?: string;
+  readonly line?: number;
+  /** `lighter`: the gate still reports it, and no longer blocks on it. */
+  readonly standing: "open" | "fixed" | "lighter";
+  /** The attempt in which the gate last gave a verdict. */
+  readonly judgedIn: number;
 }
 
 /** How a dispatch ended. Only `ready` goes on to the gates; none of the others charges a rework budget. */

@@ -24,6 +24,8 @@ export interface Brief {
   readonly evidence: readonly BriefEvidence[];
   readonly blame: Blame | null;
   readonly required: readonly Finding[];
+  /** Blocking findings of other gates that failed before and have not run since. */
+  readonly stillOpen: readonly Finding[];
   readonly information: readonly Finding[];
   readonly requiredFixes: readonly string[];
   readonly priority: "HIGH" | "MEDIUM" | "LOW";

@@ -2,6 +2,7 @@ import type { BudgetName } from "./budget.ts";
 import type { GateName } from "./gate.ts";
 import type { EscalationId } from "./ids.ts";
 import type { Stall } from "./stall.ts";
+import type { TriedFinding } from "./tried-finding.ts";
 
 /** A question that only a person can answer. */
 export interface Escalation {
@@ -26,6 +27,10 @@ export interface TriedAndFailed {
   readonly attempt: number;
   readonly tried: string;
   readonly failed: string;
+  /** What it was rejected for; absent where no finding is known. */
+  readonly findings?: readonly TriedFinding[];
+  /** How many more findings there were. */
+  readonly findingsLeftOut?: number;
 }
 
 export interface EscalationOption {

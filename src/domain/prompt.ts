@@ -6,6 +6,7 @@ import type { RemediationTry } from "./remediation.ts";
 import type { Scope } from "./scope.ts";
 import type { SignalRole } from "./signal.ts";
 import type { Criterion } from "./story.ts";
+import type { TriedFinding } from "./tried-finding.ts";
 
 /*
  * What the writers of prompts are given: one shape per thing an agent can be asked. A brief is not here; it has its
@@ -180,6 +181,7 @@ export interface HistoryRequest {
     readonly summary: string;
     /** Why it was not good enough; empty where nobody has said so. */
     readonly failed: string;
+    readonly findings?: readonly TriedFinding[];
   }[];
   /** What the newest one said at its end, as it came. */
   readonly message: string;

@@ -5,6 +5,8 @@ export interface Scope {
   /** Path patterns; empty means every path of the worktree. */
   readonly allow: readonly string[];
   readonly deny: readonly string[];
+  /** Files whose change was refused: they may be put back to what they were, and not be changed in any other way. */
+  readonly restore?: readonly string[];
   readonly tests: TestPolicy;
   /** May the agent go beyond `allow` when it gives a reason? */
   readonly exceptions: "with-rationale" | "never";

@@ -3,6 +3,8 @@ import type { EvidenceId } from "../domain/ids.ts";
 import type { Phase } from "../domain/phase.ts";
 import type { Scope } from "../domain/scope.ts";
 import type { StoryState } from "../domain/story-state.ts";
+import { locationText, statusText } from "../domain/tried-finding.ts";
+import { triedFindings } from "../policy/tried-findings.ts";
 import type { Player } from "../ports/roster.ts";
 import { writeAssignmentPrompt } from "../writers/prompts/assignment.ts";
 import { withoutProducts } from "../writers/story-sections.ts";
@@ -43,11 +45,16 @@ export async function promptFor(
 }
 
 /** A phase that is done again, because one before it was, has been tried: what came of that is worth knowing. */
-function triedBefore({ attempts }: StoryState, phase: Phase): string[] {
-  return attempts
+function triedBefore(state: StoryState, phase: Phase): string[] {
+  return state.attempts
     .filter((attempt) => attempt.phase === phase && attempt.outcome === "ready")
-    .map(({ attempt, summary, failed }) => {
-      const end = failed === "" ? "what it was built on has changed since" : failed;
-      return `attempt ${attempt} did this phase before, and its work is still there: ${summary || "no summary"} -> ${end}`;
+    .flatMap((attempt) => {
+      const end = attempt.failed === "" ? "what it was built on has changed since" : attempt.failed;
+      const text = `attempt ${attempt.attempt} did this phase before, and its work is still there: ${attempt.summary || "no summary"} -> ${end}`;
+      const findings = triedFindings(state, attempt).map((finding) => {
+        const place = locationText(finding);
+        return `attempt ${attempt.attempt}, ${finding.gate}, ${statusText(finding)}: ${place === "" ? "" : `${place}: `}${finding.title}`;
+      });
+      return [text, ...findings];
     });
 }

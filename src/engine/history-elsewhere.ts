@@ -1,5 +1,6 @@
 import type { RoleName } from "../domain/ids.ts";
 import type { StoryState } from "../domain/story-state.ts";
+import { triedFindings } from "../policy/tried-findings.ts";
 import { writeHistory } from "../writers/prompts/history.ts";
 import { sessionsHere } from "./sessions-here.ts";
 import type { EngineWorld } from "./world.ts";
@@ -17,7 +18,8 @@ export async function historyFor(
   const attempts = state.attempts.filter((each) => each.role === role && ENDED.has(each.outcome));
   if (attempts.length === 0) return "";
   const message = state.message === null ? null : await world.evidence.read(state.message);
-  return `${writeHistory({ attempts, message: message ?? "" }, { nonce: world.nonce() })}\n`;
+  const told = attempts.map((attempt) => ({ ...attempt, findings: triedFindings(state, attempt) }));
+  return `${writeHistory({ attempts: told, message: message ?? "" }, { nonce: world.nonce() })}\n`;
 }
 
 /** Those in which work was done, whatever was made of it. */

@@ -30,7 +30,9 @@ export async function putBackOutside(
   const { scope } = how;
   if (scope === null || from === null || policy?.scope.outside !== "revert") return { ...kept, ...done };
   const reasons = scope.exceptions === "with-rationale" ? (ended.exceptions ?? []) : [];
-  const excused = new Set([...reasons.map(({ path }) => path.replace(/^\.\//, "")), how.except]);
+  // What an earlier attempt was refused for is put back by the agent: that must not be undone here.
+  const restored = scope.restore ?? [];
+  const excused = new Set([...reasons.map(({ path }) => path.replace(/^\.\//, "")), ...restored, how.except]);
   const changed = await workspace.changed(story.id, from, kept.tree);
   const outside = changed.filter(
     (path) => !excused.has(path) && breachOf(path, scope, policy.scope.testPaths) !== null,

@@ -1,11 +1,12 @@
 import type { Brief, BriefEvidence, ReportWay, Survivor } from "../domain/brief.ts";
 import type { SendBack } from "../domain/command.ts";
 import type { Finding } from "../domain/finding.ts";
-import type { Judgement } from "../domain/gate.ts";
+import { GATES, type Judgement } from "../domain/gate.ts";
 import { toPriorityScale, worse } from "../domain/severity.ts";
 import type { StoryState } from "../domain/story-state.ts";
 import { gateState } from "./charge.ts";
 import { blamedPlaces } from "./locations.ts";
+import { openFindings, triedFindings } from "./tried-findings.ts";
 
 /** What the state does not hold and the engine brings: texts, logs, and the commands that will judge. */
 export interface BriefMaterial {
@@ -37,6 +38,7 @@ export function composeBrief(state: StoryState, command: SendBack, material: Bri
     evidence: material.evidence,
     blame: state.failing?.blame ?? null,
     required,
+    stillOpen: stillOpen(state, command, required),
     information,
     requiredFixes: judgement?.requiredFixes ?? [],
     priority: toPriorityScale(required[0]?.severity ?? "major"),
@@ -48,7 +50,7 @@ export function composeBrief(state: StoryState, command: SendBack, material: Bri
     ci: material.ci === null || judgement?.ciClass === undefined ? null : { class: judgement.ciClass, ...material.ci },
     conflicts: judgement?.conflicts ?? [],
     filesModified: material.filesModified,
-    earlier: earlierAttempts(state),
+    earlier: earlierAttempts(state, required),
     context: judgement?.context ?? [],
     guidance: state.guidance,
     scope: command.scope,
@@ -81,10 +83,39 @@ function sorted(judgement: Judgement): [Finding[], Finding[]] {
   ];
 }
 
-/** The attempt that has just failed is what the brief is about; the ones before it are what not to repeat. */
-function earlierAttempts(state: StoryState): Brief["earlier"] {
-  return state.attempts
-    .slice(0, -1)
-    .filter((attempt) => attempt.failed !== "")
-    .map(({ attempt, summary, failed }) => ({ attempt, tried: summary, failed }));
+/** Every attempt that was rejected. Of the newest one the brief itself tells, unless a person asks for something else. */
+function earlierAttempts(state: StoryState, required: readonly Finding[]): Brief["earlier"] {
+  const told = new Set<string>(required.map(({ id }) => id));
+  const last = state.attempts.length - 1;
+  return state.attempts.flatMap((attempt, at) => {
+    if (attempt.failed === "") return [];
+    const all = triedFindings(state, attempt);
+    const findings = at === last ? all.filter(({ id, status }) => status !== "open" || !told.has(id)) : all;
+    if (at === last && findings.length === 0) return [];
+    const leftOut = attempt.findingsLeftOut;
+    return [
+      {
+        attempt: attempt.attempt,
+        tried: attempt.summary,
+        failed: attempt.failed,
+        ...(findings.length === 0 ? {} : { findings }),
+        ...(leftOut === undefined ? {} : { findingsLeftOut: leftOut }),
+      },
+    ];
+  });
+}
+
+/**
+ * A gate that failed before this one is not asked again until this one passes: what it blocks on is still to be fixed,
+ * and nothing else in the brief would say so.
+ */
+function stillOpen(state: StoryState, { gate: now }: SendBack, required: readonly Finding[]): Finding[] {
+  const told = new Set<string>(required.map(({ id }) => id));
+  const open = new Set(openFindings(state).map(({ gate, id }) => `${gate} ${id}`));
+  return GATES.flatMap((gate) => {
+    const { last } = gateState(state, gate);
+    if (gate === now || last?.result !== "fail") return [];
+    const blocking = new Set(last.blocking);
+    return last.findings.filter(({ id }) => blocking.delete(id) && !told.has(id) && open.has(`${gate} ${id}`));
+  }).sort((a, b) => worse(a.severity, b.severity));
 }

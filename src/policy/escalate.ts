@@ -5,14 +5,17 @@ import type {
   EscalationReason,
   TriedAndFailed,
 } from "../domain/escalation.ts";
+import { counted } from "../domain/counted.ts";
 import type { GateName } from "../domain/gate.ts";
 import { disputable } from "../domain/dispute.ts";
 import { escalationId } from "../domain/ids.ts";
 import type { RunState } from "../domain/run-state.ts";
 import type { StoryState } from "../domain/story-state.ts";
+import { locationText, type TriedFinding } from "../domain/tried-finding.ts";
 import { gateState } from "./charge.ts";
 import { forecastUsd } from "./spending.ts";
 import { optionsFor } from "./escalation-options.ts";
+import { openFindings, triedFindings } from "./tried-findings.ts";
 import { assessmentOf, kindOf, questionOf, recommendationOf, saysNothing, titleOf } from "./escalation-words.ts";
 
 /** A question about one story, in S1's form: what was tried and failed, the state of the code, one question. */
@@ -23,7 +26,7 @@ export function escalateStory(state: StoryState, reason: EscalationReason, gate:
     reason,
     gate,
     assessment: assessmentOf(reason, gate, [
-      lastSummary(state, gate),
+      lastVerdict(state, gate),
       state.failing?.blame?.explanation ?? "",
       ...rulings(state, reason, gate),
     ]),
@@ -31,6 +34,7 @@ export function escalateStory(state: StoryState, reason: EscalationReason, gate:
     attempts: triedAndFailed(state),
     branch: `remand/${state.story.id}`,
     commit: state.commit,
+    top: openFindings(state).find((finding) => finding.gate === gate)?.title ?? "",
   });
 }
 
@@ -64,9 +68,10 @@ interface Parts {
   readonly attempts: readonly TriedAndFailed[];
   readonly branch: string;
   readonly commit: string;
+  readonly top?: string;
 }
 
-function composed({ id, subject, reason, ...rest }: Parts): Escalation {
+function composed({ id, subject, reason, top, ...rest }: Parts): Escalation {
   const kind: EscalationKind = kindOf(reason);
   return {
     id: escalationId(id),
@@ -74,7 +79,7 @@ function composed({ id, subject, reason, ...rest }: Parts): Escalation {
     reason,
     title: titleOf(reason, subject, rest.gate),
     recommendation: recommendationOf(reason, rest.gate),
-    question: questionOf(reason, rest.gate),
+    question: questionOf(reason, rest.gate, top),
     ...rest,
   };
 }
@@ -111,12 +116,40 @@ function factsOf({ gate, reason }: Escalation): string[] {
 }
 
 function triedAndFailed(state: StoryState): TriedAndFailed[] {
-  return state.attempts.map((attempt) => ({
-    attempt: attempt.attempt,
-    tried: attempt.summary === "" ? `${attempt.phase} by ${attempt.role}` : attempt.summary,
-    failed: attempt.failed === "" ? `ended as ${attempt.outcome}` : attempt.failed,
-  }));
+  return state.attempts.map((attempt) => {
+    const findings = triedFindings(state, attempt);
+    const leftOut = attempt.findingsLeftOut;
+    return {
+      attempt: attempt.attempt,
+      tried: attempt.summary === "" ? `${attempt.phase} by ${attempt.role}` : attempt.summary,
+      failed: attempt.failed === "" ? `ended as ${attempt.outcome}` : attempt.failed,
+      ...(findings.length === 0 ? {} : { findings }),
+      ...(leftOut === undefined ? {} : { findingsLeftOut: leftOut }),
+    };
+  });
 }
+
+/** What the work is held up by, by title: a gate's count of findings tells a person nothing. */
+function lastVerdict(state: StoryState, gate: GateName | null): string {
+  const summary = lastSummary(state, gate);
+  const open = openFindings(state);
+  const atGate = gate === null ? open : open.filter((finding) => finding.gate === gate);
+  // What broke the gate since is not in its findings.
+  if (atGate.length === 0 || (gate !== null && gateState(state, gate).trouble !== null)) return summary;
+  return openText(open);
+}
+
+/** "2 findings open: <titles>", the first ones with their places. */
+export function openText(open: readonly TriedFinding[]): string {
+  const titles = open.slice(0, MOST_TITLES).map((finding) => {
+    const place = locationText(finding);
+    return place === "" ? finding.title : `${finding.title} (${place})`;
+  });
+  const more = open.length - titles.length;
+  return `${counted(open.length, "finding")} open: ${titles.join("; ")}${more > 0 ? `; ${more} more` : ""}`;
+}
+
+const MOST_TITLES = 3;
 
 /** What was disputed, stands, and is in the way: whoever asked for that look gets its answer with the question. */
 function rulings(state: StoryState, reason: EscalationReason, gate: GateName | null): string[] {

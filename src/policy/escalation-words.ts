@@ -1,4 +1,3 @@
-import { countedBothWays } from "../domain/budget.ts";
 import { counted } from "../domain/counted.ts";
 import type { EscalationKind, EscalationReason } from "../domain/escalation.ts";
 import type { GateName } from "../domain/gate.ts";
@@ -82,7 +81,7 @@ export function assessmentOf(reason: EscalationReason, gate: GateName | null, kn
     .map((part) => part.trim())
     .filter((part) => part !== "");
   // A gate that could not judge has nothing to add to its own words.
-  return [...new Set(parts)].join(" — ");
+  return [...new Set(parts)].join(" · ");
 }
 
 function whatWasCounted(reason: EscalationReason, gate: GateName | null): string {
@@ -100,7 +99,7 @@ function ownAssessment(reason: EscalationReason): string {
   switch (reason.type) {
     case "budget":
       return reason.budget.startsWith("failures:")
-        ? countedBothWays(reason.used, reason.limit)
+        ? `${counted(reason.used, "attempt")} rejected`
         : `${reason.used} of ${reason.limit} are used`;
     case "stall":
     case "non-deterministic":
@@ -181,11 +180,12 @@ const STALL_ADVICE = {
   "trouble-spot": "This place resists. Look at it yourself, or have it written anew.",
 } as const;
 
-export function questionOf(reason: EscalationReason, gate: GateName | null): string {
+/** `top`: the title of the most severe open finding; empty where none is known. */
+export function questionOf(reason: EscalationReason, gate: GateName | null, top = ""): string {
   switch (reason.type) {
     case "budget":
       return reason.budget.startsWith("failures:")
-        ? `What should the next attempt do differently to pass the ${reason.budget.slice("failures:".length)} gate?`
+        ? failedQuestion(reason.budget.slice("failures:".length), reason.used, top)
         : `May it spend more than ${reason.limit} of its ${reason.budget} budget?`;
     case "stall":
       return `What should change before it tries again?`;
@@ -215,4 +215,9 @@ export function questionOf(reason: EscalationReason, gate: GateName | null): str
     case "infrastructure":
       return `Is the infrastructure healthy, or what should be tried?`;
   }
+}
+
+function failedQuestion(gate: string, used: number, top: string): string {
+  const fact = `${gate.charAt(0).toUpperCase()}${gate.slice(1)} failed ${times(used)}`;
+  return `${fact}${top === "" ? "" : `: ${top.replace(/[.!?\s]+$/, "")}`}. What should the agent change?`;
 }

@@ -8,6 +8,7 @@ import type { StoryState } from "../domain/story-state.ts";
 import { charged, gateState, refunded, withGate } from "./charge.ts";
 import { backoffMs, withLastAttempt } from "./evolve-attempt.ts";
 import { blamedPlaces, placesJudged, placesUnderSuspicion } from "./locations.ts";
+import { withVerdict } from "./tried-findings.ts";
 
 export function gateJudged(state: StoryState, judgement: Judgement, base: string, at: number): StoryState {
   const { gate } = judgement;
@@ -34,7 +35,12 @@ export function gateJudged(state: StoryState, judgement: Judgement, base: string
   switch (proven) {
     case "pass":
       return placesJudged(
-        withGate(noted, gate, { errors: 0, inconclusives: 0, ciRetries: 0, lastPass: judgement.tree }),
+        withGate(withVerdict(noted, judgement), gate, {
+          errors: 0,
+          inconclusives: 0,
+          ciRetries: 0,
+          lastPass: judgement.tree,
+        }),
         gate,
         "pass",
       );
@@ -94,7 +100,8 @@ function failed(state: StoryState, judgement: Judgement, at: number): StoryState
     blocking: judgement.blocking.length,
     failingTests: judgement.tests?.failed ?? null,
   };
-  const next = withGate(withLastAttempt(state, { failed: judgement.summary }), gate, {
+  const rejected = withVerdict(withLastAttempt(state, { failed: judgement.summary }), judgement);
+  const next = withGate(rejected, gate, {
     errors: 0,
     inconclusives: 0,
     rounds: [...before.rounds, round],

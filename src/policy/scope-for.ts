@@ -21,8 +21,12 @@ export function scopeFor(state: StoryState, policy: Policy, judgement: Judgement
   });
   if (route.phase !== "implement")
     return scope([], [], "frozen", `the product of ${route.phase} is text: no code changes`);
-  // What was refused was beyond this very scope: a wider one would let it through the second time.
-  if (judgement.gate === "integrity" && state.scope !== null) return state.scope;
+  if (judgement.gate === "integrity")
+    return withRestored(
+      // What was refused was beyond this very scope: a wider one would let it through the second time.
+      state.scope ?? scope([], [], "add-only", "put back what was refused; existing tests stay as they were"),
+      judgement,
+    );
   if (judgement.gate === "mutation")
     return scope(testPaths, [], "required", "mutants survive for want of a test: add tests, change nothing else");
   if (route.tddPhase === "red")
@@ -34,6 +38,13 @@ export function scopeFor(state: StoryState, policy: Policy, judgement: Judgement
   if (places.some((file) => matchesAnyGlob(file, testPaths)))
     return scope(places, [], "open", "the failing test is what the blame names: it may change");
   return scope(places, [], "add-only", "the cause is known: only these files need to change");
+}
+
+/** The files to put back are a part of the task, even where the scope would not let anything else be done to them. */
+function withRestored({ restore: _before, ...scope }: Scope, { findings, blocking }: Judgement): Scope {
+  const refused = findings.filter(({ id, file }) => file !== undefined && blocking.includes(id));
+  const restore = [...new Set(refused.map(({ file }) => file!))].sort();
+  return restore.length === 0 ? scope : { ...scope, restore };
 }
 
 /** A person's own rework is not fenced in: what they ask for may be anywhere. */

@@ -64,6 +64,9 @@ function briefFrom(document: BriefDocument): Brief {
             ),
           },
     required: document.required.map(findingFrom),
+    stillOpen: document.stillOpen.map(findingFrom),
+    earlier: document.earlier.map((earlier) => earlierFrom(earlier, document.gate)),
+    scope: scopeFrom(document.scope),
     information: document.information.map(findingFrom),
     stages: document.stages.map(({ summary, ...stage }) => ({
       ...stage,
@@ -95,6 +98,24 @@ function findingFrom(read: BriefDocument["required"][number]): Finding {
   const { id, severity: word, category, message, source, ...known } = read;
   const finding = identified({ severity: severityFromWord(word)!, category, message, source, ...given(known) });
   return id === undefined ? finding : { ...finding, id: fingerprint(id) };
+}
+
+function earlierFrom(read: BriefDocument["earlier"][number], gate: GateName): Brief["earlier"][number] {
+  const { findings, ...earlier } = read;
+  if (findings.length === 0) return earlier;
+  return {
+    ...earlier,
+    findings: findings.map(({ file, line, ...finding }) => ({
+      ...finding,
+      gate: finding.gate ?? gate,
+      seenIn: finding.seenIn ?? earlier.attempt,
+      ...given({ file, line }),
+    })),
+  };
+}
+
+function scopeFrom({ restore, ...scope }: BriefDocument["scope"]): Brief["scope"] {
+  return { ...scope, ...given({ restore }) };
 }
 
 /** Without the keys whose value is `undefined`: an optional field is there or it is not. */

@@ -8,6 +8,7 @@ import { PHASES, TDD_PHASES } from "../domain/phase.ts";
 import { RESULTS } from "../domain/result.ts";
 import { TEST_POLICIES } from "../domain/scope.ts";
 import { severityFromWord } from "../domain/severity.ts";
+import { TRIED_FINDING_STATUSES } from "../domain/tried-finding.ts";
 
 /*
  * A brief as a document, `remand.brief/1`: what another orchestrator writes by hand and gives to `remand brief`.
@@ -69,6 +70,7 @@ const scopeSchema = z.strictObject({
   deny: texts,
   tests: z.enum(TEST_POLICIES).default("add-only"),
   exceptions: z.enum(["with-rationale", "never"]).default("with-rationale"),
+  restore: z.array(text).optional(),
   reason: text.default(""),
 });
 
@@ -117,6 +119,25 @@ const conflictSchema = z.strictObject({
   winner: text.nullable().default(null),
 });
 
+const earlierSchema = z.strictObject({
+  attempt: count,
+  tried: text,
+  failed: text,
+  findings: z
+    .array(
+      z.strictObject({
+        id: text.default(""),
+        gate: z.enum(GATES).optional(),
+        title: text,
+        file: text.optional(),
+        line: lineNumber.optional(),
+        status: z.enum(TRIED_FINDING_STATUSES).default("open"),
+        seenIn: count.optional(),
+      }),
+    )
+    .default([]),
+});
+
 export const BRIEF_DOCUMENT = "remand.brief/1";
 
 export const briefSchema = z.strictObject({
@@ -138,6 +159,7 @@ export const briefSchema = z.strictObject({
   evidence: z.array(z.strictObject({ title: text.default("evidence"), text, fullAt: text.optional() })).default([]),
   blame: blameSchema.nullable().default(null),
   required: z.array(findingSchema).default([]),
+  stillOpen: z.array(findingSchema).default([]),
   information: z.array(findingSchema).default([]),
   requiredFixes: texts,
   priority: z.enum(["HIGH", "MEDIUM", "LOW"]).default("MEDIUM"),
@@ -152,7 +174,7 @@ export const briefSchema = z.strictObject({
     .default(null),
   conflicts: z.array(conflictSchema).default([]),
   filesModified: texts,
-  earlier: z.array(z.strictObject({ attempt: count, tried: text, failed: text })).default([]),
+  earlier: z.array(earlierSchema).default([]),
   context: texts,
   guidance: texts,
   scope: scopeSchema.prefault({}),

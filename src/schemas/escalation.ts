@@ -5,6 +5,7 @@ import { STALLS } from "../domain/stall.ts";
 import { budgetNameSchema } from "./budget.ts";
 import { escalationIdSchema } from "./ids.ts";
 import { amount, count, text, texts } from "./scalars.ts";
+import { triedAndFailedSchema } from "./tried-finding.ts";
 
 const escalationReasonSchema = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("budget"), budget: budgetNameSchema, used: amount, limit: amount }),
@@ -40,7 +41,7 @@ export const escalationSchema = z.strictObject({
   recommendation: text,
   question: text,
   options: z.array(z.strictObject({ verb: z.enum(ANSWER_VERBS), does: text, cost: text })),
-  attempts: z.array(z.strictObject({ attempt: count, tried: text, failed: text })),
+  attempts: z.array(triedAndFailedSchema),
   branch: text,
   commit: text,
 });

@@ -8,6 +8,7 @@ export const scopeExceptionsSchema = z.enum(["with-rationale", "never"]);
 export const scopeSchema = z.strictObject({
   allow: texts,
   deny: texts,
+  restore: texts.exactOptional(),
   tests: z.enum(TEST_POLICIES),
   exceptions: scopeExceptionsSchema,
   reason: text,

@@ -19,6 +19,8 @@ export interface InboxItem {
   readonly assessment: string;
   readonly recommendation: string;
   readonly question: string;
+  /** What was tried, what each attempt was rejected for, and what became of that. */
+  readonly attempts: Escalation["attempts"];
   /** What `dispute` can be said of, by its id and in words. */
   readonly disputable: readonly { readonly finding: Fingerprint; readonly text: string }[];
   readonly answers: readonly { readonly verb: AnswerVerb; readonly does: string; readonly cost: string }[];
@@ -49,7 +51,7 @@ export function itemsOf(
 }
 
 function itemOf(escalation: Escalation, state: StoryState | undefined): InboxItem {
-  const { id, kind, assessment, recommendation, question, options } = escalation;
+  const { id, kind, assessment, recommendation, question, options, attempts } = escalation;
   return {
     id,
     story: state?.story.id ?? null,
@@ -59,6 +61,7 @@ function itemOf(escalation: Escalation, state: StoryState | undefined): InboxIte
     assessment,
     recommendation,
     question,
+    attempts,
     disputable: disputableIn(escalation, state),
     answers: options,
   };

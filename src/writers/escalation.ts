@@ -1,5 +1,6 @@
 import { counted } from "../domain/counted.ts";
-import type { AnswerVerb, Escalation, EscalationReason } from "../domain/escalation.ts";
+import type { AnswerVerb, Escalation, EscalationReason, TriedAndFailed } from "../domain/escalation.ts";
+import { locationText, statusText } from "../domain/tried-finding.ts";
 import { unreachable } from "../stdx/assert.ts";
 import { oneLine } from "./untrusted-text.ts";
 
@@ -11,9 +12,10 @@ export function writeEscalation(
   escalation: Escalation,
   story: { readonly id: string; readonly title: string },
 ): string {
-  const attempts = escalation.attempts.map(
-    ({ attempt, tried, failed }) => `Attempt ${attempt}: ${said(tried).replaceAll("->", "→")} -> ${said(failed)}`,
-  );
+  const attempts = escalation.attempts.flatMap((each) => [
+    `Attempt ${each.attempt}: ${said(each.tried).replaceAll("->", "→")} -> ${said(each.failed)}`,
+    ...findingLines(each),
+  ]);
   return [
     headline(escalation, story.id),
     "",
@@ -28,6 +30,15 @@ export function writeEscalation(
     ...ourPart(escalation),
     "",
   ].join("\n");
+}
+
+/** What the attempt was rejected for, and what became of it. */
+function findingLines({ findings = [], findingsLeftOut = 0 }: TriedAndFailed): string[] {
+  const lines = findings.map((finding) => {
+    const place = finding.file === undefined ? "" : `${said(locationText(finding))}: `;
+    return `  ${statusText(finding)}: ${place}${said(finding.title)} (${said(finding.gate)})`;
+  });
+  return findingsLeftOut === 0 ? lines : [...lines, `  … ${counted(findingsLeftOut, "more finding")}`];
 }
 
 /** S1's first line for a gate that failed too often; for every other reason a line of the same shape. */

@@ -17,6 +17,7 @@ import { SEVERITIES } from "../../src/domain/severity.ts";
 import { INCOMPLETE_CATEGORIES } from "../../src/domain/signal.ts";
 import { STALLS } from "../../src/domain/stall.ts";
 import { SHELVES, type Story } from "../../src/domain/story.ts";
+import { TRIED_FINDING_STATUSES } from "../../src/domain/tried-finding.ts";
 
 /** The nouns that events are made of, made at random: every field that may be missing is there or not. */
 const ODD_TEXTS = ["", " ", "__proto__", "constructor", "\u2028\u0000", "\ud800", '"}{"', "𝒳 é ‮"] as const;
@@ -192,6 +193,11 @@ const escalationReason: fc.Arbitrary<EscalationReason> = fc.oneof(
 
 const verb = fc.constantFrom(...ANSWER_VERBS);
 
+const triedFinding = made(
+  { id: text, gate: text, title: text, status: fc.constantFrom(...TRIED_FINDING_STATUSES), seenIn: count },
+  { file: text, line: count },
+);
+
 export const escalation: fc.Arbitrary<Escalation> = made({
   id: someText.map(escalationId),
   kind: fc.constantFrom(...ESCALATION_KINDS),
@@ -202,7 +208,9 @@ export const escalation: fc.Arbitrary<Escalation> = made({
   recommendation: text,
   question: text,
   options: list(made({ verb, does: text, cost: text })),
-  attempts: list(made({ attempt: count, tried: text, failed: text })),
+  attempts: list(
+    made({ attempt: count, tried: text, failed: text }, { findings: list(triedFinding), findingsLeftOut: count }),
+  ),
   branch: text,
   commit: text,
 });
@@ -221,13 +229,16 @@ export const answer: fc.Arbitrary<Answer> = made(
 
 export const route: fc.Arbitrary<Route> = made({ phase, role, reason: text }, { tddPhase });
 
-export const scope: fc.Arbitrary<Scope> = made({
-  allow: texts,
-  deny: texts,
-  tests: fc.constantFrom(...TEST_POLICIES),
-  exceptions: fc.constantFrom("with-rationale", "never"),
-  reason: text,
-});
+export const scope: fc.Arbitrary<Scope> = made(
+  {
+    allow: texts,
+    deny: texts,
+    tests: fc.constantFrom(...TEST_POLICIES),
+    exceptions: fc.constantFrom("with-rationale", "never"),
+    reason: text,
+  },
+  { restore: texts },
+);
 
 export const story: fc.Arbitrary<Story> = made(
   {

@@ -17,6 +17,7 @@ import type { Watcher } from "../../src/ports/watcher.ts";
 import { assert } from "../../src/stdx/assert.ts";
 import { checkBudgets, checkCommands, NOTHING_WITNESSED, waitsForSomebody, witnessed } from "./laws.ts";
 import { RemandError } from "../../src/domain/error.ts";
+import { createBriefLaw } from "./brief-law.ts";
 import { chance } from "./chance.ts";
 import { checkDeeds, checkOutbox, loseOpenWork, newDeeds } from "./deeds.ts";
 import { CHEATED, Killed, newDisk, sharing, simulatedWorld, type Disk, type Faults } from "./simulated-world.ts";
@@ -224,14 +225,17 @@ export async function hasDiedTwice(disk: Disk): Promise<boolean> {
 export async function checkJournal(disk: Disk, expected = ONE_ENGINE): Promise<RunState> {
   let run = EMPTY_RUN;
   let witness = NOTHING_WITNESSED;
+  const checkBrief = createBriefLaw();
   const lines: Stored[] = [];
   for await (const line of disk.journal.read(0)) lines.push(line);
   for (const line of lines) {
     const before = line.story === null ? undefined : lookup(run.stories, line.story, byText);
     run = evolve(run, line);
     const after = line.story === null ? undefined : lookup(run.stories, line.story, byText);
-    if (before !== undefined && after !== undefined && before.ending === null)
+    if (before !== undefined && after !== undefined && before.ending === null) {
       witness = witnessed(witness, before, after, line.event);
+      checkBrief(before, line.event, (id) => disk.evidence.get(id) ?? "");
+    }
     const { policy } = run;
     if (policy === null) continue;
     checkBudgets(run, witness, policy);

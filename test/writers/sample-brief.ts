@@ -106,6 +106,7 @@ export function sampleBrief(changes: Partial<Brief> = {}): Brief {
       },
     ],
     filesModified: ["src/auth/handler.ts", "test/auth.test.ts"],
+    stillOpen: [],
     earlier: [{ attempt: 2, tried: "caught the error", failed: "it was dropped afterwards" }],
     context: ["The mail server answers late in the mornings."],
     guidance: ["Keep the public API.\nAsk before adding a dependency."],

@@ -114,10 +114,13 @@ async function findingsIn(
   if (scope !== null) {
     const asRework = ruleBook({ isRework: true, settings: rules, reasons });
     const own = `${folder}${options.stories ?? "stories"}/${story.id}.md`;
-    const theirs = sinceLast.filter((path) => path !== own);
+    // A refused file that is what it was before the story is no change: putting it back is what was asked for.
+    const restored = new Set(scope.restore?.filter((path) => !changed.includes(path)));
+    const theirs = sinceLast.filter((path) => path !== own && !restored.has(path));
     findings.push(...scopeBreaches(theirs, scope, testPaths, asRework));
     if (!isOpen) {
-      const at = { story: story.id, from: previous, to: tree, changed: sinceLast, folder, isWhole: false };
+      const reworked = sinceLast.filter((path) => !restored.has(path));
+      const at = { story: story.id, from: previous, to: tree, changed: reworked, restored, folder, isWhole: false };
       findings.push(...(await lookFrom(options, at, asRework, signal)));
     }
   }

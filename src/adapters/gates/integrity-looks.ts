@@ -27,6 +27,8 @@ interface Span {
   readonly to: string;
   /** The paths that differ between the two. */
   readonly changed: readonly string[];
+  /** Paths that differ only because a refused change was taken back: nobody looks at them. */
+  readonly restored?: ReadonlySet<string>;
   /** From the top of the repository to the folder in which the checks run, with a slash at its end. */
   readonly folder: string;
   /** Is this all of the story's work? Then what must not be left in it is looked for too. */
@@ -42,7 +44,8 @@ export async function lookFrom(
 ): Promise<Finding[]> {
   const { changed } = span;
   if (changed.length === 0) return [];
-  const shown = readChanges(await workspace.diff(span.story, span.from, span.to));
+  const all = readChanges(await workspace.diff(span.story, span.from, span.to));
+  const shown = { ...all, files: all.files.filter(({ path }) => span.restored?.has(path) !== true) };
   const status = new Map(shown.files.map((file) => [file.path, file.status]));
   const pairsOf = (paths: readonly string[]): Promise<FilePair[]> =>
     inTurn(paths, signal, async (path) => ({

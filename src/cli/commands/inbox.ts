@@ -1,3 +1,4 @@
+import { isOpenStatus, locationText, statusText } from "../../domain/tried-finding.ts";
 import { answerLine, itemsOf, type InboxItem } from "../../views/inbox.ts";
 import { shortLine } from "../../views/words.ts";
 import { EXIT, type CliCommand, type World } from "../command.ts";
@@ -43,6 +44,7 @@ function itemText(world: World, item: InboxItem): string {
     `${sign} ${paint.strong(item.id)}  ${item.story ?? "the whole run"}: ${item.reason}`,
     `  why        ${shortLine(item.assessment, 300)}`,
     `  advice     ${shortLine(item.recommendation, 300)}`,
+    ...openLines(item),
     `  question   ${shortLine(item.question, 300)}`,
     ...item.answers.flatMap(({ verb, does, cost }) => [
       `  ${answerLine(item.id, verb)}`,
@@ -52,6 +54,21 @@ function itemText(world: World, item: InboxItem): string {
     ...(item.story === null ? [] : [`  remand show ${item.story} tells the whole of it`]),
   ];
   return `${lines.join("\n")}\n`;
+}
+
+/** What is still to be fixed, with its location; `remand show` tells the fixed ones too. */
+function openLines({ attempts }: InboxItem): string[] {
+  const open = new Map(
+    attempts
+      .flatMap(({ findings = [] }) => findings.filter(({ status }) => isOpenStatus(status)))
+      .map((finding) => [`${finding.gate} ${finding.id}`, finding]),
+  );
+  const shown = [...open.values()].slice(0, MOST_FINDINGS).map((finding) => {
+    const location = locationText(finding);
+    const text = `${location === "" ? "" : `${location}: `}${finding.title} (${finding.gate}, ${statusText(finding)})`;
+    return `  finding    ${shortLine(text, 200)}`;
+  });
+  return open.size > shown.length ? [...shown, `             and ${open.size - shown.length} more`] : shown;
 }
 
 /** A finding is disputed by its id, which stands nowhere else in a question. */

@@ -1,12 +1,15 @@
 import type { Brief } from "../../domain/brief.ts";
 import { countedGoingBack } from "../../domain/budget.ts";
+import type { TriedAndFailed } from "../../domain/escalation.ts";
 import type { Finding } from "../../domain/finding.ts";
 import type { Scope, TestPolicy } from "../../domain/scope.ts";
 import { worse } from "../../domain/severity.ts";
+import { statusText } from "../../domain/tried-finding.ts";
 import { byText } from "../../stdx/sorted-map.ts";
 import { dataNotice } from "../untrusted-text.ts";
 import { blamePart } from "./blame.ts";
 import { evidenceOf, fileList } from "./evidence.ts";
+import { issueLine, placeOf } from "./findings.ts";
 import { bullets, instruction, line, name, note, restOf, section, together, type Pen, type Piece } from "./pen.ts";
 import { howToDispute, howToReport } from "./report.ts";
 
@@ -31,6 +34,7 @@ export function opening(brief: Brief, pen: Pen, heading: string): Piece {
 /** The parts after the variant's own, in the order an agent needs them. */
 export function closing(brief: Brief, pen: Pen, steps: readonly string[], last = "Begin rework."): Piece {
   return together([
+    brief.variant === "integrity" ? "" : stillOpen(brief, pen),
     earlierAttempts(brief, pen),
     section(
       "### What Reviewers Learned",
@@ -149,16 +153,44 @@ function goal(brief: Brief, pen: Pen): Piece {
   return section("### Goal", instruction(pen, brief.story.goal, pen.room.goalChars, "the goal"));
 }
 
-/** The latest attempts are the ones worth not repeating. */
+/** The latest attempts are the ones worth not repeating; of each, what is still open comes first. */
 function earlierAttempts(brief: Brief, pen: Pen): Piece {
   const shown = brief.earlier.slice(-pen.room.earlier);
   const short = { ...pen, room: { ...pen.room, itemChars: pen.room.earlierChars } };
-  const lines = shown.map(
-    ({ attempt, tried, failed }) => `- Attempt ${attempt}: ${line(short, tried)} -> ${line(short, failed)}`,
+  const lines = shown.map((each) =>
+    [
+      `- Attempt ${each.attempt}: ${line(short, each.tried)} -> ${line(short, each.failed)}`,
+      ...triedLines(each, short),
+    ].join("\n"),
   );
   const list = [...restOf(pen, brief.earlier.length - shown.length, "earlier attempts"), ...lines].join("\n");
   if (list === "") return "";
   return section("### Earlier Attempts", "Tried before, and why it was not enough. Do not do the same again.", list);
+}
+
+/** What an attempt was rejected for, one line each, with what became of it. */
+export function triedLines(
+  { findings = [], findingsLeftOut = 0 }: Pick<TriedAndFailed, "findings" | "findingsLeftOut">,
+  pen: Pen,
+): string[] {
+  const shown = findings.slice(0, pen.room.earlierFindings);
+  const lines = shown.map(
+    (finding) =>
+      `- ${statusText(finding)}: ${placeOf(finding, pen)}${line(pen, finding.title)} (${name(pen, finding.gate)})`,
+  );
+  const rest = restOf(pen, findings.length - shown.length + findingsLeftOut, "findings of an earlier attempt");
+  return [...lines, ...rest].map((text) => `  ${text}`);
+}
+
+/** What gates that were not reached this time still block on. Empty where there is nothing. */
+export function stillOpen(brief: Brief, pen: Pen): Piece {
+  const list = bullets(pen, worstFirst(brief.stillOpen), (finding) => issueLine(finding, pen), { what: "findings" });
+  if (list === "") return "";
+  return section(
+    "### Still Open From Before",
+    "Found in an earlier attempt, and not checked again since. Fix these too.",
+    list,
+  );
 }
 
 export function scopePart(scope: Scope, pen: Pen): Piece {
@@ -173,10 +205,16 @@ export function scopePart(scope: Scope, pen: Pen): Piece {
     scope.reason === "" ? "" : `Why: ${line(pen, scope.reason)}`,
     allowed,
     denied === "" ? "" : `You may not change:\n${denied}`,
+    restorePart(scope, pen),
     TEST_POLICY_WORDS[scope.tests],
     limited ? EXCEPTION_WORDS[scope.exceptions] : "",
     "The diff is compared with this afterwards.",
   );
+}
+
+function restorePart({ restore = [] }: Scope, pen: Pen): Piece {
+  const list = bullets(pen, restore, (path) => name(pen, path), { what: "paths" });
+  return list === "" ? "" : `Put these files back as they were before they were refused; that is in scope:\n${list}`;
 }
 
 export const TEST_POLICY_WORDS: Readonly<Record<TestPolicy, string>> = {

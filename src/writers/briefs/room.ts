@@ -3,6 +3,8 @@ export interface Room {
   readonly information: number;
   readonly earlier: number;
   readonly earlierChars: number;
+  /** Findings told of each earlier attempt. */
+  readonly earlierFindings: number;
   readonly evidence: number;
   readonly evidenceChars: number;
   readonly suspects: number;
@@ -19,6 +21,7 @@ export const ALL_THE_ROOM: Room = {
   information: 50,
   earlier: 10,
   earlierChars: 800,
+  earlierFindings: 20,
   evidence: 8,
   evidenceChars: 12_000,
   suspects: 8,
@@ -37,7 +40,8 @@ const GIVEN_UP: readonly Partial<Room>[] = [
   { information: 10 },
   { information: 0 },
   { earlierChars: 300 },
-  { earlier: 4, earlierChars: 150 },
+  { earlierFindings: 8, earlierChars: 150 },
+  { earlier: 4, earlierFindings: 4 },
   { evidenceChars: 6000 },
   { detailChars: 500 },
   { evidenceChars: 3000 },
@@ -48,11 +52,20 @@ const GIVEN_UP: readonly Partial<Room>[] = [
   { roleChars: 3000 },
   { evidence: 4, evidenceChars: 1500 },
   { items: 15, itemChars: 240, detailChars: 120 },
-  { earlier: 2, earlierChars: 80, suspects: 4 },
+  { earlier: 2, earlierChars: 80, earlierFindings: 2, suspects: 4 },
   { roleChars: 1000, goalChars: 600 },
   { items: 6, itemChars: 120, detailChars: 0 },
   { evidence: 1, evidenceChars: 600, suspects: 2 },
-  { items: 2, itemChars: 80, roleChars: 200, goalChars: 200, evidenceChars: 300, suspects: 1, earlier: 1 },
+  {
+    items: 2,
+    itemChars: 80,
+    roleChars: 200,
+    goalChars: 200,
+    evidenceChars: 300,
+    suspects: 1,
+    earlier: 1,
+    earlierFindings: 1,
+  },
   { items: 1, itemChars: 50 },
 ];
 

@@ -1,4 +1,5 @@
 import type { HistoryRequest } from "../../domain/prompt.ts";
+import { triedLines } from "../briefs/parts.ts";
 import { evidenceFence, line, restOf, section, together, type Pen, type Piece } from "../briefs/pen.ts";
 import { dataNotice } from "../untrusted-text.ts";
 import { promptPen } from "./sheet.ts";
@@ -28,9 +29,11 @@ const INTRODUCTION = [
 function attempts({ attempts: all }: HistoryRequest, pen: Pen): Piece {
   const shown = all.slice(-pen.room.earlier);
   const short = { ...pen, room: { ...pen.room, itemChars: pen.room.earlierChars } };
-  const lines = shown.map(({ attempt, phase, summary, failed }) => {
+  const lines = shown.map((each) => {
+    const { attempt, phase, summary, failed } = each;
     const end = failed === "" ? "nothing was said against it yet" : line(short, failed);
-    return `- Attempt ${attempt} (${phase}): ${summary === "" ? "no summary" : line(short, summary)} -> ${end}`;
+    const text = `- Attempt ${attempt} (${phase}): ${summary === "" ? "no summary" : line(short, summary)} -> ${end}`;
+    return [text, ...triedLines(each, short)].join("\n");
   });
   return [...restOf(pen, all.length - shown.length, "earlier attempts"), ...lines].join("\n");
 }

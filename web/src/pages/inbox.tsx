@@ -1,4 +1,5 @@
 import { counted } from "../../../src/domain/counted.ts";
+import { locationText, statusText } from "../../../src/domain/tried-finding.ts";
 import type { InboxDocument, InboxEntry } from "../../../src/views/dashboard.ts";
 import { findingText } from "../../../src/views/finding-text.ts";
 import { Answered } from "../parts/answered.tsx";
@@ -107,12 +108,28 @@ function Tried({ item: { escalation, story } }: { readonly item: InboxEntry }) {
     <details class="kept" open={escalation.attempts.length <= 3}>
       <summary>What was tried ({escalation.attempts.length})</summary>
       <ol class="tried">
-        {escalation.attempts.map(({ attempt, tried, failed }) => (
+        {escalation.attempts.map(({ attempt, tried, failed, findings = [], findingsLeftOut = 0 }) => (
           <li key={attempt}>
             <p>
               <strong>Attempt {attempt}:</strong> {tried}
             </p>
             {failed !== "" && <p class="card-finding">{failed}</p>}
+            {findings.length > 0 && (
+              <ul class="findings" aria-label={`Findings of attempt ${attempt}`}>
+                {findings.map((finding) => (
+                  <li key={`${finding.gate} ${finding.id}`}>
+                    <p class="muted">
+                      {finding.gate} · {statusText(finding)}
+                    </p>
+                    <p>
+                      {finding.file !== undefined && `${locationText(finding)}: `}
+                      {finding.title}
+                    </p>
+                  </li>
+                ))}
+                {findingsLeftOut > 0 && <li>{counted(findingsLeftOut, "more finding")}</li>}
+              </ul>
+            )}
           </li>
         ))}
       </ol>

@@ -1,0 +1,43 @@
+/** A blocking finding of an earlier attempt, and what became of it. */
+export interface TriedFinding {
+  readonly id: string;
+  readonly gate: string;
+  readonly title: string;
+  readonly file?: string;
+  readonly line?: number;
+  readonly status: TriedFindingStatus;
+  /** The attempt that the status was seen in. */
+  readonly seenIn: number;
+}
+
+/**
+ * `open`: reported in the newest attempt. `unchecked`: open when the gate last ran, and a later attempt did not get that
+ * far. `lighter`: still reported, no longer blocking.
+ */
+export const TRIED_FINDING_STATUSES = ["open", "unchecked", "lighter", "waived", "overturned", "fixed"] as const;
+export type TriedFindingStatus = (typeof TRIED_FINDING_STATUSES)[number];
+
+export const isOpenStatus = (status: TriedFindingStatus): boolean => status === "open" || status === "unchecked";
+
+/** What became of a finding, in words. */
+export function statusText({ status, seenIn }: Pick<TriedFinding, "status" | "seenIn">): string {
+  switch (status) {
+    case "open":
+      return "open";
+    case "unchecked":
+      return `open, not checked since attempt ${seenIn}`;
+    case "lighter":
+      return "still reported, no longer blocking";
+    case "waived":
+      return "waived";
+    case "overturned":
+      return "overturned";
+    case "fixed":
+      return `fixed in attempt ${seenIn}`;
+  }
+}
+
+/** Where a finding is, as `file:line`; empty where no file is known. */
+export function locationText({ file, line }: Pick<TriedFinding, "file" | "line">): string {
+  return file === undefined ? "" : line === undefined ? file : `${file}:${line}`;
+}

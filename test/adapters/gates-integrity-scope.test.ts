@@ -128,3 +128,26 @@ describe("the policy of tests", () => {
     expect(judgement).toMatchObject({ result: "pass", findings: [{ severity: "info" }, { severity: "info" }] });
   });
 });
+
+describe("a refused change that is taken back", () => {
+  const LOOSE = 'test("a", () => { expect(a()).toBe(2); });\n';
+  const FAKE = 'test("fake", () => { expect(true).toBe(true); });\n';
+  const cheated: Tree = { ...BASE, "src/b.js": "bb\n", "test/a.test.js": LOOSE, "test/fake.test.js": FAKE };
+  const refused = ["src/b.js", "test/a.test.js", "test/fake.test.js"];
+  const narrow = { allow: ["src/a.js"], restore: refused };
+
+  test("is what was asked for: neither out of scope nor a changed test", async () => {
+    const judged = await trees.judge(BASE, { ...BASE, "src/a.js": "aa\n" }, scopeOf("add-only", narrow), cheated);
+    expect(lines(judged.findings)).toEqual([]);
+    expect(judged.result).toBe("pass");
+  });
+
+  test("is refused while anything of it is left, and where it was not asked for", async () => {
+    const partly = { ...BASE, "test/a.test.js": 'test("a", () => { expect(a()).toBe(3); });\n' };
+    const again = await trees.judge(BASE, partly, scopeOf("add-only", narrow), cheated);
+    expect(again.findings.map(({ file }) => file)).toContain("test/a.test.js");
+    expect(again.result).toBe("fail");
+    const unasked = await trees.judge(BASE, BASE, scopeOf("add-only", { allow: ["src/a.js"] }), cheated);
+    expect(unasked.findings.map(({ file }) => file)).toEqual(expect.arrayContaining(refused));
+  });
+});

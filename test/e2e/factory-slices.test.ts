@@ -231,7 +231,15 @@ describe("a slice whose budget is used up", () => {
     const { escalation } = project.events("escalation.raised")[0]!;
     const text = writeEscalation(escalation, { id: "cap", title: "Cap a number (cap)" });
     const commit = project.repository.git("rev-parse", "remand/cap").trim();
-    expect(text.split("\n").slice(0, 11)).toEqual([
+    const [mine, findings] = [false, true].map((isBelow) =>
+      text.split("\n").filter((line) => line.startsWith("  ") === isBelow),
+    );
+    expect(findings?.slice(0, 3)).toEqual([
+      "  fixed in attempt 2: src/cap.js:2: reason 1 (review)",
+      "  fixed in attempt 3: src/cap.js:2: reason 2 (review)",
+      "  open: src/cap.js:2: reason 3 (review)",
+    ]);
+    expect(mine?.slice(0, 11)).toEqual([
       "ESCALATION: Slice cap failed review gate 3 times",
       "",
       "Slice: Cap a number (cap)",
@@ -242,7 +250,9 @@ describe("a slice whose budget is used up", () => {
       "Attempt 3: third -> review: fail (spec-compliance), 1 to fix",
       "",
       `Current state: remand/cap, ${commit}`,
-      expect.stringMatching(/^Recommendation: failure 3 of 3, .*Read what each of the 3 failed attempts tried\./),
+      expect.stringMatching(
+        /^Recommendation: 3 attempts rejected · 1 finding open: .*Read what each of the 3 failed attempts tried\./,
+      ),
     ]);
   });
 });

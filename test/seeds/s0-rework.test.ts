@@ -133,6 +133,12 @@ describe("S0 rework or fresh start", () => {
       [1, "review says fail"],
       [2, "review says fail"],
     ]);
+    // Not only that it failed: each issue of both reviews, which the third review did not raise again.
+    const issues = audit?.earlier.map(({ findings = [] }) => findings.map(({ title, status }) => `${status} ${title}`));
+    expect(issues?.map((each) => [each.length, each[0]])).toEqual([
+      [19, "fixed review 1 0x"],
+      [18, "fixed review 2 0x"],
+    ]);
   });
 });
 

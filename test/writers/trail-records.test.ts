@@ -27,7 +27,15 @@ describe("the records of the trail", () => {
         recommendation: "r",
         question: "q",
         options: [{ verb: "resolve", does: "d", cost: "c" }],
-        attempts: [{ attempt: 1, tried: "x", failed: "y" }],
+        attempts: [
+          {
+            attempt: 1,
+            tried: "x",
+            failed: "y",
+            findings: [{ id: "f1", gate: "tdd", title: "no test", file: "a.ts", status: "unchecked", seenIn: 1 }],
+            findingsLeftOut: 2,
+          },
+        ],
         branch: "remand/s",
         commit: "abc",
       },
@@ -41,7 +49,25 @@ describe("the records of the trail", () => {
       gate: "tdd",
       kind: "decision",
       reason: "budget failures:tdd is used up (3 of 3)",
-      attempts: [{ attempt: 1, action: "x", result: "y" }],
+      attempts: [
+        {
+          attempt: 1,
+          action: "x",
+          result: "y",
+          findings: [
+            {
+              id: "f1",
+              gate: "tdd",
+              title: "no test",
+              file: "a.ts",
+              line: null,
+              status: "unchecked",
+              seen_in_attempt: 1,
+            },
+          ],
+          findings_left_out: 2,
+        },
+      ],
       current_state: { branch: "remand/s", last_commit: "abc" },
       root_cause: "a",
       recommendation: "r",

@@ -1,8 +1,9 @@
 import type { Recorded } from "../domain/event.ts";
 import type { Suspect } from "../domain/blame.ts";
 import type { GateName } from "../domain/gate.ts";
+import { followLines } from "./follow-lines.ts";
 import { lineAuthors, type AttemptChange, type ChangedFile } from "./line-authors.ts";
-import type { FindingCard } from "./finding-rounds.ts";
+import { isProof, type FindingCard } from "./finding-rounds.ts";
 
 /** What a story has changed, with who wrote each line, what was found there, and what was blamed. */
 export interface DiffDocument {
@@ -62,18 +63,21 @@ export interface DiffMaterial {
   readonly changes: readonly AttemptChange[];
   readonly findings: readonly FindingCard[];
   readonly lines: readonly Recorded[];
+  /** How many of the changes each judgement and each blame had before it; missing where it saw another state. */
+  readonly seen: ReadonlyMap<Recorded, number>;
 }
 
 export function diffDocument(material: DiffMaterial, mostLines: number): DiffDocument {
   const { from, to, attempts, files, findings } = material;
   const authors = lineAuthors(material.changes);
-  const blames = blameMarks(material.lines);
+  const blames = blameMarks(material);
+  const places = findingPlaces(material);
   let left = mostLines;
   let leftOut = 0;
   const shownAt = new Set<FindingCard>();
   const shown = files.map((file): DiffFile => {
-    const own = findings.filter((finding) => finding.file === file.path && finding.standing !== "resolved");
-    const marks = blames.filter((mark) => mark.file === file.path);
+    const own = places.filter((place) => place.file === file.path);
+    const marks = blames.get(file.path);
     const hunks = file.hunks.map(({ heading, lines }): DiffHunk => {
       const some = lines.slice(0, Math.max(0, left));
       left -= some.length;
@@ -82,13 +86,13 @@ export function diffDocument(material: DiffMaterial, mostLines: number): DiffDoc
         heading,
         lines: some.map((line) => {
           const isNew = line.kind !== "removed";
-          const here = isNew ? own.filter((finding) => finding.line === line.line) : [];
+          const here = isNew ? own.filter((place) => place.line === line.line).map(({ finding }) => finding) : [];
           for (const finding of here) shownAt.add(finding);
           return {
             ...line,
             attempt: isNew ? (authors.get(file.path)?.get(line.line) ?? null) : null,
             findings: here,
-            blames: isNew ? marks.filter((mark) => mark.line === line.line) : [],
+            blames: isNew && marks?.has(line.line) === true ? [marks.get(line.line)!] : [],
           };
         }),
       };
@@ -101,14 +105,64 @@ export function diffDocument(material: DiffMaterial, mostLines: number): DiffDoc
   return { from, to, attempts, files: shown, leftOut, elsewhere: findings.filter((each) => !shownAt.has(each)) };
 }
 
-/** A place that was blamed twice is shown once, with what was said last. */
-function blameMarks(lines: readonly Recorded[]): readonly BlameMark[] {
-  const marks = new Map<string, BlameMark>();
-  for (const { event, at } of lines) {
-    if (event.type !== "blame.found") continue;
+/**
+ * A blame was found in one state of the files, and later attempts move and rewrite lines: each mark goes with the lines
+ * it was found at, and with no others. It stands at the first of them that is shown and says anything; a line that was
+ * blamed twice has what was said last.
+ */
+function blameMarks({
+  lines,
+  seen,
+  changes,
+  files,
+}: DiffMaterial): ReadonlyMap<string, ReadonlyMap<number, BlameMark>> {
+  const texts = new Map(files.map((file) => [file.path, speakingLines(file)]));
+  const marks = new Map<string, Map<number, BlameMark>>();
+  for (const recorded of lines) {
+    const { event, at } = recorded;
+    const count = seen.get(recorded);
+    if (event.type !== "blame.found" || count === undefined) continue;
     const { basis, explanation, testRuns, suspects } = event.blame;
-    for (const suspect of suspects)
-      marks.set(`${suspect.file}:${suspect.line}`, { ...suspect, gate: event.gate, basis, explanation, testRuns, at });
+    for (const { endLine, ...suspect } of suspects) {
+      const span = { ...suspect, ...(endLine === undefined ? {} : { endLine }) };
+      const now = followLines(span, changes.slice(count));
+      const line = now.lines.find((each) => texts.get(now.file)?.has(each));
+      if (line === undefined) continue;
+      const mark = { ...suspect, file: now.file, line, gate: event.gate, basis, explanation, testRuns, at };
+      marks.set(now.file, (marks.get(now.file) ?? new Map<number, BlameMark>()).set(line, mark));
+    }
   }
-  return [...marks.values()];
+  return marks;
+}
+
+/** The lines of the newer side that hold a letter or a digit: a mark beside a lone brace would say nothing. */
+function speakingLines({ hunks }: ReadFile): ReadonlySet<number> {
+  const all = hunks.flatMap(({ lines }) => lines);
+  return new Set(
+    all.filter(({ kind, text }) => kind !== "removed" && /[\p{L}\p{N}]/u.test(text)).map(({ line }) => line),
+  );
+}
+
+/** Where each finding of the newest rounds is now; one whose line was rewritten since is shown apart. */
+function findingPlaces({
+  findings,
+  lines,
+  seen,
+  changes,
+}: DiffMaterial): readonly { readonly finding: FindingCard; readonly file: string; readonly line: number }[] {
+  const judged = new Map<GateName, number>();
+  for (const recorded of lines) {
+    const { event } = recorded;
+    if (event.type !== "gate.judged" || !isProof(event.judgement)) continue;
+    const count = seen.get(recorded);
+    if (count === undefined) judged.delete(event.judgement.gate);
+    else judged.set(event.judgement.gate, count);
+  }
+  return findings.flatMap((finding) => {
+    const { file, line, gate, standing } = finding;
+    const count = judged.get(gate);
+    if (file === undefined || line === undefined || standing === "resolved" || count === undefined) return [];
+    const now = followLines({ file, line }, changes.slice(count));
+    return now.lines.map((each) => ({ finding, file: now.file, line: each }));
+  });
 }

@@ -47,16 +47,29 @@ export interface DiffStep extends DiffRange {
   readonly attempt: number;
 }
 
-/** The changes that led to a commit, in order. What was thrown away by going back to an earlier tree is not among them. */
-export function diffSteps(lines: readonly Recorded[], upTo: string): readonly DiffStep[] {
+/** The changes that led to a commit, and how many of them each judgement and each blame has seen. */
+export interface DiffPath {
+  readonly steps: readonly DiffStep[];
+  /** Without those that were about a state which is not on the way: later than the commit, or thrown away. */
+  readonly seen: ReadonlyMap<Recorded, number>;
+}
+
+/** The changes in order. What was thrown away by going back to an earlier tree is not among them. */
+export function diffPath(lines: readonly Recorded[], upTo: string): DiffPath {
   let steps: (DiffStep & { readonly tree: TreeId })[] = [];
+  const seen = new Map<Recorded, number>();
   let newest: string | null = null;
-  for (const { event } of lines) {
+  let isReached = false;
+  for (const recorded of lines) {
+    const { event } = recorded;
+    if (event.type === "gate.judged" || event.type === "blame.found") seen.set(recorded, steps.length);
     const now = commitOf(event);
     if (now === null) continue;
-    if (event.type === "tree.restored")
+    if (isReached && now.commit !== upTo) break;
+    if (event.type === "tree.restored") {
       steps = steps.slice(0, steps.findLastIndex(({ tree }) => tree === now.tree) + 1);
-    else if (newest !== null && event.type !== "story.prepared")
+      for (const [about, count] of seen) if (count > steps.length) seen.delete(about);
+    } else if (newest !== null && event.type !== "story.prepared" && !isReached)
       steps.push({
         attempt: event.type === "attempt.finished" ? event.attempt : 0,
         from: newest,
@@ -64,9 +77,9 @@ export function diffSteps(lines: readonly Recorded[], upTo: string): readonly Di
         tree: now.tree,
       });
     newest = now.commit;
-    if (newest === upTo && event.type !== "story.prepared") break;
+    isReached ||= newest === upTo && event.type !== "story.prepared";
   }
-  return steps.map(({ attempt, from, to }) => ({ attempt, from, to }));
+  return { steps: steps.map(({ attempt, from, to }) => ({ attempt, from, to })), seen };
 }
 
 function commitOf(event: Recorded["event"]): { readonly commit: string; readonly tree: TreeId } | null {

@@ -23,7 +23,8 @@ export function findingRounds(lines: readonly Recorded[], state: StoryState): re
   });
 }
 
-const isProof = ({ result }: Judgement): boolean => result === "pass" || result === "fail";
+/** Did the gate say anything about the work? */
+export const isProof = ({ result }: Judgement): boolean => result === "pass" || result === "fail";
 
 function cardsOf(gate: GateName, rounds: readonly Judgement[], state: StoryState): FindingCard[] {
   const now = rounds.at(-1)!;

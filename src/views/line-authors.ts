@@ -40,7 +40,8 @@ export function lineAuthors(changes: readonly AttemptChange[]): LineAuthors {
 
 const NOTHING: ReadonlyMap<number, number> = new Map();
 
-function moved(before: ReadonlyMap<number, number>, { hunks }: ChangedFile, attempt: number): Map<number, number> {
+/** The lines of a file that a change left as they were, under their new numbers. */
+export function keptLines<T>(before: ReadonlyMap<number, T>, { hunks }: ChangedFile): Map<number, T> {
   const removed = new Set<number>();
   const added: number[] = [];
   for (const { lines } of hunks) {
@@ -49,16 +50,23 @@ function moved(before: ReadonlyMap<number, number>, { hunks }: ChangedFile, atte
       if (kind === "added") added.push(line);
     }
   }
-  const after = new Map<number, number>(added.map((line) => [line, attempt]));
+  const after = new Map<number, T>();
   const gone = [...removed].sort((a, b) => a - b);
   let passedGone = 0;
   let passedAdded = 0;
-  for (const [line, author] of [...before].sort(([a], [b]) => a - b)) {
+  for (const [line, known] of [...before].sort(([a], [b]) => a - b)) {
     if (removed.has(line)) continue;
     while (passedGone < gone.length && gone[passedGone]! < line) passedGone++;
     // Its new number is the first that is far enough down and was not written anew.
     while (passedAdded < added.length && added[passedAdded]! <= line - passedGone + passedAdded) passedAdded++;
-    after.set(line - passedGone + passedAdded, author);
+    after.set(line - passedGone + passedAdded, known);
   }
+  return after;
+}
+
+function moved(before: ReadonlyMap<number, number>, file: ChangedFile, attempt: number): Map<number, number> {
+  const after = keptLines(before, file);
+  for (const { lines } of file.hunks)
+    for (const { kind, line } of lines) if (kind === "added") after.set(line, attempt);
   return after;
 }

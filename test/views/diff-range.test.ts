@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Event } from "../../src/domain/event.ts";
 import { treeId } from "../../src/domain/ids.ts";
-import { diffRange, diffSteps } from "../../src/views/diff-range.ts";
+import { diffPath, diffRange } from "../../src/views/diff-range.ts";
 import { recorded } from "../simulation/world.ts";
 
 const prepared: Event = { type: "story.prepared", tree: treeId("t0"), commit: "c0", preExisting: [] };
@@ -39,14 +39,14 @@ describe("the commits that are compared", () => {
   });
 
   it("lead there step by step, without what was thrown away", () => {
-    expect(diffSteps(story, "c2").map(({ attempt, from, to }) => [attempt, from, to])).toEqual([
+    expect(diffPath(story, "c2").steps.map(({ attempt, from, to }) => [attempt, from, to])).toEqual([
       [1, "c0", "c1"],
       [2, "c1", "c2"],
     ]);
     const back: Event = { type: "tree.restored", tree: treeId("t1"), commit: "c1b" };
     const fixed: Event = { type: "lint.fixed", tree: treeId("t5"), commit: "c5", changed: [] };
     const restored = lines(prepared, finished(1), finished(2), back, finished(3), fixed);
-    expect(diffSteps(restored, "c5").map(({ attempt, from, to }) => [attempt, from, to])).toEqual([
+    expect(diffPath(restored, "c5").steps.map(({ attempt, from, to }) => [attempt, from, to])).toEqual([
       [1, "c0", "c1"],
       [3, "c1b", "c3"],
       [0, "c3", "c5"],

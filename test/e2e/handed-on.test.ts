@@ -125,4 +125,4 @@ test("later briefs, the question and the trail say what each attempt was rejecte
     ["open: the error is swallowed"],
   ]);
   expect(remand("trail").status).toBe(0);
-}, 60_000);
+}, 180_000);

@@ -36,11 +36,14 @@ export function withVerdict(state: StoryState, judgement: Judgement): StoryState
 
 function updatedFindings(attempt: AttemptSummary, judgement: Judgement, now: number): AttemptSummary {
   if (attempt.findings === undefined) return attempt;
+  const { identities } = judgement;
   const blocking = new Set(judgement.blocking);
   const reported = new Set(judgement.findings.map(({ id }) => id));
+  // A run in which something did not load, or failed without a name, says nothing of what it does not report.
+  const isWhole = (identities?.notLoaded.length ?? 0) === 0 && (identities?.unlisted ?? 0) === 0;
   let isChanged = false;
   const findings = attempt.findings.map((finding) => {
-    if (finding.gate !== judgement.gate) return finding;
+    if (finding.gate !== judgement.gate || (!isWhole && !reported.has(finding.id))) return finding;
     const standing = blocking.has(finding.id) ? "open" : reported.has(finding.id) ? "lighter" : "fixed";
     // When it was fixed is worth keeping; that it is still fixed is not.
     if (finding.standing === standing && (standing === "fixed" || finding.judgedIn === now)) return finding;

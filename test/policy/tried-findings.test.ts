@@ -102,6 +102,20 @@ describe("what earlier attempts were rejected for", () => {
     expect(text).toContain("Then fix what is still open from before");
   });
 
+  it("does not take a test that did not load for one that passes", () => {
+    const broken = finding("syntax error", "src/a.ts", 1);
+    const none = { failing: [], unlisted: 0, passing: [], passedAtBase: [], passedLast: [], ranTests: [] };
+    const notLoaded = {
+      result: "fail",
+      more: { findings: [broken], blocking: [broken.id], identities: { ...none, notLoaded: ["test/a.test.ts"] } },
+    } as const;
+    const { briefs, state } = played({ gates: { checks: [failing(ONE), notLoaded, "fail"] } });
+    expect(summary(briefs[1])).toEqual([[1, "unchecked one is wrong"]]);
+    expect(state.escalation?.attempts[0]?.findings).toMatchObject([
+      { title: "one is wrong", status: "fixed", seenIn: 3 },
+    ]);
+  });
+
   it("is told with the work that a person asks for as well", () => {
     const { run } = played({ gates: { review: [failing(ONE), failing(ONE, TWO), failing(TWO)] } });
     const asked = told(run, "a", answer("send-back", { phase: "implement", message: "use the other library" }));

@@ -140,7 +140,7 @@ function lastVerdict(state: StoryState, gate: GateName | null): string {
 }
 
 /** "2 findings open: <titles>", the first ones with their places. */
-export function openText(open: readonly TriedFinding[]): string {
+function openText(open: readonly TriedFinding[]): string {
   const titles = open.slice(0, MOST_TITLES).map((finding) => {
     const place = locationText(finding);
     return place === "" ? finding.title : `${finding.title} (${place})`;

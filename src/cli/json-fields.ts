@@ -19,6 +19,7 @@ const ROW: FieldsOf<BoardRow> = {
   why: true,
   phase: true,
   gate: true,
+  attempt: true,
   attempts: true,
   attemptLimit: true,
   gates: true,

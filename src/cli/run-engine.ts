@@ -71,7 +71,7 @@ function watchNotes(
     onIdle: (state, folder) => {
       const { needsYou } = runCounts(state, asked);
       const person =
-        needsYou === 0 ? "" : `${counted(needsYou, "story waits", "stories wait")} for you: remand inbox; `;
+        needsYou === 0 ? "" : `${counted(needsYou, "question waits", "questions wait")} for you: remand inbox; `;
       reporter.note(`remand: ${person}watching ${shownPath(world, folder)} and your answers (Ctrl-C ends)\n`);
     },
     onTrouble: (text) => reporter.note(text),

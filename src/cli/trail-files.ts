@@ -61,7 +61,7 @@ function dayOf(day: DayMetrics): object {
     failed: day.failed,
     escalations: day.escalations,
     answers: day.answers,
-    cost_usd: Number(day.costUsd.toFixed(6)),
+    cost_usd: day.costUsd,
     cost_complete: !day.costUnknown,
     agent_seconds: Math.round(day.agentMs / 1000),
     gates: day.judgements,

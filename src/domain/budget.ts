@@ -28,13 +28,23 @@ export interface Spent {
 
 export const NOTHING_SPENT: Spent = { costUsd: 0, tokens: 0, timeMs: 0, costUnknown: false };
 
+/**
+ * The one place where money is added. Binary fractions leave a rest (`0.1 + 0.2`), which is rounded off here: a
+ * billionth of a dollar is less than any provider's price of one token.
+ */
+export function addUsd(a: number, b: number): number {
+  return Math.round((a + b) * NANO_PER_USD) / NANO_PER_USD;
+}
+
+const NANO_PER_USD = 1e9;
+
 export function spend(
   spent: Spent,
   more: { readonly costUsd?: number | undefined; readonly tokens?: number | undefined; readonly durationMs: number },
   paid: boolean,
 ): Spent {
   return {
-    costUsd: spent.costUsd + (more.costUsd ?? 0),
+    costUsd: addUsd(spent.costUsd, more.costUsd ?? 0),
     tokens: spent.tokens + (more.tokens ?? 0),
     timeMs: spent.timeMs + more.durationMs,
     costUnknown: spent.costUnknown || (paid && more.costUsd === undefined),

@@ -14,6 +14,9 @@ export interface StoryOutline extends Pick<
   "policy" | "phase" | "running" | "waivers" | "wait" | "escalation" | "held" | "ending" | "raised" | "spent"
 > {
   readonly story: Pick<Story, "id" | "title" | "shelf" | "dependsOn">;
+  /** Every attempt that began: the number of the newest is how many there are. */
+  readonly attempts: { readonly length: number };
+  /** Those that count against the limit. */
   readonly counters: Pick<Counters, "attempts">;
   readonly gates: { readonly [G in GateName]?: GateOutline };
 }
@@ -35,4 +38,9 @@ export interface RunOutline extends Pick<
 export interface Settled {
   readonly accepted: number;
   readonly failed: number;
+}
+
+/** Is a person asked about this story? The one rule for every list and every count of questions. */
+export function isAsking({ escalation, ending }: Pick<StoryOutline, "escalation" | "ending">): boolean {
+  return escalation !== null && ending === null;
 }

@@ -1,5 +1,5 @@
 import type { StoryId } from "../domain/ids.ts";
-import type { RunOutline, Settled, StoryOutline } from "../domain/outline.ts";
+import { isAsking, type RunOutline, type Settled, type StoryOutline } from "../domain/outline.ts";
 import type { RunState } from "../domain/run-state.ts";
 import type { StoryState } from "../domain/story-state.ts";
 import { evolve } from "../policy/evolve.ts";
@@ -48,9 +48,7 @@ export async function foldCloseUp(journal: Source, of: readonly StoryId[] | "ask
 }
 
 function asking(run: RunOutline): StoryId[] {
-  return [...entries(run.stories)].flatMap(([id, { escalation, ending }]) =>
-    escalation === null || ending !== null ? [] : [id],
-  );
+  return [...entries(run.stories)].flatMap(([id, state]) => (isAsking(state) ? [id] : []));
 }
 
 /** So many stories that have ended are shown with the others: people look for what they saw yesterday. */

@@ -15,6 +15,7 @@ type Row = readonly [
   policy: number | null,
   phase: StoryOutline["phase"],
   attempts: number,
+  counted: number,
   /** As text, since most stories' gates stand alike: what was read once is not read again. */
   gates: string,
   spent: readonly [costUsd: number, tokens: number, timeMs: number, costUnknown: 0 | 1],
@@ -45,6 +46,7 @@ export function outlineText(state: Omit<StoryState, "policy">, policy: number | 
     story.dependsOn.length === 0 ? 0 : story.dependsOn,
     policy,
     phase,
+    state.attempts.length,
     counters.attempts,
     JSON.stringify(gatesOf(state)),
     [spent.costUsd, spent.tokens, spent.timeMs, spent.costUnknown ? 1 : 0],
@@ -75,15 +77,27 @@ export function outlinesFrom(texts: readonly string[], policies: readonly Policy
   };
   // One text for one parse: to begin anew for each of thousands would cost more than to read them.
   return (JSON.parse(`[${texts.join(",")}]`) as Row[]).map((row) => {
-    const [id, title, shelf, dependsOn, policy, phase, attempts, gates, [costUsd, tokens, timeMs, unknown]] = row;
+    const [
+      id,
+      title,
+      shelf,
+      dependsOn,
+      policy,
+      phase,
+      attempts,
+      attemptsCounted,
+      gates,
+      [costUsd, tokens, timeMs, unknown],
+    ] = row;
     return {
       story: { id, title, shelf, dependsOn: dependsOn === 0 ? [] : dependsOn },
       policy: policy === null ? null : policies[policy]!,
       phase,
-      counters: { attempts },
+      attempts: { length: attempts },
+      counters: { attempts: attemptsCounted },
       gates: gatesFrom(gates),
       spent: { costUsd, tokens, timeMs, costUnknown: unknown === 1 },
-      ...(row[9] === 0 ? NOTHING_SPECIAL : row[9]),
+      ...(row[10] === 0 ? NOTHING_SPECIAL : row[10]),
     };
   });
 }

@@ -1,6 +1,6 @@
 import type { AttemptFinished, AttemptStarted, AttemptUnclear } from "../domain/event.ts";
 import type { AttemptOutcome, AttemptSummary } from "../domain/attempt.ts";
-import { spend } from "../domain/budget.ts";
+import { addUsd, spend } from "../domain/budget.ts";
 import type { Counters, StoryState, Wait } from "../domain/story-state.ts";
 import { storyId, type RoleName } from "../domain/ids.ts";
 import type { AgentSession } from "../domain/session.ts";
@@ -215,7 +215,7 @@ function withCost(state: StoryState, costUsd: number): StoryState["locations"] {
   const share = costUsd / state.watched.places.length;
   for (const place of state.watched.places) {
     const record = locations[place];
-    if (record !== undefined) locations[place] = { ...record, totalCostUsd: record.totalCostUsd + share };
+    if (record !== undefined) locations[place] = { ...record, totalCostUsd: addUsd(record.totalCostUsd, share) };
   }
   return locations;
 }

@@ -1,6 +1,7 @@
 import type { Blame } from "../domain/blame.ts";
 import { spend } from "../domain/budget.ts";
 import type { Cost } from "../domain/event.ts";
+import { isPaidJudgement } from "../domain/event-cost.ts";
 import type { GateName, Judgement } from "../domain/gate.ts";
 import type { RoleName } from "../domain/ids.ts";
 import type { Result } from "../domain/result.ts";
@@ -17,7 +18,7 @@ export function gateJudged(state: StoryState, judgement: Judgement, base: string
     ...state,
     running: null,
     wait: null,
-    spent: spend(state.spent, judgement, gate === "review" || gate === "audit"),
+    spent: spend(state.spent, judgement, isPaidJudgement(judgement)),
     counters: { ...state.counters, approvedRetry: false, stepFailures: 0 },
     asked: countedBesides(state.asked, judgement.asked ?? {}),
     sessions: { ...state.sessions, ...judgement.sessions },

@@ -1,5 +1,6 @@
 import type { Cost, Recorded, SentBack, StoryEvent, EscalationEvent } from "../domain/event.ts";
 import { spend } from "../domain/budget.ts";
+import { costOf, spendOn } from "../domain/event-cost.ts";
 import type { Phase } from "../domain/phase.ts";
 import { PHASES } from "../domain/phase.ts";
 import type { Policy } from "../domain/policy.ts";
@@ -32,7 +33,7 @@ export function evolveStory(state: StoryState, recorded: Recorded & { event: Tol
   if (event.type === "answer.undone") return around.mayUndo() ? undone(state) : state;
   // A settled story changes no more; what an agent cost that was still running is counted all the same.
   const open = state.ending === null ? state : reopened(state, event);
-  if (open === null) return "durationMs" in event ? { ...state, spent: spend(state.spent, event, false) } : state;
+  if (open === null) return costOf(event) === null ? state : { ...state, spent: spendOn(state.spent, event) };
   const next = afterProgress(open, steady(open, applied(open, event, around, at), event), event);
   const after = advanced(unstopped(next), around.base);
   return withUndo(state, after, event, at);
@@ -257,7 +258,7 @@ type Adjudicated = Extract<Told, { type: "finding.adjudicated" }>;
 function adjudicated(state: StoryState, event: Adjudicated): StoryState {
   const { finding, upheld, by, reason } = event;
   const dispute = state.disputes.find((each) => each.finding === finding);
-  const paid: StoryState = { ...state, running: null, spent: spend(state.spent, event, true) };
+  const paid: StoryState = { ...state, running: null, spent: spendOn(state.spent, event) };
   if (dispute === undefined) return paid;
   return upheld
     ? findingStands(paid, dispute, reason === "" ? by : `${by}: ${reason}`)

@@ -2,7 +2,7 @@ import type { Event, Recorded } from "../domain/event.ts";
 import type { StoryId } from "../domain/ids.ts";
 import type { RunState } from "../domain/run-state.ts";
 import type { StoryState } from "../domain/story-state.ts";
-import { spend } from "../domain/budget.ts";
+import { spendOn } from "../domain/event-cost.ts";
 import { undoRefusal } from "../domain/undo.ts";
 import { byText, insert, lookup, size } from "../stdx/sorted-map.ts";
 import { evolveProject } from "./evolve-project.ts";
@@ -32,7 +32,7 @@ export function evolve(run: RunState, recorded: Recorded): RunState {
   const next: RunState = {
     ...run,
     position: run.position + 1,
-    spent: paid(run, event),
+    spent: spendOn(run.spent, event),
     remediation: blockedBy(run, recorded),
   };
   return settled(next, before, after, event.type === "answer.undone");
@@ -77,12 +77,6 @@ function awaiting(run: RunState, waiting: StoryId, on: readonly StoryId[]): RunS
     if (!known.includes(waiting)) dependents = insert(dependents, id, [...known, waiting], byText);
   }
   return { ...run, dependents };
-}
-
-function paid(run: RunState, event: Event): RunState["spent"] {
-  if (event.type === "gate.judged") return spend(run.spent, event.judgement, false);
-  const isAttempt = event.type === "attempt.finished" || event.type === "attempt.unclear";
-  return "durationMs" in event ? spend(run.spent, event, isAttempt) : run.spent;
 }
 
 /** Work that was forced, or was done before we looked, says nothing of how long work takes. */

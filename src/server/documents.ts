@@ -23,7 +23,7 @@ import { diffRange } from "../views/diff-range.ts";
 import { inboxItems } from "../views/inbox.ts";
 import { knownFindings } from "../views/person-answer.ts";
 import { readDiff } from "../views/read-diff.ts";
-import { runCounts } from "../views/run-summary.ts";
+import { NO_COUNTS, runCounts } from "../views/run-summary.ts";
 import { storyDocument } from "../views/story-document.ts";
 import { lineMatches, storyLine, type StoryLine } from "../views/story-lines.ts";
 import { boardColumns } from "./board-cache.ts";
@@ -39,11 +39,10 @@ const MOST_DIFF_LINES = 6000;
 export function boardOf(present: Present | null, cards: readonly BoardCard[], query: string): BoardDocument {
   const state = present?.state ?? null;
   const columns = boardColumns(cards, query, MOST_CARDS);
-  const none = { stories: 0, accepted: 0, running: 0, waiting: 0, ready: 0, needsYou: 0, failed: 0 };
   return {
     position: state?.position ?? 0,
     hasJournal: present !== null,
-    counts: state === null ? none : runCounts(state, null),
+    counts: state === null ? NO_COUNTS : runCounts(state, null),
     spentUsd: state?.spent.costUsd ?? 0,
     costUnknown: state?.spent.costUnknown ?? false,
     limitUsd: state?.raised["run-cost"] ?? state?.policy?.limits.run.costUsd ?? null,

@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import type { HelloDocument, VerifyDocument } from "../views/dashboard.ts";
 import { ledgerOf } from "../views/ledger.ts";
-import { inboxItems } from "../views/inbox.ts";
+import { questionCount } from "../views/open-questions.ts";
 import { createBoardCache } from "./board-cache.ts";
 import { numberIn, queryIn, type Desk } from "./desk.ts";
 import { boardOf, inboxOf, listOf, trailPage } from "./documents.ts";
@@ -18,7 +18,7 @@ export function readRoutes({ source, live, index, present, sent, clean }: Desk):
     .get("/hello", async () => {
       const now = await live.now();
       const { project, version, readOnly, by } = source;
-      const questions = now === null ? 0 : inboxItems(now.state).length;
+      const questions = now === null ? 0 : questionCount(now.state, null);
       const position = now?.state.position ?? 0;
       const hello: HelloDocument = { project, version, readOnly, by, hasJournal: now !== null, position, questions };
       return sent(hello);

@@ -1,3 +1,4 @@
+import { isAsking } from "../domain/outline.ts";
 import type { RunState } from "../domain/run-state.ts";
 import type { StoryState } from "../domain/story-state.ts";
 import { rowOf, type BoardRow } from "./board.ts";
@@ -50,10 +51,10 @@ export function boardCard(run: RunState, state: StoryState): BoardCard {
   };
 }
 
-function columnOf(state: StoryState, { status, actor }: BoardRow): Column {
+function columnOf(state: StoryState, { status }: BoardRow): Column {
   if (status === "accepted") return "accepted";
+  if (isAsking(state)) return "needs-you";
   if (status === "failed" || state.held) return "stopped";
-  if (status === "escalated" || (status === "waiting" && actor === "person")) return "needs-you";
   if (state.rework !== null || (state.failing !== null && status === "working")) return "sent-back";
   if (status === "in-gate") return "in-gates";
   if (state.policy === null) return "ready";

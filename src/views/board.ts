@@ -1,3 +1,4 @@
+import { plural } from "../domain/counted.ts";
 import type { GateName } from "../domain/gate.ts";
 import type { EscalationId, StoryId } from "../domain/ids.ts";
 import type { Phase } from "../domain/phase.ts";
@@ -16,7 +17,9 @@ export interface BoardRow {
   readonly why: string;
   readonly phase: Phase | null;
   readonly gate: GateName | null;
-  /** Attempts that counted, and how many may be made. */
+  /** The number of the newest attempt, as `show`, `log` and `--attempt` have it. */
+  readonly attempt: number;
+  /** Attempts that count (one that was interrupted, or gave nothing to judge, does not), and how many may be made. */
   readonly attempts: number;
   readonly attemptLimit: number | null;
   readonly gates: readonly GateMark[];
@@ -43,6 +46,7 @@ export function rowOf(run: RunOutline, state: StoryOutline): BoardRow {
     why,
     phase,
     gate,
+    attempt: state.attempts.length,
     attempts: state.counters.attempts,
     attemptLimit: state.raised.iterations ?? state.policy?.limits.iterations ?? null,
     gates: gateStrip(state),
@@ -53,4 +57,16 @@ export function rowOf(run: RunOutline, state: StoryOutline): BoardRow {
     escalation: state.escalation?.id ?? null,
     since: state.running?.since ?? null,
   };
+}
+
+/** `attempt 2/15`; where some do not count, `attempt 4 (2/15 count)`. Empty before the first. */
+export function attemptText({
+  attempt,
+  attempts,
+  attemptLimit,
+}: Pick<BoardRow, "attempt" | "attempts" | "attemptLimit">): string {
+  if (attempt === 0) return "";
+  if (attempt !== attempts)
+    return `attempt ${attempt} (${attemptLimit === null ? attempts : `${attempts}/${attemptLimit}`} ${plural(attempts, "counts", "count")})`;
+  return attemptLimit === null ? `attempt ${attempt}` : `attempt ${attempt}/${attemptLimit}`;
 }

@@ -1,3 +1,5 @@
+import { addUsd } from "../domain/budget.ts";
+import { costOf } from "../domain/event-cost.ts";
 import type { Cost, Event, Recorded } from "../domain/event.ts";
 import type { RunState } from "../domain/run-state.ts";
 import { byText, entries } from "../stdx/sorted-map.ts";
@@ -51,12 +53,12 @@ export function costTotal(rows: readonly CostRow[]): Spent {
 function added<R extends Spent>(row: R, more: Spent): R {
   return {
     ...row,
-    costUsd: row.costUsd + more.costUsd,
+    costUsd: addUsd(row.costUsd, more.costUsd),
     costUnknown: row.costUnknown || more.costUnknown,
     tokens: row.tokens + more.tokens,
     timeMs: row.timeMs + more.timeMs,
     times: row.times + more.times,
-    wastedUsd: row.wastedUsd + more.wastedUsd,
+    wastedUsd: addUsd(row.wastedUsd, more.wastedUsd),
     wastedUnknown: row.wastedUnknown || more.wastedUnknown,
   };
 }
@@ -92,7 +94,7 @@ function spendings(lines: readonly Recorded[]): readonly Spending[] {
       newest.set(story, [...places, all.length]);
       attempts.set(story, [...(attempts.get(story) ?? []), all.length]);
       const times = event.type === "attempt.finished" ? 1 : 0;
-      all.push({ story, role, cause, gate: null, ...spentOn(event, true), times });
+      all.push({ story, role, cause, gate: null, ...spentOn(event), times });
     }
     const besides = besidesAttempts(story, event);
     if (besides !== null) all.push(besides);
@@ -112,24 +114,23 @@ function besidesAttempts(story: string | null, event: Event): Spending | null {
   switch (event.type) {
     case "gate.judged": {
       const { gate, asked } = event.judgement;
-      // Commands cost time; only where somebody was asked is money unknown when it is not said.
-      const isAsked = Object.keys(asked ?? {}).length > 0;
-      const role = isAsked ? Object.keys(asked!).sort(byText).join(", ") : null;
-      return { story, role, cause: null, gate, ...spentOn(event.judgement, isAsked) };
+      const roles = Object.keys(asked ?? {}).sort(byText);
+      const role = roles.length > 0 ? roles.join(", ") : null;
+      return { story, role, cause: null, gate, ...spentOn(event) };
     }
     case "blame.found":
-      return { story, role: null, cause: "blame", gate: event.gate, ...spentOn(event, false) };
+      return { story, role: null, cause: "blame", gate: event.gate, ...spentOn(event) };
     case "finding.adjudicated":
       return {
         story,
         role: event.by === "engine" ? null : event.by,
         cause: "disputes",
         gate: null,
-        ...spentOn(event, event.by !== "engine"),
+        ...spentOn(event),
       };
     case "remediation.finished":
     case "health.checked":
-      return { story, role: null, cause: "mending the surroundings", gate: null, ...spentOn(event, true) };
+      return { story, role: null, cause: "mending the surroundings", gate: null, ...spentOn(event) };
     default:
       return null;
   }
@@ -138,15 +139,11 @@ function besidesAttempts(story: string | null, event: Event): Spending | null {
 const causeOf = (reworkOf: string | null): string =>
   reworkOf === null ? "first attempts" : `rework after ${reworkOf}`;
 
-function spentOn({ costUsd, tokens, durationMs }: Cost, isPaid: boolean): Spent {
-  return {
-    ...NOTHING,
-    costUsd: costUsd ?? 0,
-    costUnknown: isPaid && costUsd === undefined,
-    tokens: tokens ?? 0,
-    timeMs: durationMs,
-    times: 1,
-  };
+function spentOn(event: Event): Spent {
+  const { used, isPaid } = costOf(event) ?? { used: { durationMs: 0 }, isPaid: false };
+  const { costUsd, tokens = 0, durationMs }: Cost = used;
+  const costUnknown = isPaid && costUsd === undefined;
+  return { ...NOTHING, costUsd: costUsd ?? 0, costUnknown, tokens, timeMs: durationMs, times: 1 };
 }
 
 /** Places that were reworked, over all stories. */

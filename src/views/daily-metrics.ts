@@ -1,3 +1,5 @@
+import { addUsd } from "../domain/budget.ts";
+import { costOf } from "../domain/event-cost.ts";
 import type { Recorded } from "../domain/event.ts";
 import type { GateName } from "../domain/gate.ts";
 import type { Result } from "../domain/result.ts";
@@ -36,6 +38,9 @@ function emptyDay(date: string): DayMetrics {
 }
 
 function count(day: DayMetrics, { event }: Recorded): void {
+  const cost = costOf(event);
+  day.costUsd = addUsd(day.costUsd, cost?.used.costUsd ?? 0);
+  day.costUnknown ||= cost?.isPaid === true && cost.used.costUsd === undefined;
   switch (event.type) {
     case "attempt.started":
       day.attempts++;
@@ -43,14 +48,11 @@ function count(day: DayMetrics, { event }: Recorded): void {
       return;
     case "attempt.finished":
       day.agentMs += event.durationMs;
-      day.costUsd += event.costUsd ?? 0;
-      day.costUnknown ||= event.costUsd === undefined;
       return;
     case "gate.judged": {
-      const { gate, result, costUsd } = event.judgement;
+      const { gate, result } = event.judgement;
       const results = (day.judgements[gate] ??= {});
       results[result] = (results[result] ?? 0) + 1;
-      day.costUsd += costUsd ?? 0;
       return;
     }
     case "work.sent-back":
@@ -70,7 +72,5 @@ function count(day: DayMetrics, { event }: Recorded): void {
       if (event.answer.verb === "force-complete") day.accepted++;
       if (event.answer.verb === "abandon") day.failed++;
       return;
-    default:
-      if ("costUsd" in event) day.costUsd += event.costUsd ?? 0;
   }
 }

@@ -1,6 +1,7 @@
 import { disputable } from "../domain/dispute.ts";
 import type { AnswerVerb, Escalation } from "../domain/escalation.ts";
 import type { EscalationId, Fingerprint, StoryId } from "../domain/ids.ts";
+import { isAsking } from "../domain/outline.ts";
 import type { RunState } from "../domain/run-state.ts";
 import type { StoryState } from "../domain/story-state.ts";
 import { entries } from "../stdx/sorted-map.ts";
@@ -40,9 +41,8 @@ export function itemsOf(
   states: readonly StoryState[],
 ): InboxItem[] {
   const waiting = states
-    .flatMap((state) =>
-      state.escalation === null || state.ending !== null ? [] : [{ state, escalation: state.escalation }],
-    )
+    .filter(isAsking)
+    .map((state) => ({ state, escalation: state.escalation! }))
     .sort((a, b) => a.state.arrival - b.state.arrival);
   return [
     ...(ofAll === null ? [] : [itemOf(ofAll, undefined)]),

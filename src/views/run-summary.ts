@@ -2,6 +2,7 @@ import { counted } from "../domain/counted.ts";
 import type { StoryId } from "../domain/ids.ts";
 import type { RunOutline } from "../domain/outline.ts";
 import { byText, entries, lookup, type SortedMap } from "../stdx/sorted-map.ts";
+import { questionCount } from "./open-questions.ts";
 import { statusOf, type StoryStatus } from "./story-status.ts";
 import { spentText } from "./words.ts";
 
@@ -12,18 +13,35 @@ export interface RunCounts {
   readonly running: number;
   readonly waiting: number;
   readonly ready: number;
+  /** Stories in the backlog, and stories that a person stopped: nothing is asked about them. */
+  readonly backlog: number;
+  readonly stopped: number;
+  /** Questions that wait for a person: as many as the inbox has. */
   readonly needsYou: number;
   readonly failed: number;
 }
 
+export const NO_COUNTS: RunCounts = {
+  stories: 0,
+  accepted: 0,
+  running: 0,
+  waiting: 0,
+  ready: 0,
+  backlog: 0,
+  stopped: 0,
+  needsYou: 0,
+  failed: 0,
+};
+
 export function runCounts(run: RunOutline, asked: readonly StoryId[] | null): RunCounts {
   const { accepted, failed } = (asked === null ? run.unlisted : undefined) ?? { accepted: 0, failed: 0 };
-  const counts = { stories: accepted + failed, accepted, running: 0, waiting: 0, ready: 0, needsYou: 0, failed };
+  const counts = { ...NO_COUNTS, stories: accepted + failed, accepted, failed };
   for (const state of storiesOf(run, asked)) {
     counts.stories++;
-    counts[bucketOf(statusOf(run, state))]++;
+    const bucket = bucketOf(statusOf(run, state), state.held);
+    if (bucket !== null) counts[bucket]++;
   }
-  return counts;
+  return { ...counts, needsYou: questionCount(run, asked) };
 }
 
 /** The stories that were asked about, or all of them, by their ids. */
@@ -32,20 +50,21 @@ export function storiesOf<S>(run: { readonly stories: SortedMap<StoryId, S> }, a
   return asked.flatMap((id) => lookup(run.stories, id, byText) ?? []);
 }
 
-function bucketOf({ status, actor }: StoryStatus): keyof Omit<RunCounts, "stories"> {
+/** `null`: a question is asked about it, and questions are counted by themselves. */
+function bucketOf({ status }: StoryStatus, isHeld: boolean): keyof Omit<RunCounts, "stories" | "needsYou"> | null {
   switch (status) {
     case "accepted":
     case "failed":
     case "ready":
+    case "backlog":
       return status;
     case "working":
     case "in-gate":
       return "running";
     case "escalated":
-    case "backlog":
-      return "needsYou";
+      return null;
     case "waiting":
-      return actor === "person" ? "needsYou" : "waiting";
+      return isHeld ? "stopped" : "waiting";
   }
 }
 
@@ -59,6 +78,8 @@ export function summaryText(run: RunOutline, asked: readonly StoryId[] | null, d
     ...some(counts.running, "running"),
     ...some(counts.waiting, "waiting"),
     ...some(counts.ready, "ready"),
+    ...some(counts.backlog, "in the backlog"),
+    ...some(counts.stopped, "stopped"),
     ...some(counts.needsYou, counts.needsYou === 1 ? "needs you" : "need you"),
     ...some(counts.failed, "failed"),
     ...spending(run, asked),

@@ -1,3 +1,4 @@
+import { addUsd } from "../domain/budget.ts";
 import type { Escalation } from "../domain/escalation.ts";
 import type { Recorded } from "../domain/event.ts";
 import type { StoryId } from "../domain/ids.ts";
@@ -76,7 +77,7 @@ function locationsOf(run: RunState): TrackedLocation[] {
             ? cost
             : before.totalCostUsd === null || cost === null
               ? null
-              : before.totalCostUsd + cost,
+              : addUsd(before.totalCostUsd, cost),
       });
     }
   }

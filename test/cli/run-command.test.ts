@@ -248,7 +248,7 @@ describe("remand run --watch", () => {
     expect(ran.exit).toBe(143);
     expect(err.filter((text) => text.includes("watching"))).toEqual([
       "remand: watching stories and your answers (Ctrl-C ends)\n",
-      "remand: 1 story waits for you: remand inbox; watching stories and your answers (Ctrl-C ends)\n",
+      "remand: 1 question waits for you: remand inbox; watching stories and your answers (Ctrl-C ends)\n",
       "remand: watching stories and your answers (Ctrl-C ends)\n",
     ]);
     expect(err.filter((text) => text.includes("raedy"))).toHaveLength(1);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { countedBothWays, countedGoingBack, NOTHING_SPENT, spend } from "../../src/domain/budget.ts";
+import { addUsd, countedBothWays, countedGoingBack, NOTHING_SPENT, spend } from "../../src/domain/budget.ts";
 import { STORY_ID_PATTERN } from "../../src/domain/ids.ts";
 import { PHASES, phasesFrom } from "../../src/domain/phase.ts";
 import {
@@ -83,6 +83,9 @@ describe("counting", () => {
     expect(one).toEqual({ costUsd: 1, tokens: 10, timeMs: 5, costUnknown: false });
     expect(spend(one, { durationMs: 5 }, true)).toEqual({ costUsd: 1, tokens: 10, timeMs: 10, costUnknown: true });
     expect(spend(one, { durationMs: 5 }, false).costUnknown).toBe(false);
+    // Binary fractions make 1.2000000000000002 of this.
+    expect([0.4, 0.4, 0.4].reduce(addUsd, 0)).toBe(1.2);
+    expect(addUsd(0.000003, 0.0000001)).toBe(0.0000031);
     expect(spend(spend(one, { durationMs: 0 }, true), { costUsd: 1, durationMs: 0 }, true).costUnknown).toBe(true);
   });
 });

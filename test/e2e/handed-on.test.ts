@@ -35,6 +35,7 @@ const wait = (line: string): string =>
 const attempt = (line: string, more: Record<string, string> = {}): object => ({
   edit: { "src/wait.js": wait(line), ...more },
   say: `READY_FOR_REVIEW: cap\n\nSummary: ${line}\n`,
+  cost: 0.4,
 });
 
 const review = (...issues: readonly string[]): object => ({
@@ -71,6 +72,12 @@ interface EscalationFile {
     readonly attempt: number;
     readonly findings: readonly { readonly gate: string; readonly title: string; readonly status: string }[];
   }[];
+}
+
+interface StatusDocument {
+  readonly counts: { readonly needsYou: number };
+  readonly spent: object;
+  readonly stories: readonly object[];
 }
 
 test("later briefs, the question and the trail say what each attempt was rejected for, and what is fixed", () => {
@@ -125,4 +132,15 @@ test("later briefs, the question and the trail say what each attempt was rejecte
     ["open: the error is swallowed"],
   ]);
   expect(remand("trail").status).toBe(0);
+
+  // One moment, one number: what waits, which attempt it is, and what was spent, of which the critic said nothing.
+  const status = JSON.parse(remand("status", "--json").out) as StatusDocument;
+  const { items } = JSON.parse(remand("inbox", "--json").out) as { readonly items: readonly object[] };
+  expect([status.counts.needsYou, items.length]).toEqual([1, 1]);
+  expect(status.stories).toMatchObject([{ attempt: 4, attempts: 4 }]);
+  expect(status.spent).toMatchObject({ costUsd: 1.6, costUnknown: true });
+  const daily = readFileSync(join(trail.folder, "metrics", "daily-summary.json"), "utf8");
+  const { days } = JSON.parse(daily) as { readonly days: readonly { cost_usd: number; cost_complete: boolean }[] };
+  expect(days.reduce((sum, day) => sum + day.cost_usd, 0)).toBeCloseTo(1.6);
+  expect(days.every((day) => !day.cost_complete)).toBe(true);
 }, 180_000);

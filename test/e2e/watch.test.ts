@@ -34,7 +34,7 @@ test("run --watch works on stories that come later, hears an answer, and ends wh
     await until("watching stories");
     write(root, "stories/say-it.md", "---\ntitle: Say right\nstatus: ready\n---\n\nSay it.\n");
     await until("say-it");
-    await until("1 story waits for you");
+    await until("1 question waits for you");
     write(root, "may-work", "");
     const answer = ["answer", "say-it", "raise-budget", "--limit", "3", "--by", "ada"];
     const told = spawnSync(process.execPath, [MAIN, ...answer], { cwd: root, encoding: "utf8" });

@@ -89,10 +89,14 @@ describe("the board", () => {
       running: 0,
       waiting: 1,
       ready: 0,
-      needsYou: 2,
+      backlog: 1,
+      stopped: 0,
+      needsYou: 1,
       failed: 0,
     });
-    expect(summaryText(run, null, "·")).toBe("4 stories · 1 accepted · 1 waiting · 2 need you · $1.50");
+    expect(summaryText(run, null, "·")).toBe(
+      "4 stories · 1 accepted · 1 waiting · 1 in the backlog · 1 needs you · $1.50",
+    );
     expect(summaryText(run, [storyId("login")], "|")).toBe("1 story | 1 needs you | $1.50 of $10.00");
   });
 });

@@ -4,6 +4,7 @@ import { problemText } from "../../writers/problem-text.ts";
 import { EXIT, type CliCommand, type ExitCode, type World } from "../command.ts";
 import { storiesFolder } from "../load-stories.ts";
 import { collect } from "../option-values.ts";
+import { questionCount } from "../../views/open-questions.ts";
 import { personOf } from "../person.ts";
 import { planText } from "../plan-text.ts";
 import { prepareRun, type Prepared } from "../prepare-run.ts";
@@ -63,8 +64,14 @@ async function run(world: World, typed: readonly string[], options: Options): Pr
   const by = options.by ?? (await personOf(world, undefined).catch(() => "remand run"));
   const asked = [...prepared.asked];
   const watch = options.watch === true ? watched(world, typed, options, config, asked) : undefined;
-  const { exit } = await runEngine(world, plan, asked, { reporter: options.reporter, json: options.json, by, watch });
-  if (exit === EXIT.person || exit === EXIT.budget) world.err("remand: what waits for you: remand inbox\n");
+  const { exit, state } = await runEngine(world, plan, asked, {
+    reporter: options.reporter,
+    json: options.json,
+    by,
+    watch,
+  });
+  if (exit === EXIT.person || exit === EXIT.budget)
+    world.err(`remand: what waits for you: remand ${questionCount(state, asked) > 0 ? "inbox" : "status"}\n`);
   return exit;
 }
 

@@ -2,7 +2,7 @@ import { plural } from "../../domain/counted.ts";
 import { storyId, type StoryId } from "../../domain/ids.ts";
 import type { RunOutline } from "../../domain/outline.ts";
 import { entries } from "../../stdx/sorted-map.ts";
-import { boardRows, type BoardRow } from "../../views/board.ts";
+import { attemptText, boardRows, type BoardRow } from "../../views/board.ts";
 import { forecastLines, forecastOf } from "../../views/forecast.ts";
 import { stripText } from "../../views/gate-strip.ts";
 import type { Glyphs } from "../../views/glyphs.ts";
@@ -102,10 +102,6 @@ function table(rows: readonly BoardRow[], now: number, glyphs: Glyphs): string[]
 function stateText({ status, phase, gate }: BoardRow): string {
   if (status === "in-gate" && gate !== null) return `in ${gate}`;
   return status === "working" && phase !== null ? `working: ${phase}` : status;
-}
-
-function attemptText({ attempts, attemptLimit }: BoardRow): string {
-  return attemptLimit === null ? "" : `attempt ${attempts}/${attemptLimit}`;
 }
 
 function moneyOf({ costUsd, costUnknown, costLimitUsd }: BoardRow): string {

@@ -1,4 +1,5 @@
 import { counted } from "../../../src/domain/counted.ts";
+import { attemptText } from "../../../src/views/board.ts";
 import { COLUMN_TITLES, type BoardCard } from "../../../src/views/board-cards.ts";
 import type { BoardColumn, BoardDocument } from "../../../src/views/dashboard.ts";
 import { Filter } from "../parts/filter.tsx";
@@ -49,7 +50,7 @@ export function Board() {
 
 function Summary({ board }: { readonly board: BoardDocument }) {
   const { counts, spentUsd, costUnknown, limitUsd } = board;
-  const needsYou = board.columns.find(({ name }) => name === "needs-you")?.total ?? 0;
+  const { needsYou } = counts;
   const parts = [
     counted(counts.stories, "story", "stories"),
     ...(counts.accepted > 0 ? [`${counts.accepted} accepted`] : []),
@@ -122,8 +123,7 @@ function Card({ card }: { readonly card: BoardCard }) {
       <p class="muted">
         {card.id}
         {card.agent !== null && ` · ${card.agent}`}
-        {card.attempts > 0 &&
-          ` · attempt ${card.attempts}${card.attemptLimit === null ? "" : ` of ${card.attemptLimit}`}`}
+        {card.attempt > 0 && ` · ${attemptText(card)}`}
       </p>
       {card.column !== "accepted" && (
         <p class="card-why">

@@ -59,7 +59,7 @@ export function Story({ id }: { readonly id: string }) {
 function Head({ story: { card, story, branch, commit, place } }: { readonly story: StoryPageDocument }) {
   const facts = [
     story.id,
-    counted(card.attempts, "attempt"),
+    counted(card.attempt, "attempt"),
     ...(card.reworks > 0 ? [counted(card.reworks, "rework")] : []),
     durationText(card.timeMs),
   ];
@@ -101,7 +101,7 @@ function Next({ story: { card, escalation, story } }: { readonly story: StoryPag
   if (card.nextAt !== null)
     return (
       <p class="next">
-        Next: attempt {card.attempts + 1} in {durationText(Math.max(0, card.nextAt - now.value))}
+        Next: attempt {card.attempt + 1} in {durationText(Math.max(0, card.nextAt - now.value))}
       </p>
     );
   if (story.dependsOn.length === 0 || card.actor !== "story") return null;

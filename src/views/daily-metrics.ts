@@ -72,5 +72,6 @@ function count(day: DayMetrics, { event }: Recorded): void {
       if (event.answer.verb === "force-complete") day.accepted++;
       if (event.answer.verb === "abandon") day.failed++;
       return;
+    default:
   }
 }

@@ -109,7 +109,7 @@ function withPrice(line: Recorded, price: number): Recorded {
   }
   if (!("durationMs" in event)) return line;
   const { costUsd: _none, ...rest } = event;
-  return { ...line, event: { ...rest, ...priceOf(price) } as Recorded["event"] };
+  return { ...line, event: { ...rest, ...priceOf(price) } };
 }
 
 const priceOf = (price: number): object => (price === 0 ? {} : { costUsd: price / 10 });

@@ -1,6 +1,7 @@
 /** Judges one check that prints a file: `node judge-log.js <file> <folder>`. Prints what it took, for whoever started it. */
 import { createEvidenceStore } from "../../src/adapters/evidence/evidence-store.ts";
 import { createChecksGate } from "../../src/adapters/gates/checks-gate.ts";
+import { UNKNOWN_BASE } from "../../src/domain/base-failures.ts";
 import { treeId } from "../../src/domain/ids.ts";
 import type { GateRequest } from "../../src/ports/gate.ts";
 
@@ -12,10 +13,16 @@ const gate = createChecksGate({
   evidence: createEvidenceStore(`${folder}/evidence`),
   clock: { now: () => performance.now(), sleep: () => Promise.resolve() },
   env: { PATH: process.env["PATH"] ?? "" },
-  target: true,
 });
 // Of everything that a gate is told, this one needs no more.
-const request = { path: folder, tree: treeId("t"), last: null, message: null, preExisting: [], timeoutMs: 600_000 };
+const request = {
+  path: folder,
+  tree: treeId("t"),
+  last: null,
+  message: null,
+  atBase: UNKNOWN_BASE,
+  timeoutMs: 600_000,
+};
 const before = process.cpuUsage();
 const judgement = await gate.judge(request as unknown as GateRequest, {
   signal: new AbortController().signal,

@@ -80,6 +80,7 @@ const STORY: FieldsOf<Story> = {
   body: true,
   completed: true,
   maxReworks: true,
+  target: true,
   role: true,
 };
 

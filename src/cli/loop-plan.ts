@@ -1,5 +1,6 @@
 import { resolveConfig, type ResolvedConfig } from "../config/resolve.ts";
 import { setLayer } from "../config/set-layer.ts";
+import { EVERY_FAILURE } from "../domain/base-failures.ts";
 import { storyId, type StoryId } from "../domain/ids.ts";
 import type { RunState } from "../domain/run-state.ts";
 import { bareStory, type Story } from "../domain/story.ts";
@@ -13,6 +14,8 @@ export interface LoopWish {
   readonly maxIterations?: string | undefined;
   readonly cost?: string | undefined;
   readonly time?: string | undefined;
+  /** Tests that fail at the start and are not to be fixed: names, files or patterns. */
+  readonly known?: readonly string[] | undefined;
   readonly set: readonly string[];
 }
 
@@ -57,11 +60,15 @@ export function loopStory(id: StoryId, { goal, check }: LoopWish): Story {
     kind: "loop",
     criteria: [{ id: "AC1", text: `\`${check}\` passes` }],
     body,
+    // Whatever fails at the start is what the loop is for, unless it is known.
+    target: [EVERY_FAILURE],
   });
 }
 
+const excluded = (test: string) => ({ test, reason: "excluded with --known" });
+
 /** The preset `goal` with the check as its only one; what was typed with --set comes last and wins. */
-export function loopConfig({ check, maxIterations, cost, time, set }: LoopWish): ResolvedConfig {
+export function loopConfig({ check, maxIterations, cost, time, known = [], set }: LoopWish): ResolvedConfig {
   const { layer, problems } = setLayer([
     "preset=goal",
     // JSON is YAML: quoted so, a check may hold any character.
@@ -70,6 +77,7 @@ export function loopConfig({ check, maxIterations, cost, time, set }: LoopWish):
     ...(maxIterations === undefined ? [] : [`limits.iterations=${maxIterations}`]),
     ...(cost === undefined ? [] : [`limits.costUsd=${cost}`]),
     ...(time === undefined ? [] : [`limits.time=${time}`]),
+    ...(known.length === 0 ? [] : [`knownFailures=${JSON.stringify(known.map(excluded))}`]),
     ...set,
   ]);
   const resolved = resolveConfig({ layers: [layer] });

@@ -6,7 +6,7 @@ import type { GateName, Judgement } from "../domain/gate.ts";
 import type { GateReport, JudgedState, SkippedGate } from "../domain/gate-report.ts";
 import { storyId, type TreeId } from "../domain/ids.ts";
 import { bareStory } from "../domain/story.ts";
-import { gateRequest } from "../engine/gate-request.ts";
+import { gateRequest, withoutBase } from "../engine/gate-request.ts";
 import { newStory, UNJUDGED } from "../policy/new-state.ts";
 import type { Gate } from "../ports/gate.ts";
 import { createSystemClock } from "../adapters/clock/system-clock.ts";
@@ -128,7 +128,7 @@ async function judgement(
     timeoutMs: policy.limits.timeoutMs[gate.name === "audit" ? "auditor" : "critic"],
     key: `${story.id}:0`,
   };
-  const request = gateRequest(state, { ...place, branch: "" }, command);
+  const request = withoutBase(gateRequest(state, { ...place, branch: "" }, command));
   try {
     return await gate.judge(request, { signal, onOutput: (text) => plan.onOutput(gate.name, text) });
   } catch (error) {

@@ -8,6 +8,7 @@ import type { Workspace } from "../ports/workspace.ts";
 import { createChecksGate, type ChecksOptions } from "../adapters/gates/checks-gate.ts";
 import { createMutationGate } from "../adapters/gates/mutation-gate.ts";
 import { createTddGate } from "../adapters/gates/tdd-gate.ts";
+import { withTestedWork } from "../adapters/gates/tested-work.ts";
 import { createIntegrityGate } from "../adapters/gates/integrity-gate.ts";
 import type { OwnPython } from "../adapters/git/own-python.ts";
 import { allowedEnvironment } from "../adapters/process/environment.ts";
@@ -39,15 +40,16 @@ export function gatesOf(
   const commands = config.gates.checks.commands.map(commandOf);
   const allowed = allowedEnvironment(env, [...config.env, COOKIE_VARIABLE]);
   const seen = python === undefined ? allowed : environmentWith(allowed, python);
-  const running = (gate: "checks" | "tdd", own: typeof commands, target: boolean): Gate => {
+  const running = (gate: "checks" | "tdd", own: typeof commands): Gate => {
     const { reports, reruns, parallel, coverage } = config.gates[gate];
     const optional = { ...(flakes === undefined ? {} : { flakes }), ...(coverage === undefined ? {} : { coverage }) };
     const { environments } = config;
-    const shared = { commands: own, environments, evidence, clock, workspace, env: seen, target };
-    return createChecksGate({ ...shared, reports, reruns, parallel, ...optional });
+    const shared = { commands: own, environments, evidence, clock, workspace, env: seen };
+    const tested = { workspace, laboratory: laboratory ?? null, testPaths: config.scope.testPaths };
+    const checking = createChecksGate({ ...shared, reports, reruns, parallel, ...optional });
+    return withTestedWork(checking, { ...tested, isTestDemandedElsewhere: gate === "tdd" });
   };
-  // Where the check is the goal, what is red at the start is not done yet; elsewhere it is not the story's.
-  const checks = running("checks", commands, config.preset === "goal");
+  const checks = running("checks", commands);
   const integrity = createIntegrityGate({
     workspace,
     evidence,
@@ -74,7 +76,7 @@ export function gatesOf(
     [
       "tdd",
       createTddGate({
-        tests: running("tdd", acceptance.length === 0 ? commands : acceptance, true),
+        tests: running("tdd", acceptance.length === 0 ? commands : acceptance),
         domain: reviewers === undefined ? null : domainGate(config, { ...reviewers, evidence, clock, workspace }),
         laboratory: laboratory ?? null,
         workspace,

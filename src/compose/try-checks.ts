@@ -3,7 +3,7 @@ import { treeId } from "../domain/ids.ts";
 import type { Judgement } from "../domain/gate.ts";
 import { createSystemClock } from "../adapters/clock/system-clock.ts";
 import { createInPlace } from "../adapters/git/in-place.ts";
-import { gateRequest } from "../engine/gate-request.ts";
+import { gateRequest, withoutBase } from "../engine/gate-request.ts";
 import { newStory } from "../policy/new-state.ts";
 import { gatesOf } from "./gates.ts";
 import { ownPythonOf } from "./own-python.ts";
@@ -33,7 +33,7 @@ export async function tryChecks(
     timeoutMs: policy.limits.timeoutMs.critic,
     key: `${state.story.id}:0`,
   } as const;
-  return gate.judge(gateRequest(state, place, command), {
+  return gate.judge(withoutBase(gateRequest(state, place, command)), {
     signal: new AbortController().signal,
     onOutput: () => undefined,
   });

@@ -31,6 +31,10 @@ export interface Config {
   readonly stall: Policy["stall"];
   readonly specialists: readonly SpecialistConfig[];
   readonly scope: Policy["scope"];
+  /** Tests that fail before any work, and why that is so: names, files or patterns. */
+  readonly knownFailures: readonly { readonly test: string; readonly reason: string }[];
+  /** Work that no test shows is refused. */
+  readonly requireTest: boolean;
   readonly onExhausted: Policy["onExhausted"];
   readonly enableCircuitBreaker: boolean;
   readonly deliver: Policy["deliver"];

@@ -99,6 +99,8 @@ export const DEFAULTS: Config = {
     ],
     typePaths: ["**/*.d.ts", "**/types.*", "**/*.types.*", "**/{types,domain,model,models}/**"],
   },
+  knownFailures: [],
+  requireTest: false,
   onExhausted: "manual",
   enableCircuitBreaker: true,
   deliver: "branch",

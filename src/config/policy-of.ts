@@ -31,6 +31,8 @@ export function policyOf(config: Config): Policy {
     deliver: config.deliver,
     merge: config.merge,
     scope: config.scope,
+    ...(config.knownFailures.length === 0 ? {} : { knownFailures: config.knownFailures }),
+    ...(config.requireTest ? { requireTest: true } : {}),
   };
 }
 

@@ -46,4 +46,6 @@ const VERB_NEEDS_PERSON: Readonly<Record<AnswerVerb, boolean>> = {
   abandon: false,
   retry: false,
   halt: false,
+  known: true,
+  target: true,
 };

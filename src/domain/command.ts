@@ -29,7 +29,7 @@ export type StoryAction =
   | { readonly type: "grant-grace"; readonly gate: GateName; readonly failures: number }
   | { readonly type: "adjudicate"; readonly finding: Fingerprint; readonly gate: GateName; readonly role: RoleName }
   | { readonly type: "deliver"; readonly how: Policy["deliver"] }
-  | { readonly type: "accept" }
+  | { readonly type: "accept"; readonly notes?: readonly string[] }
   | { readonly type: "fail"; readonly how: FailedHow; readonly reason: string }
   | { readonly type: "raise-escalation"; readonly escalation: Escalation }
   | { readonly type: "warn-budget"; readonly budget: BudgetName; readonly used: number; readonly limit: number }

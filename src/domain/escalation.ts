@@ -63,11 +63,16 @@ export type EscalationReason =
   | { readonly type: "conflict"; readonly detail: string }
   | { readonly type: "dispute"; readonly finding: string; readonly detail: string }
   | { readonly type: "approval"; readonly of: "rework" | "retry" | "merge" }
-  | { readonly type: "infrastructure"; readonly issue: string; readonly tries: number };
+  | { readonly type: "infrastructure"; readonly issue: string; readonly tries: number }
+  /** Tests that fail before the work, of which nobody has said what they are. */
+  | { readonly type: "failing-base"; readonly tests: readonly string[] }
+  /** Targets that match nothing which fails before the work. */
+  | { readonly type: "target-not-failing"; readonly targets: readonly string[] };
 
 /**
  * `resolve`: a person fixed it, the gates judge again. `send-back`: once more, with guidance. `retry`,
- * `declare-healthy` and `halt` answer an infrastructure escalation; the others mean what they say.
+ * `declare-healthy` and `halt` answer an infrastructure escalation. `known` and `target` say what failures of the base
+ * are; the others mean what they say.
  */
 export const ANSWER_VERBS = [
   "resolve",
@@ -80,5 +85,7 @@ export const ANSWER_VERBS = [
   "retry",
   "declare-healthy",
   "halt",
+  "known",
+  "target",
 ] as const;
 export type AnswerVerb = (typeof ANSWER_VERBS)[number];

@@ -1,4 +1,5 @@
 import type { AttemptOutcome } from "./attempt.ts";
+import type { KnownFailure } from "./base-failures.ts";
 import type { Blame } from "./blame.ts";
 import type { BriefVariant } from "./brief.ts";
 import type { BudgetName } from "./budget.ts";
@@ -46,9 +47,13 @@ export type StoryEvent =
       readonly type: "story.prepared";
       readonly tree: TreeId;
       readonly commit: string;
+      /** What failed at the base, each time it ran; and what failed there only once. */
       readonly preExisting: readonly string[];
       /** How the checks went before the work began; absent in older journals. */
       readonly baseRuns?: BaseRuns;
+      readonly flaky?: readonly string[];
+      /** What people called known before, in answer to the question of another story. */
+      readonly known?: readonly KnownFailure[];
     }
   | AttemptStarted
   | AttemptUnclear
@@ -92,7 +97,8 @@ export type StoryEvent =
       readonly asked?: Readonly<Record<RoleName, number>>;
     } & Cost)
   | { readonly type: "work.delivered"; readonly how: Policy["deliver"]; readonly where: string }
-  | { readonly type: "story.accepted" }
+  /** `notes`: what the gates passed it in spite of. */
+  | { readonly type: "story.accepted"; readonly notes?: readonly string[] }
   | { readonly type: "story.failed"; readonly how: FailedHow; readonly reason: string }
   | { readonly type: "story.flagged"; readonly usualMs: number; readonly takenMs: number }
   /** What ran for the story was ended, and its result is not known. `engine`: how the engine that ran it ended. */
@@ -207,6 +213,8 @@ export interface Answer {
   readonly findings?: readonly Fingerprint[];
   readonly phase?: Phase;
   readonly budget?: BudgetName;
+  /** For `known` and `target`: the failures it speaks of, by name; without it, all that were asked about. */
+  readonly tests?: readonly string[];
   /** For `raise-budget`: the new limit. */
   readonly limit?: number;
   /** Said on a pull request, and by which name the forge knows each, so that none is heard twice. */

@@ -113,6 +113,8 @@ export interface Judgement {
   readonly most?: Measures;
   /** Tests, or whole checks, that gave two answers about one tree. */
   readonly flaky?: readonly string[];
+  /** What a pass does not show, or was given in spite of: known failures, quarantined tests, no test of the change. */
+  readonly notes?: readonly string[];
   readonly ciClass?: CiClass;
   readonly tddPhase?: TddPhase;
   readonly conflicts?: readonly ReviewConflict[];

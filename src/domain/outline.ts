@@ -23,7 +23,7 @@ export interface StoryOutline extends Pick<
 
 export interface GateOutline {
   readonly fresh: boolean;
-  readonly last: (Pick<Judgement, "result"> & { readonly blocking: { readonly length: number } }) | null;
+  readonly last: (Pick<Judgement, "result" | "notes"> & { readonly blocking: { readonly length: number } }) | null;
 }
 
 export interface RunOutline extends Pick<

@@ -1,3 +1,4 @@
+import type { KnownFailure } from "./base-failures.ts";
 import type { FailOn } from "./severity.ts";
 import type { GateName } from "./gate.ts";
 import type { RoleName } from "./ids.ts";
@@ -23,6 +24,10 @@ export interface Policy {
   readonly deliver: "branch" | "merge" | "pull-request";
   readonly merge: "manual" | "auto";
   readonly scope: ScopeRules;
+  /** Failures of the base that people know about; without it, none. */
+  readonly knownFailures?: readonly KnownFailure[];
+  /** Is work refused that no test shows? Without it, no. */
+  readonly requireTest?: boolean;
 }
 
 export const PRESETS = ["critic-audit", "factory", "goal", "story"] as const;

@@ -36,6 +36,8 @@ export interface CriticRequest {
   readonly practices: readonly string[];
   /** The diff, or the section of the story file that the phase wrote. */
   readonly work?: ShownWork;
+  /** What the checks passed the work in spite of, or do not show. */
+  readonly notes?: readonly string[];
   /** What changed since the reviewer passed it: the work is known, this is not. */
   readonly since?: ShownWork;
 }
@@ -59,6 +61,8 @@ export interface AuditorRequest {
   readonly commands: readonly VerificationCommand[];
   /** What the engine ran on this very tree, and saw. */
   readonly runs?: readonly CheckRun[];
+  /** What the checks passed the work in spite of, or do not show. */
+  readonly notes?: readonly string[];
   /** What the audit before found: it is looked at first. */
   readonly earlier?: readonly Finding[];
   /** The command that shows the whole of the work. */
@@ -76,6 +80,8 @@ export interface ReReviewRequest {
   readonly fixDiff: string;
   readonly filesModified: readonly string[];
   readonly practices: readonly string[];
+  /** What the checks passed the work in spite of, or do not show. */
+  readonly notes?: readonly string[];
   /** What the author says of the fix. */
   readonly readySignal?: string;
   readonly wholeAt?: string;
@@ -91,6 +97,8 @@ export interface PerspectiveRequest {
   readonly criteria: readonly Criterion[];
   readonly filesModified: readonly string[];
   /** The diff, or the section of the story file that the phase wrote. */
+  /** What the checks passed the work in spite of, or do not show. */
+  readonly notes?: readonly string[];
   readonly product: string;
   readonly practices: readonly string[];
   readonly readySignal?: string;

@@ -1,4 +1,5 @@
 import type { AttemptOutcome, AttemptSummary } from "./attempt.ts";
+import type { KnownFailure } from "./base-failures.ts";
 import type { Blame } from "./blame.ts";
 import type { BudgetName, Spent } from "./budget.ts";
 import type { Escalation } from "./escalation.ts";
@@ -87,9 +88,15 @@ export interface StoryState {
   readonly warned: readonly BudgetName[];
   readonly grace: { readonly [G in GateName]?: number };
   readonly spent: Spent;
+  /** What failed at the base, by name. */
   readonly preExisting: readonly string[];
   /** How the checks went at the base; absent where no gate ran one. */
   readonly baseRuns?: BaseRuns;
+  /** Tests that gave two answers about the base; not there where an older version prepared the story. */
+  readonly flakyAtBase?: readonly string[];
+  /** Failures of the base that people called known, and those they made this story's target. */
+  readonly known?: readonly KnownFailure[];
+  readonly targets?: readonly string[];
   readonly held: boolean;
   /** Who wants what runs now to be ended at once; `null` when nobody does. */
   readonly stopping: string | null;
@@ -234,5 +241,7 @@ export type Ending =
       readonly how: "accepted";
       readonly at: number;
       readonly forced: { readonly by: string; readonly reason: string } | null;
+      /** What the gates passed it in spite of, in sentences. */
+      readonly notes?: readonly string[];
     }
   | { readonly how: FailedHow; readonly at: number; readonly reason: string };

@@ -19,6 +19,8 @@ export interface Story {
   readonly completed: readonly Phase[];
   /** S4's per-story override; it counts reworks, so the limit on failures is one more. */
   readonly maxReworks?: number;
+  /** Tests that fail at the base and must pass: names, files or patterns; `*` is everything that fails there. */
+  readonly target?: readonly string[];
   readonly role?: RoleName;
 }
 

@@ -1,3 +1,4 @@
+import { baseFailuresOf } from "../domain/story-base.ts";
 import type { StartGate } from "../domain/command.ts";
 import { GATES, type GateName, type Judgement } from "../domain/gate.ts";
 import type { StoryState } from "../domain/story-state.ts";
@@ -37,10 +38,16 @@ export function gateRequest(
     asked: state.asked,
     sessions: state.sessions,
     key: command.key,
-    preExisting: state.preExisting,
+    atBase: baseFailuresOf(state),
+    requireTest: policy.requireTest ?? false,
     ...(baseRun === undefined ? {} : { baseRun }),
     timeoutMs: command.timeoutMs,
   };
+}
+
+/** Where the base was not run: what people know of it is believed. */
+export function withoutBase(request: GateRequest): GateRequest {
+  return { ...request, atBase: { ...request.atBase, failing: null } };
 }
 
 /** Only what still holds: an opinion about another state of the files is nobody's opinion of this one. */

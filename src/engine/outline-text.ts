@@ -1,4 +1,4 @@
-import type { GateName } from "../domain/gate.ts";
+import type { GateName, Judgement } from "../domain/gate.ts";
 import type { GateOutline, StoryOutline } from "../domain/outline.ts";
 import type { Policy } from "../domain/policy.ts";
 import type { StoryState } from "../domain/story-state.ts";
@@ -63,9 +63,13 @@ function gatesOf({ gates }: Pick<StoryState, "gates">): StoryOutline["gates"] {
   ][])
     outlines[gate] = {
       fresh,
-      last: last === null ? null : { result: last.result, blocking: { length: last.blocking.length } },
+      last: last === null ? null : outlineOf(last),
     };
   return outlines;
+}
+
+function outlineOf({ result, blocking, notes }: Judgement): NonNullable<GateOutline["last"]> {
+  return { result, blocking: { length: blocking.length }, ...(notes === undefined ? {} : { notes }) };
 }
 
 export function outlinesFrom(texts: readonly string[], policies: readonly Policy[]): StoryOutline[] {

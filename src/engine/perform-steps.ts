@@ -1,9 +1,12 @@
+import type { KnownFailure } from "../domain/base-failures.ts";
 import type { SendBack, StoryCommand } from "../domain/command.ts";
 import type { Brief, BriefEvidence, Survivor } from "../domain/brief.ts";
 import type { BaseRun, GateName, Judgement } from "../domain/gate.ts";
+import type { RunState } from "../domain/run-state.ts";
 import type { StoryState } from "../domain/story-state.ts";
 import type { Place } from "../ports/workspace.ts";
 import { composeBrief, type BriefMaterial } from "../policy/compose-brief.ts";
+import { entries } from "../stdx/sorted-map.ts";
 import { writeBrief } from "../writers/brief.ts";
 import { writeRefinementFeedback } from "../writers/refinement-feedback.ts";
 import { isTextPhase } from "../writers/story-sections.ts";
@@ -14,13 +17,15 @@ import type { Performing, PerformingOf } from "./performing.ts";
 import { hasTextPhases, productsUpTo, scopeWithPage } from "./phase-product.ts";
 import type { EngineWorld } from "./world.ts";
 
-/** Makes the story's place and looks at what is red before anything is changed. */
+/** Makes the story's place and looks at what fails before anything is changed. */
 export async function startStory({ command, ledger, world, signal }: PerformingOf<"start-story">): Promise<void> {
   if (!(await ledger.append(command.story, [{ type: "story.started", by: "engine" }]))) return;
   const state = ledger.story(command.story);
+  if (state.commit !== "" && state.attempts.length === 0) await bringUpToDate(state, world);
   const place = await world.workspace.prepare(command.story, state.story.dependsOn);
   const { tree, commit } = place;
-  const preExisting: string[] = [];
+  const failing = new Set<string>();
+  const flaky = new Set<string>();
   const baseRuns: { [G in GateName]?: BaseRun } = {};
   const planned = new Set(state.policy!.phases.flatMap((plan) => plan.gates));
   for (const [name, gate] of world.gates) {
@@ -37,14 +42,42 @@ export async function startStory({ command, ledger, world, signal }: PerformingO
       key,
     });
     const onOutput = (line: string): void => world.watcher.onOutput(command, line);
-    const { failing, run } = await gate.baseline(request, { signal, onOutput });
-    preExisting.push(...failing);
-    if (run !== undefined) baseRuns[name] = run;
+    const seen = await gate.baseline(request, { signal, onOutput });
+    seen.failing.forEach((each) => failing.add(each));
+    seen.flaky.forEach((each) => flaky.add(each));
+    if (seen.run !== undefined) baseRuns[name] = seen.run;
   }
   if (signal.aborted) return;
+  const known = knownElsewhere(ledger.state(), state);
   await appendWhile(ledger, command.story, isStep("prepare"), [
-    { type: "story.prepared", tree, commit, preExisting, ...(Object.keys(baseRuns).length === 0 ? {} : { baseRuns }) },
+    {
+      type: "story.prepared",
+      tree,
+      commit,
+      preExisting: [...failing],
+      flaky: [...flaky].filter((each) => !failing.has(each)),
+      ...(known.length === 0 ? {} : { known }),
+      ...(Object.keys(baseRuns).length === 0 ? {} : { baseRuns }),
+    },
   ]);
+}
+
+/** A person said that the base was fixed: the story, of which nothing is done yet, begins with what is there now. */
+async function bringUpToDate(state: StoryState, world: EngineWorld): Promise<void> {
+  const { id, title } = state.story;
+  if (world.integration === null || (await world.integration.standing(id)).isCurrent) return;
+  const { hash } = await world.journal.head();
+  const note = { attempt: 0, subject: `${title}: with the base as it is now`, journalHead: hash };
+  await world.integration.update(id, note);
+}
+
+/** What people called known when another story asked: nobody is asked twice about one test. */
+function knownElsewhere(run: RunState, { known = [] }: StoryState): readonly KnownFailure[] {
+  const mine = new Set(known.map(({ test }) => test));
+  const others = new Map<string, KnownFailure>();
+  for (const [, state] of entries(run.stories))
+    for (const each of state.known ?? []) if (!mine.has(each.test)) others.set(each.test, each);
+  return [...others.values()];
 }
 
 /** Writes the brief, keeps it, and sends the work back with it. */

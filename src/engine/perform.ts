@@ -80,7 +80,7 @@ function toldBy(command: Told): Event {
     case "raise-escalation":
       return { type: "escalation.raised", escalation: command.escalation };
     case "accept":
-      return { type: "story.accepted" };
+      return { type: "story.accepted", ...(command.notes === undefined ? {} : { notes: command.notes }) };
     case "fail":
       return { type: "story.failed", how: command.how, reason: command.reason };
     case "grant-grace":

@@ -19,6 +19,10 @@ export function optionsFor(
 function wordsFor(reason: EscalationReason, verb: AnswerVerb, attempt: string): { does: string; cost: string } {
   if (reason.type === "approval") return approvalWords(verb, reason.of, attempt);
   if (reason.type === "engine-died") return deathWords(verb, reason, attempt);
+  if (verb === "resolve" && reason.type === "failing-base")
+    return { does: "Fix first: you fixed them, and the checks run on the base again", cost: "one run of the checks" };
+  if (verb === "resolve" && reason.type === "target-not-failing")
+    return { does: "You corrected the target, and the checks run on the base again", cost: "one run of the checks" };
   return words(verb, attempt);
 }
 
@@ -27,6 +31,10 @@ function verbsFor(reason: EscalationReason): readonly AnswerVerb[] {
   switch (reason.type) {
     case "infrastructure":
       return ["retry", "declare-healthy", "halt"];
+    case "failing-base":
+      return ["known", "target", "resolve", "abandon"];
+    case "target-not-failing":
+      return ["resolve", "abandon"];
     case "budget":
       if (reason.budget.startsWith("run-")) return ["raise-budget", "halt"];
       return reason.budget.startsWith("failures:")
@@ -80,6 +88,13 @@ function words(verb: AnswerVerb, attempt: string): { does: string; cost: string 
       return { does: "Your guidance goes to the remediation agent, which starts anew", cost: "one remediation" };
     case "declare-healthy":
       return { does: "Work goes on as if the health check had passed", cost: "nothing" };
+    case "known":
+      return {
+        does: "They are known: recorded with your name and reason, shown beside every pass, and not held against the work",
+        cost: "nothing",
+      };
+    case "target":
+      return { does: "This story must make them pass", cost: "nothing" };
     case "halt":
       return { does: "Nothing new is dispatched until somebody resumes the run", cost: "nothing" };
   }

@@ -15,6 +15,7 @@ export function kindOf(reason: EscalationReason): EscalationKind {
     case "gate-blocked":
     case "engine-died":
     case "infrastructure":
+    case "target-not-failing":
       return "manual";
     default:
       return "decision";
@@ -58,10 +59,22 @@ function shortReason(reason: EscalationReason, gate: GateName | null): string {
       return "a finding is disputed";
     case "approval":
       return `may it ${reason.of === "merge" ? "be merged" : `have a ${reason.of}`}`;
+    case "failing-base":
+      return `${counted(reason.tests.length, "test")} ${reason.tests.length === 1 ? "fails" : "fail"} before any work`;
+    case "target-not-failing":
+      return "its target does not fail";
     case "infrastructure":
       return `infrastructure is not healthy after ${counted(reason.tries, "try", "tries")}`;
   }
 }
+
+/** The first few; a list of hundreds is read by nobody. */
+function listed(names: readonly string[]): string {
+  const shown = names.slice(0, MOST_LISTED).join(", ");
+  return names.length > MOST_LISTED ? `${shown}, and ${names.length - MOST_LISTED} more` : shown;
+}
+
+const MOST_LISTED = 10;
 
 const times = (count: number): string => counted(count, "time");
 
@@ -120,6 +133,10 @@ function ownAssessment(reason: EscalationReason): string {
       return reason.blocker;
     case "approval":
       return `autonomy asks a person before a ${reason.of}`;
+    case "failing-base":
+      return `these fail at the base: ${listed(reason.tests)}`;
+    case "target-not-failing":
+      return `nothing that fails at the base matches ${listed(reason.targets)}: it passes already, or no test has that name`;
     case "infrastructure":
       return reason.issue;
   }
@@ -163,6 +180,10 @@ export function recommendationOf(reason: EscalationReason, gate: GateName | null
       return `Read the finding ${reason.finding} and the rebuttal, then uphold the one or waive the other.`;
     case "approval":
       return approvalAdvice(reason.of, at);
+    case "failing-base":
+      return `Say what ${listed(reason.tests)} ${reason.tests.length === 1 ? "is" : "are"}. To settle it for every story, list it under knownFailures in remand.yaml, or name it as the target of the story that fixes it.`;
+    case "target-not-failing":
+      return `Correct the target ${listed(reason.targets)} in the story's file, or take it out, and answer resolve.`;
   }
 }
 
@@ -212,6 +233,10 @@ export function questionOf(reason: EscalationReason, gate: GateName | null, top 
       return `Does the finding stand?`;
     case "approval":
       return reason.of === "merge" ? `Shall this be merged?` : `Shall the ${reason.of} go ahead?`;
+    case "failing-base":
+      return `${counted(reason.tests.length, "test")} ${reason.tests.length === 1 ? "fails" : "fail"} before any work: known, target of this story, or fix first?`;
+    case "target-not-failing":
+      return `Which failing test is this story to make pass?`;
     case "infrastructure":
       return `Is the infrastructure healthy, or what should be tried?`;
   }

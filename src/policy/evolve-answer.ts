@@ -34,6 +34,10 @@ export function answered(state: StoryState, answer: Answer, base: string, at: nu
       return forced(next, answer, base, at);
     case "abandon":
       return { ...next, running: null, ending: { how: "abandoned", at, reason: `${answer.by}: ${answer.message}` } };
+    case "known":
+      return calledKnown(next, reason, answer);
+    case "target":
+      return { ...next, targets: [...new Set([...(next.targets ?? []), ...testsMeant(reason, answer)])] };
     case "retry":
     case "declare-healthy":
     case "halt":
@@ -42,8 +46,24 @@ export function answered(state: StoryState, answer: Answer, base: string, at: nu
   }
 }
 
+/** The failures an answer speaks of: those it names, or all that were asked about. */
+function testsMeant(reason: EscalationReason | null, { tests }: Answer): readonly string[] {
+  return tests ?? (reason?.type === "failing-base" ? reason.tests : []);
+}
+
+function calledKnown(state: StoryState, reason: EscalationReason | null, answer: Answer): StoryState {
+  const { by, message } = answer;
+  const more = testsMeant(reason, answer).map((test) => ({ test, reason: message, by }));
+  return more.length === 0 ? state : { ...state, known: [...(state.known ?? []), ...more] };
+}
+
+/** The base was fixed, or the story's target: both are looked at again, as if the story began. */
+const isAboutTheBase = (reason: EscalationReason | null): boolean =>
+  reason?.type === "failing-base" || reason?.type === "target-not-failing";
+
 /** The person mended it: whatever was proven before is judged again, because the tree may be another one. */
 function resolved(state: StoryState, reason: EscalationReason | null, answer: Answer): StoryState {
+  if (isAboutTheBase(reason)) return { ...state, tree: null, preExisting: [] };
   if (reason?.type === "approval" && reason.of === "merge") return { ...state, delivered: `merged by ${answer.by}` };
   if (reason?.type === "approval" && reason.of === "retry")
     return { ...state, counters: { ...state.counters, approvedRetry: true } };

@@ -14,6 +14,7 @@ import { nextGate } from "./gate-standing.ts";
 import { invalidated } from "./invalidate.ts";
 import { blamedPlaces, placesUnderRework } from "./locations.ts";
 import { reopened } from "./reopen.ts";
+import { prepared, started } from "./start-story.ts";
 import { undone, withUndo } from "./undo-answer.ts";
 
 type Told = Exclude<StoryEvent, { type: "story.added" }> | EscalationEvent;
@@ -58,14 +59,7 @@ function applied(state: StoryState, event: Happened, around: Surroundings, at: n
     case "story.started":
       return started(state, around.policy, at);
     case "story.prepared":
-      return {
-        ...state,
-        running: null,
-        tree: event.tree,
-        commit: event.commit,
-        preExisting: event.preExisting,
-        ...(event.baseRuns === undefined ? {} : { baseRuns: event.baseRuns }),
-      };
+      return prepared(state, event);
     case "attempt.started":
       return attemptStarted(state, event, at);
     case "attempt.unclear":
@@ -152,7 +146,7 @@ function appliedStep(state: StoryState, event: Remaining, at: number): StoryStat
     case "work.delivered":
       return { ...state, running: null, delivered: event.where };
     case "story.accepted":
-      return { ...state, running: null, ending: { how: "accepted", at, forced: null } };
+      return accepted(state, event.notes, at);
     case "story.failed":
       return { ...state, running: null, ending: { how: event.how, at, reason: event.reason } };
     case "story.flagged":
@@ -172,13 +166,9 @@ function appliedStep(state: StoryState, event: Remaining, at: number): StoryStat
   }
 }
 
-function started(state: StoryState, policy: Policy | null, at: number): StoryState {
-  const running = { type: "step", step: "prepare", since: at, seq: state.seq + 1 } as const;
-  // A second start is a retry of the first: it keeps the rules it began with.
-  if (policy === null || state.policy !== null) return { ...state, running, wait: null };
-  const phases = policy.phases.map((plan) => plan.phase);
-  const phase = phases.find((each) => !state.completed.includes(each)) ?? phases[phases.length - 1]!;
-  return { ...state, running, wait: null, policy, startedAt: at, phase, productReady: state.completed.includes(phase) };
+function accepted(state: StoryState, notes: readonly string[] = [], at: number): StoryState {
+  const passedWith = notes.length === 0 ? {} : { notes };
+  return { ...state, running: null, ending: { how: "accepted", at, forced: null, ...passedWith } };
 }
 
 /** The work goes back to a phase: its product, and those of the phases built on it, are to be made again. */

@@ -167,5 +167,8 @@ export function keptStory(state: StoryState, seq: number, queued: StoryState["qu
     ending: state.ending,
     ...(state.heard === undefined ? {} : { heard: state.heard }),
     ...(state.baseRuns === undefined ? {} : { baseRuns: state.baseRuns }),
+    ...(state.flakyAtBase === undefined ? {} : { flakyAtBase: state.flakyAtBase }),
+    ...(state.known === undefined ? {} : { known: state.known }),
+    ...(state.targets === undefined ? {} : { targets: state.targets }),
   };
 }

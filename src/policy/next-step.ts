@@ -1,5 +1,7 @@
+import { targetsNotFailing, unsortedFailures } from "../domain/story-base.ts";
 import type { StartAttempt, StartGate, StoryAction } from "../domain/command.ts";
 import { counted } from "../domain/counted.ts";
+import type { EscalationReason } from "../domain/escalation.ts";
 import type { GateName } from "../domain/gate.ts";
 import type { Policy } from "../domain/policy.ts";
 import type { Lane } from "../domain/lane.ts";
@@ -75,6 +77,8 @@ const CALLED_HEALTHY = "infrastructure was called healthy each time, and was not
 
 function work(state: StoryState, policy: Policy, facts: Facts): StoryAction {
   if (state.tree === null) return { type: "start-story" };
+  const base = aboutTheBase(state);
+  if (base !== null) return ask(state, base, null);
   const open = state.disputes.find(({ standing }) => standing === "open");
   if (open !== undefined)
     return { type: "adjudicate", finding: open.finding, gate: open.gate, role: policy.roles.adjudicator };
@@ -92,6 +96,14 @@ function work(state: StoryState, policy: Policy, facts: Facts): StoryAction {
   if (gate === null || !state.productReady) return startAttempt(state, policy);
   const same = policy.circuitBreaker ? stalledUnchanged(state, policy) : null;
   return same === null ? judge(state, policy, gate) : giveUp(state, policy, { type: "stall", ...same }, gate);
+}
+
+/** What fails before the work must be somebody's: known, the story's target, or to be fixed first. */
+function aboutTheBase(state: StoryState): EscalationReason | null {
+  const targets = targetsNotFailing(state);
+  if (targets.length > 0) return { type: "target-not-failing", targets };
+  const tests = unsortedFailures(state);
+  return tests.length === 0 ? null : { type: "failing-base", tests };
 }
 
 /** What is held against the finding, and what was said for it. */
@@ -176,10 +188,20 @@ function startGate(state: StoryState, policy: Policy, gate: GateName): StartGate
 
 /** Every gate is open. Nobody merges without the right to: below `full` autonomy a person does. */
 function delivered(state: StoryState, policy: Policy): StoryAction {
-  if (state.delivered !== null || policy.deliver === "branch") return { type: "accept" };
+  if (state.delivered !== null || policy.deliver === "branch") return accept(state, policy);
   if (policy.deliver === "merge" && (policy.merge !== "auto" || policy.autonomy !== "full"))
     return ask(state, { type: "approval", of: "merge" }, null);
   return { type: "deliver", how: policy.deliver };
+}
+
+/** With what its gates passed it in spite of. */
+function accept(state: StoryState, policy: Policy): StoryAction {
+  const gates = new Set(policy.phases.flatMap((plan) => plan.gates));
+  const notes = [...gates].flatMap((gate) => {
+    const { last, fresh } = gateState(state, gate);
+    return fresh && last?.result === "pass" ? (last.notes ?? []) : [];
+  });
+  return { type: "accept", ...(notes.length === 0 ? {} : { notes: [...new Set(notes)] }) };
 }
 
 function sendBackForPerson(state: StoryState, policy: Policy, phase: StoryState["phase"]): StoryAction {
@@ -188,7 +210,7 @@ function sendBackForPerson(state: StoryState, policy: Policy, phase: StoryState[
   return { type: "send-back", gate: "person", variant: "phase", failure: 0, failureLimit: null, route, scope };
 }
 
-function ask(state: StoryState, reason: Parameters<typeof escalateStory>[1], gate: GateName | null): StoryAction {
+function ask(state: StoryState, reason: EscalationReason, gate: GateName | null): StoryAction {
   return { type: "raise-escalation", escalation: escalateStory(state, reason, gate) };
 }
 

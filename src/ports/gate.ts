@@ -1,3 +1,4 @@
+import type { BaseFailures } from "../domain/base-failures.ts";
 import type { Finding } from "../domain/finding.ts";
 import type { BaseRun, GateName, Judgement } from "../domain/gate.ts";
 import type { EvidenceId, Fingerprint, RoleName, TreeId } from "../domain/ids.ts";
@@ -14,7 +15,7 @@ export interface Gate {
     request: GateRequest,
     control: { readonly signal: AbortSignal; onOutput(line: string): void },
   ): Promise<Judgement>;
-  /** Looks at the base, before the work begins. */
+  /** Looks at the base, before the work begins. A failure is believed only if it comes again. */
   baseline?(
     request: GateRequest,
     control: { readonly signal: AbortSignal; onOutput(line: string): void },
@@ -24,8 +25,10 @@ export interface Gate {
 }
 
 export interface Baseline {
-  /** What is red before the work begins, by name: it is shown, and never blamed on the agent. */
+  /** What fails before the work begins, by name. */
   readonly failing: readonly string[];
+  /** Names of what failed in one run and not in the other. */
+  readonly flaky: readonly string[];
   /** How the checks went; absent where the gate ran none. */
   readonly run?: BaseRun;
 }
@@ -65,8 +68,10 @@ export interface GateRequest {
   readonly sessions: Readonly<Record<RoleName, AgentSession>>;
   /** Identifies this judgement: the story, and the number of its events when it was decided. */
   readonly key: string;
-  /** Tests and checks that were red before the work began. */
-  readonly preExisting: readonly string[];
+  /** What failed before the work began, and what that means for the work. */
+  readonly atBase: BaseFailures;
+  /** Is work refused that no test shows? */
+  readonly requireTest: boolean;
   /** How this gate's checks went at the base; absent where that is not known. */
   readonly baseRun?: BaseRun;
   readonly timeoutMs: number;

@@ -50,6 +50,7 @@ function storyOf(file: MarkdownFile, fields: FieldReader, name: string, problems
   // The rest is read even if the id is wrong, so that a person sees every problem at once.
   const maxReworks = fields.integer("max_refinement_attempts", 0, 9);
   const role = fields.text("role");
+  const target = targetOf(fields);
   const body = file.text.slice(file.bodyStart);
   checkRecords(fields);
   const story = {
@@ -64,6 +65,7 @@ function storyOf(file: MarkdownFile, fields: FieldReader, name: string, problems
     completed: completedPhases(fields),
     ...(maxReworks === undefined ? {} : { maxReworks }),
     ...(role === undefined ? {} : { role: roleName(role) }),
+    ...(target.length === 0 ? {} : { target }),
   };
   return id === null ? null : { id, ...story };
 }
@@ -88,6 +90,7 @@ const KNOWN_KEYS: readonly string[] = [
   "type",
   "labels",
   "role",
+  "target",
   "max_refinement_attempts",
   "refinement_iterations",
   "refinement_count",
@@ -127,6 +130,15 @@ function shelfOf(fields: FieldReader): Shelf {
   const hint = meant === undefined ? `Write one of ${SHELVES.join(", ")}.` : `did you mean "${meant}"?`;
   fields.complain("status", `"${shortened(status)}" is not a status`, hint);
   return "backlog";
+}
+
+/** The tests that fail now and must pass: by name, file or pattern. */
+function targetOf(fields: FieldReader): string[] {
+  return (fields.texts("target") ?? []).flatMap((text, index) => {
+    if (text.trim() !== "") return [text.trim()];
+    fields.complain("target", "a target is empty", "Write the name of a test, its file, or a pattern.", index);
+    return [];
+  });
 }
 
 function dependencies(fields: FieldReader): StoryId[] {

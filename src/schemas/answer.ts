@@ -5,10 +5,10 @@ import { PHASES } from "../domain/phase.ts";
 import { budgetNameSchema } from "./budget.ts";
 import { findingSchema } from "./finding.ts";
 import { escalationIdSchema, fingerprintSchema } from "./ids.ts";
-import { amount, doer, saysSomething, text } from "./scalars.ts";
+import { amount, doer, saysSomething, text, texts } from "./scalars.ts";
 
 /** These open a gate that nothing has passed, so somebody must say why (law 2). */
-const NEED_A_REASON: readonly AnswerVerb[] = ["waive", "force-complete"];
+const NEED_A_REASON: readonly AnswerVerb[] = ["waive", "force-complete", "known"];
 
 /** What a person said, who they are, and what it is about. */
 export const answerSchema = z
@@ -21,6 +21,7 @@ export const answerSchema = z
     findings: z.array(fingerprintSchema).exactOptional(),
     phase: z.enum(PHASES).exactOptional(),
     budget: budgetNameSchema.exactOptional(),
+    tests: texts.exactOptional(),
     limit: amount.exactOptional(),
     comments: z.array(z.strictObject({ id: text, finding: findingSchema })).exactOptional(),
   })

@@ -236,6 +236,8 @@ export const configFileSchema = z.strictObject({
       typePaths: globs.optional(),
     })
     .optional(),
+  knownFailures: z.array(z.strictObject({ test: line, reason: line })).optional(),
+  requireTest: z.boolean().optional(),
   onExhausted: z.enum(["manual", "error", "skip"]).optional(),
   enableCircuitBreaker: z.boolean().optional(),
   deliver: z.enum(["branch", "merge", "pull-request"]).optional(),

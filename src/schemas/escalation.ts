@@ -28,6 +28,8 @@ const escalationReasonSchema = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("dispute"), finding: text, detail: text }),
   z.strictObject({ type: z.literal("approval"), of: z.enum(["rework", "retry", "merge"]) }),
   z.strictObject({ type: z.literal("infrastructure"), issue: text, tries: count }),
+  z.strictObject({ type: z.literal("failing-base"), tests: texts }),
+  z.strictObject({ type: z.literal("target-not-failing"), targets: texts }),
 ]);
 
 /** A question that only a person can answer. */

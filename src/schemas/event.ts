@@ -11,7 +11,7 @@ import { byName } from "./by-name.ts";
 import { escalationSchema } from "./escalation.ts";
 import { evidenceIdSchema, fingerprintSchema, roleNameSchema, treeIdSchema } from "./ids.ts";
 import { baseRunsSchema, judgementSchema } from "./judgement.ts";
-import { deliverySchema, policySchema } from "./policy.ts";
+import { deliverySchema, knownFailureSchema, policySchema } from "./policy.ts";
 import { routeSchema } from "./route.ts";
 import { scopeExceptionSchema, scopeSchema } from "./scope.ts";
 import { amount, cost, count, doer, text, texts } from "./scalars.ts";
@@ -109,6 +109,8 @@ export const STORY_EVENTS = [
     commit: text,
     preExisting: texts,
     baseRuns: baseRunsSchema.exactOptional(),
+    flaky: texts.exactOptional(),
+    known: z.array(knownFailureSchema).exactOptional(),
   }),
   attemptStarted,
   z.strictObject({
@@ -132,7 +134,7 @@ export const STORY_EVENTS = [
   z.strictObject({ type: z.literal("finding.disputed"), gate, finding: fingerprintSchema, by: doer, rationale: text }),
   findingAdjudicated,
   z.strictObject({ type: z.literal("work.delivered"), how: deliverySchema, where: text }),
-  z.strictObject({ type: z.literal("story.accepted") }),
+  z.strictObject({ type: z.literal("story.accepted"), notes: texts.exactOptional() }),
   z.strictObject({ type: z.literal("story.failed"), how: z.enum(FAILED_HOW), reason: text }),
   z.strictObject({ type: z.literal("story.flagged"), usualMs: amount, takenMs: amount }),
   z.strictObject({

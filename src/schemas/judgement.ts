@@ -76,6 +76,7 @@ export const judgementSchema = z.strictObject({
     })
     .exactOptional(),
   flaky: texts.exactOptional(),
+  notes: texts.exactOptional(),
   ciClass: z.enum(CI_CLASSES).exactOptional(),
   tddPhase: z.enum(TDD_PHASES).exactOptional(),
   conflicts: z.array(reviewConflictSchema).exactOptional(),

@@ -50,6 +50,9 @@ export const gateRulesSchema = z.strictObject({
   onUnexplained: z.enum(["escalate", "send-back"]),
 });
 
+/** A failure of the base that a person knows about. */
+export const knownFailureSchema = z.strictObject({ test: text, reason: text, by: text.exactOptional() });
+
 const rolesByName = byName(text, roleNameSchema);
 
 const roles = z.strictObject({
@@ -114,6 +117,8 @@ export const policySchema = z.strictObject({
     testPaths: texts,
     typePaths: texts,
   }),
+  knownFailures: z.array(knownFailureSchema).exactOptional(),
+  requireTest: z.boolean().exactOptional(),
 });
 
 /** The same schema under each of the names. */

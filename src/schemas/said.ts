@@ -21,5 +21,6 @@ export const saidSchema = z.strictObject({
   findings: z.array(text.min(1).max(100)).max(200).exactOptional(),
   phase: z.enum(PHASES).exactOptional(),
   budget: budgetNameSchema.exactOptional(),
+  tests: z.array(text.min(1).max(2000)).max(1000).exactOptional(),
   limit: amount.exactOptional(),
 });

@@ -17,5 +17,6 @@ export const storySchema = z.strictObject({
   body: text,
   completed: z.array(z.enum(PHASES)),
   maxReworks: count.exactOptional(),
+  target: texts.exactOptional(),
   role: roleNameSchema.exactOptional(),
 });

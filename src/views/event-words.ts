@@ -1,6 +1,7 @@
 import { counted } from "../domain/counted.ts";
 import type { Event } from "../domain/event.ts";
 import type { Judgement } from "../domain/gate.ts";
+import { acceptedText } from "./base-words.ts";
 import { modelWords, unusualWords } from "./played-words.ts";
 import { outcomeText } from "./run-lines.ts";
 import { noteOf } from "./run-notes.ts";
@@ -24,9 +25,7 @@ export function eventWords(event: Event): string {
     case "story.started":
       return `started by ${event.by}`;
     case "story.prepared":
-      return event.preExisting.length === 0
-        ? "its place is ready"
-        : `its place is ready; red before the work began: ${shortLine(event.preExisting.join(", "), 120)}`;
+      return preparedWords(event);
     case "attempt.started":
       return `attempt ${event.attempt}: ${event.phase} by ${event.role}${modelWords(event)}${event.reworkOf === null ? "" : `, rework after ${event.reworkOf}`}${unusualWords(event)}`;
     case "attempt.finished":
@@ -42,12 +41,20 @@ export function eventWords(event: Event): string {
     case "work.sent-back":
       return `sent back from ${event.gate} to ${event.route.role} (${event.route.phase}): ${shortLine(event.route.reason, 120)}`;
     case "story.accepted":
-      return "accepted: every gate is open";
+      return acceptedText(event.notes, "every gate is open");
     case "policy.applied":
       return `new rules for this story, by ${event.by}`;
     default:
       return "";
   }
+}
+
+function preparedWords({ preExisting, flaky = [] }: Extract<Event, { type: "story.prepared" }>): string {
+  const named = (what: string, names: readonly string[]): string[] =>
+    names.length === 0 ? [] : [`${what}: ${shortLine(names.join(", "), 120)}`];
+  return ["its place is ready", ...named("fails at the base", preExisting), ...named("flaky at the base", flaky)].join(
+    "; ",
+  );
 }
 
 function finishedWords(event: Extract<Event, { type: "attempt.finished" }>): string {

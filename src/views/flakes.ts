@@ -1,4 +1,5 @@
-import type { Recorded } from "../domain/event.ts";
+import { placeOfFailure } from "../domain/base-failures.ts";
+import type { Event, Recorded } from "../domain/event.ts";
 import type { Finding } from "../domain/finding.ts";
 import { byText } from "../stdx/sorted-map.ts";
 
@@ -19,16 +20,17 @@ export interface Flake {
 
 /** Notes the flakes that a line of the journal tells of. Folded over the whole journal this is the list that is kept. */
 export function noteFlakes(known: Map<string, Flake>, { at, story, event }: Recorded): void {
-  if (event.type !== "gate.judged") return;
-  const { flaky = [], findings, tree } = event.judgement;
+  const seen = flakesIn(event);
+  if (seen === null) return;
+  const { flaky, findings, tree } = seen;
   for (const name of flaky) {
     const before = known.get(name);
     const told = findings.find((finding) => finding.category === "flaky" && nameOf(finding) === name);
     known.set(name, {
       name,
-      test: told?.symbol ?? before?.test ?? name,
-      file: told?.file ?? before?.file ?? null,
-      check: told?.source ?? before?.check ?? null,
+      test: told?.symbol ?? before?.test ?? titleOf(name),
+      file: told?.file ?? before?.file ?? fileOf(name),
+      check: told?.source ?? before?.check ?? (fileOf(name) === null ? placeOfFailure(name) : null),
       times: (before?.times ?? 0) + 1,
       firstSeenAt: before?.firstSeenAt ?? at,
       lastSeenAt: at,
@@ -36,6 +38,22 @@ export function noteFlakes(known: Map<string, Flake>, { at, story, event }: Reco
       trees: [...new Set([...(before?.trees ?? []), tree])].slice(-MOST_TREES),
     });
   }
+}
+
+/** What was flaky in a judgement, or at the base of a story. */
+function flakesIn(event: Event): { flaky: readonly string[]; findings: readonly Finding[]; tree: string } | null {
+  if (event.type === "story.prepared") return { flaky: event.flaky ?? [], findings: [], tree: event.tree };
+  if (event.type !== "gate.judged") return null;
+  const { flaky = [], findings, tree } = event.judgement;
+  return { flaky, findings, tree };
+}
+
+const titleOf = (name: string): string => name.slice(name.indexOf(" > ") < 0 ? 0 : name.indexOf(" > ") + 3);
+
+/** A name begins with the test's file; where the runner told none, with the check. */
+function fileOf(name: string): string | null {
+  const place = placeOfFailure(name);
+  return /^\S*[./]\S*$/.test(place) ? place : null;
 }
 
 /** The latest first. */

@@ -10,6 +10,8 @@ export interface GateMark {
   readonly standing: Result | "waived";
   /** Findings that stand between the work and a pass. */
   readonly blocking: number;
+  /** What it passed the work in spite of. */
+  readonly notes?: readonly string[];
 }
 
 /** The gates of the phase that have spoken of the work as it is now, in their order. `now`: a judgement just made. */
@@ -21,7 +23,8 @@ export function gateStrip(state: StoryOutline, now: Judgement | null = null): Ga
     if (judgement === null || judgement === undefined) return [];
     const isWaived = judgement.result !== "pass" && state.waivers.some((waiver) => waiver.gate === gate);
     const standing = isWaived && now === null ? "waived" : judgement.result;
-    return [{ gate, standing, blocking: judgement.blocking.length }];
+    const { notes } = judgement;
+    return [{ gate, standing, blocking: judgement.blocking.length, ...(notes === undefined ? {} : { notes }) }];
   });
 }
 
@@ -29,10 +32,13 @@ export function stripText(strip: readonly GateMark[], glyphs: Glyphs): string {
   return strip.map((mark) => `${mark.gate} ${standingText(mark, glyphs)}`).join("  ");
 }
 
-function standingText({ standing, blocking }: GateMark, glyphs: Glyphs): string {
+function standingText({ standing, blocking, notes = [] }: GateMark, glyphs: Glyphs): string {
   switch (standing) {
     case "pass":
-      return glyphs.pass;
+      // In short: how many, and not which.
+      return notes.length === 0
+        ? glyphs.pass
+        : `${glyphs.pass} (${notes.map((note) => note.split(": ")[0]).join(", ")})`;
     case "waived":
       return glyphs.waived;
     case "fail":

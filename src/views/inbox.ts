@@ -83,6 +83,7 @@ export const NEEDS_MESSAGE: ReadonlySet<AnswerVerb> = new Set([
   "dispute",
   "force-complete",
   "abandon",
+  "known",
 ]);
 
 /** The line to type for an answer, with a place for what has to be said. */

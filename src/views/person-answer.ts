@@ -1,3 +1,4 @@
+import { matchesTest } from "../domain/base-failures.ts";
 import type { BudgetName } from "../domain/budget.ts";
 import { disputable, undisputable } from "../domain/dispute.ts";
 import { RemandError } from "../domain/error.ts";
@@ -27,6 +28,8 @@ export interface SaidWords {
   readonly gate?: GateName | undefined;
   /** Ids of findings, or their beginnings. */
   readonly findings?: readonly string[] | undefined;
+  /** Names, files or patterns of failures of the base. */
+  readonly tests?: readonly string[] | undefined;
   readonly phase?: Phase | undefined;
   readonly budget?: BudgetName | undefined;
   /** In the budget's own unit. */
@@ -92,7 +95,27 @@ export function personAnswer(subject: AnswerSubject, said: SaidWords): Answer {
     ...(findings.length === 0 ? {} : { findings }),
     ...(phase === undefined ? {} : { phase: knownPhase(state, phase) }),
     ...(verb === "raise-budget" ? raise(escalation, said) : {}),
+    ...(verb === "known" || verb === "target" ? testsMeant(escalation, said) : {}),
   };
+}
+
+/** The failures that an answer is about, by their whole names; without a pattern, all that are asked about. */
+function testsMeant(escalation: Escalation | null, { verb, tests = [] }: SaidWords): { tests: readonly string[] } {
+  const asked = escalation?.reason.type === "failing-base" ? escalation.reason.tests : null;
+  if (asked === null)
+    throw new RemandError(
+      "usage",
+      `${verb} answers the question what failing tests of the base are, and none is asked`,
+      "List a known failure under knownFailures in remand.yaml, or a target in the story's front matter.",
+    );
+  const none = tests.find((pattern) => !asked.some((name) => matchesTest(name, pattern)));
+  if (none !== undefined)
+    throw new RemandError(
+      "usage",
+      `no failure of the question matches ${none}`,
+      `There are these:\n${asked.map((name) => `  ${name}`).join("\n")}`,
+    );
+  return { tests: tests.length === 0 ? asked : asked.filter((name) => tests.some((each) => matchesTest(name, each))) };
 }
 
 /** A question says which answers it has. Unasked, a person may say about a story whatever makes sense for one. */

@@ -9,6 +9,7 @@ import type { RunState } from "../domain/run-state.ts";
 import type { StoryState } from "../domain/story-state.ts";
 import { byText, lookup } from "../stdx/sorted-map.ts";
 import { reasonsOf } from "./finding-text.ts";
+import { acceptedText, baseWords } from "./base-words.ts";
 import { gateStrip, stripText } from "./gate-strip.ts";
 import type { Glyphs, Mark } from "./glyphs.ts";
 import { unusualWords } from "./played-words.ts";
@@ -86,11 +87,17 @@ function storyLines(
       return { lines: [], memory: { ...memory, blame: event.blame } };
     case "work.sent-back":
       return { lines: say("sent-back", sentBackText(event, memory.blame, glyphs)), memory };
-    case "story.accepted":
+    case "story.prepared": {
+      const base = baseWords(state);
+      return { lines: base === null ? [] : say("note", base.text, base.names), memory };
+    }
+    case "story.accepted": {
+      const strip = stripText(gateStrip(state), glyphs);
       return {
-        lines: say("accepted", joined(attemptText(memory), stripText(gateStrip(state), glyphs), "accepted")),
+        lines: say("accepted", joined(attemptText(memory), strip, acceptedText(event.notes))),
         memory,
       };
+    }
     default:
       return { lines: [], memory };
   }

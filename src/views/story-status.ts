@@ -28,7 +28,9 @@ export function statusOf(run: RunOutline, state: StoryOutline): StoryStatus {
       ? at(
           "accepted",
           "nobody",
-          ending.forced === null ? "every gate is open" : `by ${ending.forced.by}: ${ending.forced.reason}`,
+          ending.forced === null
+            ? ["every gate is open", ...(ending.notes ?? [])].join("; ")
+            : `by ${ending.forced.by}: ${ending.forced.reason}`,
         )
       : at("failed", "nobody", ending.reason);
   if (escalation !== null) return at("escalated", "person", escalation.question, escalation.gate);

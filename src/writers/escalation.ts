@@ -81,6 +81,10 @@ export function reasonInWords(reason: EscalationReason): string {
       return `finding ${said(reason.finding)} is disputed (${said(reason.detail)})`;
     case "approval":
       return `a person must approve the ${reason.of}`;
+    case "failing-base":
+      return `${counted(reason.tests.length, "failure")} at the base (${said(reason.tests.join(", "))})`;
+    case "target-not-failing":
+      return `nothing that fails at the base is its target (${said(reason.targets.join(", "))})`;
     case "infrastructure":
       return `infrastructure is still broken after ${counted(reason.tries, "try", "tries")} (${said(reason.issue)})`;
     default:

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { before, checksBench } from "./gates-checks-kit.ts";
@@ -97,7 +97,10 @@ test("compilers and linters, and what nobody can read, are not run again", async
 });
 
 describe("a test that is known to be flaky", () => {
-  const flakes = (trees: readonly string[]) => () => Promise.resolve([{ name: "unit > a", times: 3, trees }]);
+  const flakes =
+    (trees: readonly string[], stories: readonly string[] = ["checkout"]) =>
+    () =>
+      Promise.resolve([{ name: "unit > a", times: 3, trees, stories }]);
 
   test("says so when it fails, and is the same finding all the same", async () => {
     const plain = await bench.judge([unit(["a"])], { reruns: 1 });
@@ -113,5 +116,43 @@ describe("a test that is known to be flaky", () => {
     expect(judgement).toMatchObject({ result: "inconclusive" });
     expect(judgement.summary).toContain("unit > a failed on this very tree before, so that passing now proves nothing");
     expect(await bench.judge([unit([])], { flakes: flakes(["another"]) })).toMatchObject({ result: "pass" });
+  });
+
+  describe("is quarantined", () => {
+    const flakyAtBase = { atBase: { failing: [], flaky: ["unit > a"], known: [], targets: [] } };
+
+    test("where it was flaky on the base: its failure is a note", async () => {
+      const judgement = await bench.judge([unit(["a"])], { reruns: 1 }, flakyAtBase);
+      expect(judgement).toMatchObject({
+        result: "pass",
+        notes: ["1 quarantined flaky test: unit > a"],
+        findings: [{ severity: "info", symbol: "a" }],
+      });
+      expect(await bench.judge([unit(["a", "b"])], { reruns: 1 }, flakyAtBase)).toMatchObject({ result: "fail" });
+    });
+
+    test("where it was flaky in another story, as long as it is not red each time", async () => {
+      const elsewhere = { reruns: 1, flakes: flakes(["another"], ["other-story"]) };
+      const judgement = await bench.judge([unit(["a"], [])], elsewhere);
+      expect(judgement).toMatchObject({ result: "pass", notes: ["1 quarantined flaky test: unit > a"] });
+      rmSync(join(bench.folder(), "runs"));
+      expect(await bench.judge([unit(["a"])], elsewhere)).toMatchObject({ result: "fail" });
+      rmSync(join(bench.folder(), "runs"));
+      expect(await bench.judge([unit(["b"], [])], elsewhere)).toMatchObject({ result: "inconclusive" });
+    });
+
+    test("and a pass on a tree that it failed on before is a pass", async () => {
+      const elsewhere = { flakes: flakes(["tree-now"], ["other-story"]) };
+      expect(await bench.judge([unit([])], elsewhere)).toMatchObject({ result: "pass" });
+    });
+
+    test("but never where it is a target, nor where this story alone saw it", async () => {
+      const target = { atBase: { failing: [], flaky: [], known: [], targets: ["unit > a"] } };
+      const elsewhere = { reruns: 1, flakes: flakes([], ["other-story"]) };
+      expect(await bench.judge([unit(["a"], [])], elsewhere, target)).toMatchObject({ result: "inconclusive" });
+      rmSync(join(bench.folder(), "runs"));
+      const own = { reruns: 1, flakes: flakes([]) };
+      expect(await bench.judge([unit(["a"], [])], own)).toMatchObject({ result: "inconclusive" });
+    });
   });
 });

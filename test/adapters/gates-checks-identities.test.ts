@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import type { ChecksOptions } from "../../src/adapters/gates/checks-gate.ts";
+import { UNKNOWN_BASE } from "../../src/domain/base-failures.ts";
 import type { GateRequest } from "../../src/ports/gate.ts";
 import { gateRequest } from "../contract/gate.ts";
 import { before, checksBench } from "./gates-checks-kit.ts";
@@ -41,12 +42,11 @@ function says(failing: readonly string[], passed: number, broken: readonly strin
 
 const control = { signal: new AbortController().signal, onOutput: () => undefined };
 const baseline = async (options: Partial<ChecksOptions>): Promise<Partial<GateRequest>> => {
-  const gate = bench.gate([UNIT], { ...options, target: false });
+  const gate = bench.gate([UNIT], options);
   const { failing, run } = await gate.baseline!(gateRequest({ path: bench.folder() }), control);
-  return { preExisting: failing, baseRun: run! };
+  return { atBase: { ...UNKNOWN_BASE, failing }, baseRun: run! };
 };
-const judge = (options: Partial<ChecksOptions>, request: Partial<GateRequest>) =>
-  bench.judge([UNIT], { ...options, target: false }, request);
+const judge = (options: Partial<ChecksOptions>, request: Partial<GateRequest>) => bench.judge([UNIT], options, request);
 
 test("what fails now and passed at the base is told from what is new", async () => {
   const options = holding("adds", "subtracts");

@@ -27,7 +27,6 @@ export function checksBench() {
       evidence: memoryEvidence(),
       clock: { now: () => performance.now(), sleep: () => Promise.resolve() },
       env: { PATH: process.env["PATH"] ?? "", HOME: process.env["HOME"] ?? "" },
-      target: true,
       ...options,
     });
   return {

@@ -42,19 +42,19 @@ function ready(evidence: Evidence, cases: string, exit: number, other = "true") 
 
 test("what reports name before the work began is known afterwards by its name", async () => {
   put("next.xml", junit(bad("old")));
-  const options = { reports: ["report.xml"], target: false };
+  const options = { reports: ["report.xml"] };
   const command = { name: "unit", run: "cp next.xml report.xml; exit 1" };
   const control = { signal: new AbortController().signal, onOutput: () => undefined };
-  const base = await bench.gate([command], options).baseline!(gateRequest({ path: bench.folder() }), control);
-  const preExisting = base.failing;
-  expect(preExisting).toEqual(["test/a.test.ts > old"]);
-  expect(await bench.judge([command], options, { preExisting })).toMatchObject({
+  const { failing } = await bench.gate([command], options).baseline!(gateRequest({ path: bench.folder() }), control);
+  expect(failing).toEqual(["test/a.test.ts > old"]);
+  const atBase = { failing, flaky: [], known: [{ test: "old", reason: "legacy" }], targets: [] };
+  expect(await bench.judge([command], options, { atBase })).toMatchObject({
     result: "pass",
     blocking: [],
     findings: [{ severity: "info", symbol: "old" }],
   });
   put("next.xml", junit(bad("old"), bad("new")));
-  const worse = await bench.judge([command], options, { preExisting });
+  const worse = await bench.judge([command], options, { atBase });
   expect(worse.findings.filter(({ id }) => worse.blocking.includes(id)).map(({ symbol }) => symbol)).toEqual(["new"]);
 });
 

@@ -24,7 +24,6 @@ function tddOver(command: string, evidence: Evidence): Gate {
     evidence,
     clock,
     env: { PATH: process.env["PATH"] ?? "" },
-    target: true,
     reruns: 0,
   });
   return gateOf(tests);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { presetPolicy } from "../../src/config/preset-policy.ts";
+import { UNKNOWN_BASE } from "../../src/domain/base-failures.ts";
 import type { Judgement } from "../../src/domain/gate.ts";
 import { evidenceId, storyId, treeId, type EvidenceId } from "../../src/domain/ids.ts";
 import { RESULTS } from "../../src/domain/result.ts";
@@ -75,7 +76,8 @@ export function gateRequest(changes: Partial<GateRequest> = {}): GateRequest {
     asked: {},
     sessions: {},
     key: "checkout:7",
-    preExisting: [],
+    atBase: { ...UNKNOWN_BASE, failing: [] },
+    requireTest: false,
     timeoutMs: 30_000,
     ...changes,
   };

@@ -63,7 +63,9 @@ test("a rework after which more fails is taken back to the best state, and a per
 
 test("a failure that comes and goes on the same files is non-deterministic, and charged to nobody", async () => {
   const marks = join(project.repository.home, "marks");
-  const check = `n=$(cat ${marks} 2>/dev/null || echo 0); echo $((n + 1)) > ${marks}; test $((n % 2)) = 1 || { echo '# Subtest: comes and goes'; echo 'not ok 1 - comes and goes'; echo '1..1'; echo '# tests 1'; echo '# pass 0'; echo '# fail 1'; exit 1; }; echo 'ok 1 - comes and goes'; echo '1..1'; echo '# tests 1'; echo '# pass 1'; echo '# fail 0'`;
+  const green = "echo 'ok 1 - comes and goes'; echo '1..1'; echo '# tests 1'; echo '# pass 1'; echo '# fail 0'";
+  // On the base it is steady: only with the work it comes and goes.
+  const check = `grep -q one src/wait.js || { ${green}; exit 0; }; n=$(cat ${marks} 2>/dev/null || echo 0); echo $((n + 1)) > ${marks}; test $((n % 2)) = 1 || { echo '# Subtest: comes and goes'; echo 'not ok 1 - comes and goes'; echo '1..1'; echo '# tests 1'; echo '# pass 0'; echo '# fail 1'; exit 1; }; ${green}`;
   const result = await project.run(
     { developer: [works("// one"), works("// two"), works("// three")] },
     { set: ["preset=goal", `gates.checks.commands=${JSON.stringify([check])}`, "gates.checks.reruns=1"] },

@@ -16,6 +16,7 @@ const STORY = `---
 # mine
 title: Round the prices
 status: ready   # go
+target: "*"
 ---
 
 # Round the prices

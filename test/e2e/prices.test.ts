@@ -15,7 +15,7 @@ writeFileSync(process.env.REMAND_RESULT_FILE, JSON.stringify({ text: "done", usa
 
 function spent(model: string, prices = ""): { costUsd: number; costUnknown: boolean; tokens: number } {
   const root = checkoutOf({
-    "stories/say-right.md": "---\ntitle: Say right\nstatus: ready\n---\n\nWrite right.\n",
+    "stories/say-right.md": '---\ntitle: Say right\nstatus: ready\ntarget: "*"\n---\n\nWrite right.\n',
     "agent.mjs": AGENT,
     "remand.yaml": `version: 1
 preset: goal

@@ -19,7 +19,7 @@ writeFileSync(result, JSON.stringify({ text: "done", session: session || "talk-"
 
 test("work that keeps failing gets a stronger model and then a new conversation; both are journalled and shown", () => {
   const root = checkoutOf({
-    "stories/say-right.md": "---\ntitle: Say right\nstatus: ready\n---\n\nWrite right.\n",
+    "stories/say-right.md": '---\ntitle: Say right\nstatus: ready\ntarget: "*"\n---\n\nWrite right.\n',
     "agent.mjs": AGENT,
     "answer.txt": "\n",
     "remand.yaml": `version: 1

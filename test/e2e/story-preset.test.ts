@@ -19,7 +19,7 @@ let lines: Stored[];
 let prompts: { role: string; story: string; prompt: string }[];
 
 const story = (id: string, more = ""): string =>
-  `---\n# mine\ntitle: Round the ${id}\nstatus: ready\n${more}---\n\nIn whole cents.\n\n## Acceptance Criteria\n\n- [ ] ${id}.txt says round\n`;
+  `---\n# mine\ntitle: Round the ${id}\nstatus: ready\ntarget: "*"\n${more}---\n\nIn whole cents.\n\n## Acceptance Criteria\n\n- [ ] ${id}.txt says round\n`;
 
 beforeEach(async () => {
   repository = makeRepository({ "prices.txt": "\n", "fees.txt": "\n", "stories/prices.md": story("prices") });

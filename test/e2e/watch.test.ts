@@ -32,7 +32,7 @@ test("run --watch works on stories that come later, hears an answer, and ends wh
   };
   try {
     await until("watching stories");
-    write(root, "stories/say-it.md", "---\ntitle: Say right\nstatus: ready\n---\n\nSay it.\n");
+    write(root, "stories/say-it.md", '---\ntitle: Say right\nstatus: ready\ntarget: "*"\n---\n\nSay it.\n');
     await until("say-it");
     await until("1 question waits for you");
     write(root, "may-work", "");

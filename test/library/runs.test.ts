@@ -186,7 +186,7 @@ describe("run", () => {
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(
       file,
-      `---\nid: ${id}\ntitle: Say the answer\nstatus: ready\n${more}---\n\nSay it.\n\n## Acceptance Criteria\n\n- [ ] it is 42\n`,
+      `---\nid: ${id}\ntitle: Say the answer\nstatus: ready\ntarget: "*"\n${more}---\n\nSay it.\n\n## Acceptance Criteria\n\n- [ ] it is 42\n`,
     );
   };
 

@@ -24,6 +24,7 @@ import {
   role,
   rolesAsked,
   route,
+  knownFailures,
   scope,
   session,
   story,
@@ -56,7 +57,10 @@ export const EVENTS: EventArbitraries = {
   "story.added": made({ ...is("story.added"), story }),
   "story.changed": made({ ...is("story.changed"), story, what: texts }),
   "story.started": made({ ...is("story.started"), by: name }),
-  "story.prepared": made({ ...is("story.prepared"), tree, commit: text, preExisting: texts }),
+  "story.prepared": made(
+    { ...is("story.prepared"), tree, commit: text, preExisting: texts },
+    { flaky: texts, known: knownFailures },
+  ),
   "attempt.started": made(
     {
       ...is("attempt.started"),
@@ -123,7 +127,7 @@ export const EVENTS: EventArbitraries = {
     how: fc.constantFrom("branch", "merge", "pull-request"),
     where: text,
   }),
-  "story.accepted": made(is("story.accepted")),
+  "story.accepted": made(is("story.accepted"), { notes: texts }),
   "story.failed": made({ ...is("story.failed"), how: fc.constantFrom(...FAILED_HOW), reason: text }),
   "story.flagged": made({ ...is("story.flagged"), usualMs: amount, takenMs: amount }),
   "work.interrupted": made({ ...is("work.interrupted"), detail: text }, { engine: fc.constantFrom(...ENGINE_ENDS) }),

@@ -134,6 +134,7 @@ export const judgement: fc.Arbitrary<Judgement> = made(
     coverage: made({ lines: amount, branches: fc.option(amount) }),
     most: made({}, { tests: count, lines: amount, branches: amount }),
     flaky: texts,
+    notes: texts,
     ciClass: fc.constantFrom(...CI_CLASSES),
     tddPhase,
     conflicts: list(made({ file: text, line: count, between: pair, says: pair, winner: fc.option(text) })),
@@ -189,7 +190,11 @@ const escalationReason: fc.Arbitrary<EscalationReason> = fc.oneof(
   made({ ...is("dispute"), finding: text, detail: text }),
   made({ ...is("approval"), of: fc.constantFrom("rework", "retry", "merge") }),
   made({ ...is("infrastructure"), issue: text, tries: count }),
+  made({ ...is("failing-base"), tests: texts }),
+  made({ ...is("target-not-failing"), targets: texts }),
 );
+
+export const knownFailures = list(made({ test: text, reason: text }, { by: name }));
 
 const verb = fc.constantFrom(...ANSWER_VERBS);
 
@@ -223,6 +228,7 @@ export const answer: fc.Arbitrary<Answer> = made(
     phase,
     budget: budgetName,
     limit: amount,
+    tests: texts,
     comments: list(made({ id: text, finding })),
   },
 ).map((said) => (/\S/.test(said.message) ? said : { ...said, message: "because" }));
@@ -253,7 +259,7 @@ export const story: fc.Arbitrary<Story> = made(
     body: text,
     completed: list(phase),
   },
-  { maxReworks: count, role },
+  { maxReworks: count, role, target: texts },
 );
 
 const spendLimits = made({ costUsd: fc.option(amount), tokens: fc.option(count), timeMs: fc.option(amount) });
@@ -296,46 +302,49 @@ const limits: fc.Arbitrary<Policy["limits"]> = made({
   run: spendLimits,
 });
 
-export const policy: fc.Arbitrary<Policy> = made({
-  preset: fc.constantFrom(...PRESETS),
-  autonomy: fc.constantFrom(...AUTONOMIES),
-  phases: list(made({ phase, gates: list(gate) })),
-  limits,
-  stall: made({
-    sameFailure: count,
-    unchanged: count,
-    plateau: count,
-    oscillation: yesNo,
-    cascade: yesNo,
-    grace: count,
-  }),
-  gates: byName(GATES, gateRules),
-  roles: made(
-    {
-      phase: byName(PHASES, role),
-      stage: rolesByName,
-      critic: role,
-      auditor: role,
-      remediation: role,
-      healthCheck: role,
-      adjudicator: role,
-      ciIntegration: role,
-      fallback: rolesByName,
-    },
-    {
-      reinforcement: list(made({ role }, { stronger: made({ model: text, after: count }), freshAfter: count })),
-    },
-  ),
-  specialists: list(made({ role }, { languages: texts, paths: texts, categories: texts })),
-  concurrency: made({ developers: count, critics: count, auditors: count, checks: count, stories: fc.option(count) }),
-  onExhausted: fc.constantFrom("manual", "error", "skip"),
-  circuitBreaker: yesNo,
-  deliver: fc.constantFrom("branch", "merge", "pull-request"),
-  merge: fc.constantFrom("manual", "auto"),
-  scope: made({
-    exceptions: fc.constantFrom("with-rationale", "never"),
-    outside: fc.constantFrom("send-back", "revert"),
-    testPaths: texts,
-    typePaths: texts,
-  }),
-});
+export const policy: fc.Arbitrary<Policy> = made(
+  {
+    preset: fc.constantFrom(...PRESETS),
+    autonomy: fc.constantFrom(...AUTONOMIES),
+    phases: list(made({ phase, gates: list(gate) })),
+    limits,
+    stall: made({
+      sameFailure: count,
+      unchanged: count,
+      plateau: count,
+      oscillation: yesNo,
+      cascade: yesNo,
+      grace: count,
+    }),
+    gates: byName(GATES, gateRules),
+    roles: made(
+      {
+        phase: byName(PHASES, role),
+        stage: rolesByName,
+        critic: role,
+        auditor: role,
+        remediation: role,
+        healthCheck: role,
+        adjudicator: role,
+        ciIntegration: role,
+        fallback: rolesByName,
+      },
+      {
+        reinforcement: list(made({ role }, { stronger: made({ model: text, after: count }), freshAfter: count })),
+      },
+    ),
+    specialists: list(made({ role }, { languages: texts, paths: texts, categories: texts })),
+    concurrency: made({ developers: count, critics: count, auditors: count, checks: count, stories: fc.option(count) }),
+    onExhausted: fc.constantFrom("manual", "error", "skip"),
+    circuitBreaker: yesNo,
+    deliver: fc.constantFrom("branch", "merge", "pull-request"),
+    merge: fc.constantFrom("manual", "auto"),
+    scope: made({
+      exceptions: fc.constantFrom("with-rationale", "never"),
+      outside: fc.constantFrom("send-back", "revert"),
+      testPaths: texts,
+      typePaths: texts,
+    }),
+  },
+  { knownFailures, requireTest: yesNo },
+);

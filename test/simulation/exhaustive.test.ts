@@ -11,7 +11,7 @@ import { fold } from "../../src/policy/evolve.ts";
 import { EMPTY_RUN } from "../../src/policy/new-state.ts";
 import { byText, entries, lookup } from "../../src/stdx/sorted-map.ts";
 import { explore, type Explored, type Options } from "./explore.ts";
-import { answer, ENGINE_DIED, recorded, story } from "./world.ts";
+import { answer, ENGINE_DIED, FAILING_BASE, recorded, story } from "./world.ts";
 
 // Many seeds or states: on a busy machine they take long, and that is no failure.
 vi.setConfig({ testTimeout: 3_600_000 });
@@ -91,6 +91,7 @@ describe("every reachable state of one story, limits of two, every result at eve
           "gate-error",
           "gate-inconclusive",
           "gate-blocked",
+          "failing-base",
           "project: infrastructure",
         ]),
       );
@@ -135,7 +136,7 @@ describe("every reachable state of one story, limits of two, every result at eve
       skip: (name, command) => GATE_RESULTS.skip!(name, command) || /inconclusive$|error$|checks blocked$/.test(name),
     });
     report("no breaker", found);
-    expect(found.endings).toEqual({ accepted: 10, budget: 1 });
+    expect(found.endings).toEqual({ accepted: 10, budget: 1, "failing-base": 1 });
   });
 });
 
@@ -155,6 +156,15 @@ describe("every reachable state of two stories with one gate", () => {
     // Law 8: one that is escalated does not hold the other up.
     expect(found.endings["budget + accepted"]).toBeGreaterThan(0);
     expect(found.endings["accepted + budget"]).toBeGreaterThan(0);
+  });
+
+  test("what fails at the base holds the one without a target, and not the other", () => {
+    const aimed = story("b", { target: ["test/a.test.ts"] });
+    const found = explore(begun(policy, story("a"), aimed), policy, quiet);
+    report("one with a target", found);
+    expect(found.endings["failing-base + accepted"]).toBeGreaterThan(0);
+    expect(found.endings["failing-base + target-not-failing"]).toBeGreaterThan(0);
+    expect(Object.keys(found.endings).filter((ending) => ending.endsWith("+ failing-base"))).toEqual([]);
   });
 
   test("one depends on the other", () => {
@@ -186,7 +196,36 @@ describe("every answer a person can give", () => {
       expect(found.endings["abandoned"]).toBeGreaterThan(0);
       expect(found.endings["project: halted"]).toBeGreaterThan(0);
     });
+
+  test("what fails at the base: each answer, for some or for all of it", () => {
+    const policy = oneGate();
+    const found = explore(begun(policy, story("a")), policy, {
+      skip: (name, command) =>
+        command.type === "start-attempt"
+          ? name !== "ready"
+          : command.type === "start-story"
+            ? !name.startsWith("prepared")
+            : GATE_RESULTS.skip!(name, command) || command.type === "find-blame",
+      answers: (run, { answers }) => (answers >= 3 ? [] : [...allAnswers(run), ...answersAboutOne(run)]),
+    });
+    report("failing base", found);
+    expect(found.endings["accepted"]).toBeGreaterThan(0);
+    expect(found.endings["failing-base"]).toBeGreaterThan(0);
+    expect(found.endings["abandoned"]).toBeGreaterThan(0);
+  });
 });
+
+/** `known` and `target`, said of one of the failures alone. */
+function answersAboutOne(run: RunState) {
+  return [...entries(run.stories)].flatMap(([id, { escalation }]) =>
+    escalation?.reason.type !== "failing-base"
+      ? []
+      : (["known", "target"] as const).map((verb) => ({
+          of: id,
+          event: answer(verb, { escalation: escalation.id, tests: [FAILING_BASE[0]!] }),
+        })),
+  );
+}
 
 /** Every verb on every waiting story, and on the project where that waits. */
 function allAnswers(run: RunState) {

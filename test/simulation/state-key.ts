@@ -25,6 +25,7 @@ function storyKey(state: StoryState): unknown {
     state.ending?.how ?? null,
     state.policy !== null,
     state.tree !== null,
+    [state.preExisting, state.flakyAtBase ?? null, (state.known ?? []).map(({ test }) => test), state.targets ?? []],
     state.phase,
     state.completed,
     running === null

@@ -135,6 +135,13 @@ export function answer(verb: Answer["verb"], more: Partial<Answer> = {}): Event 
   return { type: "person.answered", answer: { verb, by: "Ada", message: "because", escalation: null, ...more } };
 }
 
+/** What fails at the base, in the cases in which something does. */
+export const FAILING_BASE: readonly string[] = ["test/a.test.ts > adds", "test/b.test.ts > removes"];
+
+function prepared(preExisting: readonly string[]): Event {
+  return { type: "story.prepared", tree: treeId("t0"), commit: "c0", preExisting, flaky: [] };
+}
+
 /** Every way a command can go. What an exploration leaves out, it leaves out by name. */
 export function outcomesOf(command: Command, state: StoryState | null): Outcome[] {
   return [...endsOf(command, state), ...deathsIn(command)];
@@ -180,7 +187,8 @@ function endsOf(command: Command, state: StoryState | null): Outcome[] {
     case "start-story": {
       const start: Event = { type: "story.started", by: "engine" };
       return [
-        one("prepared", start, { type: "story.prepared", tree: treeId("t0"), commit: "c0", preExisting: [] }),
+        one("prepared", start, prepared([])),
+        one("prepared with failures", start, prepared(FAILING_BASE)),
         ...brokenSteps("prepare", [start]),
       ];
     }

@@ -289,7 +289,7 @@ describe("an event in words", () => {
     [{ type: "story.changed", story: story("a"), what: ["title"] }, "its file changed: title"],
     [
       { type: "story.prepared", tree: treeId("t"), commit: "c", preExisting: ["lint"] },
-      "its place is ready; red before the work began: lint",
+      "its place is ready; fails at the base: lint",
     ],
     [attempt(2, { reworkOf: "checks" }), "attempt 2: implement by developer, rework after checks"],
     [{ type: "gate.started", gate: "checks", tree: treeId("t"), stages: [] }, "the checks gate judges"],

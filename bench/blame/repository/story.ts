@@ -1,3 +1,4 @@
+import { UNKNOWN_BASE } from "../../../src/domain/base-failures.ts";
 import type { Blame } from "../../../src/domain/blame.ts";
 import type { SendBack } from "../../../src/domain/command.ts";
 import type { Event } from "../../../src/domain/event.ts";
@@ -47,7 +48,8 @@ export function requestFor(path: string, tree: TreeId, timeoutMs: number): GateR
     asked: {},
     sessions: {},
     key: "bench",
-    preExisting: [],
+    atBase: UNKNOWN_BASE,
+    requireTest: false,
     timeoutMs,
   };
 }

@@ -77,7 +77,6 @@ export async function openWorkshop(path: string, command: string): Promise<Works
     evidence,
     clock: { now: () => Date.now(), sleep: () => Promise.resolve() },
     env,
-    target: true,
   });
   const known = new Map<string, SuiteRun>();
   const work = createWorktrees({ root, state });

@@ -108,6 +108,7 @@ async function audited(options: AuditOptions, judging: Judging, checks: Judgemen
             "",
           commands: options.commands,
           runs: checks?.runs ?? [],
+          ...(checks?.notes === undefined ? {} : { notes: checks.notes }),
           earlier,
           // Who can look does so, and pays for no more than it looks at.
           ...(seesPromptAlone ? { work } : { wholeAt: `git diff ${base} ${commit}` }),

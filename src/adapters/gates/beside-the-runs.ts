@@ -6,7 +6,7 @@ import type { Evidence } from "../../ports/evidence.ts";
 import type { GateRequest } from "../../ports/gate.ts";
 import { sumOfCounts } from "../../readers/test-output.ts";
 import { readTestsRemoved } from "../../readers/tests-removed.ts";
-import type { KnownFlake } from "./flakes.ts";
+import { flakyElsewhere, type KnownFlake } from "./flakes.ts";
 import { coverageFaults, coverageIn, measuredBefore, mostOf, ranOf, type CoverageRules } from "./measures.ts";
 import type { Moment, SeenReports } from "./read-reports.ts";
 import type { CheckOutcome } from "./run-check.ts";
@@ -48,7 +48,10 @@ export async function besideTheRuns(
   if (isGreen) {
     if (contradiction !== null) said.push(unproven("reports", contradiction));
     said.push(...(await reports.problems()).map((problem) => unproven("reports", problem)));
-    const whims = [...flakes.values()].filter(({ trees }) => trees.includes(request.tree));
+    const quarantined = new Set([...request.atBase.flaky, ...flakyElsewhere(flakes.values(), request)]);
+    const whims = [...flakes.values()].filter(
+      ({ name, trees }) => trees.includes(request.tree) && !quarantined.has(name),
+    );
     if (whims.length > 0)
       said.push(
         unproven("flaky", `${whims[0]!.name} failed on this very tree before, so that passing now proves nothing`),

@@ -2,7 +2,7 @@ import { counted } from "../../domain/counted.ts";
 import type { CheckRun } from "../../domain/gate.ts";
 import type { TestOutput } from "../../readers/test-output.ts";
 import type { ProcessResult } from "../process/run-process.ts";
-import { lastWords, type Fault } from "./check-faults.ts";
+import { isBlocking, lastWords, type Fault } from "./check-faults.ts";
 
 /** The exit code decides; what the output and the reports say only explains it, or takes a pass away. */
 export function resultOn(
@@ -13,8 +13,7 @@ export function resultOn(
   const broken = brokenBy(ended);
   if (broken !== null) return { result: "error", details: broken };
   if (!hasFailed(ended)) return greenVerdict(output);
-  const fresh = faults.filter((fault) => !fault.preExisting);
-  if (fresh.length > 0) return { result: "fail", details: failureDetails(ended, output) };
+  if (faults.some(isBlocking)) return { result: "fail", details: failureDetails(ended, output) };
   // Red before and red now. Whether it got worse can be said only where the output names what failed.
   if (faults.some((fault) => fault.isOpaque) || output.more > 0) {
     return {
@@ -22,10 +21,24 @@ export function resultOn(
       details: `it was red before the work began, and its output does not say whether it is worse now: ${failureDetails(ended, output)}`,
     };
   }
-  return {
-    result: "pass",
-    details: `only what was red before the work began: ${counted(faults.length, "fault")}`,
+  return { result: "pass", details: passedWith(faults).join("; ") };
+}
+
+/** What a pass was given in spite of, one sentence for each kind. */
+export function passedWith(faults: readonly Fault[]): string[] {
+  const named = (kind: Fault["kind"], one: string, many?: string): string[] => {
+    const names = [...new Set(faults.filter((fault) => fault.kind === kind).map(({ name }) => name))];
+    return names.length === 0 ? [] : [`${counted(names.length, one, many)}: ${names.join(", ")}`];
   };
+  return [
+    ...named("known", "known failure"),
+    ...named(
+      "unrelated",
+      "failure that was there before and is not a target",
+      "failures that were there before and are not targets",
+    ),
+    ...named("flaky", "quarantined flaky test"),
+  ];
 }
 
 /** Green is what a check says of itself. Somebody may have made it say so. */

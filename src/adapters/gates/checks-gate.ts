@@ -1,8 +1,9 @@
+import { UNKNOWN_BASE } from "../../domain/base-failures.ts";
 import type { Judgement } from "../../domain/gate.ts";
 import type { TreeId } from "../../domain/ids.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Evidence } from "../../ports/evidence.ts";
-import type { Gate, GateRequest } from "../../ports/gate.ts";
+import type { Baseline, Gate, GateRequest } from "../../ports/gate.ts";
 import type { Workspace } from "../../ports/workspace.ts";
 import type { EnvironmentIn } from "../process/environment.ts";
 import { besideTheRuns } from "./beside-the-runs.ts";
@@ -10,7 +11,7 @@ import type { Fault } from "./check-faults.ts";
 import { checksJudgement, nothingJudged } from "./checks-judgement.ts";
 import { createCompany, type Company } from "./company.ts";
 import { LOCAL, type CheckEnvironment } from "./environments.ts";
-import { marked, meant, type KnownFlake } from "./flakes.ts";
+import { confirmedAtBase, flakyElsewhere, marked, meant, type KnownFlake } from "./flakes.ts";
 import { withLateReports } from "./late-reports.ts";
 import type { CoverageRules } from "./measures.ts";
 import { momentIn, seenReports } from "./read-reports.ts";
@@ -27,11 +28,6 @@ export interface ChecksOptions {
   readonly workspace?: Pick<Workspace, "fileAt">;
   /** The variables that checks see. */
   readonly env: EnvironmentIn;
-  /**
-   * Is what the checks say the very thing that is to be done? Then what is red at the start is not done yet. Otherwise
-   * it was red before the work began, and is nobody's fault here.
-   */
-  readonly target: boolean;
   /** Files that the commands leave behind: patterns of paths. */
   readonly reports?: readonly string[];
   readonly coverage?: CoverageRules;
@@ -43,6 +39,9 @@ export interface ChecksOptions {
   readonly flakes?: () => Promise<readonly KnownFlake[]>;
   readonly cookie?: () => string;
 }
+
+/** Looks again at what a check said first, by running it again where that is worth it. */
+type Confirm = (first: CheckOutcome, run: () => Promise<CheckOutcome>) => Promise<CheckOutcome>;
 
 /**
  * Runs every command in every environment, and goes by the exit codes. What failed is read out of the output and the
@@ -62,7 +61,7 @@ export function createChecksGate(options: ChecksOptions): Gate {
   const setUp = new Map<string, TreeId>();
   const company = createCompany();
 
-  async function runAll(request: GateRequest, control: CheckControl, reruns: number) {
+  async function runAll(request: GateRequest, control: CheckControl, confirm: Confirm) {
     const runner = checkRunner({ ...options, environments: new Map(known), setUp }, request, control.signal);
     const reports = seenReports(request.path, patterns);
     const began = await momentIn(request.path, [...patterns, ...(options.coverage ? [options.coverage.report] : [])]);
@@ -72,10 +71,11 @@ export function createChecksGate(options: ChecksOptions): Gate {
       const where = environment === LOCAL ? command.name : `${command.name}, ${environment}`;
       const onOutput = (line: string): void => control.onOutput(parallel > 1 ? `[${where}] ${line}` : line);
       const run = (): Promise<CheckOutcome> => runner.run(command, environment, own, onOutput);
-      return meant(await runBeside(company, run, control), request, control.signal.aborted ? 0 : reruns, run);
+      const first = await runBeside(company, run, control);
+      return control.signal.aborted ? first : confirm(first, run);
     });
     if (patterns.length === 0 || own !== null) return { outcomes, reports, began, contradiction: null };
-    return { ...withLateReports(outcomes, await reports.since(began), request.preExisting), reports, began };
+    return { ...withLateReports(outcomes, await reports.since(began), request.atBase), reports, began };
   }
 
   return {
@@ -86,13 +86,14 @@ export function createChecksGate(options: ChecksOptions): Gate {
       ),
     async judge(request, control): Promise<Judgement> {
       const beganAt = options.clock.now();
-      const ran = await runAll(request, control, options.reruns ?? 0);
+      const flakes = new Map((await (options.flakes?.() ?? [])).map((flake) => [flake.name, flake]));
+      const again = { reruns: options.reruns ?? 0, quarantined: flakyElsewhere(flakes.values(), request) };
+      const ran = await runAll(request, control, (first, run) => meant(first, request, again, run));
       const ended = () => ({ durationMs: options.clock.now() - beganAt });
       if (control.signal.aborted)
         return { ...nothingJudged(request, "error", "checks: stopped before they ended"), ...ended() };
       if (ran.outcomes.length === 0)
         return { ...nothingJudged(request, "inconclusive", "checks: there is no command to judge by"), ...ended() };
-      const flakes = new Map((await (options.flakes?.() ?? [])).map((flake) => [flake.name, flake]));
       const outcomes = ran.outcomes.map((outcome) => ({
         ...outcome,
         faults: outcome.faults.map((fault) => marked(fault, flakes)),
@@ -102,12 +103,18 @@ export function createChecksGate(options: ChecksOptions): Gate {
       return { ...checksJudgement(request, outcomes, beside, identities), ...ended() };
     },
     async baseline(request, control) {
-      if (options.target) return { failing: [] };
-      const { outcomes } = await runAll(request, control, 0);
-      const failing = [...new Set(outcomes.flatMap((outcome) => outcome.faults.map((fault) => fault.name)))];
-      return { failing, run: baseRunOf(outcomes) };
+      const { outcomes } = await runAll({ ...request, atBase: UNKNOWN_BASE }, control, confirmedAtBase);
+      return baselineOf(outcomes);
     },
   };
+}
+
+function baselineOf(outcomes: readonly CheckOutcome[]): Baseline {
+  const failing = new Set(outcomes.flatMap((outcome) => outcome.faults.map(({ name }) => name)));
+  const flaky = new Set(outcomes.flatMap((outcome) => outcome.flaky.map(({ name }) => name)));
+  // What is flaky in one environment and fails in another fails.
+  const others = [...flaky].filter((name) => !failing.has(name));
+  return { failing: [...failing], flaky: others, run: baseRunOf(outcomes) };
 }
 
 /** Two checks that want the same port are in each other's way, and that is no fault of the work of either. */

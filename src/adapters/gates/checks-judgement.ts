@@ -1,9 +1,13 @@
+import { failureKinds } from "../../domain/base-failures.ts";
+import { counted } from "../../domain/counted.ts";
 import { failureFingerprint, type Finding } from "../../domain/finding.ts";
 import type { Judgement, TestIdentities } from "../../domain/gate.ts";
 import type { Result } from "../../domain/result.ts";
 import type { GateRequest } from "../../ports/gate.ts";
 import type { BesideTheRuns } from "./beside-the-runs.ts";
 import { cellName } from "./environments.ts";
+import { passedWith } from "./check-ending.ts";
+import { isBlocking, type Fault } from "./check-faults.ts";
 import { flakeFinding } from "./flakes.ts";
 import type { CheckOutcome } from "./run-check.ts";
 
@@ -28,9 +32,10 @@ export function checksJudgement(
     ...flaky.map(flakeFinding),
     ...beside.notes,
   ]);
-  const inTheWay = [...faults.filter((fault) => !fault.preExisting).map(({ finding }) => finding), ...beside.faults];
+  const inTheWay = [...faults.filter(isBlocking).map(({ finding }) => finding), ...beside.faults];
   const blocking = result === "fail" ? [...new Set(inTheWay.map(({ id }) => id))] : [];
-  const summary = summaryOf(said, result, blocking.length);
+  const notes = result === "pass" ? [...passedWith([...faults, ...flaky]), ...noLongerFailing(request, faults)] : [];
+  const summary = summaryOf(said, result, blocking.length, notes);
   return {
     gate: "checks",
     tree: request.tree,
@@ -45,8 +50,19 @@ export function checksJudgement(
     ...(beside.coverage === null ? {} : { coverage: beside.coverage }),
     ...(Object.keys(beside.most).length === 0 ? {} : { most: beside.most }),
     ...(flaky.length === 0 ? {} : { flaky: [...new Set(flaky.map(({ name }) => name))] }),
+    ...(notes.length === 0 ? {} : { notes }),
     ...(result === "fail" ? { failure: failureFingerprint(distinct(inTheWay), summary) } : {}),
   };
+}
+
+/** A known failure that is gone: whoever listed it can take it off the list. */
+function noLongerFailing({ atBase }: GateRequest, faults: readonly Fault[]): string[] {
+  const kindOf = failureKinds(atBase);
+  const failing = new Set(faults.map(({ name }) => name));
+  const names = (atBase.failing ?? []).filter((name) => kindOf(name) === "known" && !failing.has(name));
+  if (names.length === 0) return [];
+  const what = names.length === 1 ? "no longer fails, its entry can go" : "no longer fail, their entries can go";
+  return [`${counted(names.length, "known failure")} ${what}: ${names.join(", ")}`];
 }
 
 export function nothingJudged({ tree }: GateRequest, result: Result, summary: string): Omit<Judgement, "durationMs"> {
@@ -73,8 +89,9 @@ function summaryOf(
   said: readonly { readonly about: string; readonly result: Result; readonly details: string }[],
   result: Result,
   blocking: number,
+  notes: readonly string[],
 ): string {
-  if (result === "pass") return `checks: pass (${said.length} of ${said.length})`;
+  if (result === "pass") return `checks: ${["pass", ...notes].join(", ")} (${said.length} of ${said.length})`;
   const named = said.filter((each) => each.result === result);
   const shown = named.slice(0, 3).map(({ about, details }) => `${about}: ${details}`);
   const more = named.length > shown.length ? `; and ${named.length - shown.length} more` : "";

@@ -1,7 +1,8 @@
 import type { Finding } from "../../domain/finding.ts";
 import { identified } from "../../domain/finding.ts";
 import type { GateRequest } from "../../ports/gate.ts";
-import type { Fault } from "./check-faults.ts";
+import { passedWith } from "./check-ending.ts";
+import { isBlocking, type Fault } from "./check-faults.ts";
 import type { CheckOutcome } from "./run-check.ts";
 
 /** A test that was seen to give two answers about one tree, some time before. */
@@ -11,48 +12,70 @@ export interface KnownFlake {
   readonly times: number;
   /** The trees it was seen on, the last ones. */
   readonly trees: readonly string[];
+  /** The stories in which it was seen. */
+  readonly stories: readonly string[];
+}
+
+/** Tests that were flaky before another story's work: what they do here is not this story's doing. */
+export function flakyElsewhere(known: Iterable<KnownFlake>, { story, atBase }: GateRequest): ReadonlySet<string> {
+  const elsewhere = [...known].filter(({ stories }) => stories.some((id) => id !== story.id));
+  return new Set(elsewhere.map(({ name }) => name).filter((name) => !atBase.targets.includes(name)));
 }
 
 /**
  * A red test run is run again on the same tree, to see whether it means it. What fails each time is the work's; what
- * fails only sometimes proves nothing. Where nothing fails each time the whole check is inconclusive.
+ * fails only sometimes proves nothing. Where nothing fails each time the whole check is inconclusive, unless all of it
+ * is quarantined.
  */
 export async function meant(
   first: CheckOutcome,
   request: Pick<GateRequest, "last" | "tree">,
-  reruns: number,
+  { reruns, quarantined }: { readonly reruns: number; readonly quarantined: ReadonlySet<string> },
   again: () => Promise<CheckOutcome>,
 ): Promise<CheckOutcome> {
   if (reruns === 0 || !isWorthAnotherRun(first, request)) return first;
   for (let run = 1; run <= reruns; run++) {
     const second = await again();
     if (second.run.result !== "pass" && second.run.result !== "fail") return first;
-    const both = compared(first, second);
+    const both = compared(first, second, quarantined);
     if (both.flaky.length > 0) return both;
   }
   return first;
 }
 
+/** At the base whatever is red is run once more: `faults` holds what failed both times, `flaky` what did not. */
+export async function confirmedAtBase(first: CheckOutcome, again: () => Promise<CheckOutcome>): Promise<CheckOutcome> {
+  if (first.run.result !== "fail") return first;
+  const second = await again();
+  if (second.run.result !== "pass" && second.run.result !== "fail") return first;
+  return compared(first, second, new Set());
+}
+
 /** Compilers and linters say the same each time; and what failed on another tree too is no whim. */
 function isWorthAnotherRun({ run, faults }: CheckOutcome, { last, tree }: Pick<GateRequest, "last" | "tree">): boolean {
-  const fresh = faults.filter((fault) => !fault.preExisting);
+  const fresh = faults.filter(isBlocking);
   if (run.result !== "fail" || !fresh.some(({ finding }) => finding.category === "test")) return false;
   const seen = new Set(last !== null && last.tree !== tree ? last.findings.map(({ id }) => id) : []);
   return !fresh.every(({ finding }) => seen.has(finding.id));
 }
 
-function compared(first: CheckOutcome, second: CheckOutcome): CheckOutcome {
+function compared(first: CheckOutcome, second: CheckOutcome, quarantined: ReadonlySet<string>): CheckOutcome {
   const [before, after] = [first, second].map(
-    ({ faults }) => new Map(faults.filter((fault) => !fault.preExisting).map((fault) => [fault.name, fault])),
+    ({ faults }) => new Map(faults.filter(isBlocking).map((fault) => [fault.name, fault])),
   ) as [Map<string, Fault>, Map<string, Fault>];
   const flaky = [
     ...[...before.values()].filter(({ name }) => !after.has(name)),
     ...[...after.values()].filter(({ name }) => !before.has(name)),
   ];
-  const steady = first.faults.filter((fault) => fault.preExisting || after.has(fault.name));
+  const steady = first.faults.filter((fault) => !isBlocking(fault) || after.has(fault.name));
   const evidence = [...first.evidence, ...second.evidence];
   if (flaky.length === 0) return first;
-  if (steady.some((fault) => !fault.preExisting)) return { ...first, faults: steady, flaky, evidence };
+  if (steady.some(isBlocking)) return { ...first, faults: steady, flaky, evidence };
+  if (flaky.every(({ name }) => quarantined.has(name))) {
+    const excused = flaky.map((fault): Fault => ({ ...fault, kind: "flaky" }));
+    const run = { ...second.run, result: "pass" as const, details: passedWith([...steady, ...excused]).join("; ") };
+    return { ...second, run, faults: steady, flaky: excused, evidence };
+  }
   return {
     run: {
       ...first.run,

@@ -39,7 +39,7 @@ export function createIntegrityGate(options: IntegrityOptions): Gate {
     // Nothing is red for us: what is remembered is what judges, where git does not look.
     async baseline({ path }) {
       remembered.keep(path, await surroundingsOf(path, await gitFolderOf(path)));
-      return { failing: [] };
+      return { failing: [], flaky: [] };
     },
     judgedBy: () => [
       "the diff: something changed, all of it within the scope, no test was deleted, skipped or loosened, the runner and its thresholds are the same, nothing was left behind",

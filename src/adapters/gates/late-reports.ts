@@ -1,3 +1,4 @@
+import type { BaseFailures } from "../../domain/base-failures.ts";
 import { counted } from "../../domain/counted.ts";
 import { isSameFailure } from "../../readers/test-report-merge.ts";
 import type { TestReport } from "../../readers/test-report-parts.ts";
@@ -11,7 +12,7 @@ import type { CheckOutcome } from "./run-check.ts";
 export function withLateReports(
   outcomes: readonly CheckOutcome[],
   reports: readonly TestReport[],
-  preExisting: readonly string[],
+  atBase: BaseFailures,
 ): { readonly outcomes: CheckOutcome[]; readonly contradiction: string | null } {
   const told = reports.flatMap((report) => report.failures);
   const known = outcomes.flatMap((outcome) => [...outcome.faults, ...outcome.flaky]);
@@ -25,7 +26,7 @@ export function withLateReports(
     return { outcomes: [...outcomes], contradiction: `the reports name ${count}, and every check exited with 0` };
   }
   const red = outcomes[at]!;
-  const faults = [...red.faults.filter((fault) => !fault.isOpaque), ...namedFaults(red.run.check, untold, preExisting)];
+  const faults = [...red.faults.filter((fault) => !fault.isOpaque), ...namedFaults(red.run.check, untold, atBase)];
   return { outcomes: outcomes.with(at, { ...red, faults }), contradiction: null };
 }
 

@@ -87,7 +87,8 @@ function writtenFor(
   rolePrompt: string,
   nonce: string,
 ): string {
-  const asked = { rolePrompt, story, practices, readySignal: message };
+  const { notes } = request.beside.checks ?? request.beside.tdd ?? {};
+  const asked = { rolePrompt, story, practices, readySignal: message, ...(notes === undefined ? {} : { notes }) };
   const stage = name === null ? {} : { stage: name };
   if (fix !== null && earlier.findings.length > 0) {
     const { text, files: filesModified, wholeAt } = fix;

@@ -1,3 +1,4 @@
+import type { BaseFailures } from "../../domain/base-failures.ts";
 import { checkLogText } from "../../domain/check-log.ts";
 import type { CheckRun, TestCounts } from "../../domain/gate.ts";
 import type { EvidenceId, TreeId } from "../../domain/ids.ts";
@@ -127,7 +128,7 @@ export function checkRunner(options: RunnerOptions, request: GateRequest, signal
           output: ended.output,
         }),
       );
-      return outcomeOf({ command, cell, ended, output: reader.end() }, read, evidence, request.preExisting);
+      return outcomeOf({ command, cell, ended, output: reader.end() }, read, evidence, request.atBase);
     },
   };
 }
@@ -146,12 +147,12 @@ function outcomeOf(
   { command, cell, ended, output: printed }: Ran,
   reports: readonly TestReport[],
   evidence: EvidenceId,
-  preExisting: readonly string[],
+  atBase: BaseFailures,
 ): CheckOutcome {
   const output = withReports(printed, reports);
   const faults =
     ended.status === "exited" && brokenBy(ended) === null && hasFailed(ended)
-      ? faultsIn(command, ended, output, preExisting)
+      ? faultsIn(command, ended, output, atBase)
       : [];
   const { result, details } = resultOn(ended, output, faults);
   return {

@@ -75,11 +75,13 @@ const BROKEN =
 /** What is wrong with the story's own tests; `null` when they fail without the work, as they should. */
 async function redAtFault(options: TddOptions, request: GateRequest, control: Control): Promise<Finding | null> {
   const { workspace, testPaths, laboratory } = options;
-  const { story, base, tree, last } = request;
+  const { story, base, tree, last, atBase } = request;
   const changed = (await workspace.changed(story.id, base, tree)).filter((path) => matchesAnyGlob(path, testPaths));
   const texts = new Map<string, string | null>();
   for (const path of changed) texts.set(path, await workspace.fileAt(story.id, tree, path));
   const written = [...texts].filter(([, text]) => text !== null).map(([path]) => path);
+  // A target of the story is a test that fails without the work, and passes with it.
+  if (written.length === 0 && atBase.targets.length > 0) return null;
   if (written.length === 0) return finding("no test was written for this story", undefined, WRITE_ONE);
   if (laboratory === null || control.signal.aborted) return null;
   const isProven =

@@ -20,6 +20,7 @@ export async function testIdentities(
   workspace: FileAt | null,
 ): Promise<TestIdentities> {
   const last = request.last?.identities ?? null;
+  const redAtBase = [...(request.atBase.failing ?? []), ...request.atBase.flaky];
   const faults = outcomes.flatMap((outcome) => outcome.faults);
   const failing = unique([...faults.map(({ name }) => name), ...suiteFaults.map(nameOfSuiteFault)]);
   const suspects = outcomes.flatMap((outcome) =>
@@ -29,12 +30,12 @@ export async function testIdentities(
   const passedAtBase: string[] = [];
   const passedLast: string[] = [];
   for (const { fault, cell } of suspects) {
-    if (ranWell(request.baseRun ?? null, fault, cell, request.preExisting) && (await existed(fault, request.base)))
+    if (ranWell(request.baseRun ?? null, fault, cell, redAtBase) && (await existed(fault, request.base)))
       passedAtBase.push(fault.name);
     if (last !== null && last.unlisted === 0 && ranWell(last, fault, cell, last.failing))
       if (await existed(fault, request.last!.tree)) passedLast.push(fault.name);
   }
-  const wanted = unique([...request.preExisting, ...(last?.failing ?? [])]).filter((name) => !failing.includes(name));
+  const wanted = unique([...redAtBase, ...(last?.failing ?? [])]).filter((name) => !failing.includes(name));
   return {
     failing,
     unlisted: outcomes.reduce((sum, { named }) => sum + named.unlisted, 0),

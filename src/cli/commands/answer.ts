@@ -21,6 +21,7 @@ interface Options {
   readonly message?: string;
   readonly gate?: string;
   readonly finding?: readonly string[];
+  readonly test?: readonly string[];
   readonly budget?: string;
   readonly limit?: string;
   readonly by?: string;
@@ -32,6 +33,7 @@ const EXAMPLES = `Examples:
   remand answer esc-checkout-1 send-back --message "the token expires after an hour, not a day"
   remand answer checkout-retry waive --gate review --message "accepted risk, see TICKET-12"
   remand answer esc-checkout-2 raise-budget --limit 20
+  remand answer esc-checkout-3 known --test "test/legacy/**" --message "the printer is gone, see TICKET-9"
   remand answer checkout-retry abandon --message "not needed any more"
   remand answer checkout-retry --undo       take the last answer back, as long as nothing was begun for it
 
@@ -51,6 +53,11 @@ export const command: CliCommand = {
       .option("--message <text>", "the reason, or the guidance for the next attempt")
       .option("--gate <gate>", "the gate it is about (default: the escalation's)")
       .option("--finding <id>", "the finding it is about, or the beginning of its id; can be given again", collect)
+      .option(
+        "--test <glob>",
+        "for known and target: the failures it is about, by name, file or pattern (default: all that are asked about); can be given again",
+        collect,
+      )
       .option("--budget <name>", "for raise-budget: which one (default: the escalation's)")
       .option("--limit <number>", "for raise-budget: the new limit; a length of time for a time budget")
       .option("--by <name>", "who says so (default: you)")
@@ -109,7 +116,16 @@ function words({ escalation }: AnswerSubject, verb: AnswerVerb, by: string, opti
   const isRaise = verb === "raise-budget";
   const budget = isRaise && options.budget !== undefined ? wordOf("a budget", options.budget, BUDGETS) : asked;
   const limit = isRaise && budget !== undefined ? limitOf(budget, options.limit) : undefined;
-  return { verb, by, message: options.message ?? "", gate, findings: options.finding, budget, limit };
+  return {
+    verb,
+    by,
+    message: options.message ?? "",
+    gate,
+    findings: options.finding,
+    tests: options.test,
+    budget,
+    limit,
+  };
 }
 
 function limitOf(budget: BudgetName, text: string | undefined): number | undefined {

@@ -2,6 +2,7 @@ import { counted } from "../../domain/counted.ts";
 import { resolve } from "node:path";
 import { RemandError } from "../../domain/error.ts";
 import type { StoryId } from "../../domain/ids.ts";
+import type { Policy } from "../../domain/policy.ts";
 import type { RunState } from "../../domain/run-state.ts";
 import type { StoryState } from "../../domain/story-state.ts";
 import { assert } from "../../stdx/assert.ts";
@@ -28,6 +29,7 @@ interface Options {
   readonly maxIterations?: string;
   readonly cost?: string;
   readonly time?: string;
+  readonly known?: readonly string[];
   readonly set?: readonly string[];
   readonly reporter?: string;
   readonly json?: boolean;
@@ -37,6 +39,7 @@ const EXAMPLES = `Examples:
   remand loop --goal "make the parser accept tabs" --check "npm test" --agent claude
   remand loop --check "npm test" --agent fixer        the agent that remand.yaml calls fixer
   remand loop --goal @task.md --check "pytest -q" --max-iterations 5 --time 30m -- ./my-agent.sh
+  remand loop --check "npm test" --known "test/legacy/**" --agent claude   what fails there already is left as it is
   remand loop --undo                                  bring the files back to how they were before the loop
 
 The prompt goes to the agent's standard input. It works in this folder; your branch, index and stash stay as they are.
@@ -59,6 +62,11 @@ export const command: CliCommand = {
       .option("--max-iterations <number>", "attempts at most, 1 to 100 (default: 15)")
       .option("--cost <dollars>", "stop and ask at this cost, where the agent says what it costs (default: 10)")
       .option("--time <length>", "stop and ask after this time, such as 30m (default: 2h)")
+      .option(
+        "--known <glob>",
+        "a test that fails at the start and need not pass: name, file or pattern; can be given again",
+        collect,
+      )
       .option("--agent <name>", `an agent of remand.yaml by its role, or ${CLIENTS.join(" or ")}`)
       .option("--set <path=value>", "set any value of the config; can be given again", collect)
       .option("--reporter <name>", `how progress is shown: ${REPORTERS.join(", ")}`)
@@ -94,9 +102,17 @@ async function loop(world: World, agent: readonly string[], options: Options): P
   } as const;
   if (wish.goal === null && known === null && (await isGreenAlready(world, plan))) return EXIT.ok;
   const by = await personOf(world, undefined).catch(() => "remand loop");
+  if (known !== null && wish.known !== undefined) await excludeFromNowOn(world, known, policy, by);
   const { exit, state } = await runEngine(world, plan, [id], { reporter: options.reporter, json: options.json, by });
   sayNext(world, state, id, plan.place);
   return exit;
+}
+
+/** A loop that goes on keeps the rules it began with, but for what is excluded now. */
+async function excludeFromNowOn(world: World, { story, policy }: StoryState, now: Policy, by: string): Promise<void> {
+  if (policy === null || now.knownFailures === undefined) return;
+  const applied = { ...policy, knownFailures: now.knownFailures };
+  await world.host.tell(world.cwd, story.id, [{ type: "policy.applied", policy: applied, by }]);
 }
 
 async function withAgent(
@@ -123,9 +139,9 @@ async function wishOf(world: World, options: Options): Promise<LoopWish> {
   if (options.check === undefined || options.check.trim() === "") {
     throw new RemandError("usage", "nothing would say when it is done", 'Give a check: --check "npm test"');
   }
-  const { check, maxIterations, cost, time, set = [] } = options;
+  const { check, maxIterations, cost, time, known, set = [] } = options;
   const goal = options.goal === undefined ? null : await goalText(world, options.goal);
-  return { goal, check, maxIterations, cost, time, set };
+  return { goal, check, maxIterations, cost, time, known, set };
 }
 
 async function goalText(world: World, typed: string): Promise<string> {

@@ -26,6 +26,7 @@ export const factory: ConfigPart = {
       failOn: { blocker: 1, critical: 1, major: 1 },
     },
   },
+  requireTest: true,
   limits: { failures: 3 },
   deliver: "merge",
 };

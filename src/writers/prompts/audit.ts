@@ -4,7 +4,7 @@ import { byText } from "../../stdx/sorted-map.ts";
 import { issueLine } from "../briefs/findings.ts";
 import { worstFirst } from "../briefs/parts.ts";
 import { bullets, line, name, section, together, type Pen, type Piece } from "../briefs/pen.ts";
-import { commandList, criteriaList, promptPen, shownWork, start } from "./sheet.ts";
+import { checkNotes, commandList, criteriaList, promptPen, shownWork, start } from "./sheet.ts";
 import { auditForms } from "./signal-forms.ts";
 
 /** S2, step 7: the auditor verifies each criterion with runs of his own. */
@@ -36,6 +36,7 @@ export function writeAuditorPrompt(request: AuditorRequest, options: { readonly 
         : "You can run none of them: go by what the engine ran, and by the work. What the developer says he ran is no evidence.",
     ),
     section("### What the Engine Ran on This Tree", runsOf(request, pen)),
+    checkNotes(pen, request.notes),
     section(
       "### Required Output Signal",
       [
@@ -61,7 +62,14 @@ function runsOf({ runs = [] }: AuditorRequest, pen: Pen): Piece {
   );
   return list === ""
     ? ""
-    : together([list, "These results stand. They show that the commands pass, and not yet that a criterion holds."]);
+    : together([list, `These results stand. ${shows(runs)}, and not yet that a criterion holds.`]);
+}
+
+/** A command that fails for known reasons alone does not pass: its exit code is what it is. */
+function shows(runs: NonNullable<AuditorRequest["runs"]>): string {
+  const red = runs.filter(({ result, exitCode }) => result === "pass" && exitCode !== null && exitCode !== 0);
+  if (red.length === 0) return "They show that the commands pass";
+  return `${red.map(({ check, exitCode }) => `${check} exits with ${exitCode}`).join(", ")}: nothing fails there but what is listed. They show no other failure`;
 }
 
 /** In the order of the alphabet: the order in which an object was filled must not show. */

@@ -2,7 +2,7 @@ import type { PerspectiveRequest } from "../../domain/prompt.ts";
 import { fileList } from "../briefs/evidence.ts";
 import { instruction, line, name, section, together } from "../briefs/pen.ts";
 import { indented } from "../briefs/report.ts";
-import { authorsMessage, criteriaList, practicesPart, promptPen, shownWork, start } from "./sheet.ts";
+import { authorsMessage, checkNotes, criteriaList, practicesPart, promptPen, shownWork, start } from "./sheet.ts";
 
 /** S4: one view of the work (code, security, product owner), answered as JSON. */
 export function writePerspectivePrompt(request: PerspectiveRequest, options: { readonly nonce: string }): string {
@@ -24,6 +24,7 @@ export function writePerspectivePrompt(request: PerspectiveRequest, options: { r
     request.readySignal === undefined
       ? ""
       : section("### What the Author Says of It", authorsMessage(pen, request.readySignal)),
+    checkNotes(pen, request.notes),
     section(
       "### The Work",
       shownWork(

@@ -3,7 +3,7 @@ import { fileList } from "../briefs/evidence.ts";
 import { issueLine } from "../briefs/findings.ts";
 import { worstFirst } from "../briefs/parts.ts";
 import { bullets, instruction, line, name, section, together, type Pen, type Piece } from "../briefs/pen.ts";
-import { authorsMessage, practicesPart, promptPen, shownWork, start } from "./sheet.ts";
+import { authorsMessage, checkNotes, practicesPart, promptPen, shownWork, start } from "./sheet.ts";
 import { reviewForms } from "./signal-forms.ts";
 
 /** S2, step 5: the critic reads the code before anybody audits it. */
@@ -14,6 +14,7 @@ export function writeCriticPrompt(request: CriticRequest, options: { readonly no
     section("### Goal", instruction(pen, request.story.goal, pen.room.goalChars, "the goal")),
     section("### Files to Review", fileList(pen, request.filesModified)),
     section("### Developer READY_FOR_REVIEW Signal", authorsMessage(pen, request.readySignal)),
+    checkNotes(pen, request.notes),
     request.work === undefined ? "" : section("### The Work", shownWork(pen, request.work, "the work under review")),
     request.since === undefined
       ? ""
@@ -41,6 +42,7 @@ export function writeReReviewPrompt(request: ReReviewRequest, options: { readonl
     ),
     section("### The Fix", shownWork(pen, { text: request.fixDiff, ...wholeAt(request) }, "diff of the fix")),
     section("### Files Changed by the Fix", fileList(pen, request.filesModified)),
+    checkNotes(pen, request.notes),
     request.readySignal === undefined
       ? ""
       : section("### What the Author Says of It", authorsMessage(pen, request.readySignal)),

@@ -1,6 +1,16 @@
 import type { ShownWork, VerificationCommand } from "../../domain/prompt.ts";
 import type { Criterion } from "../../domain/story.ts";
-import { bullets, evidenceFence, instruction, line, name, together, type Pen, type Piece } from "../briefs/pen.ts";
+import {
+  bullets,
+  evidenceFence,
+  instruction,
+  line,
+  name,
+  section,
+  together,
+  type Pen,
+  type Piece,
+} from "../briefs/pen.ts";
 import { ALL_THE_ROOM } from "../briefs/room.ts";
 import { dataNotice } from "../untrusted-text.ts";
 
@@ -49,6 +59,18 @@ export function shownWork(pen: Pen, { text, wholeAt }: ShownWork, label: string)
 /** What the author said. Nothing at all where nobody asked; that it said nothing is worth knowing. */
 export function authorsMessage(pen: Pen, message: string): Piece {
   return message.trim() === "" ? "- it said nothing" : evidenceFence(pen, message, "the developer's message");
+}
+
+/** A pass of the checks is not the whole truth: known failures, quarantined tests, no test of the change. */
+export function checkNotes(pen: Pen, notes: readonly string[] | undefined): Piece {
+  const list = bullets(pen, notes ?? [], (note) => line(pen, note), { what: "notes" });
+  return list === ""
+    ? ""
+    : section(
+        "### What the Checks Passed in Spite of",
+        list,
+        "The checks passed, with this. Known failures are not a part of this work.",
+      );
 }
 
 export function practicesPart(pen: Pen, practices: readonly string[]): Piece {

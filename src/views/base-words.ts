@@ -1,0 +1,44 @@
+import { EVERY_FAILURE, failureKinds } from "../domain/base-failures.ts";
+import { counted, plural } from "../domain/counted.ts";
+import { baseFailuresOf } from "../domain/story-base.ts";
+import type { StoryState } from "../domain/story-state.ts";
+import { shortLine } from "./words.ts";
+
+/** What fails before the work begins, and what becomes of it: a headline, and the names. `null` where nothing does. */
+export function baseWords(state: StoryState): { readonly text: string; readonly names: readonly string[] } | null {
+  const base = baseFailuresOf(state);
+  const kindOf = failureKinds(base);
+  const failing = base.failing ?? [];
+  const names = [...new Set([...base.targets, ...failing, ...base.flaky])];
+  if (names.length === 0) return null;
+  const known = failing.filter((name) => kindOf(name) === "known").length;
+  const unrelated = failing.filter((name) => kindOf(name) === "unrelated").length;
+  const parts = [
+    ...(base.targets.length === 0 ? [] : [targetWords(state, base.targets.length)]),
+    ...(known === 0 ? [] : [counted(known, "known failure")]),
+    ...(unrelated === 0
+      ? []
+      : [`${counted(unrelated, "failure")} at the start that ${plural(unrelated, "is", "are")} not a target`]),
+    ...(base.flaky.length === 0 ? [] : [`${counted(base.flaky.length, "flaky test")} at the start, quarantined`]),
+  ];
+  return { text: parts.join("; "), names: shown(names, (name) => `${kindOf(name)}: ${shortLine(name, 160)}`) };
+}
+
+function targetWords({ story }: StoryState, count: number): string {
+  const fail = `${counted(count, "test")} ${plural(count, "fails", "fail")} at the start`;
+  const must = count === 1 ? "it must pass" : "all must pass";
+  return story.target?.includes(EVERY_FAILURE) === true && story.kind === "loop"
+    ? `${fail}, ${must}; exclude with --known <glob>`
+    : `${fail} and ${plural(count, "is", "are")} the target, ${must}`;
+}
+
+/** Accepted, and what the gates passed it in spite of. */
+export const acceptedText = (notes: readonly string[] = [], how = ""): string =>
+  [how === "" ? "accepted" : `accepted: ${how}`, ...notes.map((note) => shortLine(note, 160))].join("; ");
+
+const MOST_NAMES = 10;
+
+function shown(names: readonly string[], text: (name: string) => string): readonly string[] {
+  const more = names.length - MOST_NAMES;
+  return [...names.slice(0, MOST_NAMES).map(text), ...(more > 0 ? [`and ${more} more`] : [])];
+}

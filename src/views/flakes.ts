@@ -30,7 +30,7 @@ export function noteFlakes(known: Map<string, Flake>, { at, story, event }: Reco
       name,
       test: told?.symbol ?? before?.test ?? titleOf(name),
       file: told?.file ?? before?.file ?? fileOf(name),
-      check: told?.source ?? before?.check ?? (fileOf(name) === null ? placeOfFailure(name) : null),
+      check: told?.source ?? before?.check ?? checkOf(name),
       times: (before?.times ?? 0) + 1,
       firstSeenAt: before?.firstSeenAt ?? at,
       lastSeenAt: at,
@@ -54,6 +54,12 @@ const titleOf = (name: string): string => name.slice(name.indexOf(" > ") < 0 ? 0
 function fileOf(name: string): string | null {
   const place = placeOfFailure(name);
   return /^\S*[./]\S*$/.test(place) ? place : null;
+}
+
+/** A whole check is its own name. */
+function checkOf(name: string): string | null {
+  const place = placeOfFailure(name);
+  return place === name || fileOf(name) !== null ? null : place;
 }
 
 /** The latest first. */

@@ -92,7 +92,11 @@ function storyLines(
       return { lines: base === null ? [] : say("note", base.text, base.names), memory };
     }
     case "story.accepted": {
-      const strip = stripText(gateStrip(state), glyphs);
+      // What the gates passed it in spite of comes at the end of the line, in full.
+      const strip = stripText(
+        gateStrip(state).map(({ notes: _notes, ...mark }) => mark),
+        glyphs,
+      );
       return {
         lines: say("accepted", joined(attemptText(memory), strip, acceptedText(event.notes))),
         memory,

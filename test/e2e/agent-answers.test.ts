@@ -8,7 +8,7 @@ import { write } from "../adapters/git-repository.ts";
 import { checkoutOf } from "./checkout.ts";
 
 const MAIN = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
-const STORY = "---\ntitle: Say right\nstatus: ready\n---\n\nSay it.\n";
+const STORY = '---\ntitle: Say right\nstatus: ready\ntarget: "*"\n---\n\nSay it.\n';
 
 /** A project whose agent runs `script`, in its worktree, with `$1` the program and `$2` the checkout. */
 function project(script: string): string {

@@ -30,7 +30,8 @@ ${attempt("wrong", "first")}${attempt("right", "second")}`,
   for (let i = 0; i < stories; i++) {
     const id = i % 3 === 2 ? `never-${i}` : `story-${i}`;
     const more = frontMatter?.(i) ?? "";
-    files[`stories/${id}.md`] = `---\ntitle: ${id}\npriority: ${i}\n${more}---\n\nWrite the right answer.\n`;
+    files[`stories/${id}.md`] =
+      `---\ntitle: ${id}\npriority: ${i}\ntarget: "*"\n${more}---\n\nWrite the right answer.\n`;
   }
   return files;
 }

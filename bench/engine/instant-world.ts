@@ -127,6 +127,7 @@ function workspaceOf(attempts: ReadonlyMap<string, number>): Workspace {
   return {
     prepare: async (story) => ({ path: story, branch: `remand/${story}`, base, ...now(story) }),
     keep: async (story) => now(story),
+    adopt: async (_story, known) => known,
     look: async (story) => now(story),
     changed: async (_story, from, to) => (from === to ? [] : ["src/payment.ts", "test/payment.test.ts"]),
     diff: async () => "",

@@ -40,6 +40,7 @@ const EXIT_OF_CODE: Readonly<Record<ErrorCode, ExitCode>> = {
   "not-a-repository": EXIT.usage,
   "no-commits": EXIT.usage,
   "git-failed": EXIT.failed,
+  "ref-locked": EXIT.failed,
   "workspace-broken": EXIT.failed,
   "setup-failed": EXIT.failed,
   "forge-refused": EXIT.failed,

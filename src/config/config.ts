@@ -186,7 +186,7 @@ export interface WorkspaceConfig {
   readonly share: readonly string[] | null;
 }
 
-type Counts = Omit<Policy["limits"], "failures" | "backoffMs" | "timeoutMs" | "story" | "run">;
+type Counts = Omit<Required<Policy["limits"]>, "failures" | "backoffMs" | "timeoutMs" | "story" | "run">;
 
 export interface SpendConfig {
   readonly costUsd: number | null;

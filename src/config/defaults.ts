@@ -1,4 +1,5 @@
 import type { Config, GateConfig } from "./config.ts";
+import { DEFAULT_TARGET_MOVES } from "../domain/policy.ts";
 import { PRICES } from "./prices.ts";
 
 /** Prose. A change in it cannot change what a test or a mutant does. */
@@ -73,6 +74,7 @@ export const DEFAULTS: Config = {
     rateLimits: 20,
     refusals: 2,
     dependencyWaits: 3,
+    targetMoves: DEFAULT_TARGET_MOVES,
     clarifications: 2,
     ciRetries: 2,
     remediations: 3,

@@ -36,6 +36,8 @@ function needsPerson(event: Event): boolean {
 }
 
 const VERB_NEEDS_PERSON: Readonly<Record<AnswerVerb, boolean>> = {
+  merge: true,
+  drop: true,
   resolve: true,
   waive: true,
   "raise-budget": true,

@@ -28,8 +28,16 @@ export type StoryAction =
   | { readonly type: "restore-tree"; readonly tree: TreeId }
   | { readonly type: "grant-grace"; readonly gate: GateName; readonly failures: number }
   | { readonly type: "adjudicate"; readonly finding: Fingerprint; readonly gate: GateName; readonly role: RoleName }
-  | { readonly type: "deliver"; readonly how: Policy["deliver"] }
-  | { readonly type: "accept"; readonly notes?: readonly string[] }
+  | {
+      readonly type: "deliver";
+      readonly how: Policy["deliver"];
+      readonly approvedBy?: string;
+      /** This person says that it is merged: it is checked, and nothing is merged. */
+      readonly claimedBy?: string;
+      readonly drop?: string;
+    }
+  | { readonly type: "adopt-work"; readonly by: string }
+  | { readonly type: "accept"; readonly notes?: readonly string[]; readonly drop?: string }
   | { readonly type: "fail"; readonly how: FailedHow; readonly reason: string }
   | { readonly type: "raise-escalation"; readonly escalation: Escalation }
   | { readonly type: "warn-budget"; readonly budget: BudgetName; readonly used: number; readonly limit: number }

@@ -37,6 +37,7 @@ export type ErrorCode =
   | "not-a-repository"
   | "no-commits"
   | "git-failed"
+  | "ref-locked"
   | "workspace-broken"
   | "setup-failed"
   | "forge-refused"

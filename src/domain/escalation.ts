@@ -62,23 +62,39 @@ export type EscalationReason =
   | { readonly type: "incomplete"; readonly category: string; readonly blocker: string; readonly needed: string }
   | { readonly type: "conflict"; readonly detail: string }
   | { readonly type: "dispute"; readonly finding: string; readonly detail: string }
-  | { readonly type: "approval"; readonly of: "rework" | "retry" | "merge" }
+  | {
+      readonly type: "approval";
+      readonly of: "rework" | "retry" | "merge";
+      /** What became of the last answer, where that is why the question comes again. */
+      readonly detail?: string;
+    }
+  /** The target moved under the work again and again. `merges`: Remand would merge it, so a person can too. */
+  | { readonly type: "target-moves"; readonly times: number; readonly merges: boolean }
+  /** The story's branch holds a commit that no gate has passed, and that nothing of ours made. */
+  | { readonly type: "branch-moved"; readonly commit: string; readonly detail: string }
   | { readonly type: "infrastructure"; readonly issue: string; readonly tries: number }
   /** Tests that fail before the work, of which nobody has said what they are. */
   | { readonly type: "failing-base"; readonly tests: readonly string[] }
   /** Targets that match nothing which fails before the work. */
   | { readonly type: "target-not-failing"; readonly targets: readonly string[] };
 
+/** May a person answer that the work is to be merged, or that they merged it? */
+export const asksForMerge = (reason: EscalationReason | null): boolean =>
+  (reason?.type === "approval" && reason.of === "merge") || (reason?.type === "target-moves" && reason.merges);
+
 /**
- * `resolve`: a person fixed it, the gates judge again. `send-back`: once more, with guidance. `retry`,
- * `declare-healthy` and `halt` answer an infrastructure escalation. `known` and `target` say what failures of the base
- * are; the others mean what they say.
+ * `merge`: yes, merge it. `resolve`: a person fixed it, and the gates run again on what is there; for a merge, the person
+ * merged it, which is checked. `drop`: commits that no gate has seen are taken off the branch. `send-back`: once more,
+ * with guidance. `retry`, `declare-healthy` and `halt` answer an infrastructure escalation. `known` and
+ * `target` say what failures of the base are; the others mean what they say.
  */
 export const ANSWER_VERBS = [
+  "merge",
   "resolve",
   "send-back",
   "waive",
   "dispute",
+  "drop",
   "raise-budget",
   "force-complete",
   "abandon",

@@ -96,13 +96,43 @@ export type StoryEvent =
       /** How often each role was asked for it; without it, `by` was, once. */
       readonly asked?: Readonly<Record<RoleName, number>>;
     } & Cost)
-  | { readonly type: "work.delivered"; readonly how: Policy["deliver"]; readonly where: string }
+  | {
+      readonly type: "work.delivered";
+      readonly how: Policy["deliver"];
+      readonly where: string;
+      /** The person who approved the merge, or merged it. */
+      readonly by?: string;
+    }
+  /** Nothing was delivered: the target does not hold the work, or the branch holds commits that no gate has passed. */
+  | {
+      readonly type: "delivery.refused";
+      readonly why: "not-merged" | "branch-moved";
+      readonly detail: string;
+      /** What the branch is at instead of the verified commit. */
+      readonly commit?: string;
+    }
+  /** A person said that they fixed it: what is in the worktree and on the branch is the story's work now. */
+  | {
+      readonly type: "work.adopted";
+      readonly tree: TreeId;
+      readonly commit: string;
+      readonly changed: readonly string[];
+      readonly by: string;
+    }
   /** `notes`: what the gates passed it in spite of. */
   | { readonly type: "story.accepted"; readonly notes?: readonly string[] }
   | { readonly type: "story.failed"; readonly how: FailedHow; readonly reason: string }
   | { readonly type: "story.flagged"; readonly usualMs: number; readonly takenMs: number }
-  /** What ran for the story was ended, and its result is not known. `engine`: how the engine that ran it ended. */
-  | { readonly type: "work.interrupted"; readonly detail: string; readonly engine?: EngineEnd }
+  /**
+   * What ran for the story was ended, and its result is not known. `engine`: how the engine that ran it ended.
+   * `target-moved`: the step gave up itself, because its target moved; that is counted, and tried again after a pause.
+   */
+  | {
+      readonly type: "work.interrupted";
+      readonly detail: string;
+      readonly engine?: EngineEnd;
+      readonly cause?: "target-moved";
+    }
   /** `now`: what runs for it is ended, instead of being let end. */
   | { readonly type: "story.held"; readonly by: string; readonly now?: boolean }
   | { readonly type: "story.released"; readonly by: string }
@@ -192,6 +222,7 @@ export const STEPS = [
   "brief",
   "restore",
   "update",
+  "adopt",
   "adjudication",
   "delivery",
 ] as const;

@@ -62,6 +62,8 @@ export interface Limits {
   readonly rateLimits: number;
   readonly refusals: number;
   readonly dependencyWaits: number;
+  /** Times the target may move under finished work before a person is asked; rules stored without it: `DEFAULT_TARGET_MOVES`. */
+  readonly targetMoves?: number;
   /** Times an agent is asked to say it again before its attempt counts as unclear. */
   readonly clarifications: number;
   /** Retries of an outside CI run that failed for reasons of its own. */
@@ -74,6 +76,8 @@ export interface Limits {
   readonly story: SpendLimits;
   readonly run: SpendLimits;
 }
+
+export const DEFAULT_TARGET_MOVES = 10;
 
 /** `null` is no limit. */
 export interface SpendLimits {

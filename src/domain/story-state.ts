@@ -102,6 +102,10 @@ export interface StoryState {
   readonly stopping: string | null;
   readonly flagged: boolean;
   readonly delivered: string | null;
+  /** What a person decided about the delivery, and why there was none. Absent until there is something to say. */
+  readonly delivery?: Delivery;
+  /** Who said that they fixed it: what they left is taken in before a gate runs. */
+  readonly adopting?: string;
   /** Where the scheduler keeps it: a place in a lane or among the timers; `null` when nothing is to be done. */
   readonly queued: { readonly lane: Lane | "timers"; readonly key: string } | null;
   readonly ending: Ending | null;
@@ -199,6 +203,16 @@ export interface Dispute {
   readonly isAnswer?: true;
 }
 
+export interface Delivery {
+  /** Said `merge`. It holds for the tree that was verified then, and what the target brings into it. */
+  readonly approvedBy?: string;
+  /** Said that they merged it themselves, which is checked. */
+  readonly claimedBy?: string;
+  readonly refused?: { readonly why: "not-merged" | "branch-moved"; readonly detail: string; readonly commit?: string };
+  /** The commit on the branch that a person wants taken off it. */
+  readonly drop?: string;
+}
+
 /** Bounds of loops that never charge rework. */
 export interface Counters {
   readonly attempts: number;
@@ -212,6 +226,8 @@ export interface Counters {
   readonly stepFailures: number;
   /** How often in a row the engine died in the same step, and in which; absent when the story got further since. */
   readonly engineDeaths?: EngineDeaths;
+  /** Times the target moved under finished work, since the last attempt. */
+  readonly targetMoves?: number;
   /** How the last dispatch ended, when that was nothing usable. */
   readonly lastFailure: AttemptOutcome | null;
   readonly approvedRetry: boolean;

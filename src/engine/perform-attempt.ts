@@ -25,7 +25,7 @@ type AskCommand = Extract<Performing["command"], { type: "ask-again" }>;
 /** Dispatches an agent. The attempt is in the journal before the agent is. */
 export async function startAttempt(performing: Performing<StartCommand>): Promise<void> {
   const { command, ledger, world } = performing;
-  if (command.reworkOf === "merge") await bringConflictsIn(command.story, ledger, world);
+  if (command.reworkOf === "merge" && !(await bringConflictsIn(command.story, ledger, world))) return;
   const before = ledger.story(command.story);
   const { attempt, phase, role, tddPhase, reworkOf, forecastUsd, stronger, fresh } = command;
   const player = await world.roster.playing(role);

@@ -8,6 +8,7 @@ import { appendWhile } from "./append-while.ts";
 import { broughtUpToDate } from "./perform-delivery.ts";
 import { gateRequest } from "./gate-request.ts";
 import type { Performing } from "./performing.ts";
+import { watchBranch } from "./watch-branch.ts";
 import { scopeWithPage } from "./phase-product.ts";
 import { ledHere, sessionsHere } from "./sessions-here.ts";
 
@@ -45,10 +46,10 @@ async function judged(
     const control = { signal, onOutput: (line: string) => world.watcher.onOutput(command, line) };
     const scope = await scopeWithPage(world, state, state.phase, place.path, state.scope);
     const sessions = sessionsHere(state.sessions, world.host);
+    const branch = await watchBranch(world, state);
     const judgement = await gate.judge({ ...gateRequest(state, place, command), scope, sessions }, control);
-    return judgement.sessions === undefined
-      ? judgement
-      : { ...judgement, sessions: ledHere(judgement.sessions, world.host) };
+    const seen = await branch.putBack(judgement);
+    return seen.sessions === undefined ? seen : { ...seen, sessions: ledHere(seen.sessions, world.host) };
   } catch (error) {
     if (!(error instanceof RemandError)) throw error;
     return {

@@ -65,10 +65,10 @@ export async function startStory({ command, ledger, world, signal }: PerformingO
 /** A person said that the base was fixed: the story, of which nothing is done yet, begins with what is there now. */
 async function bringUpToDate(state: StoryState, world: EngineWorld): Promise<void> {
   const { id, title } = state.story;
-  if (world.integration === null || (await world.integration.standing(id)).isCurrent) return;
+  if (world.integration === null || (await world.integration.standing(id, state.commit)).isCurrent) return;
   const { hash } = await world.journal.head();
   const note = { attempt: 0, subject: `${title}: with the base as it is now`, journalHead: hash };
-  await world.integration.update(id, note);
+  await world.integration.update(id, await world.workspace.look(id), note);
 }
 
 /** What people called known when another story asked: nobody is asked twice about one test. */

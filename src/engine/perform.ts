@@ -7,10 +7,11 @@ import type { Ledger } from "./ledger.ts";
 import { adjudicate } from "./perform-adjudication.ts";
 import { askAgain, startAttempt } from "./perform-attempt.ts";
 import { blameFailure } from "./perform-blame.ts";
-import { deliver, fixLint } from "./perform-delivery.ts";
+import { adoptWork, deliver, fixLint, refusal } from "./perform-delivery.ts";
 import { startGate } from "./perform-gate.ts";
 import { checkHealth, startRemediation } from "./perform-remediation.ts";
 import { restoreTree, sendBack, startStory } from "./perform-steps.ts";
+import type { PerformingOf } from "./performing.ts";
 import type { EngineWorld } from "./world.ts";
 
 /**
@@ -46,17 +47,34 @@ export async function perform(
       return step(ledger, command, "lint-fix", () => fixLint({ ...performing, command }));
     case "deliver":
       return step(ledger, command, "delivery", () => deliver({ ...performing, command }));
+    case "adopt-work":
+      return step(ledger, command, "adopt", () => adoptWork({ ...performing, command }));
     case "start-remediation":
       return startRemediation({ ...performing, command });
     case "check-health":
       return checkHealth({ ...performing, command });
     case "accept":
+      return step(ledger, command, "delivery", () => accept({ ...performing, command }));
     case "fail":
       if (await ledger.append(command.story, [toldBy(command)])) await leave(command, world);
       return;
     default:
       await ledger.append(command.story, [toldBy(command)]);
   }
+}
+
+/** A branch that is left to people holds what the gates passed, and nothing else. */
+async function accept({ command, ledger, world }: PerformingOf<"accept">): Promise<void> {
+  const { story, drop } = command;
+  const { policy, commit, tree, delivered } = ledger.story(story);
+  if (world.integration !== null && policy?.deliver === "branch" && delivered === null && tree !== null) {
+    const stray = await world.integration.align(story, { commit, tree }, drop ?? null);
+    if (stray !== null) {
+      await ledger.append(story, [refusal(stray)]);
+      return;
+    }
+  }
+  if (await ledger.append(story, [toldBy(command)])) await leave(command, world);
 }
 
 /** The story is over: its place goes, its branch stays. That a place cannot be taken away changes nothing about it. */

@@ -1,5 +1,6 @@
 import { ENGINE_DEATHS, FAILURE_CEILING } from "../domain/budget.ts";
 import type { Policy } from "../domain/policy.ts";
+import { targetMovesLimit } from "./next-delivery.ts";
 
 /**
  * An upper bound on the steps of one story's run, from its policy alone, when no person answers anything. It is not
@@ -26,8 +27,10 @@ export function stepsBound(policy: Policy): number {
     limits.blocked;
   const roles = Object.keys(policy.roles.fallback).length + 1;
   const asked = (worked + lost + roles) * limits.clarifications;
+  // A target that moves closes the gates again, so often after each attempt.
+  const rounds = (worked + 1) * (1 + targetMovesLimit(policy));
   const judged =
-    (worked + 1) * gates.length * (1 + limits.errors + limits.inconclusives) + limits.ciRetries + 1 + limits.blocked;
+    rounds * (gates.length + 1) * (1 + limits.errors + limits.inconclusives) + limits.ciRetries + 1 + limits.blocked;
   // Blame, brief, restore, grace, delivery, acceptance and the like: at most this many around one judgement.
   const aroundOne = 8 * limits.errors;
   const repairs = (limits.blocked + 1) * limits.remediations * 2;

@@ -64,6 +64,7 @@ const STEP_NAMES: Readonly<Record<Step, string>> = {
   brief: "the brief",
   restore: "the restore of the best tree",
   update: "the update of the branch",
+  adopt: "taking in what a person changed",
   adjudication: "the adjudication",
   delivery: "the delivery",
 };

@@ -1,4 +1,4 @@
-import type { AnswerVerb, EscalationOption, EscalationReason } from "../domain/escalation.ts";
+import { asksForMerge, type AnswerVerb, type EscalationOption, type EscalationReason } from "../domain/escalation.ts";
 
 /** The answers that make sense for a reason, each with what it will do and cost. */
 export function optionsFor(
@@ -17,6 +17,10 @@ export function optionsFor(
 }
 
 function wordsFor(reason: EscalationReason, verb: AnswerVerb, attempt: string): { does: string; cost: string } {
+  if (verb === "resolve" && asksForMerge(reason))
+    return { does: "You merged it: Remand checks that the target holds it, then accepts the story", cost: "nothing" };
+  if (verb === "resolve" && reason.type === "branch-moved")
+    return { does: "Verify it: the commits become part of the work, and all gates run again", cost: "the gates' run" };
   if (reason.type === "approval") return approvalWords(verb, reason.of, attempt);
   if (reason.type === "engine-died") return deathWords(verb, reason, attempt);
   if (verb === "resolve" && reason.type === "failing-base")
@@ -50,9 +54,14 @@ function verbsFor(reason: EscalationReason): readonly AnswerVerb[] {
         ? ["resolve", "send-back", "waive", "abandon"]
         : ["send-back", "resolve", "abandon"];
     case "approval":
+      if (reason.of === "merge") return ["merge", "resolve", "send-back", "abandon"];
       return reason.of === "rework"
         ? ["send-back", "resolve", "waive", "dispute", "abandon"]
         : ["resolve", "send-back", "abandon"];
+    case "target-moves":
+      return reason.merges ? ["merge", "resolve", "send-back", "abandon"] : ["resolve", "send-back", "abandon"];
+    case "branch-moved":
+      return ["resolve", "drop", "send-back", "abandon"];
     case "gate-error":
     case "gate-inconclusive":
     case "gate-blocked":
@@ -67,6 +76,16 @@ function verbsFor(reason: EscalationReason): readonly AnswerVerb[] {
 
 function words(verb: AnswerVerb, attempt: string): { does: string; cost: string } {
   switch (verb) {
+    case "merge":
+      return {
+        does: "Remand merges it now, in your name; if the target moved, after the gates passed with it",
+        cost: "nothing",
+      };
+    case "drop":
+      return {
+        does: "The branch goes back to the verified commit; the dropped commits stay as refs/remand/dropped/<story>",
+        cost: "nothing",
+      };
     case "resolve":
       return { does: "You mended it: every gate judges the tree as it is now", cost: "the gates' run" };
     case "send-back":
@@ -107,7 +126,6 @@ function approvalWords(
 ): { does: string; cost: string } {
   if (verb === "send-back" && of === "rework")
     return { does: "The work goes back with the brief; the counter stays", cost: attempt };
-  if (verb === "resolve" && of === "merge") return { does: "You merged it: the story is accepted", cost: "nothing" };
   if (verb === "resolve" && of === "retry") return { does: "The retry goes ahead", cost: "one run" };
   return words(verb, attempt);
 }

@@ -6,6 +6,7 @@ import type { GateName } from "../domain/gate.ts";
 export function kindOf(reason: EscalationReason): EscalationKind {
   switch (reason.type) {
     case "approval":
+    case "target-moves":
       return "authorisation";
     case "budget":
       return reason.budget.startsWith("failures:") ? "decision" : "authorisation";
@@ -57,6 +58,10 @@ function shortReason(reason: EscalationReason, gate: GateName | null): string {
       return "reviewers contradict each other";
     case "dispute":
       return "a finding is disputed";
+    case "target-moves":
+      return `the target moved ${times(reason.times)} under it`;
+    case "branch-moved":
+      return "its branch has commits that no gate has passed";
     case "approval":
       return `may it ${reason.of === "merge" ? "be merged" : `have a ${reason.of}`}`;
     case "failing-base":
@@ -131,8 +136,12 @@ function ownAssessment(reason: EscalationReason): string {
       return `The engine died ${times(reason.times)} while ${reason.during} ran, without a signal to stop and with no progress in between. What ran there may end its parent process, or use up the memory.`;
     case "incomplete":
       return reason.blocker;
+    case "branch-moved":
+      return reason.detail;
+    case "target-moves":
+      return `The target moved ${times(reason.times)} before the work could be delivered; each time the gates had to run again`;
     case "approval":
-      return `autonomy asks a person before a ${reason.of}`;
+      return reason.detail ?? `autonomy asks a person before a ${reason.of}`;
     case "failing-base":
       return `these fail at the base: ${listed(reason.tests)}`;
     case "target-not-failing":
@@ -178,6 +187,10 @@ export function recommendationOf(reason: EscalationReason, gate: GateName | null
       return `Decide which reviewer of the${at} gate is right and send the work back with that.`;
     case "dispute":
       return `Read the finding ${reason.finding} and the rebuttal, then uphold the one or waive the other.`;
+    case "target-moves":
+      return `Wait until the target is quiet, then let it be tried again: it moved ${times(reason.times)}. Or raise limits.targetMoves.`;
+    case "branch-moved":
+      return `Look at ${reason.commit.slice(0, 12)}. If it belongs to the work, have it verified; if not, drop it.`;
     case "approval":
       return approvalAdvice(reason.of, at);
     case "failing-base":
@@ -188,7 +201,7 @@ export function recommendationOf(reason: EscalationReason, gate: GateName | null
 }
 
 function approvalAdvice(of: "rework" | "retry" | "merge", at: string): string {
-  if (of === "merge") return "Every gate is open. Read the diff and merge the branch, or send the work back.";
+  if (of === "merge") return "All gates passed. Read the diff and say merge, or send the work back.";
   return `Read why the${at} gate did not pass, then let the ${of} go ahead or stop it.`;
 }
 
@@ -231,6 +244,10 @@ export function questionOf(reason: EscalationReason, gate: GateName | null, top 
       return `Which reviewer is right?`;
     case "dispute":
       return `Does the finding stand?`;
+    case "target-moves":
+      return reason.merges ? "Shall Remand try to merge it again?" : "Shall it be brought up to date again?";
+    case "branch-moved":
+      return `Shall ${reason.commit.slice(0, 12)} be verified, or dropped?`;
     case "approval":
       return reason.of === "merge" ? `Shall this be merged?` : `Shall the ${reason.of} go ahead?`;
     case "failing-base":

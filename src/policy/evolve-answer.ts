@@ -1,11 +1,12 @@
 import { FAILURE_CEILING } from "../domain/budget.ts";
-import type { EscalationReason } from "../domain/escalation.ts";
+import { asksForMerge, type EscalationReason } from "../domain/escalation.ts";
 import type { Answer } from "../domain/event.ts";
 import { GATES, type GateName } from "../domain/gate.ts";
 import type { Dispute, StoryState } from "../domain/story-state.ts";
 import type { Waiver } from "../domain/waiver.ts";
 import { gateState, withGate } from "./charge.ts";
 import { withoutDeaths } from "./engine-deaths.ts";
+import { commitsDropped, mergeApproved, mergeClaimed, withMovesForgiven, withoutDelivery } from "./evolve-delivery.ts";
 import { isOpen } from "./gate-standing.ts";
 import { placesForgiven } from "./locations.ts";
 
@@ -20,10 +21,14 @@ export function answered(state: StoryState, answer: Answer, base: string, at: nu
   const counters = answer.verb === "dispute" ? state.counters : { ...withoutDeaths(state.counters), unchanged: 0 };
   const next: StoryState = { ...state, escalation: null, escalatedAt: null, counters };
   switch (answer.verb) {
+    case "merge":
+      return asksForMerge(reason) ? mergeApproved(next, answer) : state;
+    case "drop":
+      return reason?.type === "branch-moved" ? commitsDropped(next, reason) : state;
     case "resolve":
-      return resolved(forgiven(next, reason, gate), reason, answer);
+      return resolved(forgiven(withoutDelivery(next), reason, gate), reason, answer);
     case "send-back":
-      return sentBackByPerson(next, reason, gate, answer);
+      return sentBackByPerson(withoutDelivery(next), reason, gate, answer);
     case "waive":
       return gate === null ? next : waived(next, gate, answer, base, at);
     case "dispute":
@@ -64,12 +69,20 @@ const isAboutTheBase = (reason: EscalationReason | null): boolean =>
 /** The person mended it: whatever was proven before is judged again, because the tree may be another one. */
 function resolved(state: StoryState, reason: EscalationReason | null, answer: Answer): StoryState {
   if (isAboutTheBase(reason)) return { ...state, tree: null, preExisting: [] };
-  if (reason?.type === "approval" && reason.of === "merge") return { ...state, delivered: `merged by ${answer.by}` };
+  if (asksForMerge(reason)) return mergeClaimed(state, answer);
   if (reason?.type === "approval" && reason.of === "retry")
     return { ...state, counters: { ...state.counters, approvedRetry: true } };
   // A step of the engine is neither the work nor its proof: it is run again, and nothing else changes.
   if (reason?.type === "engine-died" && reason.kind === "step") return state;
-  let next: StoryState = { ...state, failing: null, rework: null, requested: null, productReady: true, disputes: [] };
+  let next: StoryState = {
+    ...state,
+    failing: null,
+    rework: null,
+    requested: null,
+    productReady: true,
+    disputes: [],
+    adopting: answer.by,
+  };
   for (const gate of GATES) if (gateState(next, gate).fresh) next = withGate(next, gate, { fresh: false });
   return next;
 }
@@ -119,6 +132,8 @@ function forgiven(state: StoryState, reason: EscalationReason | null, gate: Gate
         counters: { ...counters, agentFailures: 0, timeouts: 0, rateLimits: 0, refusals: 0, missing: [] },
         wait: null,
       };
+    case "target-moves":
+      return resetGate(withMovesForgiven({ ...state, counters }), gate);
     case "gate-blocked":
       return resetGate({ ...state, counters: { ...counters, blocked: 0 } }, gate);
     case "stall":

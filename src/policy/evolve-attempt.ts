@@ -115,12 +115,13 @@ function ended(state: StoryState, outcome: AttemptOutcome, summary: string, at: 
 
 /** There is a product to judge. Whether it is any good is for the gates. */
 function worked(state: StoryState): StoryState {
+  const { targetMoves: _underOldWork, ...before } = state.counters;
   return {
     ...state,
     productReady: true,
     rework: null,
     guidance: [],
-    counters: { ...state.counters, agentFailures: 0, rateLimits: 0, refusals: 0, stepFailures: 0, lastFailure: null },
+    counters: { ...before, agentFailures: 0, rateLimits: 0, refusals: 0, stepFailures: 0, lastFailure: null },
   };
 }
 

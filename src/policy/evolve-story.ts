@@ -11,6 +11,15 @@ import { attemptFinished, attemptStarted, attemptUnclear, backoffMs, interrupted
 import { blameFound, countedBesides, gateJudged } from "./evolve-gate.ts";
 import { afterProgress, countEngineDeath } from "./engine-deaths.ts";
 import { nextGate } from "./gate-standing.ts";
+import {
+  branchChanged,
+  deliveryRefused,
+  targetMoved,
+  withApproval,
+  withoutDelivery,
+  withTargetMove,
+  workAdopted,
+} from "./evolve-delivery.ts";
 import { invalidated } from "./invalidate.ts";
 import { blamedPlaces, placesUnderRework } from "./locations.ts";
 import { reopened } from "./reopen.ts";
@@ -35,7 +44,8 @@ export function evolveStory(state: StoryState, recorded: Recorded & { event: Tol
   // A settled story changes no more; what an agent cost that was still running is counted all the same.
   const open = state.ending === null ? state : reopened(state, event);
   if (open === null) return costOf(event) === null ? state : { ...state, spent: spendOn(state.spent, event) };
-  const next = afterProgress(open, steady(open, applied(open, event, around, at), event), event);
+  const moved = withApproval(open, applied(open, event, around, at), event);
+  const next = afterProgress(open, steady(open, moved, event), event);
   const after = advanced(unstopped(next), around.base);
   return withUndo(state, after, event, at);
 }
@@ -97,6 +107,8 @@ type StepEvent = Extract<
       | "branch.updated"
       | "tree.restored"
       | "work.delivered"
+      | "work.adopted"
+      | "delivery.refused"
       | "policy.applied";
   }
 >;
@@ -130,7 +142,11 @@ function appliedStep(state: StoryState, event: Remaining, at: number): StoryStat
       return { ...fixed, failing: null };
     }
     case "branch.updated":
-      return branchUpdated(state, event);
+      return withTargetMove(branchChanged(state, event));
+    case "work.adopted":
+      return workAdopted(state, event);
+    case "delivery.refused":
+      return deliveryRefused(state, event);
     case "tree.restored":
       return restored(state, event.tree, event.commit);
     case "finding.disputed":
@@ -144,7 +160,7 @@ function appliedStep(state: StoryState, event: Remaining, at: number): StoryStat
     case "finding.adjudicated":
       return adjudicated(askedForIt(state, event), event);
     case "work.delivered":
-      return { ...state, running: null, delivered: event.where };
+      return { ...withoutDelivery(state), running: null, delivered: event.where };
     case "story.accepted":
       return accepted(state, event.notes, at);
     case "story.failed":
@@ -152,6 +168,7 @@ function appliedStep(state: StoryState, event: Remaining, at: number): StoryStat
     case "story.flagged":
       return { ...state, flagged: true };
     case "work.interrupted":
+      if (event.cause === "target-moved") return targetMoved(state, event.detail, at);
       return interrupted(event.engine === "died" ? countEngineDeath(state) : state);
     case "story.held":
       return {
@@ -224,17 +241,6 @@ function stepFailed(before: StoryState, infrastructure: boolean, detail: string,
   const blocked = state.counters.blocked + (infrastructure ? 1 : 0);
   const wait = { type: "time", until: at + backoffMs(state, stepFailures), why: detail } as const;
   return { ...state, wait, counters: { ...state.counters, stepFailures, blocked } };
-}
-
-/**
- * The files are others now, so every gate that looks at them judges anew. Integrity judges what the author did, and
- * that is what it was; unless there are conflicts, which somebody has to take out.
- */
-function branchUpdated(state: StoryState, event: Extract<StoryEvent, { type: "branch.updated" }>): StoryState {
-  const moved = { ...state, running: null, tree: event.tree, commit: event.commit, startedFrom: event.tree };
-  const next = invalidated(moved, event.changed);
-  if (event.conflicts.length > 0 || state.gates.integrity === undefined) return next;
-  return withGate(next, "integrity", { fresh: state.gates.integrity.fresh });
 }
 
 /** The engine itself answers where nobody plays the role; that is no turn of anybody's. */

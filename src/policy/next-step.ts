@@ -13,6 +13,7 @@ import { stalledUnchanged } from "./converge.ts";
 import { deathReason } from "./engine-deaths.ts";
 import { escalateStory } from "./escalate.ts";
 import { gatesOfPhase, nextGate } from "./gate-standing.ts";
+import { nextDelivery, tooManyMoves, unverifiedBranch } from "./next-delivery.ts";
 import { reinforced } from "./reinforce.ts";
 import { routeForPerson, standIn } from "./route.ts";
 import { scopeForPerson } from "./scope-for.ts";
@@ -77,6 +78,9 @@ const CALLED_HEALTHY = "infrastructure was called healthy each time, and was not
 
 function work(state: StoryState, policy: Policy, facts: Facts): StoryAction {
   if (state.tree === null) return { type: "start-story" };
+  if (state.adopting !== undefined) return { type: "adopt-work", by: state.adopting };
+  const unverified = unverifiedBranch(state);
+  if (unverified !== null) return unverified;
   const base = aboutTheBase(state);
   if (base !== null) return ask(state, base, null);
   const open = state.disputes.find(({ standing }) => standing === "open");
@@ -88,7 +92,7 @@ function work(state: StoryState, policy: Policy, facts: Facts): StoryAction {
   if (state.requested !== null) return sendBackForPerson(state, policy, state.requested.phase);
   const gate = nextGate(state, facts.base);
   const isOver = state.failing === null && state.productReady && gate === null;
-  if (isOver) return delivered(state, policy);
+  if (isOver) return nextDelivery(state, policy);
   const broke = overBudget(state) ?? afterAgentFailure(state, policy);
   if (broke !== null) return broke;
   const judgement = state.failing === null ? null : gateState(state, state.failing.gate).last;
@@ -147,6 +151,8 @@ function startAttempt(state: StoryState, policy: Policy): StoryAction {
 }
 
 function judge(state: StoryState, policy: Policy, gate: GateName): StoryAction {
+  const moves = gate === "merge" ? tooManyMoves(state, policy) : null;
+  if (moves !== null) return ask(state, moves, gate);
   const { errors, inconclusives, ciRetries, trouble, flaky } = gateState(state, gate);
   const { limits, autonomy } = policy;
   const detail = trouble ?? "";
@@ -186,24 +192,6 @@ function startGate(state: StoryState, policy: Policy, gate: GateName): StartGate
   };
 }
 
-/** Every gate is open. Nobody merges without the right to: below `full` autonomy a person does. */
-function delivered(state: StoryState, policy: Policy): StoryAction {
-  if (state.delivered !== null || policy.deliver === "branch") return accept(state, policy);
-  if (policy.deliver === "merge" && (policy.merge !== "auto" || policy.autonomy !== "full"))
-    return ask(state, { type: "approval", of: "merge" }, null);
-  return { type: "deliver", how: policy.deliver };
-}
-
-/** With what its gates passed it in spite of. */
-function accept(state: StoryState, policy: Policy): StoryAction {
-  const gates = new Set(policy.phases.flatMap((plan) => plan.gates));
-  const notes = [...gates].flatMap((gate) => {
-    const { last, fresh } = gateState(state, gate);
-    return fresh && last?.result === "pass" ? (last.notes ?? []) : [];
-  });
-  return { type: "accept", ...(notes.length === 0 ? {} : { notes: [...new Set(notes)] }) };
-}
-
 function sendBackForPerson(state: StoryState, policy: Policy, phase: StoryState["phase"]): StoryAction {
   const route = routeForPerson(state, policy, phase);
   const scope = scopeForPerson(policy, route);
@@ -231,6 +219,7 @@ export function laneOf(action: StoryAction): Lane {
       return "critics";
     case "find-blame":
     case "fix-lint":
+    case "adopt-work":
     case "deliver":
       return "checks";
     default:

@@ -126,6 +126,7 @@ export function laneOfRunning(running: Running): Lane {
     case "blame":
     case "lint-fix":
     case "update":
+    case "adopt":
     case "delivery":
       return "checks";
     case "brief":

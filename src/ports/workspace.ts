@@ -11,6 +11,11 @@ export interface Workspace {
   /** Commits everything that is there now as one attempt. Safe to repeat: with nothing new it finds the commit again. */
   keep(story: StoryId, note: KeepNote): Promise<Kept>;
   /**
+   * Takes in what a person left: files that were changed in the place, or commits on the branch. `known` is the newest
+   * state that the journal knows. Safe to repeat.
+   */
+  adopt(story: StoryId, known: Kept, note: KeepNote): Promise<Kept>;
+  /**
    * Is what was done so far in that which runs now on this machine? It is not where another machine began it: only
    * what was kept travels. Without this there is one machine only.
    */

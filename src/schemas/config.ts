@@ -129,6 +129,9 @@ const limits = z.strictObject({
   rateLimits: count(1).optional(),
   refusals: count(1).optional(),
   dependencyWaits: count(1).optional(),
+  targetMoves: count(1)
+    .describe("Times a story's target may move while its finished work is being delivered, before a person is asked.")
+    .optional(),
   clarifications: count(0).optional(),
   ciRetries: count(0, 10).optional(),
   remediations: count(1, 10).optional(),

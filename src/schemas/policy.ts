@@ -28,6 +28,7 @@ const limits = z.strictObject({
   rateLimits: count,
   refusals: count,
   dependencyWaits: count,
+  targetMoves: count.exactOptional(),
   clarifications: count,
   ciRetries: count,
   remediations: count,

@@ -89,6 +89,7 @@ function commitOf(event: Recorded["event"]): { readonly commit: string; readonly
     case "tree.restored":
     case "lint.fixed":
     case "branch.updated":
+    case "work.adopted":
       return event;
     default:
       return null;

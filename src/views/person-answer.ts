@@ -121,6 +121,12 @@ function testsMeant(escalation: Escalation | null, { verb, tests = [] }: SaidWor
 /** A question says which answers it has. Unasked, a person may say about a story whatever makes sense for one. */
 function checkVerb({ escalation, story }: AnswerSubject, verb: AnswerVerb): void {
   if (escalation === null) {
+    if (ABOUT_A_QUESTION.has(verb))
+      throw new RemandError(
+        "usage",
+        `${verb} answers a question, and ${story} asks none`,
+        "remand inbox lists the open questions.",
+      );
     if (!ABOUT_THE_RUN.has(verb)) return;
     throw new RemandError(
       "usage",
@@ -132,6 +138,9 @@ function checkVerb({ escalation, story }: AnswerSubject, verb: AnswerVerb): void
   const lines = escalation.options.map((option) => `  ${answerLine(escalation.id, option.verb)}`);
   throw new RemandError("usage", `${verb} is no answer to ${escalation.id}`, ["It has these:", ...lines].join("\n"));
 }
+
+/** Yes to a merge, or to dropping commits, means what was asked about and nothing else. */
+const ABOUT_A_QUESTION: ReadonlySet<AnswerVerb> = new Set(["merge", "drop"]);
 
 const ABOUT_THE_RUN: ReadonlySet<AnswerVerb> = new Set(["retry", "declare-healthy", "halt"]);
 

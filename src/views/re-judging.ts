@@ -9,7 +9,7 @@ import { shortLine } from "./words.ts";
 /** One change of work that was judged before, and what came of that for each gate. */
 export interface ReJudging {
   readonly at: number;
-  readonly cause: "rework" | "lint fix" | "branch update";
+  readonly cause: "rework" | "lint fix" | "branch update" | "fix by hand";
   /** Counts the reworks from 1; 0 for the other causes. */
   readonly rework: number;
   readonly phase: Phase;
@@ -62,19 +62,18 @@ export function reJudgings(lines: readonly Recorded[], policy: Policy | null): R
         const cause = { at, cause: "rework", rework: ++reworks, phase: to, sentBackBy: event.gate } as const;
         const before = to === phase ? new Map(proven) : null;
         const phasesAgain = PHASES.filter((each) => PHASES.indexOf(each) > PHASES.indexOf(to) && done.has(each));
-        const gates = gatesAfter(policy, { ...cause, ...turn, before, from: phase, untouched: [] });
+        const gates = gatesAfter(policy, { ...cause, ...turn, before, from: phase });
         return [{ ...cause, changed: turn.changed, gates, phasesAgain }];
       }
       case "lint.fixed":
+      case "work.adopted":
       case "branch.updated": {
-        const isUpdate = event.type === "branch.updated";
+        if (event.changed.length === 0) return [];
         const { judged } = turnOf(lines.slice(index + 1), phase ?? "implement");
-        const name = isUpdate ? "branch update" : "lint fix";
+        const name = CAUSES[event.type];
         const cause = { at, cause: name, rework: 0, phase: phase ?? "implement", sentBackBy: null } as const;
-        // Integrity judges what the author did, and an update is not the author's, unless it left conflicts.
-        const untouched: readonly GateName[] = isUpdate && event.conflicts.length === 0 ? ["integrity"] : [];
-        const now = { ...cause, changed: event.changed, judged, before: new Map(proven), from: phase, untouched };
-        outdate(policy, proven, event.changed, untouched);
+        const now = { ...cause, changed: event.changed, judged, before: new Map(proven), from: phase };
+        outdate(policy, proven, event.changed);
         return [{ ...cause, changed: event.changed, gates: gatesAfter(policy, now), phasesAgain: [] }];
       }
       case "tree.restored":
@@ -86,21 +85,21 @@ export function reJudgings(lines: readonly Recorded[], policy: Policy | null): R
   });
 }
 
+const CAUSES = {
+  "lint.fixed": "lint fix",
+  "work.adopted": "fix by hand",
+  "branch.updated": "branch update",
+} as const;
+
 /** What a gate said last, and whether that is still about what is there. */
 interface Proof {
   readonly judgement: Judgement;
   readonly isFresh: boolean;
 }
 
-function outdate(
-  policy: Policy,
-  proven: Map<GateName, Proof>,
-  changed: readonly string[],
-  untouched: readonly GateName[] = [],
-): void {
+function outdate(policy: Policy, proven: Map<GateName, Proof>, changed: readonly string[]): void {
   for (const [gate, { judgement }] of proven)
-    if (!untouched.includes(gate) && affectingPaths(policy, gate, changed).length > 0)
-      proven.set(gate, { judgement, isFresh: false });
+    if (affectingPaths(policy, gate, changed).length > 0) proven.set(gate, { judgement, isFresh: false });
 }
 
 interface Turn {
@@ -123,6 +122,7 @@ function untilNext(later: readonly Recorded[], phase: Phase): readonly Recorded[
       event.type === "work.sent-back" ||
       event.type === "lint.fixed" ||
       event.type === "branch.updated" ||
+      event.type === "work.adopted" ||
       (event.type === "attempt.started" && event.phase !== phase),
   );
   return end === -1 ? later : later.slice(0, end);
@@ -140,8 +140,6 @@ interface Situation extends Turn {
   readonly sentBackBy: GateName | "person" | null;
   /** What was known before it; `null` where the work went back to another phase. */
   readonly before: ReadonlyMap<GateName, Proof> | null;
-  /** Gates that this kind of change is nothing to. */
-  readonly untouched: readonly GateName[];
 }
 
 function gatesAfter(policy: Policy, now: Situation): GateTurn[] {
@@ -149,11 +147,11 @@ function gatesAfter(policy: Policy, now: Situation): GateTurn[] {
   return gates.map((gate): GateTurn => {
     const judgement = now.judged.get(gate) ?? null;
     const earlier = now.before?.get(gate) ?? null;
-    const paths = now.untouched.includes(gate) ? [] : affectingPaths(policy, gate, now.changed);
+    const paths = affectingPaths(policy, gate, now.changed);
     const holds = earlier !== null && earlier.isFresh && earlier.judgement.result === "pass" && paths.length === 0;
     if (judgement === null && holds) {
       const { durationMs } = earlier.judgement;
-      return { gate, what: "kept", why: keptBecause(gate, now), paths, result: "pass", durationMs };
+      return { gate, what: "kept", why: keptBecause(now), paths, result: "pass", durationMs };
     }
     const isFirst = earlier === null && now.before !== null;
     const what = judgement === null ? (isFirst ? "ahead" : "due") : isFirst ? "first" : "again";
@@ -164,11 +162,8 @@ function gatesAfter(policy: Policy, now: Situation): GateTurn[] {
 
 const FIRST = "it had not judged this phase's work before";
 
-function keptBecause(gate: GateName, { changed, untouched }: Situation): string {
-  if (changed.length === 0) return "nothing changed";
-  if (untouched.includes(gate)) return "it judges what the author did, and that is the same";
-  return "no path that changed can change what it saw";
-}
+const keptBecause = ({ changed }: Situation): string =>
+  changed.length === 0 ? "nothing changed" : "no path that changed can change what it saw";
 
 function againBecause(
   gate: GateName,

@@ -30,6 +30,8 @@ export function noteOf(
     case "step.failed":
       return { mark: "trouble", text: `${event.step} failed: ${shortLine(event.detail, 160)}` };
     case "work.interrupted":
+      if (event.cause === "target-moved")
+        return { mark: "note", text: `${shortLine(event.detail, 120)}; delivery is tried again after a pause` };
       return { mark: "note", text: `${shortLine(event.detail, 120)}; it is done again and counts for nothing` };
     case "infrastructure.blocked":
       return {
@@ -83,6 +85,14 @@ function storyNote(event: Event): { readonly mark: Mark; readonly text: string }
       return { mark: "note", text: `${event.by} says that the finding ${event.upheld ? "stands" : "does not stand"}` };
     case "work.delivered":
       return { mark: "note", text: `delivered: ${shortLine(event.where, 120)}` };
+    case "delivery.refused":
+      return { mark: "trouble", text: `not delivered: ${shortLine(event.detail, 160)}` };
+    case "work.adopted":
+      if (event.changed.length === 0) return null;
+      return {
+        mark: "note",
+        text: `taken in what ${event.by} changed: ${counted(event.changed.length, "file")}`,
+      };
     case "run.resumed":
       return { mark: "note", text: `the run goes on, says ${event.by}` };
     default:

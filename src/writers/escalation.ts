@@ -80,7 +80,11 @@ export function reasonInWords(reason: EscalationReason): string {
     case "dispute":
       return `finding ${said(reason.finding)} is disputed (${said(reason.detail)})`;
     case "approval":
-      return `a person must approve the ${reason.of}`;
+      return `a person must approve the ${reason.of}${reason.detail === undefined ? "" : ` (${said(reason.detail)})`}`;
+    case "target-moves":
+      return `the target moved ${counted(reason.times, "time")} before the work could be delivered`;
+    case "branch-moved":
+      return `the branch has commits that no gate has passed (${said(reason.detail)})`;
     case "failing-base":
       return `${counted(reason.tests.length, "failure")} at the base (${said(reason.tests.join(", "))})`;
     case "target-not-failing":

@@ -136,7 +136,7 @@ describe("a clone", () => {
     const second = await two.attempt(STORY, 2, { "b.txt": "more\n" });
     expect(gitIn(shallow, fleet.origin.env, "rev-parse", `${second.commit}^`).trim()).toBe(commit);
     fleet.journal.begin(STORY);
-    expect(await one.work.merge(STORY, { attempt: 2, subject: "merge", journalHead: "x" })).not.toBeNull();
+    expect(await one.work.merge(STORY, second, { attempt: 2, subject: "merge", journalHead: "x" })).not.toBeNull();
     expect(gitIn(shallow, fleet.origin.env, "show", "main:b.txt")).toBe("more\n");
     await one.clone.close();
     await fleet.machine("one", { remote: shallow });
@@ -227,9 +227,10 @@ describe("over git's own protocol", () => {
     const remote = daemon.address;
     const [one, two] = [await fleet.machine("one", { remote }), await fleet.machine("two", { remote })];
     await one.attempt(STORY, 1, { "a.txt": "1\n" });
-    const { commit } = await two.attempt(STORY, 2, { "a.txt": "2\n" });
+    const second = await two.attempt(STORY, 2, { "a.txt": "2\n" });
+    const { commit } = second;
     fleet.journal.begin(STORY);
-    expect(await one.work.merge(STORY, { attempt: 2, subject: "merge", journalHead: "x" })).not.toBeNull();
+    expect(await one.work.merge(STORY, second, { attempt: 2, subject: "merge", journalHead: "x" })).not.toBeNull();
     expect(fleet.file("main", "a.txt")).toBe("2\n");
     fleet.journal.end(STORY);
     await one.work.dispose(STORY);

@@ -31,7 +31,11 @@ function moveMain(file: string, text: string): string {
 
 async function deliver(machine: Machine, story: StoryId): Promise<boolean> {
   fleet.journal.begin(story);
-  const merged = await machine.work.merge(story, note(1, { subject: `Merge ${story}` }));
+  const merged = await machine.work.merge(
+    story,
+    await machine.work.look(story),
+    note(1, { subject: `Merge ${story}` }),
+  );
   fleet.journal.end(story);
   return merged !== null;
 }
@@ -40,25 +44,25 @@ test("a story is merged on the remote, by a machine that never had it, once", as
   const kept = await one.attempt(ONE, 1, { "a.txt": "ONE\ntwo\nthree\n" });
   const before = main();
   fleet.journal.begin(ONE);
-  const merged = await two.work.merge(ONE, note(1, { subject: "Merge first" }));
+  const merged = await two.work.merge(ONE, kept, note(1, { subject: "Merge first" }));
   expect(merged).toEqual({ branch: "main", commit: main() });
   expect(fleet.git("rev-parse", "main^1", "main^2").trim().split("\n")).toEqual([before, kept.commit]);
   // A crash may have come before it was written down, and another machine comes to do it again.
-  expect(await one.work.merge(ONE, note(1))).toEqual(merged);
+  expect(await one.work.merge(ONE, kept, note(1))).toEqual(merged);
   expect(await one.work.target()).toEqual(merged);
 });
 
 test("the target is where it is on the remote now, and a story is brought together with that", async () => {
-  await one.attempt(ONE, 1, { "a.txt": "ONE\ntwo\nthree\n" });
+  const kept = await one.attempt(ONE, 1, { "a.txt": "ONE\ntwo\nthree\n" });
   const moved = moveMain("b.txt", "B\n");
-  expect(await two.work.standing(ONE)).toEqual({
+  expect(await two.work.standing(ONE, kept.commit)).toEqual({
     target: { branch: "main", commit: moved },
     isCurrent: false,
     conflicts: [],
   });
   expect(await deliver(two, ONE)).toBe(false);
   fleet.journal.begin(ONE);
-  const updated = await two.work.update(ONE, note(1, { subject: "with main" }));
+  const updated = await two.work.update(ONE, kept, note(1, { subject: "with main" }));
   fleet.journal.end(ONE, updated.commit);
   // The machine that made the story finds it as it is now, and compares it with what it now stands on.
   fleet.journal.begin(ONE);
@@ -72,10 +76,10 @@ test("the target is where it is on the remote now, and a story is brought togeth
 });
 
 test("both changed one place: the marks are there on every machine", async () => {
-  await one.attempt(ONE, 1, { "a.txt": "ours\ntwo\nthree\n" });
+  const kept = await one.attempt(ONE, 1, { "a.txt": "ours\ntwo\nthree\n" });
   moveMain("a.txt", "theirs\ntwo\nthree\n");
   fleet.journal.begin(ONE);
-  const updated = await two.work.update(ONE, note(1));
+  const updated = await two.work.update(ONE, kept, note(1));
   expect(updated.conflicts).toEqual(["a.txt"]);
   fleet.journal.end(ONE, updated.commit);
   fleet.journal.begin(ONE);
@@ -94,7 +98,7 @@ test("two deliver at once: both land, or one is told that the branch moved, and 
       if (landed[which]) continue;
       const story = stories[which]!;
       fleet.journal.begin(story);
-      const updated = await machine.work.update(story, note(1));
+      const updated = await machine.work.update(story, await machine.work.look(story), note(1));
       fleet.journal.end(story, updated.commit);
       expect(await deliver(machine, story)).toBe(true);
     }
@@ -114,7 +118,7 @@ test("three machines work on five stories at once, in turns, and deliver them al
       await next(attempt).attempt(story, attempt, { [`${story}.txt`]: `${attempt}\n` });
     for (let step = 3; !(await deliver(next(step), story)); step++) {
       fleet.journal.begin(story);
-      const updated = await next(step + 1).work.update(story, note(2));
+      const updated = await next(step + 1).work.update(story, await next(step + 1).work.look(story), note(2));
       fleet.journal.end(story, updated.commit);
     }
     await next(which).work.dispose(story);
@@ -146,8 +150,8 @@ test("a push that was overtaken between the look and the push runs over nobody",
 });
 
 test("a branch that may not be pushed to is an error in our words", async () => {
-  await one.attempt(ONE, 1, { "a.txt": "ONE\ntwo\nthree\n" });
+  const kept = await one.attempt(ONE, 1, { "a.txt": "ONE\ntwo\nthree\n" });
   fleet.hook("update", '#!/bin/sh\ntest "$1" != refs/heads/main || { echo "main is closed" >&2; exit 1; }\n');
   fleet.journal.begin(ONE);
-  await expect(one.work.merge(ONE, note(1))).rejects.toMatchObject({ code: "forge-refused" });
+  await expect(one.work.merge(ONE, kept, note(1))).rejects.toMatchObject({ code: "forge-refused" });
 });

@@ -305,14 +305,14 @@ describe("the branch on the remote", () => {
 
   test("is published at the very commit; commits of a person's on top of it are not run over", async () => {
     const { commit } = await one.attempt(STORY, 1, { "a.txt": "1\n" });
-    expect(await two.work.publish(STORY)).toEqual({ remote: "origin", branch: "remand/S-1", base: "main" });
+    expect(await two.work.publish(STORY, commit)).toEqual({ remote: "origin", branch: "remand/S-1", base: "main" });
     expect(branchTip()).toBe(commit);
     fleet.origin.git("fetch", "--quiet", fleet.bare, BRANCH);
     fleet.origin.git("checkout", "--quiet", "--detach", "FETCH_HEAD");
     fleet.origin.git("commit", "--quiet", "--allow-empty", "-m", "by hand");
     fleet.origin.git("push", "--quiet", fleet.bare, `HEAD:${BRANCH}`);
     const three = await fleet.machine("three");
-    await expect(three.work.publish(STORY)).rejects.toThrow(/commits that the journal does not know/);
+    await expect(three.work.publish(STORY, commit)).rejects.toThrow(/commits that the journal does not know/);
     expect(branchTip()).toBe(fleet.origin.git("rev-parse", "HEAD").trim());
   });
 

@@ -235,6 +235,7 @@ const unused = (): Promise<never> => Promise.reject(new Error("not in this test"
 const FAKE_WORKSPACE: Workspace = {
   prepare: unused,
   keep: unused,
+  adopt: unused,
   look: unused,
   restore: unused,
   putBack: unused,

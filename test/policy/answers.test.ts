@@ -32,9 +32,16 @@ const VERIFIED = identified({
 const exhausted = (): RunState => stopped({ review: ["fail", "fail", "fail"] });
 
 describe("a person's answer", () => {
-  it("resolve: every gate judges the tree as it is now, and the counter starts anew", () => {
+  it("resolve: what the person left is taken in, every gate runs on it, and the counter starts again", () => {
     const ran = runScript(told(exhausted(), "a", answer("resolve")));
-    expect(ran.lines).toEqual(["judge integrity", "judge checks", "judge review", "judge audit", "accept"]);
+    expect(ran.lines).toEqual([
+      "adopt-work",
+      "judge integrity",
+      "judge checks",
+      "judge review",
+      "judge audit",
+      "accept",
+    ]);
     expect(stateOf(ran.run, "a").gates.review?.failures).toBe(0);
   });
 

@@ -245,15 +245,25 @@ describe("where a story begins", () => {
   });
 });
 
+const START = {
+  type: "start-attempt",
+  key: "a:1",
+  story: storyId("a"),
+  phase: "implement",
+  role: roleName("developer"),
+  reworkOf: null,
+  spellOutFormat: false,
+  timeoutMs: 1,
+  forecastUsd: null,
+} as const;
+
 describe("a branch that is brought up to its target", () => {
   const atAudit = runScript(begin(POLICY, story("a")), (command) =>
     command.type === "start-gate" && command.gate === "audit" ? [{ type: "story.held", by: "x" }] : null,
   ).run;
-  const updated = (changed: readonly string[]) =>
-    stateOf(
-      told(atAudit, "a", { type: "branch.updated", tree: treeId("both"), commit: "c9", changed, conflicts: [] }),
-      "a",
-    );
+  const updatedWith = (changed: readonly string[]) =>
+    ({ type: "branch.updated", tree: treeId("both"), commit: "c9", changed, conflicts: [] }) as const;
+  const updated = (changed: readonly string[]) => stateOf(told(atAudit, "a", updatedWith(changed)), "a");
 
   it("is judged anew where the target changed what a gate looks at, and only there", () => {
     expect(updated(["src/a.ts"]).gates).toMatchObject({ checks: { fresh: false }, review: { fresh: false } });
@@ -261,14 +271,15 @@ describe("a branch that is brought up to its target", () => {
     expect(updated(["src/a.ts"])).toMatchObject({ tree: "both", commit: "c9", running: null });
   });
 
-  it("keeps what integrity said of the author's work, unless there are conflicts to be taken out", () => {
-    const conflicts = { type: "branch.updated", tree: treeId("both"), commit: "c9", changed: ["a.ts"] } as const;
-    expect(updated(["a.ts"]).gates.integrity?.fresh).toBe(true);
-    expect(stateOf(told(atAudit, "a", { ...conflicts, conflicts: ["a.ts"] }), "a").gates.integrity?.fresh).toBe(false);
+  it("has integrity run again too: what is delivered is a tree that every gate passed", () => {
+    expect(updated(["a.ts"]).gates.integrity?.fresh).toBe(false);
+    expect(updated([]).gates.integrity?.fresh).toBe(true);
   });
 
   it("is not blamed for what the target brought: the next work is compared with what it was brought up to", () => {
-    expect(updated(["src/a.ts"]).startedFrom).toBe("both");
+    expect(updated(["src/a.ts"])).toMatchObject({ startedFrom: null, scope: null });
+    const next = told(atAudit, "a", updatedWith(["src/a.ts"]), attemptStart({ ...START, attempt: 9 }));
+    expect(stateOf(next, "a").startedFrom).toBe("both");
   });
 });
 
@@ -288,17 +299,6 @@ describe("what work is compared with", () => {
     }
     return stateOf(run, "a").startedFrom;
   };
-  const START = {
-    type: "start-attempt",
-    key: "a:1",
-    story: storyId("a"),
-    phase: "implement",
-    role: roleName("developer"),
-    reworkOf: null,
-    spellOutFormat: false,
-    timeoutMs: 1,
-    forecastUsd: null,
-  } as const;
 
   it("is what was there before it, with what a crashed attempt left counted as its own", () => {
     expect(steps("ready")).toBe("t0");

@@ -187,6 +187,7 @@ describe("lanes", () => {
       "engine",
       "engine",
       "checks",
+      "checks",
       "critics",
       "checks",
     ]);

@@ -122,15 +122,26 @@ export const EVENTS: EventArbitraries = {
     { ...is("finding.adjudicated"), finding: findingId, upheld: fc.boolean(), by: name, reason: text, durationMs },
     { ...paid, asked: rolesAsked },
   ),
-  "work.delivered": made({
-    ...is("work.delivered"),
-    how: fc.constantFrom("branch", "merge", "pull-request"),
-    where: text,
-  }),
+  "work.delivered": made(
+    {
+      ...is("work.delivered"),
+      how: fc.constantFrom("branch", "merge", "pull-request"),
+      where: text,
+    },
+    { by: name },
+  ),
+  "delivery.refused": made(
+    { ...is("delivery.refused"), why: fc.constantFrom("not-merged", "branch-moved"), detail: text },
+    { commit: text },
+  ),
+  "work.adopted": made({ ...is("work.adopted"), tree, commit: text, changed: texts, by: name }),
   "story.accepted": made(is("story.accepted"), { notes: texts }),
   "story.failed": made({ ...is("story.failed"), how: fc.constantFrom(...FAILED_HOW), reason: text }),
   "story.flagged": made({ ...is("story.flagged"), usualMs: amount, takenMs: amount }),
-  "work.interrupted": made({ ...is("work.interrupted"), detail: text }, { engine: fc.constantFrom(...ENGINE_ENDS) }),
+  "work.interrupted": made(
+    { ...is("work.interrupted"), detail: text },
+    { engine: fc.constantFrom(...ENGINE_ENDS), cause: fc.constant("target-moved" as const) },
+  ),
   "story.held": made({ ...is("story.held"), by: name }),
   "story.released": made({ ...is("story.released"), by: name }),
   "answer.undone": made({ ...is("answer.undone"), by: name }),

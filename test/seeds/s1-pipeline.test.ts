@@ -29,7 +29,12 @@ describe("S1 routing", () => {
     expect(judged(ran)).toEqual(["integrity", "tdd", "review", "mutation", "ci", "merge"]);
     expect(stateOf(ran.run, "a").escalation?.reason).toEqual({ type: "approval", of: "merge" });
     const merged = runScript(told(ran.run, "a", answer("resolve")));
-    expect(merged.lines).toEqual(["accept"]);
+    // That they merged it is checked, and not believed.
+    expect(merged.lines).toEqual(["deliver by merge", "accept"]);
+    expect(commandsOf(merged, "deliver")).toMatchObject([{ claimedBy: "Ada" }]);
+    const approved = runScript(told(ran.run, "a", answer("merge")));
+    expect(approved.lines).toEqual(["deliver by merge", "accept"]);
+    expect(commandsOf(approved, "deliver")).toMatchObject([{ approvedBy: "Ada" }]);
   });
 
   it("merges by itself with full autonomy, and then only after every gate", () => {

@@ -35,6 +35,7 @@ function small(preset: PresetName): Policy {
       rateLimits: 2,
       refusals: 2,
       dependencyWaits: 2,
+      targetMoves: 2,
       clarifications: 1,
       ciRetries: 1,
       remediations: 2,
@@ -176,6 +177,71 @@ describe("every reachable state of two stories with one gate", () => {
   });
 });
 
+describe("every way to deliver, with targets that move, conflict and are rewritten", () => {
+  const WAYS = [
+    { deliver: "branch", merge: "manual", autonomy: "full" },
+    { deliver: "merge", merge: "manual", autonomy: "full" },
+    { deliver: "merge", merge: "auto", autonomy: "full" },
+    { deliver: "pull-request", merge: "manual", autonomy: "full" },
+  ] as const;
+  for (const way of WAYS)
+    for (const gates of [["checks"], ["checks", "merge"]] as const) {
+      const name = `${way.deliver}, merge: ${way.merge}, ${gates.join(" and ")}`;
+      const base = oneGate({ ...way, phases: [{ phase: "implement", gates }] });
+      const policy: Policy = {
+        ...base,
+        limits: { ...base.limits, errors: 1, inconclusives: 1, blocked: 1 },
+        gates: { ...base.gates, checks: { ...base.gates.checks, blame: false } },
+      };
+      const quiet: Options = {
+        skip: (outcome, command) =>
+          command.type === "start-attempt"
+            ? outcome !== "ready"
+            : GATE_RESULTS.skip!(outcome, command) || outcome.endsWith(" inconclusive"),
+      };
+
+      test(name, { timeout: 600_000 }, () => {
+        const found = explore(begun(policy, story("a")), policy, quiet);
+        report(name, found);
+        expect(found.longestPath).toBeLessThanOrEqual(stepsBound(policy));
+        const isAsked = way.deliver === "merge" && way.merge === "manual";
+        expect(found.endings[isAsked ? "approval" : "accepted"]).toBeGreaterThan(0);
+        if (!isAsked) expect(found.endings["branch-moved"]).toBeGreaterThan(0);
+        const canMove = gates.length > 1 || (way.deliver === "merge" && way.merge === "auto");
+        expect((found.endings["target-moves"] ?? 0) > 0).toBe(canMove);
+      });
+
+      test(`${name}: up to two answers`, { timeout: 600_000 }, () => {
+        const found = explore(begun(policy, story("a")), policy, {
+          skip: (outcome, command) => quiet.skip!(outcome, command) || / (?:error|blocked)$/.test(outcome),
+          answers: (run, { answers }) => (answers >= 2 ? [] : allAnswers(run)),
+        });
+        report(`${name}, answers`, found);
+        expect(found.endings["accepted"]).toBeGreaterThan(0);
+        expect(found.endings["abandoned"]).toBeGreaterThan(0);
+      });
+    }
+
+  test("two stories that merge by themselves, with one slot for checks", { timeout: 600_000 }, () => {
+    const base = oneGate({ deliver: "merge", merge: "auto", autonomy: "full" });
+    const policy: Policy = {
+      ...base,
+      limits: { ...base.limits, errors: 1, failures: { ...base.limits.failures, checks: 2, merge: 2 } },
+      gates: { ...base.gates, checks: { ...base.gates.checks, blame: false } },
+      concurrency: { ...base.concurrency, checks: 1, developers: 1 },
+    };
+    const found = explore(begun(policy, story("a"), story("b")), policy, {
+      skip: (outcome, command) =>
+        command.type === "start-attempt"
+          ? outcome !== "ready"
+          : GATE_RESULTS.skip!(outcome, command) || / (?:inconclusive|error|blocked)$/.test(outcome),
+    });
+    report("two that merge", found);
+    expect(found.endings["accepted + accepted"]).toBeGreaterThan(0);
+    expect(found.endings["target-moves + accepted"]).toBeGreaterThan(0);
+  });
+});
+
 describe("every answer a person can give", () => {
   for (const autonomy of ["conservative", "standard", "full"] as const)
     test(`${autonomy}: up to two answers, each verb, to every question`, () => {
@@ -188,7 +254,8 @@ describe("every answer a person can give", () => {
         skip: (name, command) =>
           command.type === "start-attempt"
             ? !/^(?:ready|ready unchanged|crashed|missing info)$/.test(name)
-            : GATE_RESULTS.skip!(name, command),
+            : // Targets that move are walked above.
+              GATE_RESULTS.skip!(name, command) || /^(?:target moved|conflict|updated)$/.test(name),
         answers: (run, { answers }) => (answers >= 2 ? [] : allAnswers(run)),
       });
       report(`answers, ${autonomy}`, found);

@@ -110,6 +110,7 @@ function applied({ run, witness }: Node, of: string | null, outcome: Outcome, po
   for (const event of outcome.events) {
     const before = of === null ? null : (lookup(next.stories, of as never, byText) ?? null);
     next = evolve(next, recorded(0, of, event));
+    checkCommands(next, seen, []);
     const after = of === null ? null : (lookup(next.stories, of as never, byText) ?? null);
     if (before !== null && after !== null) seen = witnessed(seen, before, after, event);
   }

@@ -7,6 +7,7 @@ import type { GateName } from "../../src/domain/gate.ts";
 import type { Policy } from "../../src/domain/policy.ts";
 import type { RunState } from "../../src/domain/run-state.ts";
 import type { StoryState } from "../../src/domain/story-state.ts";
+import { laneOfCommand } from "../../src/engine/drive.ts";
 import { escalationProblems } from "../../src/policy/escalate.ts";
 
 /** What was proven, kept by the test itself and never by the code under test. */
@@ -40,6 +41,8 @@ export function witnessed(witness: Witness, before: StoryState, after: StoryStat
     if (!free) charged[to] = (charged[to] ?? 0) + 1;
   }
   if (event.type === "attempt.finished" || event.type === "lint.fixed") forget(event.changed);
+  // Whatever the target or a person brought in was seen by no gate.
+  if (event.type === "branch.updated" || event.type === "work.adopted") forget(event.changed);
   if (event.type === "tree.restored") forget(["src/a.ts"]);
   if (
     event.type === "blame.found" &&
@@ -57,7 +60,10 @@ export function witnessed(witness: Witness, before: StoryState, after: StoryStat
       : undefined;
   const isForgiven = before.failing?.blame?.verdict === "flaky" || before.failing?.blame?.verdict === "pre-existing";
   if (fell !== undefined && !isForgiven) charged[fell.gate] = charged[fell.gate]! - 1;
-  const isApproval = before.escalation?.reason.type === "approval" && before.escalation.reason.of !== "rework";
+  const asked = before.escalation?.reason;
+  // To these questions `resolve` is a yes, or a claim that is checked: the person changed nothing of the work.
+  const isApproval =
+    (asked?.type === "approval" && asked.of !== "rework") || (asked?.type === "target-moves" && asked.merges);
   if (event.type === "person.answered" && event.answer.verb === "resolve" && !isApproval) forget(["src/a.ts"]);
   if (before.phase !== after.phase) forget(["src/a.ts"]);
   return { ...witness, proven: { ...witness.proven, [id]: proven }, charged: { ...witness.charged, [id]: charged } };
@@ -88,8 +94,11 @@ export function checkCommands(run: RunState, witness: Witness, commands: readonl
       "work was dispatched for a story that cannot take it",
     );
   }
+  checkLanes(run, commands);
   for (const command of commands) {
-    if (command.type === "accept") checkAccepted(lookup(run.stories, command.story, byText)!, witness);
+    // What is delivered is what was proven: a tree that changed since its gates passed is never put anywhere.
+    const isFinal = command.type === "accept" || (command.type === "deliver" && command.claimedBy === undefined);
+    if (isFinal) checkAccepted(lookup(run.stories, command.story, byText)!, witness);
     if (command.type === "send-back")
       assert(
         command.failureLimit === null || command.failure < command.failureLimit,
@@ -101,6 +110,20 @@ export function checkCommands(run: RunState, witness: Witness, commands: readonl
   }
 }
 
+/** No lane gets more than it has slots: what runs in it, and what is handed out now, together. */
+function checkLanes(run: RunState, commands: readonly Command[]): void {
+  if (run.policy === null) return;
+  for (const lane of ["developers", "checks", "critics", "auditors"] as const) {
+    const given = commands.filter((command) => laneOfCommand(command) === lane).length;
+    const slots = run.policy.concurrency[lane];
+    assert(run.busy[lane] <= slots, `${run.busy[lane]} run at once in ${lane}, of ${slots}`);
+    assert(
+      run.busy[lane] + given <= slots,
+      `${run.busy[lane]} run in ${lane} and ${given} are handed out, of ${slots}`,
+    );
+  }
+}
+
 const DISPATCHES = new Set([
   "start-story",
   "start-attempt",
@@ -108,6 +131,7 @@ const DISPATCHES = new Set([
   "find-blame",
   "fix-lint",
   "adjudicate",
+  "adopt-work",
   "deliver",
 ]);
 

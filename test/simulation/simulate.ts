@@ -24,7 +24,7 @@ import { CHEATED, Killed, newDisk, sharing, simulatedWorld, type Disk, type Faul
 import { story } from "./world.ts";
 
 /** Half of the seeds are short, with two gates; the others take the four presets in turn. */
-function policyFor(seed: number): Policy {
+export function policyFor(seed: number): Policy {
   const name = (["critic-audit", "factory", "goal", "story"] as const)[seed % 8];
   const base = presetPolicy(name ?? "critic-audit");
   const gates = base.phases.find((plan) => plan.phase === "implement")?.gates ?? [];
@@ -50,7 +50,7 @@ function policyFor(seed: number): Policy {
 const STORIES = [story("a"), story("b", { dependsOn: [storyId("a")] }), story("c", { priority: 0 }), story("d")];
 
 /** Far more than any seed needs: whoever gets here goes in circles. */
-const MOST_CALLS = 20_000;
+export const MOST_CALLS = 20_000;
 
 export interface Simulated {
   readonly state: RunState;
@@ -60,16 +60,16 @@ export interface Simulated {
   readonly lives: number;
 }
 
-export async function newProject(seed: number): Promise<Disk> {
+export async function newProject(seed: number, policy: Policy = policyFor(seed)): Promise<Disk> {
   const disk = newDisk();
-  await disk.journal.append(null, 0, [{ type: "policy.set", policy: policyFor(seed), by: "test" }], 0);
+  await disk.journal.append(null, 0, [{ type: "policy.set", policy, by: "test" }], 0);
   for (const each of STORIES) await disk.journal.append(each.id, 0, [{ type: "story.added", story: each }], 0);
   return disk;
 }
 
-const NOBODY = { onLines: () => undefined, onOutput: () => undefined };
+export const NOBODY = { onLines: () => undefined, onOutput: () => undefined };
 
-async function driven(world: ReturnType<typeof simulatedWorld>): Promise<RunState> {
+export async function driven(world: ReturnType<typeof simulatedWorld>): Promise<RunState> {
   const ledger = await openLedger(world);
   await recover(ledger, world, "died");
   return drive(ledger, world, new AbortController().signal);
@@ -203,6 +203,24 @@ function tellOnce(): Watcher & { check(from: number, to: number): void } {
   };
 }
 
+/** What is on the target is, name by name, a tree that every gate passed. */
+function checkLanded(disk: Disk, lines: readonly Stored[], run: RunState): void {
+  for (const { story: id, tree } of disk.target.landed) {
+    const { policy } = lookup(run.stories, id, byText)!;
+    for (const gate of policy!.phases.flatMap((plan) => plan.gates)) {
+      const isPassed = lines.some(
+        ({ story: of, event }) =>
+          of === id &&
+          event.type === "gate.judged" &&
+          event.judgement.gate === gate &&
+          event.judgement.tree === tree &&
+          event.judgement.result === "pass",
+      );
+      if (!isPassed) throw new Error(`${tree} of ${id} was put onto the target, and ${gate} never passed it`);
+    }
+  }
+}
+
 /** What checkJournal may expect besides the laws. */
 export interface Expected {
   /** All of the journal's work was done and counted in this disk's own world. */
@@ -254,6 +272,7 @@ export async function checkJournal(disk: Disk, expected = ONE_ENGINE): Promise<R
   if (new Set(ended).size !== ended.length) throw new Error("an attempt ended twice");
   checkDeeds(disk.deeds, lines, expected.isAlone);
   if (expected.isOutboxSafe) checkOutbox(disk.deeds, disk.outbox, lines);
+  checkLanded(disk, lines, run);
   const verified = await disk.journal.verify();
   if (!verified.ok) throw new Error(verified.problem);
   return run;

@@ -1,3 +1,4 @@
+import { createMergeGate } from "../../src/adapters/gates/merge-gate.ts";
 import { createMemoryJournal } from "../../src/adapters/journal/memory-journal.ts";
 import { identified, failureFingerprint } from "../../src/domain/finding.ts";
 import { evidenceId, treeId, type StoryId } from "../../src/domain/ids.ts";
@@ -6,12 +7,18 @@ import type { Result } from "../../src/domain/result.ts";
 import type { EngineWorld } from "../../src/engine/world.ts";
 import type { Agent, AgentResult } from "../../src/ports/agent.ts";
 import type { Gate } from "../../src/ports/gate.ts";
-import type { Integration } from "../../src/ports/integration.ts";
 import type { Journal, Stored } from "../../src/ports/journal.ts";
 import type { Job, Queue } from "../../src/ports/queue.ts";
 import type { Watcher } from "../../src/ports/watcher.ts";
 import { chance, pick } from "./chance.ts";
 import { beginWork, checkOutboxFirst, keepInOutbox, newDeeds, reportWork, type Deeds } from "./deeds.ts";
+import {
+  newTarget,
+  simulatedIntegration,
+  type Guarded,
+  type TargetDisk,
+  type TargetFaults,
+} from "./simulated-target.ts";
 import { agentResult } from "../contract/agent-result.ts";
 
 /** The engine was killed. Nothing that was its own does anything any more. */
@@ -23,11 +30,10 @@ export interface Disk {
   readonly outbox: Map<string, string>;
   readonly evidence: Map<string, string>;
   readonly files: Map<StoryId, { tree: string; kept: string[] }>;
+  readonly target: TargetDisk;
   nowMs: number;
   /** What was done, whether or not the journal knows. */
   readonly deeds: Deeds;
-  /** What was merged into the target, in this order. */
-  readonly merged: StoryId[];
   /** When the machine was started last. */
   bootedAt: number;
   /** The journal's lines as far as anybody has asked for them, so that asking again costs only the new ones. */
@@ -40,6 +46,8 @@ export interface Faults {
   readonly blocked: boolean;
   /** Told what an agent or a gate is about to do, and for whom; it may end the engine there. */
   readonly onRun?: (what: "agent" | GateName, story: StoryId) => void;
+  /** Is there a target to deliver to, and what befalls it? Then, too, stories depend on each other by time. */
+  readonly target?: TargetFaults;
 }
 
 export function newDisk(): Disk {
@@ -48,9 +56,9 @@ export function newDisk(): Disk {
     outbox: new Map(),
     evidence: new Map(),
     files: new Map(),
+    target: newTarget(),
     nowMs: 0,
     deeds: newDeeds(),
-    merged: [],
     bootedAt: -Infinity,
     seen: [],
   };
@@ -100,7 +108,23 @@ export function simulatedWorld(
       return simulatedAgent(faults, disk, place, told, cwd, key);
     }),
   };
+  const integration = simulatedIntegration({ seed: faults.seed, faults: faults.target, disk, place, guarded });
   const gates: [GateName, Gate][] = GATES.map((name) => [name, simulatedGate(name, faults, disk.deeds, told, guarded)]);
+  const evidence: EngineWorld["evidence"] = {
+    keep: guarded("evidence", (text) => {
+      const id = evidenceId(`e${disk.evidence.size}`);
+      disk.evidence.set(id, text);
+      return id;
+    }),
+    read: guarded("evidence read", (id) => disk.evidence.get(id) ?? null),
+    placeOf: (id) => id,
+  };
+  // Where the target moves, the merge gate is the real one.
+  if (faults.target !== undefined)
+    gates.push([
+      "merge",
+      createMergeGate({ integration, evidence, clock: { now: () => disk.nowMs, sleep: async () => {} } }),
+    ]);
   return {
     root: "/project",
     journal: {
@@ -139,6 +163,7 @@ export function simulatedWorld(
         if (known.kept.at(-1) !== known.tree) known.kept.push(known.tree);
         return { tree: treeId(known.tree), commit: known.tree };
       }),
+      adopt: guarded("adopt", (_story, known) => known),
       changed: guarded("changed", (_story, from, to) => (from === to ? [] : ["src/a.ts"])),
       diff: guarded("diff", () => ""),
       fileAt: guarded("fileAt", () => null),
@@ -161,15 +186,7 @@ export function simulatedWorld(
       read: guarded("page", () => null),
       write: guarded("page", () => undefined),
     },
-    evidence: {
-      keep: guarded("evidence", (text) => {
-        const id = evidenceId(`e${disk.evidence.size}`);
-        disk.evidence.set(id, text);
-        return id;
-      }),
-      read: guarded("evidence read", (id) => disk.evidence.get(id) ?? null),
-      placeOf: (id) => id,
-    },
+    evidence,
     outbox: {
       put: (key, text) => {
         disk.deeds.outboxAsked.add(key);
@@ -182,7 +199,7 @@ export function simulatedWorld(
       drop: guarded("outbox drop", (key) => void disk.outbox.delete(key)),
     },
     gates: new Map(gates),
-    integration: simulatedIntegration(disk, guarded),
+    integration,
     forge: null,
     fixLint: null,
     detective: null,
@@ -213,27 +230,6 @@ const CI: readonly (readonly [number, CiClass])[] = [
   [10, "infrastructure"],
 ];
 
-type Guarded = <A extends readonly unknown[], T>(
-  what: string,
-  work: (...args: A) => T,
-) => (...args: A) => Promise<Awaited<T>>;
-
-/** A target that only stories move, each by being merged. Merging again what is there already changes nothing. */
-function simulatedIntegration({ deeds, merged }: Disk, guarded: Guarded): Integration {
-  const target = () => ({ branch: "main", commit: `main-${merged.length}` });
-  return {
-    target: guarded("target", target),
-    standing: guarded("standing", () => ({ target: target(), isCurrent: true, conflicts: [] })),
-    update: guarded("update", () => Promise.reject(new Error("every branch is current here"))),
-    merge: guarded("merge", (story) => {
-      beginWork(deeds, "merge", story);
-      if (!merged.includes(story)) merged.push(story);
-      return target();
-    }),
-    publish: guarded("publish", () => Promise.reject(new Error("nothing is published here"))),
-  };
-}
-
 type Told = (story: StoryId | null, ...types: string[]) => Promise<number>;
 
 async function simulatedAgent(
@@ -257,7 +253,9 @@ async function simulatedAgent(
   // What it does comes on top of what it finds: leftovers of a run that was broken off would stay in the tree.
   const edits = (): void => {
     const known = place(story);
+    const holds = disk.target.holds.get(known.tree);
     known.tree = `${known.tree.replace(CHEATED, "")}.${turn}${cheats ? CHEATED : ""}`;
+    if (holds !== undefined) disk.target.holds.set(known.tree, holds);
   };
   const ready = `I did it.\n\nREADY_FOR_REVIEW: ${story}\n\nSummary: done ${turn}`;
   const failed = (kind: "crash" | "rate-limit" | "refused"): AgentResult =>

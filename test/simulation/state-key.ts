@@ -60,6 +60,7 @@ function storyKey(state: StoryState): unknown {
       counters.unchanged,
       counters.stepFailures,
       counters.engineDeaths ?? null,
+      counters.targetMoves ?? 0,
       counters.approvedRetry,
       counters.missing,
       counters.lastFailure?.type ?? null,
@@ -72,6 +73,8 @@ function storyKey(state: StoryState): unknown {
     state.grace,
     state.held,
     state.delivered !== null,
+    state.delivery ?? null,
+    state.adopting !== undefined,
   ];
 }
 

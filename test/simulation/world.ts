@@ -208,7 +208,24 @@ function endsOf(command: Command, state: StoryState | null): Outcome[] {
       ];
     }
     case "start-gate":
-      return gateOutcomes(command, state!);
+      return [...gateOutcomes(command, state!), ...(command.gate === "merge" ? [updatedBy(state!, "update")] : [])];
+    case "adopt-work": {
+      const start: Event = { type: "step.started", step: "adopt" };
+      const { tree, commit } = state!;
+      const next = freshTree(state!);
+      const by = command.by;
+      return [
+        one("adopted", start, { type: "work.adopted", tree: tree!, commit, changed: [], by }),
+        one("adopted changes", start, {
+          type: "work.adopted",
+          tree: treeId(next),
+          commit: `c-${next}`,
+          changed: ["src/a.ts"],
+          by,
+        }),
+        ...brokenSteps("adopt", [start]),
+      ];
+    }
     case "find-blame": {
       const start: Event = { type: "step.started", step: "blame" };
       const verdicts: BlameVerdict[] = [
@@ -254,12 +271,12 @@ function endsOf(command: Command, state: StoryState | null): Outcome[] {
         }),
       );
     case "deliver":
-      return [
-        one("delivered", { type: "work.delivered", how: command.how, where: "there" }),
-        ...brokenSteps("delivery", [{ type: "step.started", step: "delivery" }]),
-      ];
+      return deliveryOutcomes(command, state!);
     case "accept":
-      return [one("accepted", { type: "story.accepted" })];
+      return [
+        one("accepted", { type: "story.accepted" }),
+        ...(state!.policy?.deliver === "branch" ? [one("branch moved", unverified())] : []),
+      ];
     case "fail":
       return [one("failed", { type: "story.failed", how: command.how, reason: command.reason })];
     case "raise-escalation":
@@ -289,6 +306,53 @@ function endsOf(command: Command, state: StoryState | null): Outcome[] {
       );
   }
 }
+
+/** Whatever can become of a delivery: a target that is quiet, moves, conflicts, and a branch that somebody moved. */
+function deliveryOutcomes(command: Extract<Command, { type: "deliver" }>, state: StoryState): Outcome[] {
+  const start: Event = { type: "step.started", step: "delivery" };
+  const { how, claimedBy } = command;
+  const delivered: Outcome = { name: "delivered", events: [start, { type: "work.delivered", how, where: "there" }] };
+  const broken = brokenSteps("delivery", [start]);
+  if (claimedBy !== undefined) {
+    const refused: Event = { type: "delivery.refused", why: "not-merged", detail: "main does not hold it" };
+    return [delivered, { name: "not merged", events: [start, refused] }, ...broken];
+  }
+  const stray: Outcome = { name: "branch moved", events: [start, unverified()] };
+  if (how !== "merge") return [delivered, stray, ...broken];
+  const moved: Event = { type: "work.interrupted", detail: "main moved during the merge", cause: "target-moved" };
+  const rounds = roundsOf(state, "merge");
+  const conflict = judgement("merge", state.tree!, "fail", {
+    failure: `conflict${rounds}`,
+    category: "merge-conflict",
+  });
+  return [
+    delivered,
+    stray,
+    { name: "target moved", events: [start, moved] },
+    { name: "conflict", events: [start, { type: "gate.judged", judgement: conflict }] },
+    updatedBy(state, "delivery"),
+    ...broken,
+  ];
+}
+
+/** What the target has got is in the branch now. A target whose history was replaced ends the same way. */
+function updatedBy(state: StoryState, step: "update" | "delivery"): Outcome {
+  const tree = freshTree(state);
+  return {
+    name: "updated",
+    events: [
+      { type: "step.started", step },
+      { type: "branch.updated", tree: treeId(tree), commit: `c-${tree}`, changed: ["src/a.ts"], conflicts: [] },
+    ],
+  };
+}
+
+const unverified = (): Event => ({
+  type: "delivery.refused",
+  why: "branch-moved",
+  detail: "f00 is on the branch, and no gate has passed it",
+  commit: "f00",
+});
 
 function brokenSteps(step: Extract<Event, { type: "step.failed" }>["step"], start: readonly Event[]): Outcome[] {
   return [false, true].map((infrastructure) => ({

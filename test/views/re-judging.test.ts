@@ -132,8 +132,7 @@ describe("what was judged again", () => {
     story.tell({ type: "lint.fixed", ...moved, changed: ["docs/a.md"] });
     story.tell({ type: "tree.restored", tree: treeId("t1"), commit: "c1" });
     const [update, lint] = reJudgings(story.lines, POLICY);
-    expect(whats(update?.gates)).toEqual(["integrity kept", "checks due", "review due", "audit ahead"]);
-    expect(update?.gates[0]?.why).toBe("it judges what the author did, and that is the same");
+    expect(whats(update?.gates)).toEqual(["integrity due", "checks due", "review due", "audit ahead"]);
     expect(lint).toMatchObject({ cause: "lint fix", rework: 0, sentBackBy: null });
     expect(whats(lint?.gates)).toEqual(["integrity due", "checks due", "review due", "audit ahead"]);
     expect(reJudgingText([lint!])[0]).toBe("  lint fix in implement: 1 path changed (docs/a.md)");

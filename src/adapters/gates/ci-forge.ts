@@ -48,7 +48,7 @@ export function createCiForge({ forge, integration, clock, patienceMs }: CiForge
   };
 
   async function watched(request: GateRequest, control: CiControl): Promise<CiRun> {
-    if (!control.signal.aborted) await integration.publish(request.story.id);
+    if (!control.signal.aborted) await integration.publish(request.story.id, request.commit);
     if (control.isAgain) {
       await rerunFailed(forge, request.commit, control.signal);
       // Until the forge has noticed, it still shows how the last run ended.

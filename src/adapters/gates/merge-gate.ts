@@ -22,7 +22,7 @@ export function createMergeGate({ integration, evidence, clock }: MergeOptions):
     async judge(request, { signal }) {
       const beganAt = clock.now();
       if (signal.aborted) return stopped(request);
-      const { target, isCurrent, conflicts } = await integration.standing(request.story.id);
+      const { target, isCurrent, conflicts } = await integration.standing(request.story.id, request.commit);
       const on = `${target.branch} at ${target.commit.slice(0, 12)}`;
       const findings = conflicts.map((file) =>
         identified({

@@ -10,7 +10,18 @@ import { onDisk } from "./disk-error.ts";
 import { changedPaths, diffText, fileText } from "./history.ts";
 import { createPrivateIndex, treeOfFiles, type PrivateIndex } from "./private-index.ts";
 import { treeWithOlder } from "./put-back.ts";
-import { commitTree, isSameNote, readRefs, refName, TRAILERS, trailersOf, updateRefs, type Recorded } from "./refs.ts";
+import {
+  commitTree,
+  isSameNote,
+  keepUnderSome,
+  readRefs,
+  refName,
+  TRAILERS,
+  trailersOf,
+  updateRefs,
+  type Recorded,
+  type RefUpdate,
+} from "./refs.ts";
 import { commitOf, line, repositoryOpener, type Repository } from "./repository.ts";
 import { ensureStateFolder } from "./state-folder.ts";
 import { createTurns } from "./turns.ts";
@@ -81,6 +92,8 @@ export function createInPlace(options: InPlaceOptions): InPlace {
   return {
     prepare: (story) => at(story, (desk) => prepare(desk, starts)),
     keep: (story, note) => at(story, (desk) => keep(desk, note)),
+    // The files in the checkout are the work, whoever changed them.
+    adopt: (story, _known, note) => at(story, (desk) => keep(desk, note)),
     look: (story) =>
       at(story, async (desk) => {
         const [{ last }, tree] = await Promise.all([standingOf(desk), treeNow(desk)]);
@@ -143,8 +156,9 @@ async function prepare(desk: Desk, starts: Map<StoryId, string>): Promise<Place>
   ]);
   const began = starts.get(story);
   const named = refs.get(names.start)?.commit;
-  if (began !== undefined && named !== began) await updateRefs(git, [{ ref: names.start, to: began }]);
-  const start = began ?? named ?? (await begin(desk, tree));
+  if (began !== undefined && named !== began)
+    await updateRefs(git, [{ ref: names.start, to: began, was: named ?? null }]);
+  const start = began ?? named ?? (await begin(desk, tree, refs.get(names.last)?.commit ?? null));
   starts.set(story, start);
   return {
     path: join(top, prefix),
@@ -156,7 +170,7 @@ async function prepare(desk: Desk, starts: Map<StoryId, string>): Promise<Place>
 }
 
 /** Where the user stood when the story began: his last commit, or with changes beside it, a commit of ours with those. */
-async function begin({ repository: { git }, story, names }: Desk, tree: TreeId): Promise<string> {
+async function begin({ repository: { git }, story, names }: Desk, tree: TreeId, last: string | null): Promise<string> {
   const head = await commitOf(git, "HEAD");
   const isClean = head !== null && line(await git.run(["rev-parse", `${head}^{tree}`])) === tree;
   const trailers = [[TRAILERS.story, story] as const];
@@ -166,13 +180,13 @@ async function begin({ repository: { git }, story, names }: Desk, tree: TreeId):
     : await commitTree(git, { tree, parents, subject: "remand: where it started", trailers });
   await updateRefs(git, [
     { ref: names.start, to: start, was: null },
-    { ref: names.last, to: start },
+    { ref: names.last, to: start, was: last },
   ]);
   return start;
 }
 
 async function keep(desk: Desk, note: KeepNote): Promise<Kept> {
-  const { repository, story, names } = desk;
+  const { story, names } = desk;
   const [{ last, refs }, tree] = await Promise.all([standingOf(desk), treeNow(desk)]);
   const before = refs.get(names.attempt(note.attempt));
   if (
@@ -183,25 +197,20 @@ async function keep(desk: Desk, note: KeepNote): Promise<Kept> {
   ) {
     return { tree, commit: before.commit };
   }
-  return record(repository, names.last, last, { tree, subject: note.subject, trailers: trailersOf(story, note) }, [
-    names.attempt(note.attempt),
-  ]);
+  const commit = { tree, subject: note.subject, trailers: trailersOf(story, note) };
+  return record(desk, { last, refs }, commit, note.attempt);
 }
 
 async function restore(desk: Desk, tree: TreeId, note: KeepNote): Promise<Kept> {
-  const { repository, story, names, index } = desk;
+  const { repository, story, index } = desk;
   const { git, top } = repository;
-  let { last } = await standingOf(desk);
+  let { last, refs } = await standingOf(desk);
   await index.use(async (copy) => {
     const now = await treeOfFiles(git, top, copy);
     if (now !== tree && now !== last.tree) {
       const trailers = [[TRAILERS.story, story] as const, [TRAILERS.setAside, now] as const];
-      await record(repository, names.last, last, {
-        tree: now,
-        subject: "remand: set aside before going back",
-        trailers,
-      });
-      ({ last } = await standingOf(desk));
+      await record(desk, { last, refs }, { tree: now, subject: "remand: set aside before going back", trailers });
+      ({ last, refs } = await standingOf(desk));
     }
     await bringBack(git, { top, index: copy, from: now, to: tree, overwrite: false });
   });
@@ -209,21 +218,25 @@ async function restore(desk: Desk, tree: TreeId, note: KeepNote): Promise<Kept> 
     return { tree, commit: last.commit };
   }
   const trailers = [...trailersOf(story, note), [TRAILERS.restored, tree] as const];
-  return record(repository, names.last, last, { tree, subject: note.subject, trailers });
+  return record(desk, { last, refs }, { tree, subject: note.subject, trailers });
+}
+
+interface NewCommit {
+  readonly tree: TreeId;
+  readonly subject: string;
+  readonly trailers: readonly (readonly [string, string])[];
 }
 
 async function record(
-  { git }: Repository,
-  lastName: string,
-  last: Recorded,
-  commit: {
-    readonly tree: TreeId;
-    readonly subject: string;
-    readonly trailers: readonly (readonly [string, string])[];
-  },
-  alsoAs: readonly string[] = [],
+  { repository: { git }, story, names }: Desk,
+  { last, refs }: Pick<Standing, "last" | "refs">,
+  commit: NewCommit,
+  attempt?: number,
 ): Promise<Kept> {
   const made = await commitTree(git, { ...commit, parents: [last.commit] });
-  await updateRefs(git, [{ ref: lastName, to: made, was: last.commit }, ...alsoAs.map((ref) => ({ ref, to: made }))]);
+  const newest: RefUpdate = { ref: names.last, to: made, was: last.commit };
+  const name = attempt === undefined ? null : names.attempt(attempt);
+  const own: readonly RefUpdate[] = name === null ? [] : [{ ref: name, to: made, was: refs.get(name)?.commit ?? null }];
+  await keepUnderSome(git, story, made, [[newest, ...own], ...(own.length === 0 ? [] : [own])]);
   return { tree: commit.tree, commit: made };
 }

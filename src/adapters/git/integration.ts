@@ -1,13 +1,22 @@
 import { RemandError } from "../../domain/error.ts";
-import { treeId, type TreeId } from "../../domain/ids.ts";
 import type { BranchStanding, Target } from "../../ports/integration.ts";
 import type { Kept, KeepNote } from "../../ports/workspace.ts";
 import { readWorktreeList } from "../../readers/git-worktree-list.ts";
 import { bringBack } from "./bring-back.ts";
-import { failed, type Git } from "./git.ts";
-import { commitTree, TRAILERS, trailersOf, updateRefs } from "./refs.ts";
+import { isInHistory, together, togetherFrom, type Combined } from "./combine.ts";
+import type { Git } from "./git.ts";
+import { commitTree, trailersOf, updateRefs } from "./refs.ts";
 import { line, type Repository } from "./repository.ts";
-import { gitDirOf, newest, setAside, settle, standingOf, withTree, type Site } from "./worktree-site.ts";
+import {
+  gitDirOf,
+  moving,
+  saveDropped,
+  settle,
+  standingOf,
+  withTree,
+  type Site,
+  type Standing,
+} from "./worktree-site.ts";
 
 /** The branch that work is for: where it is now, and how it goes on. */
 export interface TargetBranch {
@@ -17,13 +26,10 @@ export interface TargetBranch {
 }
 
 /** A branch of this repository. */
-export const localTarget = (base: string): TargetBranch => ({
-  read: (repository) => targetOf(repository, base),
-  move: async ({ git }, was, to) => {
-    await moveTarget(git, was, to);
-    return true;
-  },
-});
+export const localTarget = (base: string): TargetBranch => {
+  const read = (repository: Repository): Promise<Target> => targetOf(repository, base);
+  return { read, move: (repository, was, to) => moveTarget(repository, was, to, read) };
+};
 
 /** The branch that `base` names. A commit by itself is nothing that work could be put onto. */
 async function targetOf({ git, top }: Repository, base: string): Promise<Target> {
@@ -38,45 +44,62 @@ async function targetOf({ git, top }: Repository, base: string): Promise<Target>
 }
 
 export async function branchStanding(
-  repository: Repository,
+  { git }: Repository,
   site: Site,
-  branch: TargetBranch,
+  target: Target,
+  commit: string,
 ): Promise<BranchStanding> {
-  const { git } = repository;
-  const target = await branch.read(repository);
-  const tip = newest(site, await standingOf(git, site));
-  const { exitCode } = await git.ask(["merge-base", "--is-ancestor", target.commit, tip.commit]);
-  if (exitCode === 0) return { target, isCurrent: true, conflicts: [] };
-  return { target, isCurrent: false, conflicts: (await together(git, tip.commit, target.commit)).conflicts };
+  if (await isInHistory(git, target.commit, commit)) return { target, isCurrent: true, conflicts: [] };
+  const { conflicts } = await withTarget(git, await standingOf(git, site), commit, target);
+  return { target, isCurrent: false, conflicts };
+}
+
+/**
+ * The work and the target in one. Where the target does not hold any more what the work stands on, its history was
+ * replaced: then only what the work added since is put onto the new one.
+ */
+async function withTarget(
+  git: Git,
+  standing: Standing,
+  commit: string,
+  target: Target,
+): Promise<Combined & { readonly isRewritten: boolean }> {
+  const stoodOn = standing.target?.commit;
+  const isRewritten = stoodOn !== undefined && !(await isInHistory(git, stoodOn, target.commit));
+  const both = isRewritten
+    ? await togetherFrom(git, stoodOn, commit, target.commit)
+    : await together(git, commit, target.commit);
+  return { ...both, isRewritten };
 }
 
 export async function updateBranch(
   repository: Repository,
   site: Site,
-  branch: TargetBranch,
+  target: Target,
+  verified: Kept,
   note: KeepNote,
 ): Promise<Kept & { conflicts: readonly string[] }> {
   const { git } = repository;
-  const target = await branch.read(repository);
+  if (await isInHistory(git, target.commit, verified.commit)) return { ...verified, conflicts: [] };
   const gitDir = await gitDirOf(site);
   const updated = await withTree(git, site, gitDir, async (now, index) => {
-    const standing = await setAside(git, site, now, "set aside before the base was brought in");
-    const tip = newest(site, standing);
-    const { exitCode } = await git.ask(["merge-base", "--is-ancestor", target.commit, tip.commit]);
-    if (exitCode === 0) return { tree: tip.tree, commit: tip.commit, conflicts: conflictsNoted(tip.trailers) };
-    const { tree, conflicts } = await together(git, tip.commit, target.commit);
+    const standing = await standingOf(git, site);
+    const { tree, conflicts, isRewritten } = await withTarget(git, standing, verified.commit, target);
     const commit = await commitTree(git, {
       tree,
-      parents: [tip.commit, target.commit],
+      parents: isRewritten ? [target.commit] : [verified.commit, target.commit],
       subject: note.subject,
-      trailers: [...trailersOf(site.story, note), [TRAILERS.conflicts, JSON.stringify(conflicts)] as const],
+      trailers: trailersOf(site.story, note),
     });
-    await bringBack(git, { top: site.path, index, from: tip.tree, to: tree, overwrite: true });
+    // What is in the files and in no commit was left by a check; and what is not in the new history must not be lost.
+    if (now !== verified.tree || isRewritten) await saveDropped(git, site, standing, now, "set aside by an update");
+    await bringBack(git, { top: site.path, index, from: now, to: tree, overwrite: true });
     await updateRefs(git, [
-      { ref: site.refs.branch, to: commit, was: standing.branch?.commit ?? null },
-      { ref: site.refs.kept, to: commit },
+      { ref: site.refs.branch, to: commit, was: verified.commit },
+      moving(site, standing, "kept", commit),
       // What the story's work is compared with is the base it now stands on.
-      { ref: site.refs.base, to: target.commit },
+      moving(site, standing, "base", target.commit),
+      moving(site, standing, "target", target.commit),
     ]);
     return { tree, commit, conflicts };
   });
@@ -84,89 +107,33 @@ export async function updateBranch(
   return updated;
 }
 
-/** An update that is found again says what it said the first time. */
-function conflictsNoted(trailers: ReadonlyMap<string, string>): readonly string[] {
-  const noted = trailers.get(TRAILERS.conflicts);
-  return noted === undefined ? [] : (JSON.parse(noted) as string[]);
-}
-
-/** What git makes of both, without touching a file: the tree, with marks where they contradict each other. */
-export async function together(
-  git: Git,
-  ours: string,
-  theirs: string,
-): Promise<{ readonly tree: TreeId; readonly conflicts: readonly string[] }> {
-  const asked = ["merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", ours, theirs];
-  const { exitCode, stdout, stderr } = await git.ask(asked);
-  if (exitCode > 1) throw failed("git merge-tree failed", stderr);
-  const [tree = "", ...conflicts] = stdout.split("\0").filter((part) => part !== "");
-  return { tree: treeId(tree), conflicts: [...new Set(conflicts)] };
-}
-
-export async function mergeBranch(
+/** Where the branch is checked out its files must follow: git does that, and refuses where a person's changes are in the way. */
+async function moveTarget(
   repository: Repository,
-  site: Site,
-  branch: TargetBranch,
-  note: KeepNote,
-): Promise<Target | null> {
+  { branch, commit: was }: Target,
+  to: string,
+  read: TargetBranch["read"],
+): Promise<boolean> {
   const { git } = repository;
-  const tip = newest(site, await standingOf(git, site));
-  const holds = async (one: string, other: string): Promise<boolean> =>
-    (await git.ask(["merge-base", "--is-ancestor", other, one])).exitCode === 0;
-  for (let tries = 0; tries < MOST_TRIES; tries++) {
-    const target = await branch.read(repository);
-    // A crash may have come after the merge and before it was written down.
-    if (await holds(target.commit, tip.commit)) return target;
-    if (!(await holds(tip.commit, target.commit))) return null;
-    const commit = await commitTree(git, {
-      tree: tip.tree,
-      parents: [target.commit, tip.commit],
-      subject: note.subject,
-      trailers: trailersOf(site.story, note),
-    });
-    if (await branch.move(repository, target, commit)) return { branch: target.branch, commit };
-  }
-  return null;
-}
-
-/** Somebody was quicker each time: then it is as if the branch had moved before we looked. */
-const MOST_TRIES = 3;
-
-/** Where the branch is checked out its files must follow: git does that, and refuses where a person's changes stand in the way. */
-async function moveTarget(git: Git, { branch, commit: was }: Target, to: string): Promise<void> {
   const places = readWorktreeList(await git.run(["worktree", "list", "--porcelain"]));
   const place = places.find((each) => each.branch === `refs/heads/${branch}`);
-  if (place === undefined) return updateRefs(git, [{ ref: `refs/heads/${branch}`, to, was }]);
+  const isStillThere = async (): Promise<boolean> => (await read(repository)).commit === was;
+  if (place === undefined) {
+    try {
+      await updateRefs(git, [{ ref: `refs/heads/${branch}`, to, was }]);
+      return true;
+    } catch (error) {
+      if (await isStillThere()) throw error;
+      return false;
+    }
+  }
+  if (!(await isStillThere())) return false;
   const { exitCode, stderr } = await git.ask(["merge", "--ff-only", "--no-verify", to], { cwd: place.path });
-  if (exitCode === 0) return;
+  if (exitCode === 0) return true;
+  if (!(await isStillThere())) return false;
   throw new RemandError(
     "workspace-broken",
     `${branch} is checked out in ${place.path}, and cannot follow: ${stderr.trim().split("\n").slice(0, 5).join(" ")}`,
     "Commit or stash what is changed there, then run it again.",
   );
 }
-
-export async function publishBranch(
-  repository: Repository,
-  site: Site,
-  target: TargetBranch,
-  remote: string,
-): Promise<{ remote: string; branch: string; base: string }> {
-  const { git } = repository;
-  const { branch } = await target.read(repository);
-  const { exitCode, stderr } = await git.ask(
-    ["push", "--no-verify", "--", remote, `${site.refs.branch}:${site.refs.branch}`],
-    { timeoutMs: PUSH_MS },
-  );
-  if (exitCode === 0) return { remote, branch: site.branch, base: branch };
-  throw new RemandError(
-    "git-failed",
-    `${site.branch} could not be sent to ${remote}: ${withoutLogin(stderr).trim().split("\n").slice(-3).join(" ")}`,
-    "Look at the remote and your rights there: git push.",
-  );
-}
-
-const PUSH_MS = 5 * 60_000;
-
-/** An address may hold a login, and git repeats addresses. */
-const withoutLogin = (text: string): string => text.replaceAll(/(\w+:\/\/)[^\s/@]+@/g, "$1");

@@ -7,7 +7,7 @@ import { updateRefs } from "./refs.ts";
 import { startCommit, withWorkOf } from "./start-commit.ts";
 import { fillSubmodules } from "./submodules.ts";
 import { addWorktree, markReady } from "./worktree-place.ts";
-import { standingOf, type Site } from "./worktree-site.ts";
+import { moving, standingOf, type Site, type Standing } from "./worktree-site.ts";
 
 export interface MakeOptions {
   /** What a new story starts from. */
@@ -54,14 +54,15 @@ async function ensureBranch(
   after: readonly StoryId[],
 ): Promise<void> {
   const { git } = repository;
-  const { branch, base } = await standingOf(git, site);
+  const standing = await standingOf(git, site);
+  const { branch, base } = standing;
   const start = await startCommit(git, options.base);
   if (branch === undefined) {
     await noticeDirt(repository, start, options);
     const beginning = await withWorkOf(git, site, start, after);
     if (beginning.with.length > 0)
       options.onNotice(`${site.story} begins with the work of ${beginning.with.join(", ")}, which is not merged yet`);
-    await createBranch(git, site, beginning.commit);
+    await createBranch(git, site, standing, { start, beginning: beginning.commit });
     return;
   }
   const startedFrom = base?.commit ?? line((await git.ask(["merge-base", branch.commit, start])).stdout);
@@ -72,18 +73,21 @@ async function ensureBranch(
       `Rename or delete that branch, so that the story can start from ${options.base}.`,
     );
   }
-  await updateRefs(git, [
-    { ref: site.refs.base, to: startedFrom },
-    { ref: site.refs.kept, to: branch.commit },
-  ]);
+  await updateRefs(git, [moving(site, standing, "base", startedFrom), moving(site, standing, "kept", branch.commit)]);
 }
 
-async function createBranch(git: Repository["git"], site: Site, start: string): Promise<void> {
+async function createBranch(
+  git: Repository["git"],
+  site: Site,
+  standing: Standing,
+  { start, beginning }: { readonly start: string; readonly beginning: string },
+): Promise<void> {
   try {
     await updateRefs(git, [
-      { ref: site.refs.branch, to: start, was: null },
-      { ref: site.refs.base, to: start },
-      { ref: site.refs.kept, to: start },
+      moving(site, standing, "branch", beginning),
+      moving(site, standing, "base", beginning),
+      moving(site, standing, "kept", beginning),
+      moving(site, standing, "target", start),
     ]);
   } catch (error) {
     // A branch is a file, and a file cannot be a folder too.

@@ -24,9 +24,9 @@ export function withPinnedBases(
       bases.delete(story);
       return inner.dispose(story);
     },
-    update(story, note) {
+    update(story, verified, note) {
       bases.delete(story);
-      return inner.update(story, note);
+      return inner.update(story, verified, note);
     },
   };
 }

@@ -1,8 +1,10 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { assert } from "../../stdx/assert.ts";
+import { RemandError } from "../../domain/error.ts";
 import { treeId, type StoryId, type TreeId } from "../../domain/ids.ts";
 import type { KeepNote } from "../../ports/workspace.ts";
 import { readTrailers } from "../../readers/git-trailers.ts";
-import type { Git } from "./git.ts";
+import { failed, type Git } from "./git.ts";
 import { line } from "./repository.ts";
 
 /** A commit that a name stands for. */
@@ -32,22 +34,63 @@ export async function readRefs(git: Git, names: readonly string[]): Promise<Read
   return refs;
 }
 
-export type RefUpdate =
-  | {
-      readonly ref: string;
-      readonly to: string;
-      /** Refused if it stands elsewhere by now; `null`: if it is there at all. */ readonly was?: string | null;
-    }
-  | { readonly ref: string; readonly to: null };
+/** `null`: it is not there before, or not any more after. */
+export interface RefUpdate {
+  readonly ref: string;
+  readonly to: string | null;
+  /** Refused if it is anywhere else by now: a ref is never moved from where nobody looked. */
+  readonly was: string | null;
+}
 
-/** All of them, or none. */
+/** All of them, or none. A lock that another git holds is waited for; one that stays is named, with what to do about it. */
 export async function updateRefs(git: Git, updates: readonly RefUpdate[]): Promise<void> {
-  const lines = updates.map((update) => {
-    if (update.to === null) return `delete ${update.ref}\0\0`;
-    if (update.was === null) return `create ${update.ref}\0${update.to}\0`;
-    return `update ${update.ref}\0${update.to}\0${update.was ?? ""}\0`;
+  const lines = updates.flatMap(({ ref, to, was }) => {
+    if (to === was) return [];
+    if (to === null) return [`delete ${ref}\0${was}\0`];
+    return [was === null ? `create ${ref}\0${to}\0` : `update ${ref}\0${to}\0${was}\0`];
   });
-  await git.run(["update-ref", "--stdin", "-z"], { stdin: lines.join("") });
+  if (lines.length === 0) return;
+  for (let tries = 0; ; tries++) {
+    const { exitCode, stderr } = await git.ask(["update-ref", "--stdin", "-z"], { stdin: lines.join("") });
+    if (exitCode === 0) return;
+    const lock = /Unable to create '([^']+\.lock)': File exists/.exec(stderr)?.[1];
+    if (lock === undefined) throw failed(`git update-ref failed with ${exitCode}`, stderr);
+    if (tries === LOCK_PAUSES_MS.length) throw refLocked(lock);
+    await sleep(LOCK_PAUSES_MS[tries]);
+  }
+}
+
+/** Git holds such a lock for milliseconds. */
+const LOCK_PAUSES_MS = [50, 100, 200, 400, 800];
+
+function refLocked(lock: string): RemandError {
+  return new RemandError(
+    "ref-locked",
+    `a ref cannot be moved: the lock file ${lock} exists, probably left by a git process that was killed`,
+    `If no git command runs in this repository, remove it: rm '${lock}'`,
+  );
+}
+
+export const isRefLocked = (error: unknown): boolean => error instanceof RemandError && error.code === "ref-locked";
+
+/**
+ * Names a commit by the first of these sets of refs that can be moved, so that one lock does not cost the work. The last
+ * resort is a name that only this commit ever has.
+ */
+export async function keepUnderSome(
+  git: Git,
+  story: StoryId,
+  commit: string,
+  choices: readonly (readonly RefUpdate[])[],
+): Promise<void> {
+  const ownName = { ref: `refs/remand/saved/${refName(story)}/${commit}`, to: commit, was: null };
+  for (const updates of [...choices, [ownName]]) {
+    try {
+      return await updateRefs(git, updates);
+    } catch (error) {
+      if (!isRefLocked(error) || updates[0] === ownName) throw error;
+    }
+  }
 }
 
 /** Trailers of our own, in the order in which they stand. */
@@ -59,7 +102,6 @@ export const TRAILERS = {
   journal: "Remand-Journal",
   restored: "Remand-Restored",
   setAside: "Remand-Set-Aside",
-  conflicts: "Remand-Conflicts",
 } as const;
 
 export function trailersOf(story: StoryId, note: KeepNote): readonly (readonly [string, string])[] {

@@ -37,7 +37,7 @@ export async function followBranch(following: Following): Promise<boolean> {
   const isThere = (await commitOf(git, "HEAD")) === now;
   // When a clone is opened its files may be missing, or half there, although its head is right.
   if (isThere && following.isOpen === true) return false;
-  await updateRefs(git, [{ ref: trackingRef(branch), to: now }]);
+  await updateRefs(git, [{ ref: trackingRef(branch), to: now, was: await commitOf(git, trackingRef(branch)) }]);
   await git.run(["checkout", "--quiet", "--force", "--detach", now], { timeoutMs: 600_000 });
   await fillOwnSubmodules(git, following);
   return !isThere;

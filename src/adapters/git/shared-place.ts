@@ -1,12 +1,11 @@
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { treeId, type TreeId } from "../../domain/ids.ts";
 import { bringBack } from "./bring-back.ts";
-import type { Git } from "./git.ts";
-import { commitTree, TRAILERS, updateRefs } from "./refs.ts";
-import { line, type Repository } from "./repository.ts";
+import { treeOf } from "./combine.ts";
+import { updateRefs } from "./refs.ts";
+import type { Repository } from "./repository.ts";
 import { worktreeState } from "./worktree-place.ts";
-import { settle, withTree, type Site, type Standing } from "./worktree-site.ts";
+import { moving, saveDropped, settle, withTree, type Site, type Standing } from "./worktree-site.ts";
 
 /**
  * Brings a story's branch, and its worktree where there is one, to the commit that the journal names. What is there and
@@ -25,36 +24,18 @@ export async function bringTo(
     const to = isThere ? standing.branch.tree : await treeOf(git, commit);
     await withTree(git, site, state.gitDir, async (now, index) => {
       if (now === to && isThere) return;
-      await drop(git, site, standing, now);
+      await saveDropped(git, site, standing, now, "left by an interrupted attempt");
       await bringBack(git, { top: site.path, index, from: now, to, overwrite: true });
     });
   }
   if (!isThere || standing.base === undefined) {
     await updateRefs(git, [
-      { ref: site.refs.branch, to: commit },
-      { ref: site.refs.kept, to: commit },
-      { ref: site.refs.base, to: await base() },
+      moving(site, standing, "branch", commit),
+      moving(site, standing, "kept", commit),
+      moving(site, standing, "base", await base()),
     ]);
   }
   if (state.is === "ready") await settle(git, site, state.gitDir);
-}
-
-const treeOf = async (git: Git, commit: string): Promise<TreeId> =>
-  treeId(line(await git.run(["rev-parse", "--verify", `${commit}^{tree}`])));
-
-/** What is about to go, as a commit: the files, and whatever commits they stand on. */
-async function drop(git: Git, site: Site, { branch, kept }: Standing, now: TreeId): Promise<void> {
-  const tip = branch ?? kept;
-  const dropped =
-    tip?.tree === now
-      ? tip.commit
-      : await commitTree(git, {
-          tree: now,
-          parents: tip === undefined ? [] : [tip.commit],
-          subject: "remand: left by an interrupted attempt",
-          trailers: [[TRAILERS.story, site.story]],
-        });
-  await updateRefs(git, [{ ref: site.refs.dropped, to: dropped }]);
 }
 
 /** Which run the files of a worktree belong to. It goes when the worktree goes. */

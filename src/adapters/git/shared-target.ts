@@ -21,7 +21,11 @@ export function remoteTarget({ remote, branch }: Clone): TargetBranch {
     async move({ git }: Repository, was, to) {
       const pushed = await remote.push([{ ref, commit: to, over: was.commit }]);
       if (pushed.get(ref) !== "done") return false;
-      await turns.take("target", () => updateRefs(git, [{ ref: tracking, to }]));
+      // The name it has here only follows: whoever fetched meanwhile has moved it further.
+      await turns.take("target", async () => {
+        const now = await commitOf(git, tracking);
+        if (now === was.commit) await updateRefs(git, [{ ref: tracking, to, was: now }]);
+      });
       return true;
     },
   };

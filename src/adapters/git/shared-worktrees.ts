@@ -159,6 +159,8 @@ function workspaceOn(ground: Ground): Workspace {
       if (!(await isHere(story))) throw notHere(story, note.attempt);
       return ground.pushed(story, await inner.keep(story, note));
     },
+    // What people push to a branch there is not the story's: only what the journal names is.
+    adopt: (_story, known) => Promise.resolve(known),
     async look(story) {
       await ground.made(story);
       return inner.look(story);
@@ -188,17 +190,21 @@ function workspaceOn(ground: Ground): Workspace {
 }
 
 function integrationOn(ground: Ground): Integration {
-  const { inner, clone } = ground;
+  const { inner, clone, standingOf } = ground;
   return {
     target: () => inner.target(),
-    standing: (story) => inner.standing(story),
-    async update(story, note) {
+    standing: (story, commit) => inner.standing(story, commit),
+    tip: (story) => inner.tip(story),
+    align: (story, verified, drop) => inner.align(story, verified, drop),
+    holds: (story, verified) => inner.holds(story, verified),
+    async update(story, verified, note) {
       await ground.made(story);
-      return ground.pushed(story, await inner.update(story, note));
+      return ground.pushed(story, await inner.update(story, verified, note));
     },
-    merge: (story, note) => inner.merge(story, note),
-    async publish(story) {
-      if (!(await ground.show(story, "patient"))) throw notOurs(story, clone);
+    merge: (story, verified, note) => inner.merge(story, verified, note),
+    async publish(story, commit) {
+      // The branch there follows the journal, so only the journal's own commit can be shown.
+      if (standingOf(story).commit !== commit || !(await ground.show(story, "patient"))) throw notOurs(story, clone);
       return { remote: clone.remote.name, branch: (await ground.site(story)).branch, base: clone.branch };
     },
   };

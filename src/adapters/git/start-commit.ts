@@ -2,7 +2,7 @@ import { RemandError } from "../../domain/error.ts";
 import type { StoryId } from "../../domain/ids.ts";
 import type { Environment } from "../process/environment.ts";
 import type { Git } from "./git.ts";
-import { together } from "./integration.ts";
+import { isInHistory, together } from "./combine.ts";
 import { commitTree, TRAILERS } from "./refs.ts";
 import { commitOf, line, repositoryOpener } from "./repository.ts";
 import { siteOf, standingOf, type Site } from "./worktree-site.ts";
@@ -54,8 +54,8 @@ export async function withWorkOf(git: Git, site: Site, start: string, stories: r
   for (const story of stories) {
     const { branch } = await standingOf(git, siteOf(site.state, story));
     // Without a branch there was nothing to change, or somebody has merged it and tidied up.
-    if (branch === undefined || (await holds(git, commit, branch.commit))) continue;
-    if (await holds(git, branch.commit, commit)) {
+    if (branch === undefined || (await isInHistory(git, branch.commit, commit))) continue;
+    if (await isInHistory(git, commit, branch.commit)) {
       commit = branch.commit;
       brought.push(story);
       continue;
@@ -73,10 +73,6 @@ export async function withWorkOf(git: Git, site: Site, start: string, stories: r
     brought.push(story);
   }
   return { commit, with: brought };
-}
-
-async function holds(git: Git, one: string, other: string): Promise<boolean> {
-  return (await git.ask(["merge-base", "--is-ancestor", other, one])).exitCode === 0;
 }
 
 function apart(story: StoryId, dependency: StoryId, conflicts: readonly string[]): RemandError {

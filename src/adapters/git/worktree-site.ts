@@ -8,7 +8,16 @@ import { assert } from "../../stdx/assert.ts";
 import { sha256 } from "../../stdx/sha256.ts";
 import type { Git } from "./git.ts";
 import { createPrivateIndex, NestedRepository, treeOfFiles, type PrivateIndex } from "./private-index.ts";
-import { commitTree, readRefs, refName, TRAILERS, updateRefs, type Recorded } from "./refs.ts";
+import {
+  commitTree,
+  keepUnderSome,
+  readRefs,
+  refName,
+  TRAILERS,
+  updateRefs,
+  type Recorded,
+  type RefUpdate,
+} from "./refs.ts";
 import { settleWorktree, worktreeState } from "./worktree-place.ts";
 
 /** Where a story's worktree is, and what its branch and our own notes on it are called. */
@@ -26,8 +35,12 @@ export interface Site {
     readonly base: string;
     /** The last commit that we made: an agent may rewrite the branch, and what was kept must stay. */
     readonly kept: string;
-    /** What an interrupted attempt left. */
+    /** What an interrupted attempt left, or was taken off the branch. */
     readonly dropped: string;
+    /** The target's commit that the work stands on: a target that does not hold it any more was rewritten. */
+    readonly target: string;
+    /** What was sent to the remote last. */
+    readonly pushed: string;
   };
 }
 
@@ -35,6 +48,9 @@ export interface Standing {
   readonly branch: Recorded | undefined;
   readonly base: Recorded | undefined;
   readonly kept: Recorded | undefined;
+  readonly dropped: Recorded | undefined;
+  readonly target: Recorded | undefined;
+  readonly pushed: Recorded | undefined;
 }
 
 export function siteOf(state: string, story: StoryId): Site {
@@ -53,13 +69,27 @@ export function siteOf(state: string, story: StoryId): Site {
       base: `refs/remand/base/${name}`,
       kept: `refs/remand/kept/${name}`,
       dropped: `refs/remand/dropped/${name}`,
+      target: `refs/remand/target/${name}`,
+      pushed: `refs/remand/pushed/${name}`,
     },
   };
 }
 
 export async function standingOf(git: Git, { refs }: Site): Promise<Standing> {
-  const found = await readRefs(git, [refs.branch, refs.base, refs.kept]);
-  return { branch: found.get(refs.branch), base: found.get(refs.base), kept: found.get(refs.kept) };
+  const found = await readRefs(git, Object.values(refs));
+  return {
+    branch: found.get(refs.branch),
+    base: found.get(refs.base),
+    kept: found.get(refs.kept),
+    dropped: found.get(refs.dropped),
+    target: found.get(refs.target),
+    pushed: found.get(refs.pushed),
+  };
+}
+
+/** The update that moves one of the story's refs from where it was seen. */
+export function moving(site: Site, standing: Standing, name: keyof Site["refs"], to: string | null): RefUpdate {
+  return { ref: site.refs[name], to, was: standing[name]?.commit ?? null };
 }
 
 /** The newest commit of the story. The branch is the first to ask: a person may have added to it. */
@@ -127,10 +157,9 @@ export async function record(
 ): Promise<Kept> {
   const parent = await parentFor(git, site, standing);
   const made = await commitTree(git, { ...commit, parents: [parent] });
-  await updateRefs(git, [
-    { ref: site.refs.branch, to: made, was: standing.branch?.commit ?? null },
-    { ref: site.refs.kept, to: made },
-  ]);
+  const kept = moving(site, standing, "kept", made);
+  // Where the branch is locked it follows before anything is delivered.
+  await keepUnderSome(git, site.story, made, [[moving(site, standing, "branch", made), kept], [kept]]);
   return { tree: commit.tree, commit: made };
 }
 
@@ -161,4 +190,19 @@ export async function setAside(git: Git, site: Site, tree: TreeId, why: string):
     ],
   });
   return standingOf(git, site);
+}
+
+/** What is about to go, as a commit: the files, and whatever commits they stand on. */
+export async function saveDropped(git: Git, site: Site, standing: Standing, now: TreeId, why: string): Promise<void> {
+  const tip = standing.branch ?? standing.kept;
+  const dropped =
+    tip?.tree === now
+      ? tip.commit
+      : await commitTree(git, {
+          tree: now,
+          parents: tip === undefined ? [] : [tip.commit],
+          subject: `remand: ${why}`,
+          trailers: [[TRAILERS.story, site.story]],
+        });
+  await updateRefs(git, [moving(site, standing, "dropped", dropped)]);
 }

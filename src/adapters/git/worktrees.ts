@@ -5,31 +5,28 @@ import type { StoryId, TreeId } from "../../domain/ids.ts";
 import type { Integration } from "../../ports/integration.ts";
 import type { Kept, KeepNote, Place, Workspace } from "../../ports/workspace.ts";
 import { allowedEnvironment, type Environment } from "../process/environment.ts";
+import { adoptWork } from "./adopt-work.ts";
 import { clearAfterCrash } from "./after-crash.ts";
 import { bringBack } from "./bring-back.ts";
 import { onDisk } from "./disk-error.ts";
 import { changedPaths, diffText, fileText } from "./history.ts";
-import {
-  branchStanding,
-  localTarget,
-  mergeBranch,
-  publishBranch,
-  updateBranch,
-  type TargetBranch,
-} from "./integration.ts";
+import { localTarget, type TargetBranch } from "./integration.ts";
 import { makeWorktree, type MakeOptions } from "./make-worktree.ts";
 import { withPinnedBases } from "./pinned-bases.ts";
 import { treeWithOlder } from "./put-back.ts";
-import { commitTree, isSameNote, TRAILERS, trailersOf, updateRefs } from "./refs.ts";
+import { isRefLocked, isSameNote, TRAILERS, trailersOf, updateRefs } from "./refs.ts";
 import { repositoryOpener, type Repository } from "./repository.ts";
 import { ensureStateFolder } from "./state-folder.ts";
 import { submodulesWithWork } from "./submodules.ts";
 import { createTurns } from "./turns.ts";
+import { integrationOf } from "./worktree-integration.ts";
 import { clearPlace, worktreeState } from "./worktree-place.ts";
 import {
   gitDirOf,
+  moving,
   newest,
   record,
+  saveDropped,
   setAside,
   settle,
   siteOf,
@@ -106,6 +103,7 @@ export function createWorktrees(options: WorktreeOptions, sharing?: Sharing): Wo
         return prepare(repository, site, making, after);
       }),
     keep: (story, note) => at(story, (repository, site) => keep(repository, site, note)),
+    adopt: (story, known, note) => at(story, (repository, site) => adoptWork(repository, site, known, note)),
     look: (story) => at(story, look),
     // These only read, so others may ask them while an engine is at work.
     changed: async (_, from, to) => changedPaths((await repositoryNow()).git, from, to),
@@ -116,19 +114,18 @@ export function createWorktrees(options: WorktreeOptions, sharing?: Sharing): Wo
       at(story, (repository, site) => putBack(repository, site, paths, from, note)),
     forget: (story) => at(story, forget),
     dispose: (story) => at(story, (repository, site) => dispose(repository, site, making)),
-    target: async () => target.read(await repositoryNow()),
-    standing: (story) => at(story, (repository, site) => branchStanding(repository, site, target)),
-    update: (story, note) => at(story, (repository, site) => updateBranch(repository, site, target, note)),
-    // Two stories that are merged at once would each find the target moved by the other.
-    merge: (story, note) =>
-      turns.take("/merge", () => at(story, (repository, site) => mergeBranch(repository, site, target, note))),
-    publish: (story) =>
-      at(story, (repository, site) => publishBranch(repository, site, target, options.remote ?? "origin")),
+    ...integrationOf({
+      target,
+      remote: options.remote ?? "origin",
+      repository: repositoryNow,
+      at,
+      alone: (work) => turns.take("/merge", work),
+    }),
   };
   // Another machine may move where a story began.
   if (sharing !== undefined) return workspace;
   return withPinnedBases(workspace, (story, to) =>
-    at(story, ({ git }, { refs }) => updateRefs(git, [{ ref: refs.base, to }])),
+    at(story, async ({ git }, site) => updateRefs(git, [moving(site, await standingOf(git, site), "base", to)])),
   );
 }
 
@@ -187,12 +184,14 @@ async function see({ git }: Repository, site: Site): Promise<{ gitDir: string; t
 async function keep(repository: Repository, site: Site, note: KeepNote): Promise<Kept> {
   const { git } = repository;
   const { gitDir, tree, standing } = await see(repository, site);
-  const tip = standing.branch;
-  const isThere =
-    tip !== undefined && tip.tree === tree && isSameNote(tip, site.story, note) && !tip.trailers.has(TRAILERS.restored);
-  const kept = isThere
-    ? { tree, commit: tip.commit }
-    : await record(git, site, standing, { tree, subject: note.subject, trailers: trailersOf(site.story, note) });
+  // Where the branch is locked, what was kept is ahead of it.
+  const tip = [standing.kept, standing.branch].find(
+    (each) => each?.tree === tree && isSameNote(each, site.story, note) && !each.trailers.has(TRAILERS.restored),
+  );
+  const kept =
+    tip !== undefined
+      ? { tree, commit: tip.commit }
+      : await record(git, site, standing, { tree, subject: note.subject, trailers: trailersOf(site.story, note) });
   await settle(git, site, gitDir);
   return kept;
 }
@@ -242,16 +241,12 @@ async function forget({ git }: Repository, site: Site): Promise<void> {
   const kept = standing.kept ?? tip;
   await withTree(git, site, gitDir, async (now, index) => {
     if (now === kept.tree && tip.commit === kept.commit) return;
-    const trailers = [[TRAILERS.story, site.story] as const];
-    const dropped = await commitTree(git, {
-      tree: now,
-      parents: [tip.commit],
-      subject: "remand: left by an interrupted attempt",
-      trailers,
-    });
-    await updateRefs(git, [{ ref: site.refs.dropped, to: dropped }]);
+    await saveDropped(git, site, standing, now, "left by an interrupted attempt");
     await bringBack(git, { top: site.path, index, from: now, to: kept.tree, overwrite: true });
-    await updateRefs(git, [{ ref: site.refs.branch, to: kept.commit }]);
+    await updateRefs(git, [moving(site, standing, "branch", kept.commit)]).catch((error: unknown) => {
+      // A locked branch follows before anything is delivered; the files are back already.
+      if (!isRefLocked(error)) throw error;
+    });
   });
   await settle(git, site, gitDir);
 }
@@ -272,16 +267,20 @@ async function dispose({ git, top }: Repository, site: Site, making: MakeOptions
         hint,
       );
     }
-    await withTree(git, site, state.gitDir, (now) =>
-      setAside(git, site, now, "left in the worktree when it was removed"),
-    );
+    await withTree(git, site, state.gitDir, async (now) => {
+      const standing = await standingOf(git, site);
+      // The branch is what was delivered: what lies in the files beside it is kept apart.
+      if (newest(site, standing).tree !== now)
+        await saveDropped(git, site, standing, now, "left in the worktree when it was removed");
+    });
   }
   await making.alone(() => git.ask(["worktree", "remove", "--force", "--force", site.path], { timeoutMs: 600_000 }));
   await rm(site.path, { recursive: true, force: true, maxRetries: 5 });
   await site.index.drop();
-  const { branch, kept } = await standingOf(git, site);
+  const standing = await standingOf(git, site);
+  const { branch, kept } = standing;
   // The branch holds what was kept; where somebody moved it away from that, the note stays.
-  if (branch?.commit === kept?.commit && kept !== undefined) await updateRefs(git, [{ ref: site.refs.kept, to: null }]);
+  if (branch?.commit === kept?.commit) await updateRefs(git, [moving(site, standing, "kept", null)]);
 }
 
 function noticingOnce({ onNotice }: WorktreeOptions): (text: string) => void {

@@ -119,6 +119,8 @@ function isEndedBy(event: Event, { kind, attributes }: Open): boolean {
     case "attempt.finished":
       return kind === "attempt" && attributes["remand.attempt"] === event.attempt;
     case "gate.judged":
+      // A delivery that meets a conflict ends with the merge gate's judgement.
+      if (kind === "step") return event.judgement.gate === "merge";
       return kind === "gate" && attributes["remand.gate"] === event.judgement.gate;
     case "story.prepared":
     case "blame.found":
@@ -127,6 +129,8 @@ function isEndedBy(event: Event, { kind, attributes }: Open): boolean {
     case "tree.restored":
     case "finding.adjudicated":
     case "work.delivered":
+    case "work.adopted":
+    case "delivery.refused":
       return kind === "step";
     default:
       return false;

@@ -31,6 +31,7 @@ interface Options {
 
 const EXAMPLES = `Examples:
   remand answer esc-checkout-1 send-back --message "the token expires after an hour, not a day"
+  remand answer checkout-retry merge        approve the merge: Remand merges it in your name
   remand answer checkout-retry waive --gate review --message "accepted risk, see TICKET-12"
   remand answer esc-checkout-2 raise-budget --limit 20
   remand answer esc-checkout-3 known --test "test/legacy/**" --message "the printer is gone, see TICKET-9"

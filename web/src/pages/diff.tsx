@@ -51,7 +51,14 @@ export function Diff({ id }: { readonly id: string }) {
   );
 }
 
-const RELEVANT = new Set(["attempt.finished", "gate.judged", "blame.found", "tree.restored", "branch.updated"]);
+const RELEVANT = new Set([
+  "attempt.finished",
+  "gate.judged",
+  "blame.found",
+  "tree.restored",
+  "branch.updated",
+  "work.adopted",
+]);
 
 function Range({ diff: { attempts } }: { readonly diff: DiffDocument }) {
   const options = attempts.map((attempt) => (

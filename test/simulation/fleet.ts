@@ -159,14 +159,21 @@ export async function simulateFleet(seed: number, disturbed: Disturbed, workers 
     const own = sharing(disk, { files: new Map(), outbox: new Map(), deeds });
     const bare = simulatedWorld(own, { seed, blocked: false }, callOf(self), NOBODY);
     const at: { ledger: Ledger | null } = { ledger: null };
+    /** Which run the files of a story belong to: what another worker's run left stays with that worker. */
+    const runs = new Map<StoryId, number | null>();
+    const runOf = (story: StoryId): number | null =>
+      lookup(at.ledger!.state().stories, story, byText)?.running?.seq ?? null;
     const world: EngineWorld = {
       ...bare,
       workspace: {
         ...bare.workspace,
+        isHere: async (story) => runOf(story) !== null && runs.get(story) === runOf(story),
         // Code travels: what the journal says is there is what is worked on.
         prepare: async (story: StoryId) => {
           const tree = lookup(at.ledger!.state().stories, story, byText)?.tree ?? "t0";
-          if (own.files.get(story)?.kept.at(-1) !== tree) own.files.set(story, { tree, kept: [tree] });
+          const isOtherRun = runs.get(story) !== runOf(story);
+          if (isOtherRun || own.files.get(story)?.kept.at(-1) !== tree) own.files.set(story, { tree, kept: [tree] });
+          runs.set(story, runOf(story));
           return bare.workspace.prepare(story);
         },
       },

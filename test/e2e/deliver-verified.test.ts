@@ -1,11 +1,14 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { fileURLToPath } from "node:url";
 import { makeRepository, type TestRepository } from "../adapters/git-repository.ts";
 
 /* Exactly what the gates passed is delivered, by the built program and real git, whatever happens to branches meanwhile. */
+
+// Each starts the program several times.
+vi.setConfig({ testTimeout: 240_000 });
 
 const MAIN = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
 

@@ -1,5 +1,5 @@
 import { costAt, priceOf, type Prices } from "../domain/price.ts";
-import type { Agent, AgentControl, AgentRequest, AgentResult } from "../ports/agent.ts";
+import type { Agent, AgentControl, AgentEvent, AgentRequest, AgentResult } from "../ports/agent.ts";
 
 /**
  * An agent that says its tokens and not their cost is priced by the table. Where the table has no price, or the parts of
@@ -9,9 +9,27 @@ export function pricedAgent(agent: Agent, prices: Prices): Agent {
   return {
     ...agent,
     async run(request, control) {
-      return priced(await agent.run(request, control), request, prices, control);
+      const onEvent = (event: AgentEvent): void => control.onEvent(pricedEvent(event, request, prices));
+      return priced(await agent.run(request, { ...control, onEvent }), request, prices, control);
     },
   };
+}
+
+/** What an agent has cost so far. Without a price for each model that it used, that stays unknown. */
+function pricedEvent(event: AgentEvent, { model: wanted }: AgentRequest, prices: Prices): AgentEvent {
+  if (event.type !== "usage" || event.costUsd !== null || event.parts === undefined) return event;
+  let costUsd = 0;
+  for (const {
+    model = wanted,
+    inputTokens: input = 0,
+    outputTokens: output = 0,
+    cachedTokens: cached = 0,
+  } of event.parts) {
+    const price = model === null ? null : priceOf(prices, model);
+    if (price === null) return event;
+    costUsd += costAt(price, { input, output, cached });
+  }
+  return { ...event, costUsd };
 }
 
 function priced(result: AgentResult, request: AgentRequest, prices: Prices, control: AgentControl): AgentResult {

@@ -1,3 +1,4 @@
+import type { SpentBudget } from "./budget.ts";
 import type { GateName } from "./gate.ts";
 import type { Fingerprint, RoleName, TreeId } from "./ids.ts";
 import type { Phase, TddPhase } from "./phase.ts";
@@ -66,4 +67,6 @@ export type AttemptOutcome =
   | { readonly type: "unusable"; readonly detail: string; readonly fix: string }
   /** No such agent here: not installed, renamed, out of service. */
   | { readonly type: "missing"; readonly detail: string }
-  | { readonly type: "stopped"; readonly by: string };
+  | { readonly type: "stopped"; readonly by: string }
+  /** A budget was used up while it worked. Its work is kept, and a person is asked about the budget. */
+  | { readonly type: "cut-short"; readonly budget: SpentBudget };

@@ -12,6 +12,10 @@ export type BudgetName =
   | "run-tokens"
   | "run-time";
 
+/** Budgets of money, tokens and time: of a story, and of the whole run. They can be used up while something runs. */
+export const SPENT_BUDGETS = ["cost", "tokens", "time", "run-cost", "run-tokens", "run-time"] as const;
+export type SpentBudget = (typeof SPENT_BUDGETS)[number];
+
 /** No setting may allow more failed judgements of one gate than this. */
 export const FAILURE_CEILING = 10;
 /** A person is asked when the engine has died this often in the same step of a story, with no progress in between. */

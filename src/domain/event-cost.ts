@@ -20,6 +20,8 @@ export function costOf(event: Event): EventCost | null {
       return { used: event.judgement, isPaid: isPaidJudgement(event.judgement) };
     case "finding.adjudicated":
       return { used: event, isPaid: event.by !== "engine" };
+    case "work.interrupted":
+      return event.overrun === undefined ? null : { used: event.overrun, isPaid: false };
     case "blame.found":
       return { used: event, isPaid: false };
     default:

@@ -2,7 +2,7 @@ import type { AttemptOutcome } from "./attempt.ts";
 import type { KnownFailure } from "./base-failures.ts";
 import type { Blame } from "./blame.ts";
 import type { BriefVariant } from "./brief.ts";
-import type { BudgetName } from "./budget.ts";
+import type { BudgetName, SpentBudget } from "./budget.ts";
 import type { AnswerVerb, Escalation } from "./escalation.ts";
 import type { Finding } from "./finding.ts";
 import type { BaseRuns, GateName, Judgement } from "./gate.ts";
@@ -123,22 +123,25 @@ export type StoryEvent =
   | { readonly type: "story.accepted"; readonly notes?: readonly string[] }
   | { readonly type: "story.failed"; readonly how: FailedHow; readonly reason: string }
   | { readonly type: "story.flagged"; readonly usualMs: number; readonly takenMs: number }
-  /**
-   * What ran for the story was ended, and its result is not known. `engine`: how the engine that ran it ended.
-   * `target-moved`: the step gave up itself, because its target moved; that is counted, and tried again after a pause.
-   */
-  | {
-      readonly type: "work.interrupted";
-      readonly detail: string;
-      readonly engine?: EngineEnd;
-      readonly cause?: "target-moved";
-    }
+  | WorkInterrupted
   /** `now`: what runs for it is ended, instead of being let end. */
   | { readonly type: "story.held"; readonly by: string; readonly now?: boolean }
   | { readonly type: "story.released"; readonly by: string }
   /** A person takes the last answer back, as if it had not been given. Too late, it changes nothing. */
   | { readonly type: "answer.undone"; readonly by: string }
   | { readonly type: "policy.applied"; readonly policy: Policy; readonly by: string };
+
+/** What ran for the story was ended, and its result is not known. */
+export interface WorkInterrupted {
+  readonly type: "work.interrupted";
+  readonly detail: string;
+  /** How the engine that ran it ended. */
+  readonly engine?: EngineEnd;
+  /** The budget that was used up while it ran, and what it took until then. */
+  readonly overrun?: Cost & { readonly budget: SpentBudget };
+  /** `target-moved`: the step gave up itself, because its target moved; that is counted, and tried again after a pause. */
+  readonly cause?: "target-moved";
+}
 
 /** Written before the agent is dispatched, so that a crash never grants a free attempt. */
 export interface AttemptStarted {

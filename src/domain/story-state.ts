@@ -1,7 +1,7 @@
 import type { AttemptOutcome, AttemptSummary } from "./attempt.ts";
 import type { KnownFailure } from "./base-failures.ts";
 import type { Blame } from "./blame.ts";
-import type { BudgetName, Spent } from "./budget.ts";
+import type { BudgetName, Spent, SpentBudget } from "./budget.ts";
 import type { Escalation } from "./escalation.ts";
 import type { Answer, FailedHow, Step } from "./event.ts";
 import type { Finding } from "./finding.ts";
@@ -228,6 +228,8 @@ export interface Counters {
   readonly engineDeaths?: EngineDeaths;
   /** Times the target moved under finished work, since the last attempt. */
   readonly targetMoves?: number;
+  /** The budget that was used up in the middle of a step, until a person has answered; absent for none. */
+  readonly cutShort?: SpentBudget;
   /** How the last dispatch ended, when that was nothing usable. */
   readonly lastFailure: AttemptOutcome | null;
   readonly approvedRetry: boolean;

@@ -6,7 +6,13 @@ import { gateRequest } from "./gate-request.ts";
 import type { PerformingOf } from "./performing.ts";
 
 /** Somebody who did not raise the finding says whether it stands. Where there is nobody, it stands, and a person decides. */
-export async function adjudicate({ command, ledger, world, signal }: PerformingOf<"adjudicate">): Promise<void> {
+export async function adjudicate({
+  command,
+  ledger,
+  world,
+  signal,
+  spending,
+}: PerformingOf<"adjudicate">): Promise<void> {
   const { story, finding: id, gate, role, key } = command;
   const state = ledger.story(story);
   const dispute = state.disputes.find((each) => each.finding === id);
@@ -32,7 +38,7 @@ export async function adjudicate({ command, ledger, world, signal }: PerformingO
       rebuttal: dispute.rationale,
       partial: withAPart(state, dispute, finding),
     },
-    { signal, onOutput: (line) => world.watcher.onOutput(command, line) },
+    { signal, onOutput: (line) => world.watcher.onOutput(command, line), meter: () => spending.meter() },
   );
   if (signal.aborted) return;
   const { upheld, by, reason, asked, costUsd, tokens } = ruling;

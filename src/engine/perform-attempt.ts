@@ -17,6 +17,7 @@ import type { Performing } from "./performing.ts";
 import { missingProduct, openDesk, takeProduct, type Desk } from "./phase-product.ts";
 import { attemptKey, isAttempt, reportAttempt, runningPhase, type EndedAttempt } from "./report-attempt.ts";
 import { ledHere, sessionsHere } from "./sessions-here.ts";
+import { mostUsed } from "./spending-watch.ts";
 import type { EngineWorld } from "./world.ts";
 
 type StartCommand = StoryCommand & StartAttempt & { readonly key: string };
@@ -94,13 +95,14 @@ async function run(
   player: Player,
   prompt: string,
 ): Promise<void> {
-  const { command, ledger, world, signal } = performing;
-  const { path } = await world.workspace.prepare(command.story);
+  const { command, ledger, world, signal, spending } = performing;
+  const { path } = await world.workspace.prepare(command.story, [], signal);
   const timeoutMs = before.policy?.limits.timeoutMs.developer ?? 0;
   const role = runningRole(ledger.story(command.story));
   const desk = await openDesk(world, before, runningPhase(ledger.story(command.story)), path);
   // Stopped before it began: nothing was done, and it is begun anew.
   if (signal.aborted && ledger.story(command.story).stopping === null) return;
+  const meter = spending.meter();
   const result = await player.agent.run(
     {
       prompt,
@@ -117,8 +119,15 @@ async function run(
       turn: turnOf(ledger.story(command.story)),
       // The product of such a phase is the message itself.
       ...(desk === null ? { report: { story: before.story.id, kind: "work" } } : {}),
+      ...(meter.maxCostUsd === null ? {} : { maxCostUsd: meter.maxCostUsd }),
     },
-    { signal, onEvent: (event) => event.type === "output" && world.watcher.onOutput(command, event.line) },
+    {
+      signal,
+      onEvent(event) {
+        if (event.type === "output") world.watcher.onOutput(command, event.line);
+        if (event.type === "usage") meter.onUse(event);
+      },
+    },
   );
   const said = await withProduct(
     world,
@@ -126,10 +135,7 @@ async function run(
     result,
     outcomeOf(result, { id: before.story.id, reports: player.reports, nowMs: world.clock.now() }),
   );
-  const { stopping } = ledger.story(command.story);
-  if (said === "interrupted" && stopping === null) return;
-  if (said === "interrupted")
-    return finish(performing, before, { outcome: { type: "stopped", by: stopping! }, text: "" }, result);
+  if (said === "interrupted") return endedByUs(performing, before, result);
   if (said.outcome.type === "unclear") {
     await appendWhile(ledger, command.story, isAttempt(command.attempt), [
       {
@@ -143,6 +149,23 @@ async function run(
     return;
   }
   await finish(performing, before, said, result);
+}
+
+/** A person stopped the story, or a budget is used up: what it did is kept. Where the engine stops, that reports for all. */
+async function endedByUs(
+  performing: Performing<StartCommand | AskCommand>,
+  before: StoryState,
+  result: AgentResult,
+): Promise<void> {
+  const { command, ledger, world, spending } = performing;
+  const { stopping, running } = ledger.story(command.story);
+  if (stopping !== null)
+    return finish(performing, before, { outcome: { type: "stopped", by: stopping }, text: "" }, result);
+  const budget = spending.exceeded();
+  if (budget === null || running === null) return;
+  const durationMs = Math.max(result.durationMs, world.clock.now() - running.since);
+  const used = { ...result, ...mostUsed(result, spending.used()), durationMs };
+  await finish(performing, before, { outcome: { type: "cut-short", budget }, text: "" }, used);
 }
 
 /** An agent that is done and has given no product has not said what it was asked for: it is asked again. */

@@ -11,12 +11,13 @@ import type { Performing } from "./performing.ts";
 import { watchBranch } from "./watch-branch.ts";
 import { scopeWithPage } from "./phase-product.ts";
 import { ledHere, sessionsHere } from "./sessions-here.ts";
+import { mostUsed, overrunOf } from "./spending-watch.ts";
 
 /** Has a gate judge. A gate that breaks has not judged: that is its `error`, never the work's failure. */
 export async function startGate(
   performing: Performing<StoryCommand & StartGate & { readonly key: string }>,
 ): Promise<void> {
-  const { command, ledger, world, signal } = performing;
+  const { command, ledger, world, signal, spending } = performing;
   const { story, gate: name, tree, stages } = command;
   if (name === "merge" && world.integration !== null && (await broughtUpToDate(performing, world.integration))) return;
   const before = ledger.story(story);
@@ -26,24 +27,33 @@ export async function startGate(
     gate === undefined ? broken(name, tree, `there is no ${name} gate here`) : await judged(performing, gate, before);
   const isThisGate = (running: Running): boolean => running.type === "gate" && running.gate === name;
   if (signal.aborted) {
-    // Only a gate that a person stopped is reported here; a stop of the whole engine reports for everybody.
-    const { stopping } = ledger.story(story);
+    // Not the stop of the whole engine, which reports for everybody.
+    const { stopping, running } = ledger.story(story);
+    const budget = spending.exceeded();
     if (stopping !== null)
       await appendWhile(ledger, story, isThisGate, [{ type: "work.interrupted", detail: `stopped by ${stopping}` }]);
+    else if (budget !== null && running !== null) {
+      const { costUsd = null, tokens = null } = judgement;
+      const used = mostUsed({ costUsd, tokens }, spending.used());
+      const overrun = overrunOf(budget, world.clock.now() - running.since, used);
+      const detail = `the ${budget} budget was used up during the ${name} gate`;
+      await appendWhile(ledger, story, isThisGate, [{ type: "work.interrupted", detail, overrun }]);
+    }
     return;
   }
   await appendWhile(ledger, story, isThisGate, [{ type: "gate.judged", judgement }]);
 }
 
 async function judged(
-  { command, world, signal }: Performing<StoryCommand & StartGate & { readonly key: string }>,
+  { command, world, signal, spending }: Performing<StoryCommand & StartGate & { readonly key: string }>,
   gate: Gate,
   state: StoryState,
 ): Promise<Judgement> {
   const beganAt = world.clock.now();
   try {
-    const place = await world.workspace.prepare(command.story);
-    const control = { signal, onOutput: (line: string) => world.watcher.onOutput(command, line) };
+    const place = await world.workspace.prepare(command.story, [], signal);
+    const onOutput = (line: string): void => world.watcher.onOutput(command, line);
+    const control = { signal, onOutput, meter: () => spending.meter() };
     const scope = await scopeWithPage(world, state, state.phase, place.path, state.scope);
     const sessions = sessionsHere(state.sessions, world.host);
     const branch = await watchBranch(world, state);

@@ -6,6 +6,7 @@ import { writeHealthCheckPrompt, writeRemediationPrompt } from "../writers/promp
 import { appendToRemediation } from "./append-while.ts";
 import { commandsThatMustWork, knownTroubles } from "./known-troubles.ts";
 import type { PerformingOf } from "./performing.ts";
+import { mostUsed } from "./spending-watch.ts";
 
 /** Has the surroundings repaired. Where nobody plays that role the try counts all the same, so that a person is asked. */
 export async function startRemediation(performing: PerformingOf<"start-remediation">): Promise<void> {
@@ -27,14 +28,14 @@ export async function startRemediation(performing: PerformingOf<"start-remediati
   const result = await asked(performing, policy.roles.remediation, attempt - 1, (rolePrompt, nonce) =>
     writeRemediationPrompt({ ...request, rolePrompt }, { nonce }),
   );
-  if (performing.signal.aborted) return;
+  if (performing.signal.aborted && performing.spending.exceeded() === null) return;
   const fixes = result === null ? [] : [lastWords(result.text)];
   await appendToRemediation(ledger, attempt, [{ type: "remediation.finished", attempt, fixes, ...costOf(result) }]);
 }
 
 /** Asks somebody else whether it worked. Anything but a plain HEALTHY is unhealthy. */
 export async function checkHealth(performing: PerformingOf<"check-health">): Promise<void> {
-  const { ledger, signal } = performing;
+  const { ledger, signal, spending } = performing;
   const { remediation, policy } = ledger.state();
   if (remediation === null || policy === null) return;
   const fixes = remediation.history.at(-1)?.fixes ?? [];
@@ -49,7 +50,7 @@ export async function checkHealth(performing: PerformingOf<"check-health">): Pro
       { nonce },
     ),
   );
-  if (signal.aborted) return;
+  if (signal.aborted && spending.exceeded() === null) return;
   const healthy = result?.status === "completed" && /^HEALTH_AUDIT: HEALTHY\s*$/m.test(plainText(result.text));
   const remaining = healthy
     ? []
@@ -60,7 +61,7 @@ export async function checkHealth(performing: PerformingOf<"check-health">): Pro
 }
 
 async function asked(
-  { command, world, signal, ledger }: PerformingOf<"start-remediation" | "check-health">,
+  { command, world, signal, ledger, spending }: PerformingOf<"start-remediation" | "check-health">,
   role: RoleName,
   turn: number,
   write: (rolePrompt: string, nonce: string) => string,
@@ -69,7 +70,9 @@ async function asked(
   if (player === null) return null;
   const timeoutMs = ledger.state().policy?.limits.timeoutMs.remediation ?? 0;
   const prompt = write(player.prompt, world.nonce());
-  return player.agent.run(
+  const meter = spending.meter();
+  const beganAt = world.clock.now();
+  const result = await player.agent.run(
     {
       prompt,
       cwd: world.root,
@@ -81,9 +84,19 @@ async function asked(
       env: player.env,
       key: command.key,
       turn: turn,
+      ...(meter.maxCostUsd === null ? {} : { maxCostUsd: meter.maxCostUsd }),
     },
-    { signal, onEvent: (event) => event.type === "output" && world.watcher.onOutput(command, event.line) },
+    {
+      signal,
+      onEvent(event) {
+        if (event.type === "output") world.watcher.onOutput(command, event.line);
+        if (event.type === "usage") meter.onUse(event);
+      },
+    },
   );
+  if (spending.exceeded() === null) return result;
+  const durationMs = Math.max(result.durationMs, world.clock.now() - beganAt);
+  return { ...result, ...mostUsed(result, spending.used()), durationMs };
 }
 
 function costOf(

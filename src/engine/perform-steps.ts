@@ -22,7 +22,7 @@ export async function startStory({ command, ledger, world, signal }: PerformingO
   if (!(await ledger.append(command.story, [{ type: "story.started", by: "engine" }]))) return;
   const state = ledger.story(command.story);
   if (state.commit !== "" && state.attempts.length === 0) await bringUpToDate(state, world);
-  const place = await world.workspace.prepare(command.story, state.story.dependsOn);
+  const place = await world.workspace.prepare(command.story, state.story.dependsOn, signal);
   const { tree, commit } = place;
   const failing = new Set<string>();
   const flaky = new Set<string>();

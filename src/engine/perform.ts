@@ -1,6 +1,8 @@
 import { RemandError } from "../domain/error.ts";
 import type { Command, StoryCommand } from "../domain/command.ts";
 import type { Event, Step } from "../domain/event.ts";
+import { laneOf } from "../policy/next-step.ts";
+import { runTimeLeft } from "../policy/spending.ts";
 import { appendWhile } from "./append-while.ts";
 import { withGrip } from "./grip.ts";
 import type { Ledger } from "./ledger.ts";
@@ -11,7 +13,9 @@ import { adoptWork, deliver, fixLint, refusal } from "./perform-delivery.ts";
 import { startGate } from "./perform-gate.ts";
 import { checkHealth, startRemediation } from "./perform-remediation.ts";
 import { restoreTree, sendBack, startStory } from "./perform-steps.ts";
-import type { PerformingOf } from "./performing.ts";
+import type { Performing, PerformingOf } from "./performing.ts";
+import { whatRan } from "./recover.ts";
+import { overrunOf, UNWATCHED, watchSpending, type SpendingWatch } from "./spending-watch.ts";
 import type { EngineWorld } from "./world.ts";
 
 /**
@@ -25,36 +29,85 @@ export async function perform(
   signal: AbortSignal,
 ): Promise<void> {
   const ledger = withGrip(command, everybodys);
-  const performing = { ledger, world, signal };
+  const isRun = (command.story !== null && laneOf(command) !== "engine") || RUNS.has(command.type);
+  if (!isRun) return performed(command, { ledger, world, signal, spending: UNWATCHED });
+  if (await isRunOutOfTime(ledger, world)) return;
+  const spending = watchSpending(command, ledger, world);
+  try {
+    await performed(command, { ledger, world, signal: AbortSignal.any([signal, spending.signal]), spending });
+  } finally {
+    spending.stop();
+  }
+  if (!signal.aborted) await reportCutShort(command, ledger, world, spending);
+}
+
+/** Bookkeeping by its lane, and yet an agent works for it. */
+const RUNS: ReadonlySet<Command["type"]> = new Set(["ask-again", "start-remediation", "check-health"]);
+
+/**
+ * The steps that run have used up the run's time, and are being ended. Nothing new begins beside them; when they have
+ * reported what they took, a person is asked.
+ */
+async function isRunOutOfTime(ledger: Ledger, { clock }: EngineWorld): Promise<boolean> {
+  const left = runTimeLeft(ledger.state(), clock.now());
+  if (left === null || left.left > 0) return false;
+  await clock.sleep(REPORTED_MS);
+  return true;
+}
+
+const REPORTED_MS = 50;
+
+/** A budget ended the step, and nothing else was reported of it. */
+async function reportCutShort(
+  { story }: Command,
+  ledger: Ledger,
+  world: EngineWorld,
+  spending: SpendingWatch,
+): Promise<void> {
+  const budget = spending.exceeded();
+  if (budget === null || story === null) return;
+  const state = ledger.story(story);
+  const { running } = state;
+  if (running === null || !ledger.mayWrite(story)) return;
+  if (state.tree !== null) await world.workspace.forget(story);
+  const overrun = overrunOf(budget, world.clock.now() - running.since, spending.used());
+  const detail = `the ${budget} budget was used up during ${whatRan(state)}`;
+  await appendWhile(ledger, story, (now) => now === running, [{ type: "work.interrupted", detail, overrun }]);
+}
+
+async function performed(command: Command, performing: Omit<Performing, "command">): Promise<void> {
+  const { ledger, world } = performing;
+  const step = (of: StoryCommand, name: Step, work: () => Promise<void>): Promise<void> =>
+    tryStep(performing, of, name, work);
   switch (command.type) {
     case "start-story":
-      return step(ledger, command, "prepare", () => startStory({ ...performing, command }));
+      return step(command, "prepare", () => startStory({ ...performing, command }));
     case "start-attempt":
-      return step(ledger, command, "dispatch", () => startAttempt({ ...performing, command }));
+      return step(command, "dispatch", () => startAttempt({ ...performing, command }));
     case "ask-again":
-      return step(ledger, command, "dispatch", () => askAgain({ ...performing, command }));
+      return step(command, "dispatch", () => askAgain({ ...performing, command }));
     case "start-gate":
-      return step(ledger, command, "dispatch", () => startGate({ ...performing, command }));
+      return step(command, "dispatch", () => startGate({ ...performing, command }));
     case "send-back":
-      return step(ledger, command, "brief", () => sendBack({ ...performing, command }));
+      return step(command, "brief", () => sendBack({ ...performing, command }));
     case "restore-tree":
-      return step(ledger, command, "restore", () => restoreTree({ ...performing, command }));
+      return step(command, "restore", () => restoreTree({ ...performing, command }));
     case "adjudicate":
-      return step(ledger, command, "adjudication", () => adjudicate({ ...performing, command }));
+      return step(command, "adjudication", () => adjudicate({ ...performing, command }));
     case "find-blame":
-      return step(ledger, command, "blame", () => blameFailure({ ...performing, command }));
+      return step(command, "blame", () => blameFailure({ ...performing, command }));
     case "fix-lint":
-      return step(ledger, command, "lint-fix", () => fixLint({ ...performing, command }));
+      return step(command, "lint-fix", () => fixLint({ ...performing, command }));
     case "deliver":
-      return step(ledger, command, "delivery", () => deliver({ ...performing, command }));
+      return step(command, "delivery", () => deliver({ ...performing, command }));
     case "adopt-work":
-      return step(ledger, command, "adopt", () => adoptWork({ ...performing, command }));
+      return step(command, "adopt", () => adoptWork({ ...performing, command }));
     case "start-remediation":
       return startRemediation({ ...performing, command });
     case "check-health":
       return checkHealth({ ...performing, command });
     case "accept":
-      return step(ledger, command, "delivery", () => accept({ ...performing, command }));
+      return step(command, "delivery", () => accept({ ...performing, command }));
     case "fail":
       if (await ledger.append(command.story, [toldBy(command)])) await leave(command, world);
       return;
@@ -111,11 +164,18 @@ function toldBy(command: Told): Event {
 }
 
 /** A step of the engine that fails is an event, and is tried again within its bound. */
-async function step(ledger: Ledger, { story }: StoryCommand, name: Step, work: () => Promise<void>): Promise<void> {
+async function tryStep(
+  { ledger, spending }: Omit<Performing, "command">,
+  { story }: StoryCommand,
+  name: Step,
+  work: () => Promise<void>,
+): Promise<void> {
   try {
     await work();
   } catch (error) {
     if (!(error instanceof RemandError) || isForEverybody(error)) throw error;
+    // It broke because it was ended: that is the budget's question, and no failure of the step.
+    if (spending.exceeded() !== null) return;
     // What runs now is what failed; if something else runs by the time this can be written, it is not ours to end.
     const failed = ledger.story(story).running;
     await appendWhile(ledger, story, (running) => running === failed, [

@@ -77,7 +77,7 @@ async function reported(ledger: Ledger, world: EngineWorld, state: StoryState): 
   return true;
 }
 
-function whatRan({ running }: StoryState): string {
+export function whatRan({ running }: StoryState): string {
   if (running?.type === "attempt") return `attempt ${running.attempt}`;
   return running?.type === "gate" ? `the ${running.gate} gate` : (running?.step ?? "nothing");
 }

@@ -70,4 +70,5 @@ const OUTCOME_WORDS: Readonly<Record<AttemptOutcome["type"], string>> = {
   unusable: "cannot be used",
   missing: "is missing",
   stopped: "was stopped",
+  "cut-short": "was ended by a budget",
 };

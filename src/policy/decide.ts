@@ -69,14 +69,13 @@ export function mayDispatch(run: RunState): boolean {
 
 function projectCommand(run: RunState): ProjectCommand | null {
   if (run.halted !== null) return null;
-  const repair = remediate(run);
-  if (repair !== null || run.escalation !== null) return repair;
+  if (run.escalation !== null) return null;
   const warn = runToWarn(run);
   if (warn !== null) return { story: null, type: "warn-budget", ...warn };
-  const over = runOverspent(run);
-  return over === null
-    ? null
-    : { story: null, type: "raise-escalation", escalation: escalateRun(run, { type: "budget", ...over }) };
+  // Repairs cost as well: they are not begun when nothing is left for them.
+  const over = run.remediation?.stage === "repairing" ? null : runOverspent(run);
+  if (over === null) return remediate(run);
+  return { story: null, type: "raise-escalation", escalation: escalateRun(run, { type: "budget", ...over }) };
 }
 
 function bookkeeping(run: RunState, state: StoryState): NextStep {

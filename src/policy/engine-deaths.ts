@@ -29,7 +29,13 @@ export function afterProgress(before: StoryState, after: StoryState, event: Pick
   return { ...after, counters: withoutDeaths(after.counters) };
 }
 
-export function withoutDeaths(counters: StoryState["counters"]): StoryState["counters"] {
+/** A person has looked at it: neither deaths of the engine nor a budget that ran out in the middle is held against it. */
+export function forgetTroubles(counters: StoryState["counters"]): StoryState["counters"] {
+  const { cutShort: _forgotten, ...others } = counters;
+  return withoutDeaths(others);
+}
+
+function withoutDeaths(counters: StoryState["counters"]): StoryState["counters"] {
   const { engineDeaths: _forgotten, ...others } = counters;
   return others;
 }

@@ -5,7 +5,7 @@ import { GATES, type GateName } from "../domain/gate.ts";
 import type { Dispute, StoryState } from "../domain/story-state.ts";
 import type { Waiver } from "../domain/waiver.ts";
 import { gateState, withGate } from "./charge.ts";
-import { withoutDeaths } from "./engine-deaths.ts";
+import { forgetTroubles } from "./engine-deaths.ts";
 import { commitsDropped, mergeApproved, mergeClaimed, withMovesForgiven, withoutDelivery } from "./evolve-delivery.ts";
 import { isOpen } from "./gate-standing.ts";
 import { placesForgiven } from "./locations.ts";
@@ -18,7 +18,7 @@ export function answered(state: StoryState, answer: Answer, base: string, at: nu
   const reason = state.escalation?.reason ?? null;
   const gate = answer.gate ?? state.escalation?.gate ?? state.failing?.gate ?? null;
   // Whoever disputes a finding has changed nothing yet: what led to the question stays counted until it falls.
-  const counters = answer.verb === "dispute" ? state.counters : { ...withoutDeaths(state.counters), unchanged: 0 };
+  const counters = answer.verb === "dispute" ? state.counters : { ...forgetTroubles(state.counters), unchanged: 0 };
   const next: StoryState = { ...state, escalation: null, escalatedAt: null, counters };
   switch (answer.verb) {
     case "merge":

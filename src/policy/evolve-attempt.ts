@@ -161,6 +161,8 @@ function notWorked(state: StoryState, outcome: Exclude<AttemptOutcome, { type: "
       return { ...state, counters };
     case "stopped":
       return { ...state, counters: { ...counters, lastFailure: null }, held: true };
+    case "cut-short":
+      return { ...state, counters: { ...counters, lastFailure: null, cutShort: outcome.budget } };
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Cost, Recorded, SentBack, StoryEvent, EscalationEvent } from "../domain/event.ts";
+import type { Cost, Recorded, SentBack, StoryEvent, EscalationEvent, WorkInterrupted } from "../domain/event.ts";
 import { spend } from "../domain/budget.ts";
 import { costOf, spendOn } from "../domain/event-cost.ts";
 import type { Phase } from "../domain/phase.ts";
@@ -169,7 +169,7 @@ function appliedStep(state: StoryState, event: Remaining, at: number): StoryStat
       return { ...state, flagged: true };
     case "work.interrupted":
       if (event.cause === "target-moved") return targetMoved(state, event.detail, at);
-      return interrupted(event.engine === "died" ? countEngineDeath(state) : state);
+      return workInterrupted(state, event);
     case "story.held":
       return {
         ...state,
@@ -186,6 +186,13 @@ function appliedStep(state: StoryState, event: Remaining, at: number): StoryStat
 function accepted(state: StoryState, notes: readonly string[] = [], at: number): StoryState {
   const passedWith = notes.length === 0 ? {} : { notes };
   return { ...state, running: null, ending: { how: "accepted", at, forced: null, ...passedWith } };
+}
+
+function workInterrupted(state: StoryState, { engine, overrun }: WorkInterrupted): StoryState {
+  const next = interrupted(engine === "died" ? countEngineDeath(state) : state);
+  if (overrun === undefined) return next;
+  const counters = { ...next.counters, cutShort: overrun.budget };
+  return { ...next, counters, spent: spend(next.spent, overrun, false) };
 }
 
 /** The work goes back to a phase: its product, and those of the phases built on it, are to be made again. */

@@ -39,7 +39,12 @@ export interface Facts {
 export function nextStep(state: StoryState, facts: Facts): NextStep {
   const policy = state.policy;
   if (policy === null) return { lane: "developers", urgency: 2, action: { type: "start-story" } };
-  const action = engineDied(state) ?? stepsThatBroke(state, policy) ?? told(state, facts) ?? work(state, policy, facts);
+  const action =
+    engineDied(state) ??
+    stepsThatBroke(state, policy) ??
+    told(state, facts) ??
+    cutShort(state) ??
+    work(state, policy, facts);
   // What is in flight comes before what is new: judging first, then mending, then going on.
   const isDispatch = action.type === "start-attempt" || action.type === "start-story";
   return { lane: laneOf(action), urgency: isDispatch ? 1 : 0, action };
@@ -119,6 +124,11 @@ function bothSides({ by, rationale, ruling }: Dispute): string {
 function overBudget(state: StoryState): StoryAction | null {
   const use = overspent(state);
   return use === null ? null : ask(state, { type: "budget", ...use }, nowAt(state));
+}
+
+/** What a used-up budget ended is not begun again, not even what may begin without one. */
+function cutShort(state: StoryState): StoryAction | null {
+  return state.counters.cutShort === undefined ? null : overBudget(state);
 }
 
 function startAttempt(state: StoryState, policy: Policy): StoryAction {

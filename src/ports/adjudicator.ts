@@ -1,13 +1,10 @@
 import type { Finding } from "../domain/finding.ts";
 import type { RoleName } from "../domain/ids.ts";
-import type { GateRequest } from "./gate.ts";
+import type { GateControl, GateRequest } from "./gate.ts";
 
 /** Somebody who neither raised a finding nor wrote the code, and says whether it stands. */
 export interface Adjudicator {
-  decide(
-    dispute: DisputedFinding,
-    control: { readonly signal: AbortSignal; onOutput(line: string): void },
-  ): Promise<Adjudication>;
+  decide(dispute: DisputedFinding, control: GateControl): Promise<Adjudication>;
 }
 
 export interface DisputedFinding {

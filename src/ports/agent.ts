@@ -26,6 +26,8 @@ export interface AgentRequest {
   /** The tools that its role is content with, as its role file names them; without it, all that the access has. */
   readonly tools?: readonly string[];
   readonly timeoutMs: number;
+  /** What it may cost, for clients that keep to a sum themselves; without it, no limit. */
+  readonly maxCostUsd?: number;
   /** Names of environment variables it gets beyond the usual few. */
   readonly env: Readonly<Record<string, string>>;
   /** Identifies this dispatch: its story, and the number of the story's events when it was decided. */
@@ -48,7 +50,16 @@ export interface McpServer {
 
 export type AgentEvent =
   /** A line of output, for the person who watches. */
-  { readonly type: "output"; readonly line: string } | { readonly type: "session"; readonly session: AgentSession };
+  | { readonly type: "output"; readonly line: string }
+  | { readonly type: "session"; readonly session: AgentSession }
+  /** What this dispatch has used so far, from agents that say so while they work. `parts`: for each model, for a price. */
+  | ({ readonly type: "usage"; readonly parts?: readonly AgentUsage[] } & AgentUse);
+
+/** What was used; `null` where that is not known. */
+export interface AgentUse {
+  readonly costUsd: number | null;
+  readonly tokens: number | null;
+}
 
 export interface AgentResult {
   readonly status: "completed" | "cancelled" | "timeout" | "failed";

@@ -7,19 +7,14 @@ import type { GateRules, Roles } from "../domain/policy.ts";
 import type { Scope, ScopeException } from "../domain/scope.ts";
 import type { AgentSession } from "../domain/session.ts";
 import type { Story } from "../domain/story.ts";
+import type { AgentUse } from "./agent.ts";
 
 /** Judges the work and brings evidence. A gate that cannot judge says so as a result; it throws only for our own faults. */
 export interface Gate {
   readonly name: GateName;
-  judge(
-    request: GateRequest,
-    control: { readonly signal: AbortSignal; onOutput(line: string): void },
-  ): Promise<Judgement>;
-  /** Looks at the base, before the work begins. A failure is believed only if it comes again. */
-  baseline?(
-    request: GateRequest,
-    control: { readonly signal: AbortSignal; onOutput(line: string): void },
-  ): Promise<Baseline>;
+  judge(request: GateRequest, control: GateControl): Promise<Judgement>;
+  /** Looks at the base, before the work begins. */
+  baseline?(request: GateRequest, control: GateControl): Promise<Baseline>;
   /** The commands, or the words, by which it will judge: they go into the brief. */
   judgedBy(): readonly string[];
 }
@@ -31,6 +26,13 @@ export interface Baseline {
   readonly flaky: readonly string[];
   /** How the checks went; absent where the gate ran none. */
   readonly run?: BaseRun;
+}
+
+export interface GateControl {
+  readonly signal: AbortSignal;
+  onOutput(line: string): void;
+  /** Called for each agent that is asked: what it may cost, and who is told what it has used so far. */
+  meter?(): { readonly maxCostUsd: number | null; onUse(used: AgentUse): void };
 }
 
 export interface GateRequest {

@@ -5,9 +5,10 @@ import type { Phase } from "../domain/phase.ts";
 export interface Workspace {
   /**
    * Makes the story's place, or finds it again, with its dependencies in it. Safe to repeat after a crash. A place that
-   * is new begins with the work of the stories it comes after, where that is not in what everything starts from.
+   * is new begins with the work of the stories it comes after, where that is not in what everything starts from. The
+   * signal ends the command that installs what it needs.
    */
-  prepare(story: StoryId, after?: readonly StoryId[]): Promise<Place>;
+  prepare(story: StoryId, after?: readonly StoryId[], signal?: AbortSignal): Promise<Place>;
   /** Commits everything that is there now as one attempt. Safe to repeat: with nothing new it finds the commit again. */
   keep(story: StoryId, note: KeepNote): Promise<Kept>;
   /**

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { SPENT_BUDGETS } from "../domain/budget.ts";
 import { INCOMPLETE_CATEGORIES } from "../domain/signal.ts";
 import { amount, doer, text, texts } from "./scalars.ts";
 
@@ -23,4 +24,5 @@ export const attemptOutcomeSchema = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("unusable"), detail: text, fix: text }),
   z.strictObject({ type: z.literal("missing"), detail: text }),
   z.strictObject({ type: z.literal("stopped"), by: doer }),
+  z.strictObject({ type: z.literal("cut-short"), budget: z.enum(SPENT_BUDGETS) }),
 ]);

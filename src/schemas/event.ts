@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { BRIEF_VARIANTS } from "../domain/brief.ts";
+import { SPENT_BUDGETS } from "../domain/budget.ts";
 import { ENGINE_ENDS, FAILED_HOW, STEPS } from "../domain/event.ts";
 import { GATES } from "../domain/gate.ts";
 import { PHASES, TDD_PHASES } from "../domain/phase.ts";
@@ -149,6 +150,7 @@ export const STORY_EVENTS = [
     detail: text,
     engine: z.exactOptional(z.enum(ENGINE_ENDS)),
     cause: z.literal("target-moved").exactOptional(),
+    overrun: z.exactOptional(z.strictObject({ budget: z.enum(SPENT_BUDGETS), ...cost })),
   }),
   z.strictObject({ type: z.literal("story.held"), by: doer, now: z.exactOptional(z.boolean()) }),
   z.strictObject({ type: z.literal("story.released"), by: doer }),

@@ -118,6 +118,10 @@ function besidesAttempts(story: string | null, event: Event): Spending | null {
       const role = roles.length > 0 ? roles.join(", ") : null;
       return { story, role, cause: null, gate, ...spentOn(event) };
     }
+    case "work.interrupted": {
+      if (event.overrun === undefined) return null;
+      return { story, role: null, cause: "cut short by a budget", gate: null, ...spentOn(event) };
+    }
     case "blame.found":
       return { story, role: null, cause: "blame", gate: event.gate, ...spentOn(event) };
     case "finding.adjudicated":

@@ -150,6 +150,8 @@ export function outcomeText(outcome: AttemptOutcome): string {
       return `is not there: ${shortLine(outcome.detail, 120)}`;
     case "stopped":
       return `was stopped by ${outcome.by}`;
+    case "cut-short":
+      return `was ended: the ${outcome.budget} budget is used up; its work is kept`;
   }
 }
 

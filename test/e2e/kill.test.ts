@@ -55,6 +55,13 @@ async function outcome(root: string): Promise<{ stories: Record<string, unknown>
   return { stories, lines };
 }
 
+async function hasDiedTwice(root: string): Promise<boolean> {
+  const look = await createHost(process.env).look(root);
+  const stories = look === null ? [] : [...entries(look.state.stories)];
+  await look?.close();
+  return stories.some(([, { counters }]) => (counters.engineDeaths?.times ?? 0) >= 2);
+}
+
 /** Processes that work in the folder, whoever started them. */
 function strays(root: string): string[] {
   return readdirSync("/proc").filter((pid) => {
@@ -82,6 +89,8 @@ describe("remand run", () => {
       const ended = new Promise((resolve) => child.once("exit", resolve));
       // By how long it takes here: on a busy machine a fixed time would be over before there is anything to kill.
       await sleep(tookMs * (0.1 + 0.3 * chance("kill", kill)));
+      // A third death in the same step is no chance any more: a person would be asked.
+      while (child.exitCode === null && (await hasDiedTwice(start))) await sleep(50);
       child.kill("SIGKILL");
       await ended;
     }

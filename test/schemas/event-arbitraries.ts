@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { BRIEF_VARIANTS } from "../../src/domain/brief.ts";
+import { SPENT_BUDGETS } from "../../src/domain/budget.ts";
 import { ENGINE_ENDS, FAILED_HOW, STEPS, type Event, type Recorded } from "../../src/domain/event.ts";
 import { GATES } from "../../src/domain/gate.ts";
 import type { StoryId } from "../../src/domain/ids.ts";
@@ -140,7 +141,11 @@ export const EVENTS: EventArbitraries = {
   "story.flagged": made({ ...is("story.flagged"), usualMs: amount, takenMs: amount }),
   "work.interrupted": made(
     { ...is("work.interrupted"), detail: text },
-    { engine: fc.constantFrom(...ENGINE_ENDS), cause: fc.constant("target-moved" as const) },
+    {
+      engine: fc.constantFrom(...ENGINE_ENDS),
+      cause: fc.constant("target-moved" as const),
+      overrun: made({ budget: fc.constantFrom(...SPENT_BUDGETS), durationMs }, paid),
+    },
   ),
   "story.held": made({ ...is("story.held"), by: name }),
   "story.released": made({ ...is("story.released"), by: name }),

@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import { SPENT_BUDGETS } from "../../src/domain/budget.ts";
 import { BLAME_VERDICTS, type Blame } from "../../src/domain/blame.ts";
 import type { AttemptOutcome } from "../../src/domain/attempt.ts";
 import type { BudgetName } from "../../src/domain/budget.ts";
@@ -172,6 +173,7 @@ export const attemptOutcome: fc.Arbitrary<AttemptOutcome> = fc.oneof(
   made({ ...is("unusable"), detail: text, fix: text }),
   made({ ...is("missing"), detail: text }),
   made({ ...is("stopped"), by: name }),
+  made({ ...is("cut-short"), budget: fc.constantFrom(...SPENT_BUDGETS) }),
 );
 
 const escalationReason: fc.Arbitrary<EscalationReason> = fc.oneof(

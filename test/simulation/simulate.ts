@@ -39,6 +39,12 @@ export function policyFor(seed: number): Policy {
       },
     ],
     gates: unblamed as Policy["gates"],
+    // Time passes only for those who wait for it; what ends with its time is played apart.
+    limits: {
+      ...base.limits,
+      story: { ...base.limits.story, timeMs: null },
+      run: { ...base.limits.run, timeMs: null },
+    },
     stall: { ...base.stall, plateau: 3 },
     concurrency: { ...base.concurrency, developers: 2, checks: 1 },
     deliver: seed % 2 === 0 ? "branch" : "merge",

@@ -44,6 +44,7 @@ async function launch(scene: Scene): Promise<Launch> {
       ...(await serverOf(scene)),
       ...(isBoxed ? ["--settings", JSON.stringify({ sandbox: sandboxFor(request.tools) })] : []),
       ...(request.model === null ? [] : ["--model", request.model]),
+      ...(request.maxCostUsd === undefined ? [] : ["--max-budget-usd", Math.max(request.maxCostUsd, 1e-6).toFixed(6)]),
       ...(request.outputSchema === null ? [] : ["--json-schema", JSON.stringify(namelessSchema(request.outputSchema))]),
       ...(options.args ?? []),
     ],

@@ -14,6 +14,7 @@ export function createClaudeListener(onEvent: AgentControl["onEvent"], now: () =
   const so: SoFar = {
     denied: [],
     calls: new Map(),
+    uses: new Map(),
     runs: null,
     parts: null,
     result: null,
@@ -27,6 +28,7 @@ export function createClaudeListener(onEvent: AgentControl["onEvent"], now: () =
       switch (event["type"]) {
         case "assistant":
           hearMessage(event, so, show);
+          hearUse(event, so, onEvent);
           return null;
         case "user":
           hearAnswers(event, so);
@@ -60,6 +62,8 @@ interface SoFar {
   readonly denied: string[];
   /** The tools that were called, by the calls' names. */
   readonly calls: Map<string, string>;
+  /** What each message used, by the messages' names: one that comes in pieces says it with every piece. */
+  readonly uses: Map<string, TokenParts>;
   /** Work in the background makes more than one result; each counts from the one before. */
   runs: Used | null;
   parts: TokenParts | null;
@@ -82,6 +86,32 @@ function hearMessage(event: WireEvent, so: SoFar, show: (line: string) => void):
     so.calls.set(textIn(block["id"]) ?? "", call);
     show(`→ ${call}`);
   }
+}
+
+/** While it works it says the tokens of each message, and their cost only at its end. */
+function hearUse(event: WireEvent, { uses }: SoFar, onEvent: AgentControl["onEvent"]): void {
+  const message = eventIn(event["message"]);
+  const id = textIn(message?.["id"]);
+  if (message === null || id === null || eventIn(message["usage"]) === null) return;
+  const parts = partsIn(message["usage"], MAIN_LOOP_INPUT, "output_tokens", "cache_read_input_tokens");
+  uses.set(id, { ...parts, model: textIn(message["model"]) });
+  const byModel = new Map<string | null, TokenParts>();
+  for (const each of uses.values()) {
+    const known = byModel.get(each.model);
+    byModel.set(each.model, known === undefined ? each : partsTogether(known, each));
+  }
+  const all = [...byModel.values()];
+  onEvent({
+    type: "usage",
+    costUsd: null,
+    tokens: all.reduce((sum, { input, output }) => sum + input + output, 0),
+    parts: all.map(({ model, input, output, cached = 0 }) => ({
+      ...(model === null ? {} : { model }),
+      inputTokens: input,
+      outputTokens: output,
+      cachedTokens: cached,
+    })),
+  });
 }
 
 /** A tool that the access does not have is no denial to the client, but it is one to us. */

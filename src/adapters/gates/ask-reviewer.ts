@@ -5,7 +5,7 @@ import type { AgentSession } from "../../domain/session.ts";
 import type { Agent, AgentResult } from "../../ports/agent.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Evidence } from "../../ports/evidence.ts";
-import type { GateRequest } from "../../ports/gate.ts";
+import type { GateControl, GateRequest } from "../../ports/gate.ts";
 import type { Player, Roster } from "../../ports/roster.ts";
 import { readAgentAnswer } from "../../readers/agent-answer.ts";
 import { charactersLeftOut, fenced, grouped } from "../../writers/untrusted-text.ts";
@@ -26,7 +26,7 @@ export interface Reviewing {
 
 export interface Judging {
   readonly request: GateRequest;
-  readonly control: { readonly signal: AbortSignal; onOutput(line: string): void };
+  readonly control: GateControl;
   /** How often each role was asked in this judgement. */
   readonly asks: Map<RoleName, number>;
 }
@@ -190,6 +190,7 @@ async function asked(
   { prompt, session }: { readonly prompt: string; readonly session: AgentSession | null },
 ): Promise<AgentResult> {
   const turn = (request.asked[role] ?? 0) + (asks.get(role) ?? 0);
+  const meter = control.meter?.() ?? null;
   const result = await player.agent.run(
     {
       prompt,
@@ -203,8 +204,15 @@ async function asked(
       key: request.key,
       turn,
       report: { story: request.story.id, kind: "verdict" },
+      ...(meter === null || meter.maxCostUsd === null ? {} : { maxCostUsd: meter.maxCostUsd }),
     },
-    { signal: control.signal, onEvent: (event) => event.type === "output" && control.onOutput(event.line) },
+    {
+      signal: control.signal,
+      onEvent(event) {
+        if (event.type === "output") control.onOutput(event.line);
+        if (event.type === "usage") meter?.onUse(event);
+      },
+    },
   );
   asks.set(role, (asks.get(role) ?? 0) + 1);
   return result;

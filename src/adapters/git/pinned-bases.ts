@@ -13,8 +13,8 @@ export function withPinnedBases(
   const bases = new Map<StoryId, string>();
   return {
     ...inner,
-    async prepare(story, after) {
-      const place = await inner.prepare(story, after);
+    async prepare(story, after, signal) {
+      const place = await inner.prepare(story, after, signal);
       const base = bases.get(story) ?? place.base;
       bases.set(story, base);
       if (base !== place.base) await putBack(story, base);

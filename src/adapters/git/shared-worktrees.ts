@@ -147,9 +147,9 @@ function workspaceOn(ground: Ground): Workspace {
   };
   return {
     isHere,
-    async prepare(story) {
+    async prepare(story, _after, signal) {
       const isNew = !(await isMade(await ground.site(story)));
-      const place = await inner.prepare(story);
+      const place = await inner.prepare(story, [], signal);
       if (isNew) await ground.leaveOver();
       // People look at the branch, machines do not: that it cannot be shown just now keeps nobody from working.
       if (place.commit !== place.base) await ground.show(story, "once").catch(unlessOurs);

@@ -97,10 +97,11 @@ export function createWorktrees(options: WorktreeOptions, sharing?: Sharing): Wo
   }
 
   const workspace: Workspace & Integration = {
-    prepare: (story, after = []) =>
+    prepare: (story, after = [], signal = undefined) =>
       at(story, async (repository, site) => {
         repository.notices.forEach(onNotice);
-        return prepare(repository, site, making, after);
+        const dependencies = { ...making.dependencies, ...(signal === undefined ? {} : { signal }) };
+        return prepare(repository, site, { ...making, dependencies }, after);
       }),
     keep: (story, note) => at(story, (repository, site) => keep(repository, site, note)),
     adopt: (story, known, note) => at(story, (repository, site) => adoptWork(repository, site, known, note)),

@@ -79,5 +79,6 @@ export function costAttributes(event: Event): Attributes {
 
 export function costIn(event: Event): Cost | null {
   if (event.type === "gate.judged") return event.judgement;
+  if (event.type === "work.interrupted") return event.overrun ?? null;
   return "durationMs" in event ? event : null;
 }

@@ -30,6 +30,7 @@ const EXIT_OF_CODE: Readonly<Record<ErrorCode, ExitCode>> = {
   "journal-full": EXIT.failed,
   "journal-readonly": EXIT.failed,
   "journal-corrupt": EXIT.failed,
+  "journal-lost": EXIT.failed,
   "journal-newer": EXIT.failed,
   "journal-locked": EXIT.failed,
   "journal-unreachable": EXIT.failed,

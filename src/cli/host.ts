@@ -34,8 +34,15 @@ export interface Host {
    * reads as little as `glance`. `null` where nothing ever ran. Close it.
    */
   closeUp(root: string, of: readonly StoryId[] | "asking"): Promise<CloseLook | null>;
+  /**
+   * What is wrong with the checkout's journal, by what the clone remembers of it; `null`: nothing that shows. `chain`:
+   * also checks its lines, unless nothing but Remand has written to the file.
+   */
+  journalTrouble(root: string, chain: boolean): Promise<JournalTrouble | null>;
   /** What there is now, without owning anything; `null` where nothing ever ran. Close it. */
   look(root: string): Promise<Look | null>;
+  /** Checks every line of the journal, and what is remembered of it elsewhere; `null` where nothing ever ran. */
+  verify(root: string, onProgress: VerifyProgress): Promise<VerifyDocument | null>;
   /** Says something to the journal from outside of the engine, which notices. Throws where nothing ever ran. */
   tell(root: string, stream: StoryId | null, events: readonly Event[]): Promise<void>;
   /** Becomes the one engine of this checkout. Throws `journal-locked`, naming the holder, where there is one. */
@@ -69,6 +76,16 @@ export interface Host {
   watchFolder(folder: string, changed: () => void): () => void;
   /** A new git repository in a new temporary folder with these files committed (path below it → text); says where. */
   demoRepository(files: Readonly<Record<string, string>>): Promise<string>;
+}
+
+/** `chain`: the hashes are checked; `state`: the lines are folded again. */
+export type VerifyProgress = (what: "chain" | "state", checked: number, of: number) => void;
+
+export interface JournalTrouble {
+  /** `missing`: there is no file. `changed`: there is one, and it is not what was written. */
+  readonly kind: "missing" | "changed";
+  /** As a sentence. */
+  readonly text: string;
 }
 
 export interface MigratePlan {
@@ -106,14 +123,10 @@ export interface CloseLook extends CloseUp {
 
 export interface Look {
   readonly state: RunState;
-  readonly journal: Pick<Journal, "head" | "read" | "verify" | "watch">;
+  readonly journal: Pick<Journal, "head" | "read" | "watch">;
   readonly evidence: Evidence;
   /** After a position; of one story alone, where it is named. */
   lines(after: number, only?: StoryId): AsyncIterable<Stored>;
-  /** Do all lines, folded anew, give the state that is shown? A snapshot that was tampered with does not. */
-  replays(): Promise<boolean>;
-  /** Heads of the journal that commits of attempts have noted. */
-  notedHeads(): Promise<readonly string[]>;
   /** Where the stories' code is, to be read: diffs and files. */
   workspace(): Promise<Workspace>;
   close(): Promise<void>;
@@ -131,6 +144,11 @@ export interface RunPlan {
   /** Agents that the caller brings, by role: they play it whatever the config says. */
   readonly agents?: Readonly<Record<string, Agent>>;
   readonly watcher: Watcher;
+  /**
+   * When a new journal may begin in the place of another: where that is missing, or whatever is wrong with it, because
+   * a person asked. Without it, what does not continue its own past is refused.
+   */
+  readonly newJournal?: { readonly when: "missing" | "asked"; readonly by: string };
   /** Something about the checkout that a person should know, and that stops nothing. */
   onNotice?(text: string): void;
 }

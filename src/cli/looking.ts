@@ -11,6 +11,7 @@ import { storiesOf } from "../views/run-summary.ts";
 
 /** Looks at what there is, and lets go of it whatever happens. */
 export async function looking<T>(world: World, work: (look: Look) => Promise<T>): Promise<T> {
+  await warnOfJournal(world);
   const look = await world.host.look(world.cwd);
   if (look === null) throw nothingYet();
   try {
@@ -26,6 +27,7 @@ export async function lookingClosely<T>(
   of: readonly StoryId[],
   work: (look: CloseLook) => Promise<T>,
 ): Promise<T> {
+  await warnOfJournal(world);
   const look = await world.host.closeUp(world.cwd, of);
   if (look === null) throw nothingYet();
   try {
@@ -35,7 +37,13 @@ export async function lookingClosely<T>(
   }
 }
 
-const nothingYet = (): RemandError =>
+/** What is shown may not be what happened: who looks is told so, and sees it all the same. */
+export async function warnOfJournal(world: Pick<World, "cwd" | "host" | "err">): Promise<void> {
+  const trouble = await world.host.journalTrouble(world.cwd, false);
+  if (trouble !== null) world.err(`remand: warning: ${trouble.text} To see more: remand verify\n`);
+}
+
+export const nothingYet = (): RemandError =>
   new RemandError("usage", "nothing has run here yet", "Begin with remand run, remand loop or remand demo.");
 
 /** Its one state; where there is none of that name, what was probably meant. */

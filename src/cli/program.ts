@@ -174,6 +174,7 @@ async function findProject(around: Surroundings, command: Command): Promise<void
 function worldOf(around: Surroundings, command: Command, looks: boolean): World {
   const options = (): { directory?: string; color?: boolean; quiet?: boolean; input?: boolean; db?: string } =>
     command.opts();
+  let elsewhere: { readonly db: string; readonly host: Host } | null = null;
   return {
     get cwd() {
       return resolve(around.cwd, options().directory ?? ".");
@@ -189,7 +190,9 @@ function worldOf(around: Surroundings, command: Command, looks: boolean): World 
     get host() {
       // An option without a value comes from a variable that was never set: that is a mistake, not a wish.
       const db = looks ? (options().db ?? (around.env["REMAND_DB"] || undefined)) : undefined;
-      return db === undefined ? around.host : around.host.at(db);
+      if (db === undefined) return around.host;
+      if (elsewhere?.db !== db) elsewhere = { db, host: around.host.at(db) };
+      return elsewhere.host;
     },
     now: () => around.now(),
     onInterrupt: (handler, atOnce) => around.onInterrupt(handler, atOnce),

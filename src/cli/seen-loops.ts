@@ -3,6 +3,7 @@ import type { RunState } from "../domain/run-state.ts";
 import type { StoryState } from "../domain/story-state.ts";
 import { byText, lookup } from "../stdx/sorted-map.ts";
 import type { World } from "./command.ts";
+import { journalRefusal } from "./new-journal.ts";
 import { freshLoopId, loopId, newestLoopId, type LoopWish } from "./loop-plan.ts";
 
 /** What the journal knows of the loops that ran in a folder. */
@@ -13,8 +14,14 @@ export interface SeenLoops {
   readonly prepared: ReadonlyMap<StoryId, { readonly tree: TreeId; readonly commit: string }>;
 }
 
-/** `null` where nothing ever ran. */
-export async function seenLoops(world: Pick<World, "cwd" | "host">): Promise<SeenLoops | null> {
+/**
+ * `null` where nothing ever ran, or where a new journal is to take the place of one that was changed. Without that a
+ * changed one is refused here: it may say that a loop was accepted.
+ */
+export async function seenLoops(world: Pick<World, "cwd" | "host">, isNew = false): Promise<SeenLoops | null> {
+  const trouble = await world.host.journalTrouble(world.cwd, true);
+  if (trouble !== null && (isNew || trouble.kind === "missing")) return null;
+  if (trouble !== null) throw journalRefusal(trouble);
   const look = await world.host.look(world.cwd);
   if (look === null) return null;
   const undone = new Set<StoryId>();

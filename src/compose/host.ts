@@ -1,5 +1,6 @@
 import type { Host } from "../cli/host.ts";
 import { watchFolder } from "../adapters/files/watch-folder.ts";
+import { stateFolder } from "./state-folder.ts";
 
 /**
  * The real engine and journal of a checkout, for the commands and for the library. Each part is loaded by the first
@@ -11,7 +12,12 @@ export function createHost(env: Readonly<Record<string, string | undefined>>, db
     at: (other) => createHost(env, other),
     glance: async (root, only) => (await import("./glance.ts")).glance(root, db, only),
     closeUp: async (root, of) => (await import("./glance.ts")).closeUp(root, db, of),
+    journalTrouble: async (root, chain) =>
+      db === null
+        ? (await import("./journal-trouble.ts")).journalTrouble(root, stateFolder(root).journal, chain)
+        : null,
     look: async (root) => (await import("./look.ts")).look(root, db),
+    verify: async (root, onProgress) => (await import("./verify-journal.ts")).verifyJournal(root, db, onProgress),
     tell: async (root, stream, events) => (await import("./tell.ts")).tell(root, db, stream, events),
     own: async (root, plan) => (await import("./own.ts")).own(root, plan, env),
     clone: async (plan) => (await import("./worker.ts")).clone(plan),

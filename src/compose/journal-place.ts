@@ -35,7 +35,7 @@ function inCheckout(root: string): JournalPlace {
   };
   return {
     read: () => opened(({ openJournalReadOnly }) => openJournalReadOnly(file)),
-    write: () => opened<Journal>(({ createSqliteJournal }) => createSqliteJournal(file)),
+    write: () => opened<Journal>(async () => (await import("./open-journal.ts")).openJournalBeside(root, file)),
   };
 }
 

@@ -43,7 +43,7 @@ export async function runLoop(options: LoopOptions): Promise<RunResult> {
   const { config, policy, problems } = loopConfig(wish);
   if (config === null || policy === null) throw refused("config-invalid", problems);
   const around = aroundOf(options);
-  const seen = await seenLoops(around);
+  const seen = await seenLoops(around, options.newJournal);
   const { id, known } = chosenLoop(seen, wish, fresh);
   // A loop that has ended is not run again by accident.
   if (seen !== null && known !== null && known.ending !== null) return resultOf(seen.run, [id], false);
@@ -54,6 +54,7 @@ export async function runLoop(options: LoopOptions): Promise<RunResult> {
     place: worktree ? "worktrees" : "in-place",
     agentCommand: isCommand(agent) ? agent : null,
     ...(isCommand(agent) ? {} : { agents: { [config.roles.phase.implement]: agent } }),
+    newJournal: { when: options.newJournal === true ? "asked" : "missing", by: options.by ?? "library" },
   } as const;
   return driven(around, plan, [id], options);
 }
@@ -65,8 +66,10 @@ export async function runStories(options: RunOptions): Promise<RunResult> {
     throw refused(preparing.wrong === "config" ? "config-invalid" : "story-invalid", preparing.problems);
   const { config, policy, stories, asked } = preparing.prepared;
   if (stories.length === 0) return resultOf(EMPTY_RUN, [], false);
-  const { agents = {} } = options;
-  return driven(around, { config, policy, stories, place: "worktrees", agentCommand: null, agents }, asked, options);
+  const { agents = {}, newJournal, by = "library" } = options;
+  const asNew = newJournal === true ? { newJournal: { when: "asked", by } as const } : {};
+  const plan = { config, policy, stories, place: "worktrees", agentCommand: null, agents, ...asNew } as const;
+  return driven(around, plan, asked, options);
 }
 
 export async function judgeAlone(options: GateOptions): Promise<GateResult> {

@@ -28,6 +28,8 @@ interface EngineOptions extends Partial<Watcher> {
   readonly signal?: AbortSignal;
   /** In whose name stories that were stopped go on. */
   readonly by?: string;
+  /** Where the journal is missing or was changed: keep the old file, and start a new one that records the loss. */
+  readonly newJournal?: boolean;
   /** Something about the checkout that a person should know, and that stops nothing. */
   onNotice?(text: string): void;
   /** Where agents and checks get their variables from; without it, the process's own environment. */

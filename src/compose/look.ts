@@ -1,6 +1,5 @@
 import type { Look } from "../cli/host.ts";
-import { RemandError } from "../domain/error.ts";
-import { foldAnew, foldJournal, stateText } from "../engine/fold-journal.ts";
+import { foldJournal } from "../engine/fold-journal.ts";
 import { journalPlace } from "./journal-place.ts";
 import { stateFolder } from "./state-folder.ts";
 
@@ -10,15 +9,12 @@ export async function look(root: string, db: string | null): Promise<Look | null
   if (opened === null) return null;
   const { journal, evidence, close } = opened;
   try {
-    const { state, position } = await foldJournal(journal);
+    const { state } = await foldJournal(journal);
     return {
       state,
       journal,
       evidence,
       lines: (after, only) => journal.read(after, only),
-      replays: async () => stateText(await foldAnew(journal, position)) === stateText(state),
-      notedHeads: async () =>
-        (await notesAnother(root, db)) ? [] : (await import("./noted-heads.ts")).notedHeads(root),
       workspace: async () => {
         const { createWorktrees } = await import("../adapters/git/worktrees.ts");
         return createWorktrees({ root, state: stateFolder(root).path });
@@ -28,17 +24,5 @@ export async function look(root: string, db: string | null): Promise<Look | null
   } catch (error) {
     await close();
     throw error;
-  }
-}
-
-/** A checkout with a journal of its own has commits that know that one, not the fleet's; unless it was moved there. */
-async function notesAnother(root: string, db: string | null): Promise<boolean> {
-  if (db === null) return false;
-  try {
-    const local = await journalPlace(root, null).read();
-    await local?.close();
-    return local !== null;
-  } catch (error) {
-    return !(error instanceof RemandError && error.code === "journal-moved");
   }
 }

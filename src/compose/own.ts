@@ -11,7 +11,7 @@ import type { EngineWorld } from "../engine/world.ts";
 import { canonicalJson } from "../stdx/canonical-json.ts";
 import { entries } from "../stdx/sorted-map.ts";
 import { takeOwnership } from "../adapters/journal/ownership.ts";
-import { createSqliteJournal, type SqliteJournal } from "../adapters/journal/sqlite-journal.ts";
+import type { SqliteJournal } from "../adapters/journal/sqlite-journal.ts";
 import type { InPlace } from "../adapters/git/in-place.ts";
 import { insistOnCheckout } from "../adapters/git/start-commit.ts";
 import { commentEar, type CommentEar } from "./comment-ear.ts";
@@ -20,6 +20,7 @@ import { engineWorld } from "./engine-world.ts";
 import { leavePlaces } from "./leave-places.ts";
 import { localPlaces } from "./local-places.ts";
 import { createStoryNotes } from "./note-stories.ts";
+import { openJournal } from "./open-journal.ts";
 import { projectEvidence } from "./project-evidence.ts";
 import { shelveAll } from "./shelve.ts";
 import { assertAuthority, becomeEngine, type Engine } from "./speaker.ts";
@@ -43,7 +44,11 @@ export async function own(
   };
   try {
     const engine = await becomeEngine(root, env);
-    journal = await createSqliteJournal(folder.journal);
+    journal = await openJournal(root, folder.journal, {
+      newJournal: plan.newJournal,
+      assertMayReplace: (event) => assertAuthority(engine.speaker, [event]),
+      onNotice: (text) => plan.onNotice?.(text),
+    });
     return await owned(root, folder, plan, engine, journal, close);
   } catch (error) {
     await close();

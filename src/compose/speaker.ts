@@ -8,6 +8,7 @@ import { sha256 } from "../stdx/sha256.ts";
 import { isRecord } from "../stdx/is-record.ts";
 import { ancestry, bootId, controlGroups, engineMarks, type Ancestor } from "../adapters/process/ancestry.ts";
 import { COOKIE_VARIABLE, cookieValue, killLeftovers } from "../adapters/process/leftovers.ts";
+import { journalAnchors } from "./journal-anchors.ts";
 import { stateFolder } from "./state-folder.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -87,7 +88,9 @@ export async function becomeEngine(root: string, env: Environment): Promise<Engi
   const marks = engineMarks(line);
   const known = await recordIn(root);
   const here = { boot: bootId(), controlGroups: controlGroups() };
-  const above = existsSync(stateFolder(root).journal) ? (known?.above ?? []) : marks;
+  // A journal that is gone was not begun here and now: the clone remembers it.
+  const isBegun = existsSync(stateFolder(root).journal) || (await (await journalAnchors(root)).read()) !== null;
+  const above = isBegun ? (known?.above ?? []) : marks;
   const speaker = speakerOf(line, marks, here, { ...(known ?? NO_ENGINE), above });
   assertAuthority(speaker, []);
   const [self] = line;

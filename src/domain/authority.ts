@@ -20,7 +20,12 @@ export function authorityRefusal(
     };
   const refused = events.find(needsPerson);
   if (refused === undefined) return null;
-  const what = refused.type === "person.answered" ? refused.answer.verb : "Undoing an answer";
+  const what =
+    refused.type === "person.answered"
+      ? refused.answer.verb
+      : refused.type === "journal.replaced"
+        ? "Replacing the journal"
+        : "Undoing an answer";
   return {
     message: `${what} needs a person, and this process may be an agent's: ${speaker.why}`,
     hint:
@@ -32,7 +37,7 @@ export function authorityRefusal(
 /** Whether the event lets work through, grants more, or takes back what a person said. */
 function needsPerson(event: Event): boolean {
   if (event.type === "person.answered") return VERB_NEEDS_PERSON[event.answer.verb];
-  return event.type === "answer.undone";
+  return event.type === "answer.undone" || event.type === "journal.replaced";
 }
 
 const VERB_NEEDS_PERSON: Readonly<Record<AnswerVerb, boolean>> = {

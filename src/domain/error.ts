@@ -27,6 +27,7 @@ export type ErrorCode =
   | "journal-full"
   | "journal-readonly"
   | "journal-corrupt"
+  | "journal-lost"
   | "journal-newer"
   | "journal-locked"
   | "journal-unreachable"

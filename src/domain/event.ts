@@ -7,6 +7,7 @@ import type { AnswerVerb, Escalation } from "./escalation.ts";
 import type { Finding } from "./finding.ts";
 import type { BaseRuns, GateName, Judgement } from "./gate.ts";
 import type { EscalationId, EvidenceId, Fingerprint, RoleName, StoryId, TreeId } from "./ids.ts";
+import type { LostJournal } from "./journal-anchor.ts";
 import type { Phase, TddPhase } from "./phase.ts";
 import type { Policy } from "./policy.ts";
 import type { Route } from "./route.ts";
@@ -32,7 +33,9 @@ export type ProjectEvent =
   | ({ readonly type: "remediation.finished"; readonly attempt: number; readonly fixes: readonly string[] } & Cost)
   | ({ readonly type: "health.checked"; readonly healthy: boolean; readonly remaining: readonly string[] } & Cost)
   | { readonly type: "run.resumed"; readonly by: string }
-  | { readonly type: "base.moved"; readonly commit: string };
+  | { readonly type: "base.moved"; readonly commit: string }
+  /** The first line of a journal that took the place of another. `id`: its own. */
+  | { readonly type: "journal.replaced"; readonly id: string; readonly lost: LostJournal; readonly by: string };
 
 export type EscalationEvent =
   | { readonly type: "escalation.raised"; readonly escalation: Escalation }

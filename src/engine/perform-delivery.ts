@@ -5,6 +5,7 @@ import type { StoryState } from "../domain/story-state.ts";
 import type { Integration, UnverifiedCommit } from "../ports/integration.ts";
 import type { Kept } from "../ports/workspace.ts";
 import { writePullRequest } from "../writers/pull-request.ts";
+import { headNote } from "./head-note.ts";
 import { appendWhile, isStep } from "./append-while.ts";
 import { gateRequest } from "./gate-request.ts";
 import type { Ledger } from "./ledger.ts";
@@ -196,8 +197,7 @@ export async function fixLint({ command, ledger, world, signal }: PerformingOf<"
 }
 
 async function noteOf(state: StoryState, world: EngineWorld, subject: string) {
-  const { hash } = await world.journal.head();
-  return { attempt: state.attempts.length, subject, journalHead: hash };
+  return { attempt: state.attempts.length, subject, journalHead: await headNote(world.journal) };
 }
 
 function cannotDeliver(how: string): RemandError {

@@ -10,6 +10,7 @@ import { entries } from "../stdx/sorted-map.ts";
 import { writeBrief } from "../writers/brief.ts";
 import { writeRefinementFeedback } from "../writers/refinement-feedback.ts";
 import { isTextPhase } from "../writers/story-sections.ts";
+import { headNote } from "./head-note.ts";
 import { appendWhile, isStep } from "./append-while.ts";
 import { gateRequest } from "./gate-request.ts";
 import { judgedByAll } from "./judged-by.ts";
@@ -105,8 +106,8 @@ function noteOf({ summary, required, context, guidance }: Brief): string {
 
 export async function restoreTree({ command, ledger, world }: PerformingOf<"restore-tree">): Promise<void> {
   const state = ledger.story(command.story);
-  const { hash } = await world.journal.head();
-  const note = { attempt: state.attempts.length, subject: "back to the best tree", journalHead: hash };
+  const journalHead = await headNote(world.journal);
+  const note = { attempt: state.attempts.length, subject: "back to the best tree", journalHead };
   const { tree, commit } = await world.workspace.restore(command.story, command.tree, note);
   await ledger.append(command.story, [{ type: "tree.restored", tree, commit }]);
 }

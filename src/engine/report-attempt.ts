@@ -2,6 +2,7 @@ import type { AttemptFinished } from "../domain/event.ts";
 import type { StoryId } from "../domain/ids.ts";
 import type { Phase } from "../domain/phase.ts";
 import type { Running, StoryState } from "../domain/story-state.ts";
+import { headNote } from "./head-note.ts";
 import { appendWhile } from "./append-while.ts";
 import { disputedFindings } from "./disputes.ts";
 import type { Ledger } from "./ledger.ts";
@@ -22,10 +23,14 @@ export async function reportAttempt(
   const phase = runningPhase(running);
   const sheet = await openSheet(world, before);
   if (sheet !== null && ended.outcome.type === "ready") await noteRework(world, before, phase, sheet);
-  const { hash } = await world.journal.head();
   const role = running.attempts.at(-1)?.role;
   const whose = role === undefined ? { phase } : { phase, role };
-  const note = { attempt, subject: `${title} (attempt ${attempt})`, journalHead: hash, ...whose };
+  const note = {
+    attempt,
+    subject: `${title} (attempt ${attempt})`,
+    journalHead: await headNote(world.journal),
+    ...whose,
+  };
   const kept = await world.workspace.keep(id, note);
   const { tree, commit, ...beyond } = await putBackOutside(world, before, kept, ended, {
     // New work has none, even where the work before it had one.

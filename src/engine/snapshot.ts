@@ -130,12 +130,18 @@ export function unpacked({ position, parts }: Snapshot): Folded & { readonly kep
   return { state, position, seqs, odd, kept: { position, stories: state.stories, policies: run.policies } };
 }
 
-function unpackedStory(text: string, policies: readonly Policy[]): { id: StoryId; state: StoryState; seq: number } {
+export function unpackedStory(text: string, policies: readonly Policy[]) {
   const { state, policy, seq } = JSON.parse(text) as StoryText;
-  return { id: state.story.id, state: { ...state, policy: policy === null ? null : policies[policy]! }, seq };
+  const whole: StoryState = { ...state, policy: policy === null ? null : policies[policy]! };
+  return { id: state.story.id, state: whole, seq, place: policy };
 }
 
-function unpackedRun({ state, policy, policies, dependents }: RunText): Omit<RunState, "stories" | "lanes" | "timers"> {
+export function unpackedRun({
+  state,
+  policy,
+  policies,
+  dependents,
+}: RunText): Omit<RunState, "stories" | "lanes" | "timers"> {
   return { ...state, policy: policy === null ? null : policies[policy]!, dependents: inOrder(dependents) };
 }
 

@@ -121,6 +121,7 @@ function isProjectEvent(event: Event): boolean {
   return (
     event.type === "policy.set" ||
     event.type === "base.moved" ||
+    event.type === "journal.replaced" ||
     event.type === "run.resumed" ||
     event.type === "infrastructure.blocked" ||
     event.type.startsWith("remediation.") ||

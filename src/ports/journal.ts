@@ -42,11 +42,15 @@ export interface SnapshotPart {
 /** Outlines of the newest snapshot: all of them, or those that were asked for by their parts' names. */
 export interface Outlines {
   readonly position: number;
+  /** How many parts the snapshot has. */
+  readonly parts: number;
   readonly outlines: readonly { readonly name: string; readonly text: string }[];
 }
 
 /** Append-only events, the only truth. Everything else is folded from it. */
 export interface Journal {
+  /** Random, and given once. `null`: it was written before journals had one, and nobody has written to it since. */
+  readonly id: string | null;
   /**
    * Writes all of the events or none. It resolves when they would survive a crash. `expectedSeq` is how many
    * lines the writer believes the stream has.
@@ -74,7 +78,7 @@ export interface Journal {
    * Checks every line's hash against the chain; says the first place where it breaks. A chain alone cannot show
    * that its end was cut off or that all of it was written anew: a head that was noted elsewhere can.
    */
-  verify(noted?: Head): Promise<Verified>;
+  verify(noted?: Head, onProgress?: (checked: number) => void): Promise<Verified>;
   close(): Promise<void>;
 }
 

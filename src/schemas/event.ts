@@ -28,6 +28,14 @@ const sentBackBy = z.enum([...GATES, "person"]);
 const step = z.enum(STEPS);
 const tree = treeIdSchema;
 
+const lostJournal = z.strictObject({
+  id: text.nullable(),
+  position: count,
+  hash: text,
+  why: text,
+  kept: text.nullable(),
+});
+
 /** Events of the project's own stream. */
 export const PROJECT_EVENTS = [
   z.strictObject({ type: z.literal("policy.set"), policy: policySchema, by: doer }),
@@ -37,6 +45,7 @@ export const PROJECT_EVENTS = [
   z.strictObject({ type: z.literal("health.checked"), healthy: z.boolean(), remaining: texts, ...cost }),
   z.strictObject({ type: z.literal("run.resumed"), by: doer }),
   z.strictObject({ type: z.literal("base.moved"), commit: text }),
+  z.strictObject({ type: z.literal("journal.replaced"), id: text, lost: lostJournal, by: doer }),
 ] as const;
 
 /** Events of a story's stream or of the project's: both have budgets, and questions for people. */

@@ -1,5 +1,6 @@
 import type { Escalation } from "../domain/escalation.ts";
 import type { Finding } from "../domain/finding.ts";
+import type { LostJournal } from "../domain/journal-anchor.ts";
 import type { Fingerprint } from "../domain/ids.ts";
 import type { BoardCard, Column } from "./board-cards.ts";
 import type { InboxItem } from "./inbox.ts";
@@ -103,6 +104,14 @@ export interface VerifyDocument {
   readonly position: number;
   readonly problem: string | null;
   readonly hash: string | null;
+  /** The journal took the place of another, which was lost or given up. */
+  readonly replaced?: JournalReplacement;
+}
+
+export interface JournalReplacement {
+  readonly lost: LostJournal;
+  readonly by: string;
+  readonly at: number;
 }
 
 export interface HealthDocument {

@@ -16,6 +16,8 @@ export function eventWords(event: Event): string {
       return `rules of the preset ${event.policy.preset}, set by ${event.by}`;
     case "base.moved":
       return `the base is now ${event.commit.slice(0, 12)}`;
+    case "journal.replaced":
+      return `this journal took the place of another with ${counted(event.lost.position, "line")}, by ${event.by}: ${event.lost.why}`;
     case "remediation.finished":
       return `repair ${event.attempt} is over: ${shortLine(event.fixes.join("; "), 120)}`;
     case "story.added":

@@ -1,6 +1,6 @@
 import { foldCloseUp } from "../../src/engine/fold-outlines.ts";
 import { createMemoryJournal } from "../../src/adapters/journal/memory-journal.ts";
-import type { GatePlan, Host, Look, Owned, Probe, RunPlan, ServePlan } from "../../src/cli/host.ts";
+import type { GatePlan, Host, JournalTrouble, Look, Owned, Probe, RunPlan, ServePlan } from "../../src/cli/host.ts";
 import type { Event } from "../../src/domain/event.ts";
 import { RemandError } from "../../src/domain/error.ts";
 import type { GateReport } from "../../src/domain/gate-report.ts";
@@ -12,6 +12,7 @@ import { EMPTY_RUN } from "../../src/policy/new-state.ts";
 import type { Evidence } from "../../src/ports/evidence.ts";
 import type { Stored } from "../../src/ports/journal.ts";
 import type { Workspace } from "../../src/ports/workspace.ts";
+import type { VerifyDocument } from "../../src/views/dashboard.ts";
 import { byText, lookup } from "../../src/stdx/sorted-map.ts";
 import type { Script } from "../seeds/scripted-run.ts";
 import { outcomesOf } from "../simulation/world.ts";
@@ -30,6 +31,10 @@ export interface FakeHostOptions {
   readonly demoRoot?: string;
   /** Is there a browser to open? */
   readonly browser?: boolean;
+  /** What verifying the journal says instead of the truth. */
+  readonly verified?: VerifyDocument;
+  /** What the clone remembers and the journal does not hold. */
+  readonly trouble?: JournalTrouble;
 }
 
 export interface FakeHost extends Host {
@@ -47,7 +52,6 @@ export interface FakeHost extends Host {
   /** Writes events as if a run had done so. */
   write(stream: StoryId | null, ...events: readonly Event[]): Promise<void>;
   keepEvidence(text: string): Promise<string>;
-  damage(what: "lines" | "state"): void;
   /** Whoever watches a folder is told that something in it changed. */
   changeFiles(): void;
 }
@@ -66,7 +70,6 @@ export function fakeHost(options: FakeHostOptions = {}): FakeHost {
   const changes = new Set<() => void>();
   let state = EMPTY_RUN;
   let now = Date.UTC(2026, 1, 22, 14, 30);
-  let damaged: "no" | "lines" | "state" = "no";
 
   const write = async (stream: StoryId | null, events: readonly Event[]): Promise<readonly Stored[]> => {
     now += 1000;
@@ -87,14 +90,9 @@ export function fakeHost(options: FakeHostOptions = {}): FakeHost {
   };
   const look = (): Look => ({
     state,
-    journal:
-      damaged === "lines"
-        ? { ...journal, verify: () => Promise.resolve({ ok: false, position: 2, problem: "the line was changed" }) }
-        : journal,
+    journal,
     evidence,
     lines: (after, only) => journal.read(after, only),
-    notedHeads: async () => [],
-    replays: () => Promise.resolve(damaged !== "state"),
     workspace: () => Promise.resolve(FAKE_WORKSPACE),
     close: () => Promise.resolve(),
   });
@@ -170,6 +168,11 @@ export function fakeHost(options: FakeHostOptions = {}): FakeHost {
         ? null
         : { ...(await foldCloseUp(journal, of)), lines: (id) => journal.read(0, id), close: () => Promise.resolve() },
     look: () => Promise.resolve(state.position === 0 ? null : look()),
+    journalTrouble: () => Promise.resolve(options.trouble ?? null),
+    verify: async () => {
+      if (options.verified !== undefined) return options.verified;
+      return state.position === 0 ? null : { ok: true, ...(await journal.head()), problem: null };
+    },
     tell: async (_root, stream, events) => {
       await write(stream, events);
       for (const heard of words) heard();
@@ -222,9 +225,6 @@ export function fakeHost(options: FakeHostOptions = {}): FakeHost {
     state: () => state,
     write: async (stream, ...events) => void (await write(stream, events)),
     keepEvidence: async (text) => evidence.keep(text),
-    damage: (what) => {
-      damaged = what;
-    },
   };
   return host;
 }

@@ -69,6 +69,8 @@ export const NO_HOST: Host = {
   glance: () => Promise.resolve(null),
   closeUp: () => Promise.resolve(null),
   look: () => Promise.resolve(null),
+  journalTrouble: () => Promise.resolve(null),
+  verify: () => Promise.resolve(null),
   tell: absent,
   own: absent,
   clone: absent,

@@ -208,48 +208,43 @@ describe("remand verify", () => {
       out: `intact: ${head.position} lines, the last is ${head.hash}\n`,
     });
     expect(JSON.parse((await on(host, verify, ["--json"])).out)).toMatchObject({ schema: "remand.verify/1", ok: true });
-    host.damage("lines");
-    expect(await on(host, verify)).toMatchObject({ exit: 3, out: "not intact: line 2: the line was changed\n" });
-    expect(JSON.parse((await on(host, verify, ["--json"])).out)).toEqual({
+    const changed = { ok: false, position: 2, hash: null, problem: "the line was changed" };
+    const broken = fakeHost({ verified: changed });
+    expect(await on(broken, verify)).toMatchObject({ exit: 3, out: "not intact: line 2: the line was changed\n" });
+    expect(JSON.parse((await on(broken, verify, ["--json"])).out)).toEqual({
       schema: "remand.verify/1",
       ok: false,
       position: 2,
       problem: "the line was changed",
     });
   });
-});
 
-describe("remand verify and the commits", () => {
-  it("sees by a head that a commit noted that the end was cut off", async () => {
-    const host = await stuck();
-    const [first] = await host.lines();
-    const noting =
-      (...heads: readonly string[]): FakeHost["look"] =>
-      async (root) => ({ ...(await host.look(root))!, notedHeads: async () => heads });
-    expect(await on({ ...host, look: noting(first!.hash) }, verify)).toMatchObject({ exit: 0 });
-    const gone = "f".repeat(64);
-    const cut = { ...host, look: noting(first!.hash, gone) };
-    expect(await on(cut, verify)).toMatchObject({
-      exit: 3,
-      out: expect.stringContaining(`a commit notes the head ${gone}, which is not there`),
-    });
-    expect(JSON.parse((await on(cut, verify, ["--json"])).out)).toMatchObject({ ok: false });
+  it("never calls a journal intact that took the place of another", async () => {
+    const lost = { id: "a".repeat(32), position: 40, hash: "b".repeat(64), why: "The journal is missing.", kept: null };
+    const replaced = { lost, by: "Ada", at: Date.UTC(2026, 1, 22) };
+    const host = fakeHost({ verified: { ok: true, position: 3, hash: "c", problem: null, replaced } });
+    const { out, exit } = await on(host, verify);
+    expect(exit).toBe(0);
+    expect(out).not.toContain("intact");
+    expect(out).toContain("replaced: 3 lines");
+    expect(out).toContain("by Ada: The journal is missing.");
+    expect(out).toContain("40 lines");
+    expect(JSON.parse((await on(host, verify, ["--json"])).out)).toMatchObject({ ok: true, replaced: { by: "Ada" } });
   });
 });
 
-describe("remand verify and the state", () => {
-  it("sees a state that the lines do not give, unless an engine has written since", async () => {
+describe("a journal that is not what the clone remembers", () => {
+  it("is shown all the same, with a warning", async () => {
     const host = await stuck();
-    host.damage("state");
-    expect(await on(host, verify)).toMatchObject({
-      exit: 3,
-      out: expect.stringContaining("folded anew, do not give the state"),
-    });
-    const grown: FakeHost["look"] = async (root) => {
-      const look = (await host.look(root))!;
-      return { ...look, state: { ...look.state, position: look.state.position - 1 } };
+    const odd: FakeHost = {
+      ...host,
+      journalTrouble: async () => ({ kind: "changed", text: "The journal ends at line 2." }),
     };
-    expect(await on({ ...host, look: grown }, verify)).toMatchObject({ exit: 0 });
+    for (const command of [status, log]) {
+      const { out, err } = await on(odd, command);
+      expect(out).toContain("login");
+      expect(err).toContain("warning: The journal ends at line 2. To see more: remand verify");
+    }
   });
 });
 

@@ -266,6 +266,7 @@ function snapshots(journal: () => Journal): void {
     await journal().saveSnapshot(snapshot(2, "1", part("a"), part("b")), null);
     expect(await journal().latestOutlines("1")).toEqual({
       position: 2,
+      parts: 2,
       outlines: [
         { name: "a", text: part("a").outline },
         { name: "b", text: part("b").outline },
@@ -273,9 +274,10 @@ function snapshots(journal: () => Journal): void {
     });
     expect(await journal().latestOutlines("1", ["b", "unknown"])).toEqual({
       position: 2,
+      parts: 2,
       outlines: [{ name: "b", text: part("b").outline }],
     });
-    expect(await journal().latestOutlines("1", [])).toEqual({ position: 2, outlines: [] });
+    expect(await journal().latestOutlines("1", [])).toEqual({ position: 2, parts: 2, outlines: [] });
     expect(await journal().snapshotParts("1", 2, ["b", "unknown"])).toEqual([part("b")]);
     expect(await journal().snapshotParts("1", 2, [])).toEqual([]);
     expect(await journal().snapshotParts("1", 1, ["b"])).toBeNull();

@@ -85,6 +85,7 @@ export function brokenLink(head: Head, seqBefore: number, line: Line): string | 
 export async function verifyChain(
   lines: AsyncIterable<Line> | Iterable<Line>,
   noted: Head | undefined,
+  onProgress: (checked: number) => void = () => undefined,
 ): Promise<Verified> {
   let head = START;
   const seqs = new Map<StoryId | null, number>();
@@ -94,6 +95,7 @@ export async function verifyChain(
     if (line.position === noted?.position && line.hash !== noted.hash) return notTheNoted(line.position);
     seqs.set(line.stream, line.seq);
     head = { position: line.position, hash: line.hash };
+    if (head.position % PROGRESS_LINES === 0) onProgress(head.position);
   }
   if (noted !== undefined && noted.position > head.position) {
     const missing = noted.position - head.position;
@@ -103,6 +105,8 @@ export async function verifyChain(
   if (noted?.position === START.position && noted.hash !== START.hash) return notTheNoted(START.position);
   return { ok: true, head };
 }
+
+const PROGRESS_LINES = 10_000;
 
 function notTheNoted(position: number): Verified {
   return { ok: false, position, problem: "the chain is whole but is not the one that was noted: it was written anew" };

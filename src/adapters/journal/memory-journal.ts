@@ -49,6 +49,7 @@ export function createMemoryJournal({ onAppend }: MemoryOptions = {}): Journal {
   };
 
   return {
+    id: null,
     append,
     read: (after, only) => readFrom(lines, after, only),
     head: async () => ({ position: head().position, hash: head().hash }),
@@ -68,14 +69,14 @@ export function createMemoryJournal({ onAppend }: MemoryOptions = {}): Journal {
       if (latest === null) return null;
       const parts = latest.parts.filter(({ name }) => names?.includes(name) ?? true);
       const outlines = parts.map(({ name, outline }) => ({ name, text: outline }));
-      return { position: latest.position, outlines };
+      return { position: latest.position, parts: latest.parts.length, outlines };
     },
     snapshotParts: async (format, position, names) => {
       const latest = snapshots.latest(format);
       if (latest?.position !== position) return null;
       return latest.parts.filter(({ name }) => names.includes(name));
     },
-    verify: (noted) => verifyChain(lines, noted),
+    verify: (noted, onProgress) => verifyChain(lines, noted, onProgress),
     close: async () => {
       closed = true;
       watchers.clear();

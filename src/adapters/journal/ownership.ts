@@ -87,6 +87,12 @@ function letGo(db: SqliteDatabase): void {
   db.close();
 }
 
+/** Does an engine work with this journal? By the note alone: to ask for the lock would keep others from taking it. */
+export async function hasLivingOwner(file: string): Promise<boolean> {
+  const holder = await readHolder(`${file}.owner`);
+  return holder !== null && isAlive(holder);
+}
+
 async function readHolder(note: string): Promise<Holder | null> {
   try {
     const { pid, host, since, command } = JSON.parse(await readFile(note, "utf8")) as Record<string, unknown>;

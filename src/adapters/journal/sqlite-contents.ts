@@ -2,6 +2,7 @@ import type { Head, Verified } from "../../ports/journal.ts";
 import type { Line } from "./chain.ts";
 import { asJournalError } from "./sqlite-errors.ts";
 import { openForWriting, whenFree } from "./sqlite-file.ts";
+import { newJournalId } from "./sqlite-identity.ts";
 import { markMoved } from "./sqlite-moved.ts";
 import { createReading } from "./sqlite-reading.ts";
 
@@ -22,14 +23,14 @@ export interface SqliteContents {
 const LOCK_TIMEOUT_MS = 10_000;
 
 export async function openSqliteContents(file: string): Promise<SqliteContents> {
-  const db = await openForWriting(file, LOCK_TIMEOUT_MS).catch((error: unknown) => {
+  const db = await openForWriting(file, LOCK_TIMEOUT_MS, newJournalId()).catch((error: unknown) => {
     throw asJournalError(error, file);
   });
   const reading = createReading(db, file);
   return {
     head: reading.head,
     lines: reading.lines,
-    verify: () => reading.verify(undefined),
+    verify: () => reading.verify(),
     outbox: () => db.prepare("SELECT key, text FROM outbox ORDER BY key").all() as { key: string; text: string }[],
     handOver: async (head, to, work) => {
       await whenFree(LOCK_TIMEOUT_MS, () => db.exec("BEGIN IMMEDIATE"));

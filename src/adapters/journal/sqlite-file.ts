@@ -4,7 +4,9 @@ import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { RemandError } from "../../domain/error.ts";
+import { assert } from "../../stdx/assert.ts";
 import { cannotOpen, CORRUPT_HINT, isBusy, systemCode } from "./sqlite-errors.ts";
+import { IDENTITY_TABLE } from "./sqlite-identity.ts";
 import { refuseMoved } from "./sqlite-moved.ts";
 import { openSqlite, type SqliteDatabase } from "./sqlite.ts";
 
@@ -37,6 +39,7 @@ const TABLES = `
   CREATE TABLE part (name TEXT PRIMARY KEY, digest INTEGER NOT NULL, text TEXT NOT NULL) STRICT;
   CREATE TABLE outline (name TEXT PRIMARY KEY, digest INTEGER NOT NULL, text TEXT NOT NULL) STRICT;
   CREATE TABLE outbox (key TEXT PRIMARY KEY, text TEXT NOT NULL) STRICT;
+  ${IDENTITY_TABLE}
   CREATE VIEW log AS
     SELECT position, stream, seq, datetime(at / 1000, 'unixepoch') AS at, json_extract(event, '$.type') AS type, event
     FROM line;
@@ -48,12 +51,12 @@ const TABLES = `
 const BUSY_MS = 50;
 
 /** Opens the journal, and makes it where there is none. Nothing is written to a file that is not a whole journal. */
-export async function openForWriting(file: string, lockTimeoutMs: number): Promise<SqliteDatabase> {
+export async function openForWriting(file: string, lockTimeoutMs: number, newId: string): Promise<SqliteDatabase> {
   await mkdir(dirname(file), { recursive: true });
   await access(dirname(file), constants.W_OK);
   if ((await sizeOf(file)) === null) {
     await refuseLeftOver(file);
-    await create(file);
+    await create(file, newId);
   }
   await refuseEmpty(file);
   // SQLite would open what it may not write to for reading, without a word.
@@ -74,16 +77,19 @@ export async function openForWriting(file: string, lockTimeoutMs: number): Promi
 /**
  * Tidies up, and moves the newest lines into the file itself, so that it is whole without the one beside it. Node's
  * SQLite would do that when it closes; the library lets the file go only when its statements are collected, some time
- * later.
+ * later. Gives what `last` gives when all is in the file, and `null` where that could not be done.
  */
-export function closeWritten(db: SqliteDatabase, tidy: () => void): void {
+export function closeWritten<T>(db: SqliteDatabase, tidy: () => void, last: () => T): T | null {
   try {
     tidy();
     db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+    return last();
   } catch {
     // What was written is safe where it is, and the next to open the journal moves it.
+    return null;
+  } finally {
+    db.close();
   }
-  db.close();
 }
 
 /** Opens the journal for looking. It makes no file and changes none. */
@@ -167,14 +173,16 @@ async function refuseEmpty(file: string): Promise<void> {
  * Made under another name and linked to its own when it is whole: a crash leaves no half of a journal, and of two
  * processes that start at once one is first and the other uses what that one made.
  */
-async function create(file: string): Promise<void> {
+async function create(file: string, id: string): Promise<void> {
+  assert(/^[0-9a-f]{32}$/.test(id), "an id is 32 hexadecimal digits");
   const beside = `${file}.${randomBytes(6).toString("hex")}.new`;
   try {
     const db = await openSqlite(beside, "write");
     try {
       // A line touches two pages, and what is forced to the disk is whole ones: small ones are forced sooner.
       db.exec("PRAGMA page_size = 2048; PRAGMA journal_mode = WAL");
-      db.exec(`BEGIN; ${TABLES} COMMIT`);
+      // No prepared statement here: the library would keep the file open, and its lines beside it.
+      db.exec(`BEGIN; ${TABLES} INSERT INTO identity (id, since) VALUES ('${id}', 0); COMMIT`);
     } finally {
       db.close();
     }

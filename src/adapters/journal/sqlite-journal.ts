@@ -1,15 +1,19 @@
 import { RemandError } from "../../domain/error.ts";
 import type { Head, Journal, JournalReader } from "../../ports/journal.ts";
 import type { Outbox } from "../../ports/outbox.ts";
+import type { FileMark } from "../../domain/journal-anchor.ts";
 import { assert } from "../../stdx/assert.ts";
 import { brokenLink, keptEvent, START } from "./chain.ts";
 import { createGroupWriter } from "./group-writer.ts";
 import { createCommit } from "./sqlite-commit.ts";
 import { asJournalError, CORRUPT_HINT } from "./sqlite-errors.ts";
 import { closeWritten, openForReading, openForWriting, whenFree } from "./sqlite-file.ts";
+import { fileMarkOf } from "./file-mark.ts";
+import { ensureIdentity, newJournalId, readIdentity, type JournalIdentity } from "./sqlite-identity.ts";
 import { createSqliteOutbox } from "./sqlite-outbox.ts";
 import { createReading, type SqliteReading } from "./sqlite-reading.ts";
 import { createSnapshotWriting } from "./sqlite-snapshots.ts";
+import { inTransaction } from "./sqlite-transaction.ts";
 import { createWatch } from "./sqlite-watch.ts";
 import type { SqliteDatabase } from "./sqlite.ts";
 
@@ -18,11 +22,20 @@ export interface SqliteOptions {
   readonly lockTimeoutMs?: number;
   /** The file may not grow beyond this many pages; for tests, which would rather not fill a disk. */
   readonly maxPages?: number;
+  /** The id of the journal, where it has none yet; without it, a random one. */
+  readonly newId?: string;
 }
 
 export interface SqliteJournal extends Journal {
   /** In the same file, so that what goes into both is forced to the disk once. */
   readonly outbox: Outbox;
+  readonly identity: JournalIdentity;
+  /** The hash of the line at this position; `null` where there is none. */
+  hashAt(position: number): string | null;
+  /** Snapshots are short cuts: without them, the next reader folds the lines. */
+  dropSnapshots(): Promise<void>;
+  /** Closes it; says how the file looks now, or `null` where another connection has written since it was opened. */
+  closeMarked(): Promise<FileMark | null>;
 }
 
 /**
@@ -32,10 +45,13 @@ export interface SqliteJournal extends Journal {
  */
 export async function createSqliteJournal(file: string, options: SqliteOptions = {}): Promise<SqliteJournal> {
   const lockTimeoutMs = options.lockTimeoutMs ?? LOCK_TIMEOUT_MS;
-  const db = await inOurWords(file, () => openForWriting(file, lockTimeoutMs));
+  const newId = options.newId ?? newJournalId();
+  const db = await inOurWords(file, () => openForWriting(file, lockTimeoutMs, newId));
   if (options.maxPages !== undefined) db.exec(`PRAGMA max_page_count = ${options.maxPages}`);
   const reading = createReading(db, file);
   await refuseBrokenEnd(reading, db, file);
+  const identity = await inOurWords(file, () => whenFree(lockTimeoutMs, () => ensureIdentity(db, reading.head, newId)));
+  const writtenByOthers = createWriteDetector(db);
   const watch = createWatch(db);
   const outbox = createSqliteOutbox(db, file);
   const commit = createCommit(db, file, reading.head, outbox);
@@ -45,8 +61,18 @@ export async function createSqliteJournal(file: string, options: SqliteOptions =
     return outcomes;
   });
   const saveSnapshot = createSnapshotWriting(db, reading.head);
+  const closeMarked = async (): Promise<FileMark | null> => {
+    watch.close();
+    if (!(await writer.close())) return null;
+    return closeWritten(db, outbox.close, () => (writtenByOthers() ? null : fileMarkOf(file)));
+  };
 
   return {
+    id: identity.id,
+    identity,
+    hashAt: reading.hashAt,
+    dropSnapshots: () =>
+      inOurWords(file, () => whenFree(lockTimeoutMs, () => inTransaction(db, () => db.exec(NO_SNAPSHOTS)))),
     append: async (stream, expectedSeq, events, at) => {
       assert(stream !== "", "a story's stream has a name");
       assert(Number.isFinite(at), "a line has a time");
@@ -60,20 +86,37 @@ export async function createSqliteJournal(file: string, options: SqliteOptions =
     ...snapshotsOf(reading),
     verify: reading.verify,
     outbox: outbox.through(writer),
-    close: async () => {
-      watch.close();
-      if (await writer.close()) closeWritten(db, outbox.close);
-    },
+    closeMarked,
+    close: async () => void (await closeMarked()),
   };
 }
 
+const NO_SNAPSHOTS = "DELETE FROM snapshot; DELETE FROM part; DELETE FROM outline";
+
+/** SQLite's number changes when, and only when, another connection has committed something. */
+function createWriteDetector(db: SqliteDatabase): () => boolean {
+  const asked = db.prepare("PRAGMA data_version");
+  const version = (): number => (asked.get() as { data_version: number }).data_version;
+  const before = version();
+  return () => version() !== before;
+}
+
+export interface SqliteReader extends JournalReader {
+  readonly identity: JournalIdentity | null;
+  hashAt(position: number): string | null;
+}
+
 /** For `status` and `log` beside a running engine. It makes no file, changes none, and holds up nobody. */
-export async function openJournalReadOnly(file: string, options: SqliteOptions = {}): Promise<JournalReader> {
+export async function openJournalReadOnly(file: string, options: SqliteOptions = {}): Promise<SqliteReader> {
   const db = await inOurWords(file, () => openForReading(file, options.lockTimeoutMs ?? LOCK_TIMEOUT_MS));
   const reading = createReading(db, file);
   const watch = createWatch(db);
   let open = true;
+  const identity = readIdentity(db);
   return {
+    id: identity?.id ?? null,
+    identity,
+    hashAt: reading.hashAt,
     read: reading.stored,
     head: async () => reading.head(),
     watch: watch.watch,

@@ -11,8 +11,9 @@ export interface SqliteReading {
   lines(after: number): AsyncGenerator<Line>;
   stored(after: number, only?: StoryId): AsyncGenerator<Stored>;
   head(): Head;
+  hashAt(position: number): string | null;
   readonly snapshots: SqliteSnapshots;
-  verify(noted: Head | undefined): Promise<Verified>;
+  verify(noted?: Head, onProgress?: (checked: number) => void): Promise<Verified>;
 }
 
 export function createReading(db: SqliteDatabase, file: string): SqliteReading {
@@ -33,12 +34,22 @@ export function createReading(db: SqliteDatabase, file: string): SqliteReading {
       throw asJournalError(error, file);
     }
   };
+  const atPosition = db.prepare("SELECT hash FROM line WHERE position = ?");
+  const hashAt = (position: number): string | null => {
+    if (position === START.position) return START.hash;
+    try {
+      return (atPosition.get(position) as { hash: string } | undefined)?.hash ?? null;
+    } catch (error) {
+      throw asJournalError(error, file);
+    }
+  };
   return {
     lines,
     stored,
     head,
+    hashAt,
     snapshots: createSnapshotReading(db, file),
-    verify: (noted) => verifyFile(db, lines(0), noted),
+    verify: (noted, onProgress) => verifyFile(db, lines(0), noted, onProgress),
   };
 }
 
@@ -90,7 +101,12 @@ function nextLimit(lines: readonly Line[]): number {
 }
 
 /** The chain, then the database itself: an index that lost a line would let a writer take a place twice. */
-async function verifyFile(db: SqliteDatabase, lines: AsyncIterable<Line>, noted: Head | undefined): Promise<Verified> {
+async function verifyFile(
+  db: SqliteDatabase,
+  lines: AsyncIterable<Line>,
+  noted: Head | undefined,
+  onProgress: ((checked: number) => void) | undefined,
+): Promise<Verified> {
   let reached = 0;
   async function* counted(): AsyncGenerator<Line> {
     for await (const line of lines) {
@@ -99,7 +115,7 @@ async function verifyFile(db: SqliteDatabase, lines: AsyncIterable<Line>, noted:
     }
   }
   try {
-    const verified = await verifyChain(counted(), noted);
+    const verified = await verifyChain(counted(), noted, onProgress);
     if (!verified.ok) return verified;
     const { integrity_check: said } = db.prepare("PRAGMA integrity_check(1)").get() as { integrity_check: string };
     return said === "ok" ? verified : { ok: false, position: reached, problem: `the file is damaged: ${said}` };

@@ -78,7 +78,7 @@ export function createSnapshotReading(db: SqliteDatabase, file: string): SqliteS
       unlessDamaged(() => {
         const row = found(format);
         const outlines = row === null ? null : names === undefined ? outlinesOf(row) : someOutlines(names);
-        return row === null || outlines === null ? null : { position: row.position, outlines };
+        return row === null || outlines === null ? null : { position: row.position, parts: row.parts, outlines };
       }),
     parts: (format, position, names) => unlessDamaged(() => parts(format, position, names)),
   };

@@ -51,6 +51,7 @@ export async function createPostgresJournal(
     return outcomes;
   });
   return {
+    id: null,
     append: async (stream, expectedSeq, events, at) => {
       assert(stream !== "", "a story's stream has a name");
       assert(Number.isFinite(at), "a line has a time");
@@ -62,7 +63,7 @@ export async function createPostgresJournal(
     ...(options.sharesSnapshots === true
       ? createSharedSnapshots(pool)
       : { ...createSnapshotReading(pool), saveSnapshot: createSnapshotWriting(pool) }),
-    verify: (noted) => verifyChain(reading.lines(0), noted),
+    verify: (noted, onProgress) => verifyChain(reading.lines(0), noted, onProgress),
     outbox: outbox.through(writer),
     close: async () => {
       await watch.close();
@@ -86,11 +87,12 @@ export async function openPostgresReadOnly(pool: PostgresPool, options: WatchOpt
   const reading = createReading(pool);
   const watch = createWatch(pool, "", options);
   return {
+    id: null,
     read: reading.stored,
     head: reading.head,
     watch: watch.watch,
     ...createSnapshotReading(pool),
-    verify: (noted) => verifyChain(reading.lines(0), noted),
+    verify: (noted, onProgress) => verifyChain(reading.lines(0), noted, onProgress),
     close: watch.close,
   };
 }

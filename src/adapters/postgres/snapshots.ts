@@ -54,7 +54,7 @@ export function createSnapshotReading(pool: PostgresPool): Reading {
     if (found === null) return null;
     const rows = await (names === undefined ? all(query, "outline") : some(query, "outline", names));
     if (!areWhole(rows, names === undefined ? found.parts : rows.length)) return null;
-    return { position: found.position, outlines: rows.map(({ name, text }) => ({ name, text })) };
+    return { position: found.position, parts: found.parts, outlines: rows.map(({ name, text }) => ({ name, text })) };
   };
   const partsOf = async (query: Query, format: string, position: number, names: readonly string[]) => {
     if ((await find(query, schema, format))?.position !== position) return null;

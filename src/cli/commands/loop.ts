@@ -12,6 +12,7 @@ import { problemText } from "../../writers/problem-text.ts";
 import { EXIT, type CliCommand, type ExitCode, type World } from "../command.ts";
 import { lastLoop, loopConfig, loopId, loopStory, newestLoopId, type LoopWish } from "../loop-plan.ts";
 import { CLIENTS, namedAgent } from "../named-agent.ts";
+import { NEW_JOURNAL_HELP } from "../new-journal.ts";
 import { collect } from "../option-values.ts";
 import { personOf } from "../person.ts";
 import { REPORTERS } from "../reporters/reporter.ts";
@@ -26,6 +27,7 @@ interface Options {
   readonly new?: boolean;
   readonly undo?: boolean;
   readonly worktree?: boolean;
+  readonly newJournal?: boolean;
   readonly maxIterations?: string;
   readonly cost?: string;
   readonly time?: string;
@@ -58,6 +60,7 @@ export const command: CliCommand = {
       .option("--check <command>", "the command that says whether it is done")
       .option("--new", "start over, even if this loop has been run before")
       .option("--undo", "bring the files back to how they were before the loop")
+      .option("--new-journal", NEW_JOURNAL_HELP)
       .option("--worktree", "work in a worktree of its own instead of this folder")
       .option("--max-iterations <number>", "attempts at most, 1 to 100 (default: 15)")
       .option("--cost <dollars>", "stop and ask at this cost, where the agent says what it costs (default: 10)")
@@ -89,19 +92,20 @@ async function loop(world: World, agent: readonly string[], options: Options): P
       "Name one (--agent claude), or give its command at the end, after --: -- ./my-agent.sh",
     );
 
-  const { id, known, undone } = chosenLoop(await seenLoops(world), wish, options.new === true);
+  const { id, known, undone } = chosenLoop(await seenLoops(world, options.newJournal), wish, options.new === true);
   if (undone !== null) world.err(`remand: ${undone} was accepted and then undone: starting over\n`);
   const over = known === null ? null : alreadyOver(world, known);
   if (over !== null) return over;
+  const by = await personOf(world, undefined).catch(() => "remand loop");
   const plan = {
     config,
     policy,
     stories: [loopStory(id, wish)],
     place: options.worktree === true ? "worktrees" : "in-place",
     agentCommand: agent.length === 0 ? null : agent,
+    newJournal: { when: options.newJournal === true ? "asked" : "missing", by },
   } as const;
   if (wish.goal === null && known === null && (await isGreenAlready(world, plan))) return EXIT.ok;
-  const by = await personOf(world, undefined).catch(() => "remand loop");
   if (known !== null && wish.known !== undefined) await excludeFromNowOn(world, known, policy, by);
   const { exit, state } = await runEngine(world, plan, [id], { reporter: options.reporter, json: options.json, by });
   sayNext(world, state, id, plan.place);

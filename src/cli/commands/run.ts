@@ -2,6 +2,7 @@ import type { StoryId } from "../../domain/ids.ts";
 import { forecastOf } from "../../views/forecast.ts";
 import { problemText } from "../../writers/problem-text.ts";
 import { EXIT, type CliCommand, type ExitCode, type World } from "../command.ts";
+import { isNewJournalWanted, NEW_JOURNAL_HELP } from "../new-journal.ts";
 import { storiesFolder } from "../load-stories.ts";
 import { collect } from "../option-values.ts";
 import { questionCount } from "../../views/open-questions.ts";
@@ -19,6 +20,7 @@ interface Options {
   readonly reporter?: string;
   readonly json?: boolean;
   readonly by?: string;
+  readonly newJournal?: boolean;
 }
 
 const EXAMPLES = `Examples:
@@ -27,6 +29,7 @@ const EXAMPLES = `Examples:
   remand run --dry-run                print the plan: order, phases, gates, limits; nothing is started
   remand run --watch                  stay, and go on when stories or answers are new, until Ctrl-C
   remand run --reporter jsonl         each line of the journal as JSON
+  remand run --new-journal            start over after the journal was lost or changed; the old file is kept
 
 A run that was stopped goes on where it was. Ctrl-C ends it cleanly, twice at once.
 Exit code: 0 all accepted, 3 rejected, 4 a person must act, 5 a money or time budget, 2 wrong config or story file.
@@ -44,6 +47,7 @@ export const command: CliCommand = {
       .option("--reporter <name>", `how progress is shown: ${REPORTERS.join(", ")}`)
       .option("--set <path=value>", "set a value of the config for this run; can be given again", collect)
       .option("--by <name>", "in whose name stopped stories go on (default: you)")
+      .option("--new-journal", NEW_JOURNAL_HELP)
       .option("--json", "print a document of the schema remand.run/1 (or remand.plan/1) when it is over")
       .addHelpText("before", EXAMPLES)
       .action(async (stories: string[], options: Options) => done(await run(world, stories, options)));
@@ -60,8 +64,10 @@ async function run(world: World, typed: readonly string[], options: Options): Pr
     world.err(`remand: there is no story to work on in ${config.stories}; remand init makes a sample\n`);
     return EXIT.ok;
   }
-  const plan = { config, policy, stories, place: "worktrees", agentCommand: null } as const;
   const by = options.by ?? (await personOf(world, undefined).catch(() => "remand run"));
+  const isNew = options.newJournal === true || (await isNewJournalWanted(world));
+  const newJournal = isNew ? ({ newJournal: { when: "asked", by } } as const) : {};
+  const plan = { config, policy, stories, place: "worktrees", agentCommand: null, ...newJournal } as const;
   const asked = [...prepared.asked];
   const watch = options.watch === true ? watched(world, typed, options, config, asked) : undefined;
   const { exit, state } = await runEngine(world, plan, asked, {

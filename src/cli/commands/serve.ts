@@ -6,7 +6,6 @@ import { numberOf } from "../option-values.ts";
 import { personOf } from "../person.ts";
 import { originText } from "./config.ts";
 import { probesOf } from "./doctor.ts";
-import { verified } from "./verify.ts";
 
 interface Options {
   readonly port: string;
@@ -52,15 +51,7 @@ async function serve(world: World, options: Options): Promise<ExitCode> {
     ...(config === null ? {} : { notify: config }),
     onNotice: (text) => world.err(`${text}\n`),
     health: () => healthOf(world, options.config),
-    verify: async () => {
-      const look = await world.host.look(world.cwd);
-      if (look === null) return null;
-      try {
-        return await verified(look);
-      } finally {
-        await look.close();
-      }
-    },
+    verify: () => world.host.verify(world.cwd, () => undefined),
   });
   const interrupted = untilInterrupt(world);
   tell(world, served, options);

@@ -11,6 +11,7 @@ import { durationText, shortLine, spentText } from "../../views/words.ts";
 import { EXIT, type CliCommand, type ExitCode, type World } from "../command.ts";
 import { exitCodeOf } from "../exit.ts";
 import { fieldsHelp, JSON_OPTION, picked, pickedFields } from "../json-fields.ts";
+import { warnOfJournal } from "../looking.ts";
 import { knownIds } from "../option-values.ts";
 import { runDocument } from "../run-document.ts";
 import { glyphsFor } from "../terminal-kind.ts";
@@ -45,6 +46,7 @@ async function status(
   typed: readonly string[],
   fields: readonly string[] | null | false,
 ): Promise<ExitCode> {
+  await warnOfJournal(world);
   // A document for programs tells of every story; a person is not helped by thousands that have ended.
   const only = typed.length > 0 ? typed.map(storyId) : fields === false ? ("open" as const) : undefined;
   const run = await (only === undefined ? world.host.glance(world.cwd) : world.host.glance(world.cwd, only));

@@ -1,14 +1,18 @@
 import { counted } from "../../domain/counted.ts";
-import type { VerifyDocument } from "../../views/dashboard.ts";
+import type { JournalReplacement, VerifyDocument } from "../../views/dashboard.ts";
+import { timeText } from "../../views/event-words.ts";
 import { EXIT, type CliCommand, type ExitCode, type World } from "../command.ts";
-import type { Look } from "../host.ts";
-import { looking } from "../looking.ts";
+import type { VerifyProgress } from "../host.ts";
+import { nothingYet } from "../looking.ts";
 
 const EXAMPLES = `Examples:
   remand verify                       was any line of the journal changed, lost or put elsewhere?
   remand verify --json                as a document for programs
 
-Exit code: 0 intact, 3 not.
+Checks every line against the chain of hashes, against what commits and the clone's git directory remember of the
+journal, and against its snapshot. A journal that took the place of a lost one is never called intact.
+
+Exit code: 0 every line is what was written, 3 not.
 `;
 
 export const command: CliCommand = {
@@ -23,33 +27,45 @@ export const command: CliCommand = {
 };
 
 async function verify(world: World, isDocument: boolean): Promise<ExitCode> {
-  return looking(world, async (look) => {
-    const { ok, position, hash, problem } = await verified(look);
-    if (isDocument) {
-      const document = ok ? { ok, head: { position, hash } } : { ok, position, problem };
-      world.out(`${JSON.stringify({ schema: "remand.verify/1", ...document }, null, 2)}\n`);
-    } else if (ok) world.out(`intact: ${counted(position, "line")}, the last is ${hash}\n`);
-    else world.out(`not intact: line ${position}: ${problem}\n`);
-    return ok ? EXIT.ok : EXIT.rejected;
-  });
+  const progress = createProgress(world);
+  const verified = await world.host.verify(world.cwd, progress.show).finally(progress.clear);
+  if (verified === null) throw nothingYet();
+  world.out(isDocument ? `${JSON.stringify(documentOf(verified), null, 2)}\n` : `${textOf(verified)}\n`);
+  return verified.ok ? EXIT.ok : EXIT.rejected;
 }
 
-/** Whether every line is what was written, and what is wrong where one is not. */
-export async function verified(look: Look): Promise<VerifyDocument> {
-  const chain = await look.journal.verify();
-  if (!chain.ok) return { ok: false, position: chain.position, problem: chain.problem, hash: null };
-  const problem = await problemBesideTheChain(look);
-  return { ok: problem === null, ...chain.head, problem };
+function documentOf({ ok, position, hash, problem, replaced }: VerifyDocument): object {
+  const found = ok ? { head: { position, hash } } : { position, problem };
+  return { schema: "remand.verify/1", ok, ...found, ...(replaced === undefined ? {} : { replaced }) };
 }
 
-/** What a chain that holds cannot show: an end that was cut off, and a snapshot that says something else. */
-async function problemBesideTheChain(look: Look): Promise<string | null> {
-  const missing = new Set(await look.notedHeads());
-  if (missing.size > 0) for await (const { hash } of look.lines(0)) missing.delete(hash);
-  if (missing.size > 0)
-    return `a commit notes the head ${[...missing][0]}, which is not there: the end was cut off, or all of it was written anew`;
-  if (await look.replays()) return null;
-  // An engine has written since: what was folded before and after that cannot be compared.
-  const { position } = await look.journal.head();
-  return position > look.state.position ? null : "the lines, folded anew, do not give the state of the snapshot";
+function textOf({ ok, position, hash, problem, replaced }: VerifyDocument): string {
+  if (!ok) return `not intact: ${position === 0 ? "" : `line ${position}: `}${problem}`;
+  const lines = `${counted(position, "line")}, the last is ${hash}`;
+  return replaced === undefined ? `intact: ${lines}` : `replaced: ${lines}\n${replacementText(replaced)}`;
+}
+
+function replacementText({ lost, by, at }: JournalReplacement): string {
+  const old = lost.id === null ? "a journal" : `the journal ${lost.id.slice(0, 8)}`;
+  const kept = lost.kept === null ? "no file is left of it" : `its file is kept as .remand/${lost.kept}`;
+  return [
+    `It took the place of ${old} at ${timeText(at)}, by ${by}: ${lost.why}`,
+    `  What is known of that one: ${counted(lost.position, "line")}, the last was ${lost.hash}; ${kept}.`,
+  ].join("\n");
+}
+
+/** On a terminal, one line that is drawn again; elsewhere nothing. */
+function createProgress(world: World): { show: VerifyProgress; clear(): void } {
+  let drawn = false;
+  return {
+    show: (what, checked, of) => {
+      if (!world.terminal) return;
+      drawn = true;
+      const doing = what === "chain" ? "Checking hashes" : "Folding again";
+      world.err(`\r${doing}: ${checked.toLocaleString("en")} of ${of.toLocaleString("en")} lines`);
+    },
+    clear: () => {
+      if (drawn) world.err("\r\u001b[K");
+    },
+  };
 }

@@ -57,14 +57,20 @@ export function Trail() {
   );
 }
 
+function verifiedText({ ok, position, problem, replaced }: VerifyDocument): string {
+  if (!ok) return `✖ Not intact${position === 0 ? "" : `, line ${position}`}: ${problem}`;
+  const lines = counted(position, "line");
+  if (replaced === undefined) return `✔ Intact: ${lines}.`;
+  return `⚠ ${lines}, none changed. This journal replaced another with ${counted(replaced.lost.position, "line")}, by ${replaced.by}: ${replaced.lost.why}`;
+}
+
 /** Goes through the whole chain of hashes, on the server. */
 function Verify() {
   const [told, setTold] = useState("");
   const verify = async (): Promise<void> => {
     setTold("Checking every line…");
     try {
-      const { ok, position, problem } = await ask<VerifyDocument>("/verify");
-      setTold(ok ? `✔ Intact: ${counted(position, "line")}.` : `✖ Not intact, line ${position}: ${problem}`);
+      setTold(verifiedText(await ask<VerifyDocument>("/verify")));
     } catch (error) {
       setTold(asRefusal(error).message);
     }

@@ -1,0 +1,145 @@
+import { existsSync } from "node:fs";
+import { journalRefusal, WAY_OUT } from "../cli/new-journal.ts";
+import { counted } from "../domain/counted.ts";
+import { RemandError } from "../domain/error.ts";
+import type { Event } from "../domain/event.ts";
+import type { JournalAnchor } from "../domain/journal-anchor.ts";
+import { hasWaitingLines } from "../adapters/journal/file-mark.ts";
+import { hasLivingOwner } from "../adapters/journal/ownership.ts";
+import { createSqliteJournal, openJournalReadOnly, type SqliteJournal } from "../adapters/journal/sqlite-journal.ts";
+import { anchoredJournal } from "./anchored-journal.ts";
+import { journalAnchors, type JournalAnchors } from "./journal-anchors.ts";
+import { changedLine, compareWithAnchor, isUntouched, missingJournal } from "./journal-past.ts";
+import { notedHeads } from "./noted-heads.ts";
+import { finishReplacement, plannedReplacement, replaceJournal } from "./replace-journal.ts";
+
+export interface OpenOptions {
+  /** When a new journal may begin in the place of another. Without it: never. */
+  readonly newJournal?: { readonly when: "missing" | "asked"; readonly by: string } | undefined;
+  /** Throws where this process may not put a new journal in the place of one, as a person would. */
+  assertMayReplace(event: Event): void;
+  onNotice(text: string): void;
+}
+
+/**
+ * Opens a checkout's journal to write to it, for its one engine. What does not continue its own past is refused: a
+ * line that was changed, an end that was cut off, an older copy, another journal, or no file where there was one.
+ */
+export async function openJournal(root: string, file: string, options: OpenOptions): Promise<SqliteJournal> {
+  const anchors = await journalAnchors(root);
+  const anchor = await anchors.read();
+  const { pending } = anchor ?? {};
+  if (pending !== undefined && (await isBegun(file, pending.id))) {
+    const journal = await finishReplacement(file, anchors, pending);
+    return anchoredJournal(journal, anchors, await journal.head(), options.onNotice);
+  }
+  try {
+    return await checkedJournal(root, file, anchors, anchor, options);
+  } catch (error) {
+    if (!(error instanceof RemandError) || !isReplaceable(error)) throw error;
+    const { newJournal } = options;
+    const mayBegin = newJournal?.when === "asked" || (newJournal?.when === "missing" && error.code === "journal-lost");
+    if (newJournal === undefined || !mayBegin) throw withWayOut(error);
+    const pending = await plannedReplacement(file, anchor, { why: error.message, by: newJournal.by });
+    if (newJournal.when === "asked") options.assertMayReplace({ type: "journal.replaced", ...pending });
+    const journal = await replaceJournal(file, anchors, anchor, pending);
+    const { lost } = pending;
+    options.onNotice(
+      `A new journal begins. ${error.message} ${lost.kept === null ? "" : `The old file is kept as .remand/${lost.kept}. `}The new journal records this.`,
+    );
+    return anchoredJournal(journal, anchors, await journal.head(), options.onNotice);
+  }
+}
+
+const isReplaceable = ({ code }: RemandError): boolean => code === "journal-corrupt" || code === "journal-lost";
+
+function withWayOut(error: RemandError): RemandError {
+  if (error.hint.includes("--new-journal")) return error;
+  return new RemandError(error.code, error.message, `${error.hint} ${WAY_OUT}`, { cause: error.cause });
+}
+
+async function isBegun(file: string, id: string): Promise<boolean> {
+  if (!existsSync(file)) return !hasWaitingLines(file);
+  const journal = await openJournalReadOnly(file).catch(() => null);
+  await journal?.close();
+  return journal?.id === id;
+}
+
+async function checkedJournal(
+  root: string,
+  file: string,
+  anchors: JournalAnchors,
+  anchor: JournalAnchor | null,
+  { newJournal, onNotice }: OpenOptions,
+): Promise<SqliteJournal> {
+  const isThere = existsSync(file);
+  if (!isThere && anchor !== null && anchor.position > 0) throw journalRefusal(missingJournal(anchor));
+  const isIntact = isThere && (await refuseChanged(root, file, anchor, onNotice)) === "untouched";
+  if (isThere && newJournal?.when === "asked") onNotice("The journal is in order: --new-journal was not needed.");
+  const journal = await createSqliteJournal(file, anchor === null ? {} : { newId: anchor.id });
+  try {
+    // A snapshot is believed only as long as nothing but Remand has written to the file.
+    if (isThere && !isIntact) await journal.dropSnapshots();
+    const head = await journal.head();
+    if (!isIntact || anchor?.id !== journal.id)
+      await anchors.write({ v: 1, id: journal.identity.id, ...head, at: Date.now() });
+    return anchoredJournal(journal, anchors, head, onNotice);
+  } catch (error) {
+    await journal.close();
+    throw error;
+  }
+}
+
+/** `untouched`: nothing was written since the chain was last checked, so it need not be checked again. */
+async function refuseChanged(
+  root: string,
+  file: string,
+  anchor: JournalAnchor | null,
+  onNotice: (text: string) => void,
+): Promise<"untouched" | "checked"> {
+  const journal = await openJournalReadOnly(file);
+  try {
+    const trouble = anchor === null ? null : await compareWithAnchor(journal, anchor);
+    if (trouble !== null) throw journalRefusal(trouble);
+    const head = await journal.head();
+    if (isUntouched(file, anchor, head)) return "untouched";
+    if (head.position > MANY_LINES) onNotice(`Checking ${counted(head.position, "line")} of the journal.`);
+    const verified = await journal.verify();
+    if (!verified.ok) throw journalRefusal(changedLine(verified));
+    // Without a record in this clone, commits are all that can tell whether the end was cut off.
+    if (anchor === null) await refuseUnknownHeads(root, journal);
+    return "checked";
+  } finally {
+    await journal.close();
+  }
+}
+
+/** So many that checking them takes a noticeable time. */
+const MANY_LINES = 200_000;
+
+async function refuseUnknownHeads(
+  root: string,
+  journal: Awaited<ReturnType<typeof openJournalReadOnly>>,
+): Promise<void> {
+  const heads = await notedHeads(root, journal.identity);
+  if (heads.size === 0) return;
+  for await (const { hash } of journal.read(0)) heads.delete(hash);
+  const [missing] = heads;
+  if (missing === undefined) return;
+  const { position } = await journal.head();
+  const text = `The journal ends at line ${position}, but a commit notes the head ${missing.slice(0, 12)}, which is not in it: its end was cut off, or it was written again.`;
+  throw journalRefusal({ kind: "changed", text });
+}
+
+const NEVER_NEW: OpenOptions = { assertMayReplace: () => undefined, onNotice: () => undefined };
+
+/** For a word from outside of the engine. Beside an engine that works, only what is recorded is compared. */
+export async function openJournalBeside(root: string, file: string): Promise<SqliteJournal> {
+  if (!(await hasLivingOwner(file))) return openJournal(root, file, NEVER_NEW);
+  const anchor = await (await journalAnchors(root)).read();
+  const journal = await createSqliteJournal(file);
+  const trouble = anchor === null ? null : await compareWithAnchor(journal, anchor);
+  if (trouble === null) return journal;
+  await journal.close();
+  throw journalRefusal(trouble);
+}

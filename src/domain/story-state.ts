@@ -5,7 +5,7 @@ import type { BudgetName, Spent, SpentBudget } from "./budget.ts";
 import type { Escalation } from "./escalation.ts";
 import type { Answer, FailedHow, Step } from "./event.ts";
 import type { Finding } from "./finding.ts";
-import type { BaseRuns, GateName, Judgement } from "./gate.ts";
+import type { BaseRuns, GateName, Judgement, TestIdentities } from "./gate.ts";
 import type { EvidenceId, Fingerprint, RoleName, StoryId, TreeId } from "./ids.ts";
 import type { Phase } from "./phase.ts";
 import type { Lane } from "./lane.ts";
@@ -166,7 +166,12 @@ export interface Round {
   readonly commit: string;
   readonly failure: Fingerprint | null;
   readonly blocking: number;
-  readonly failingTests: number | null;
+  /** The blocking findings, by identity. */
+  readonly findings?: readonly Fingerprint[];
+  /** What the checks said of single tests; absent where the gate ran none, and in older rounds. */
+  readonly identities?: TestIdentities;
+  /** The gate had passed the work since the round before this one. */
+  readonly afterPass?: true;
 }
 
 export interface Failing {

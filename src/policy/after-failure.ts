@@ -5,7 +5,8 @@ import type { GateName, Judgement } from "../domain/gate.ts";
 import type { Policy } from "../domain/policy.ts";
 import type { Failing, StoryState } from "../domain/story-state.ts";
 import { chargedGate, failureLimit, gateState } from "./charge.ts";
-import { bestRound, isStrictlyImproving, roundsOf, stalledAtOnce, stalledByCause } from "./converge.ts";
+import { bestRound, isStrictlyImproving, sincePass } from "./compare-rounds.ts";
+import { roundsOf, stalledAtOnce, stalledByCause } from "./converge.ts";
 import { escalateStory } from "./escalate.ts";
 import { routeFailure } from "./route.ts";
 import { scopeFor } from "./scope-for.ts";
@@ -62,7 +63,7 @@ function exhausted(state: StoryState, policy: Policy, judgement: Judgement): Sto
   const graceLeft = policy.stall.grace - (state.grace[gate] ?? 0);
   const wouldRaise =
     (failureLimit({ ...state, grace: { ...state.grace, [gate]: (state.grace[gate] ?? 0) + 1 } }, gate) ?? 0) > limit;
-  if (graceLeft > 0 && wouldRaise && isStrictlyImproving(roundsOf(state, gate)))
+  if (graceLeft > 0 && wouldRaise && isStrictlyImproving(roundsOf(state, gate), state.preExisting))
     return { type: "grant-grace", gate, failures };
   return giveUp(state, policy, { type: "budget", budget: `failures:${gate}`, used: failures, limit }, judgement.gate);
 }
@@ -70,7 +71,7 @@ function exhausted(state: StoryState, policy: Policy, judgement: Judgement): Sto
 function stalled(state: StoryState, policy: Policy, failing: Failing): StoryAction | null {
   const found = policy.circuitBreaker ? stalledAtOnce(state, policy, failing.gate) : null;
   if (found === null) return null;
-  const best = bestRound(roundsOf(state, failing.gate));
+  const best = bestRound(sincePass(roundsOf(state, failing.gate)), state.preExisting);
   if (found.stall === "regression-cascade" && !failing.restored && best !== null && best.tree !== state.tree)
     return { type: "restore-tree", tree: best.tree };
   return giveUp(state, policy, { type: "stall", ...found }, failing.gate);

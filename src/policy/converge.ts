@@ -4,6 +4,7 @@ import type { Policy } from "../domain/policy.ts";
 import type { Stall } from "../domain/stall.ts";
 import type { Round, StoryState } from "../domain/story-state.ts";
 import { gateState } from "./charge.ts";
+import { brokenTests, openCount, roundsWithoutFix } from "./compare-rounds.ts";
 import { troubleSpot } from "./locations.ts";
 
 export interface Stalled {
@@ -22,14 +23,13 @@ export function stalledUnchanged(state: StoryState, policy: Policy): Stalled | n
 export function stalledAtOnce(state: StoryState, policy: Policy, gate: GateName): Stalled | null {
   const rules = policy.stall;
   const rounds = roundsOf(state, gate);
-  const now = rounds[rounds.length - 1];
-  const before = rounds[rounds.length - 2];
   if (rules.oscillation && wasSeenBefore(state))
     return { stall: "oscillation", detail: "the work is back at a tree that was judged before" };
-  if (rules.cascade && now && before && isWorse(now, before))
+  const broken = rules.cascade ? brokenTests(rounds, state.preExisting) : [];
+  if (broken.length > 0)
     return {
       stall: "regression-cascade",
-      detail: `${counted(now.failingTests!, "test fails", "tests fail")}, ${before.failingTests} before the rework`,
+      detail: `the rework broke ${counted(broken.length, "test that passed", "tests that passed")} before: ${named(broken)}`,
     };
   return null;
 }
@@ -47,11 +47,11 @@ export function stalledByCause(state: StoryState, policy: Policy, gate: GateName
   const repeats = sameFailures(rounds);
   if (rules.sameFailure > 0 && repeats >= rules.sameFailure)
     return { stall: "same-failure", detail: `the same failure ${counted(repeats, "time")}` };
-  const flat = roundsWithoutGain(rounds);
+  const flat = roundsWithoutFix(rounds);
   if (rules.plateau > 0 && flat >= rules.plateau)
     return {
       stall: "plateau",
-      detail: `${counted(flat, "round")} did not get below ${counted(bestCount(rounds), "blocking finding")}`,
+      detail: `${counted(flat, "round")} in a row fixed nothing, ${openCount(rounds)} still open`,
     };
   return null;
 }
@@ -66,27 +66,13 @@ export function roundsOf(state: StoryState, gate: GateName): readonly Round[] {
   );
 }
 
-/** Did each round leave strictly fewer blocking findings than the one before? Then one more may be worth it. */
-export function isStrictlyImproving(rounds: readonly Round[]): boolean {
-  return rounds.length >= 2 && rounds.every((round, i) => i === 0 || round.blocking < rounds[i - 1]!.blocking);
+/** The first few names. */
+function named(tests: readonly string[]): string {
+  const more = tests.length - MOST_NAMED;
+  return tests.slice(0, MOST_NAMED).join(", ") + (more > 0 ? ` and ${more} more` : "");
 }
 
-/** The failed round that was nearest to a pass: fewest failing tests, then fewest findings, then the earliest. */
-export function bestRound(rounds: readonly Round[]): Round | null {
-  let best: Round | null = null;
-  for (const round of rounds) if (best === null || nearness(round, best) < 0) best = round;
-  return best;
-}
-
-function nearness(a: Round, b: Round): number {
-  if (a.failingTests !== null && b.failingTests !== null && a.failingTests !== b.failingTests)
-    return a.failingTests - b.failingTests;
-  return a.blocking - b.blocking;
-}
-
-function isWorse(now: Round, before: Round): boolean {
-  return now.failingTests !== null && before.failingTests !== null && now.failingTests > before.failingTests;
-}
+const MOST_NAMED = 3;
 
 function wasSeenBefore(state: StoryState): boolean {
   const now = state.trees[state.trees.length - 1];
@@ -98,19 +84,4 @@ function wasSeenBefore(state: StoryState): boolean {
 function sameFailures(rounds: readonly Round[]): number {
   const now = rounds[rounds.length - 1];
   return now === undefined || now.failure === null ? 0 : rounds.filter((round) => round.failure === now.failure).length;
-}
-
-/** How many rounds up to now, in a row, did not get below the best so far. */
-function roundsWithoutGain(rounds: readonly Round[]): number {
-  let best = Infinity;
-  let flat = 0;
-  for (const { blocking } of rounds) {
-    flat = blocking < best ? 0 : flat + 1;
-    best = Math.min(best, blocking);
-  }
-  return flat;
-}
-
-function bestCount(rounds: readonly Round[]): number {
-  return Math.min(...rounds.map((round) => round.blocking));
 }

@@ -5,7 +5,7 @@ import { isPaidJudgement } from "../domain/event-cost.ts";
 import type { GateName, Judgement } from "../domain/gate.ts";
 import type { RoleName } from "../domain/ids.ts";
 import type { Result } from "../domain/result.ts";
-import type { StoryState } from "../domain/story-state.ts";
+import type { Round, StoryState } from "../domain/story-state.ts";
 import { charged, gateState, refunded, withGate } from "./charge.ts";
 import { backoffMs, withLastAttempt } from "./evolve-attempt.ts";
 import { blamedPlaces, placesJudged, placesUnderSuspicion } from "./locations.ts";
@@ -46,7 +46,7 @@ export function gateJudged(state: StoryState, judgement: Judgement, base: string
         "pass",
       );
     case "fail":
-      return failed(noted, judgement, at);
+      return failed(noted, judgement, before.last?.result === "pass", at);
     case "error": {
       const errors = before.errors + 1;
       // Where a person is asked next, nothing is waited for: a pause would promise a try that does not come.
@@ -89,17 +89,19 @@ function whims({ flaky, ciClass, runs }: Judgement): readonly string[] {
   return runs === undefined || runs.length === 0 ? ["the CI run"] : runs.map((run) => run.check);
 }
 
-function failed(state: StoryState, judgement: Judgement, at: number): StoryState {
+function failed(state: StoryState, judgement: Judgement, afterPass: boolean, at: number): StoryState {
   const { gate } = judgement;
   if (gate === "ci" && judgement.ciClass === "infrastructure") return ciRetry(state, at);
   const before = gateState(state, gate);
-  const round = {
+  const round: Round = {
     attempt: state.attempts.length,
     tree: judgement.tree,
     commit: state.commit,
     failure: judgement.failure ?? null,
     blocking: judgement.blocking.length,
-    failingTests: judgement.tests?.failed ?? null,
+    findings: judgement.blocking,
+    ...(judgement.identities === undefined ? {} : { identities: judgement.identities }),
+    ...(afterPass ? { afterPass } : {}),
   };
   const rejected = withVerdict(withLastAttempt(state, { failed: judgement.summary }), judgement);
   const next = withGate(rejected, gate, {

@@ -3,8 +3,8 @@ import { presetPolicy } from "../../src/config/preset-policy.ts";
 import { fingerprint, treeId } from "../../src/domain/ids.ts";
 import type { Policy } from "../../src/domain/policy.ts";
 import type { Round } from "../../src/domain/story-state.ts";
-import { bestRound, isStrictlyImproving } from "../../src/policy/converge.ts";
-import { answer, attemptEnd, attemptStart, story } from "../simulation/world.ts";
+import { bestRound } from "../../src/policy/compare-rounds.ts";
+import { answer, attemptEnd, attemptStart, identities, story } from "../simulation/world.ts";
 import { begin, commandsOf, runScript, stateOf, told, world, type Says, type World } from "../seeds/scripted-run.ts";
 
 const POLICY = presetPolicy("critic-audit");
@@ -20,21 +20,40 @@ const stall = (ran: ReturnType<typeof run>) => {
 };
 const review = (...rounds: [failure: string, blocking: number][]): Says[] =>
   rounds.map(([failure, blocking]) => ({ result: "fail", failure, blocking }));
-const tests = (...failing: number[]): Says[] =>
-  failing.map((failingTests, i) => ({ result: "fail", failure: `f${i}`, failingTests, blocking: 20 - i }));
+/** What fails in each round; a round of `null` does not load. */
+const tests = (...rounds: (readonly string[] | null)[]): Says[] =>
+  rounds.map((failing, i) => ({
+    result: "fail",
+    failure: `f${i}`,
+    blocking: failing?.length ?? 1,
+    failing: failing ?? ["a.test.ts"],
+    ...(failing === null ? { notLoaded: ["a.test.ts"] } : {}),
+  }));
 
 describe("stalls", () => {
   it.each<[string, Partial<Policy["stall"]>, NonNullable<World["gates"]>, string | null]>([
     ["the same failure three times", {}, { review: review(["x", 9], ["y", 8], ["x", 7], ["x", 6]) }, "same-failure"],
     ["the same failure twice", {}, { review: review(["x", 9], ["y", 8], ["x", 7]) }, null],
     ["the rule is off", { sameFailure: 0 }, { review: review(["x", 9], ["x", 8], ["x", 7]) }, null],
-    ["no fewer findings for two rounds", {}, { review: review(["a", 3], ["b", 3], ["c", 5]) }, "plateau"],
-    ["fewer findings in between", {}, { review: review(["a", 3], ["b", 3], ["c", 2], ["d", 2]) }, null],
-    ["the plateau rule is off", { plateau: 0 }, { review: review(["a", 3], ["b", 3], ["c", 3], ["d", 3]) }, null],
-    ["more failing tests", {}, { checks: tests(1, 2) }, "regression-cascade"],
-    ["as many failing tests", {}, { checks: tests(2, 2) }, null],
-    ["the cascade rule is off", { cascade: false }, { checks: tests(1, 2) }, null],
-    ["tests that nobody counted", {}, { checks: ["fail", { result: "fail", failingTests: 3 }] }, null],
+    ["nothing fixed for two rounds", {}, { checks: tests(["a"], ["a", "b"], ["a", "b", "c"]) }, "plateau"],
+    ["as many, and others each time", {}, { review: review(["a", 1], ["b", 1], ["c", 1], ["d", 1]) }, null],
+    ["something fixed in between", {}, { checks: tests(["a", "b"], ["a", "b", "c"], ["a", "c"], ["a", "c"]) }, null],
+    [
+      "back and forth",
+      { sameFailure: 0 },
+      { review: review(["a", 1], ["b", 1], ["a", 1], ["b", 1], ["a", 1]) },
+      "plateau",
+    ],
+    ["the plateau rule is off", { plateau: 0 }, { checks: tests(["a"], ["a", "b"], ["a", "c"], ["a"]) }, null],
+    ["a test that passed at the base", {}, { checks: tests(["a"], ["old 1"]) }, "regression-cascade"],
+    ["a test that was fixed before", {}, { checks: tests(["a", "b"], ["a"], ["b"]) }, "regression-cascade"],
+    ["a test that may be new", {}, { checks: tests(["a"], ["a", "b"]) }, null],
+    ["a syntax error was fixed", {}, { checks: tests(null, ["old 1", "old 2"]) }, null],
+    ["a syntax error came", {}, { checks: tests(["old 1"], null) }, null],
+    ["a syntax error came and went", {}, { checks: tests(["old 1"], null, ["old 1", "old 2"]) }, "regression-cascade"],
+    ["it failed at the base's tests from the start", {}, { checks: tests(["old 1"], ["old 1", "b"]) }, null],
+    ["the cascade rule is off", { cascade: false }, { checks: tests(["a"], ["old 1"]) }, null],
+    ["rounds without names", {}, { checks: ["fail", { result: "fail", blocking: 9 }] }, null],
   ])("%s", (_name, rules, gates, found) => {
     expect(stall(run({ ...PATIENT, stall: { ...PATIENT.stall, ...rules } }, gates))).toBe(found);
   });
@@ -63,7 +82,7 @@ describe("stalls", () => {
   });
 
   it("after a cascade the best tree is brought back only if it is not the present one", () => {
-    const ran = run(PATIENT, { checks: tests(3, 1, 2) });
+    const ran = run(PATIENT, { checks: tests(["a", "b", "c"], ["a"], ["a", "b"]) });
     expect(commandsOf(ran, "restore-tree")).toHaveLength(1);
     expect(stateOf(ran.run, "a").gates.checks?.fresh).toBe(false);
     // The person mended it: everything is judged anew, on the tree that was brought back.
@@ -74,7 +93,7 @@ describe("stalls", () => {
   });
 
   it("a person who sends it back after a cascade does not have it restored again", () => {
-    const ran = run(PATIENT, { checks: tests(1, 2) });
+    const ran = run(PATIENT, { checks: tests(["a"], ["old 1"]) });
     const after = runScript(told(ran.run, "a", answer("send-back")));
     expect(after.lines.slice(0, 2)).toEqual(["blame checks", "send back from checks to implement"]);
   });
@@ -95,7 +114,8 @@ describe("grace", () => {
   });
 
   it.each([
-    ["not improving", graced(1), review(["a", 5], ["b", 5], ["c", 1])],
+    ["nothing fixed in one round", graced(1), review(["a", 1], ["a", 2], ["b", 1])],
+    ["something came back", graced(1), review(["a", 1], ["b", 1], ["a", 1])],
     ["no grace set", graced(0), review(["a", 5], ["b", 3], ["c", 1])],
   ])("%s: none", (_name, policy, rounds) => {
     expect(run(policy, { review: rounds }).lines).not.toContain("grant-grace");
@@ -114,27 +134,27 @@ describe("grace", () => {
   });
 });
 
-describe("rounds", () => {
-  const round = (blocking: number, failingTests: number | null, tree = "t"): Round => ({
+describe("the best round", () => {
+  const round = (tree: string, blocking: number, failing: readonly string[] | null, notLoaded?: string[]): Round => ({
     attempt: 1,
     tree: treeId(tree),
     commit: "",
     failure: fingerprint("f"),
     blocking,
-    failingTests,
+    ...(failing === null ? {} : { identities: identities(failing, notLoaded) }),
   });
+  const best = (...rounds: readonly Round[]) => bestRound(rounds, ["target 1", "target 2"])?.tree ?? null;
 
   it.each([
-    [[round(3, null), round(2, null), round(1, null)], true],
-    [[round(3, null), round(3, null)], false],
-    [[round(3, null)], false],
-  ])("improve strictly or not (%#)", (rounds, improving) => {
-    expect(isStrictlyImproving(rounds)).toBe(improving);
-  });
-
-  it("the best has the fewest failing tests, then findings, and is the earliest of equals", () => {
-    expect(bestRound([])).toBeNull();
-    expect(bestRound([round(1, 3, "a"), round(9, 1, "b"), round(9, 1, "c")])?.tree).toBe("b");
-    expect(bestRound([round(4, null, "a"), round(2, 7, "b"), round(3, 7, "c")])?.tree).toBe("b");
+    ["none", [], null],
+    ["keeps most of what passed at the base", [round("a", 1, ["old 1", "old 2"]), round("b", 9, ["old 1", "x"])], "b"],
+    ["then meets most targets", [round("a", 1, ["target 1", "target 2"]), round("b", 9, ["target 1", "x"])], "b"],
+    ["then has the fewest blocking findings", [round("a", 3, ["x"]), round("b", 2, ["x"])], "b"],
+    ["then is the earliest", [round("a", 2, ["x"]), round("b", 2, ["x"])], "a"],
+    ["is never one that does not load", [round("a", 9, ["old 1"]), round("b", 1, ["t.ts"], ["t.ts"])], "a"],
+    ["is none where nothing loaded", [round("b", 1, ["t.ts"], ["t.ts"])], null],
+    ["is none where nothing is known of the tests", [round("b", 1, null)], null],
+  ] as const)("%s", (_name, rounds, tree) => {
+    expect(best(...rounds)).toBe(tree);
   });
 });

@@ -109,9 +109,11 @@ describe("S3 escalation triggers", () => {
     expect(escalation).toBeNull();
   });
 
-  it("more failing tests after a rework: back to the best tree, then regression cascade", () => {
-    const tests = (failingTests: number): Says => ({ result: "fail", failingTests });
-    const { ran, escalation } = reason({ gates: { checks: [tests(2), tests(1), tests(4)] } });
+  it("a rework breaks what passed: back to the best tree, then regression cascade", () => {
+    const tests = (...failing: string[]): Says => ({ result: "fail", blocking: failing.length, failing });
+    const { ran, escalation } = reason({
+      gates: { checks: [tests("new 1", "new 2"), tests("new 1"), tests("new 1", "old 1")] },
+    });
     expect(escalation?.title).toBe("Story a: regression cascade");
     const [restore] = commandsOf(ran, "restore-tree");
     const best = commandsOf(ran, "start-gate").filter(({ gate }) => gate === "checks")[1];

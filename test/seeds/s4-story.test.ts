@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { presetPolicy } from "../../src/config/preset-policy.ts";
 import { identified } from "../../src/domain/finding.ts";
-import { storyId } from "../../src/domain/ids.ts";
+import { fingerprint, storyId } from "../../src/domain/ids.ts";
 import { GATES } from "../../src/domain/gate.ts";
 import type { Policy } from "../../src/domain/policy.ts";
 import { statusOf } from "../../src/views/story-status.ts";
@@ -264,10 +264,11 @@ describe("S4 limits", () => {
     expect(stateOf(ran.run, "a").gates.review?.failures).toBe(3);
   });
 
-  it("findings that do not get fewer for two rounds ask a person before the limit does", () => {
+  it("two rounds in which no finding was fixed ask a person before the limit does", () => {
+    const open = (...ids: string[]): Says => ({ result: "fail", more: { blocking: ids.map(fingerprint) } });
     const ran = runScript(
       begin(POLICY, planned("a")),
-      world({ gates: { review: [5, 5, 6].map((blocking): Says => ({ result: "fail", blocking })) } }),
+      world({ gates: { review: [open("x"), open("x", "y"), open("x", "y", "z")] } }),
     );
     expect(stateOf(ran.run, "a").escalation?.reason).toMatchObject({ type: "stall", stall: "plateau" });
   });

@@ -15,9 +15,11 @@ export interface Witness {
   readonly proven: { readonly [story: string]: { readonly [G in GateName]?: true } };
   readonly charged: { readonly [story: string]: { readonly [G in GateName]?: number } };
   readonly answers: number;
+  /** Trees that a gate failed, each with whether every test loaded that it ran. */
+  readonly loaded: { readonly [story: string]: { readonly [tree: string]: boolean } };
 }
 
-export const NOTHING_WITNESSED: Witness = { proven: {}, charged: {}, answers: 0 };
+export const NOTHING_WITNESSED: Witness = { proven: {}, charged: {}, answers: 0, loaded: {} };
 
 /** The explorer's own idea of what is proven and charged, by the words of the design and not by the code's. */
 export function witnessed(witness: Witness, before: StoryState, after: StoryState, event: Event): Witness {
@@ -66,7 +68,17 @@ export function witnessed(witness: Witness, before: StoryState, after: StoryStat
     (asked?.type === "approval" && asked.of !== "rework") || (asked?.type === "target-moves" && asked.merges);
   if (event.type === "person.answered" && event.answer.verb === "resolve" && !isApproval) forget(["src/a.ts"]);
   if (before.phase !== after.phase) forget(["src/a.ts"]);
-  return { ...witness, proven: { ...witness.proven, [id]: proven }, charged: { ...witness.charged, [id]: charged } };
+  return {
+    ...witness,
+    proven: { ...witness.proven, [id]: proven },
+    charged: { ...witness.charged, [id]: charged },
+    loaded: { ...witness.loaded, [id]: { ...witness.loaded[id], ...loadedBy(event) } },
+  };
+}
+
+function loadedBy(event: Event): { readonly [tree: string]: boolean } {
+  if (event.type !== "gate.judged" || event.judgement.identities === undefined) return {};
+  return { [event.judgement.tree]: event.judgement.identities.notLoaded.length === 0 };
 }
 
 /** Law 2: nothing is accepted but on a pass of every gate for what is there now, or on a named waiver. */
@@ -104,6 +116,14 @@ export function checkCommands(run: RunState, witness: Witness, commands: readonl
         command.failureLimit === null || command.failure < command.failureLimit,
         "work went back although its budget was used up",
       );
+    if (command.type === "restore-tree") {
+      const state = lookup(run.stories, command.story, byText)!;
+      assert(
+        witness.loaded[state.story.id]?.[command.tree] === true,
+        "a tree was brought back in which the tests do not load",
+      );
+      assert(command.tree !== state.tree, "the present tree was brought back");
+    }
     if (command.type !== "raise-escalation") continue;
     const problems = escalationProblems(command.escalation);
     assert(problems.length === 0, `an escalation nobody can act on: ${problems.join(", ")}`);

@@ -2,7 +2,7 @@ import { createMergeGate } from "../../src/adapters/gates/merge-gate.ts";
 import { createMemoryJournal } from "../../src/adapters/journal/memory-journal.ts";
 import { identified, failureFingerprint } from "../../src/domain/finding.ts";
 import { evidenceId, treeId, type StoryId } from "../../src/domain/ids.ts";
-import { GATES, type CiClass, type GateName, type Judgement } from "../../src/domain/gate.ts";
+import { GATES, type CiClass, type GateName, type Judgement, type TestIdentities } from "../../src/domain/gate.ts";
 import type { Result } from "../../src/domain/result.ts";
 import type { EngineWorld } from "../../src/engine/world.ts";
 import type { Agent, AgentResult } from "../../src/ports/agent.ts";
@@ -20,6 +20,7 @@ import {
   type TargetFaults,
 } from "./simulated-target.ts";
 import { agentResult } from "../contract/agent-result.ts";
+import { identities } from "./world.ts";
 
 /** The engine was killed. Nothing that was its own does anything any more. */
 export class Killed extends Error {}
@@ -331,6 +332,8 @@ function simulatedGate(name: GateName, faults: Faults, deeds: Deeds, told: Told,
           line: 1,
         }),
       );
+      const named =
+        result === "fail" && RUNS_TESTS.has(name) ? { identities: failingIn(seed, story.id, turn, tree) } : {};
       const ciClass = name === "ci" && result === "fail" ? { ciClass: pick(chance(seed, story.id, turn), CI) } : {};
       const failure = result === "fail" ? { failure: failureFingerprint(findings, "") } : {};
       return {
@@ -340,6 +343,7 @@ function simulatedGate(name: GateName, faults: Faults, deeds: Deeds, told: Told,
         findings,
         blocking: findings.map(({ id }) => id),
         ...failure,
+        ...named,
         ...ciClass,
         summary: `${name} ${result}`,
         evidence: [],
@@ -347,6 +351,16 @@ function simulatedGate(name: GateName, faults: Faults, deeds: Deeds, told: Told,
       };
     }),
   };
+}
+
+const RUNS_TESTS: ReadonlySet<GateName> = new Set(["checks", "tdd"]);
+
+/** Of six tests two were there before the work. A tree either loads or it does not: that is the tree's own. */
+function failingIn(seed: number, story: StoryId, turn: number, tree: string): TestIdentities {
+  if (chance(seed, story, tree, "load") < 0.2) return identities(["a.test.ts"], ["a.test.ts"]);
+  const names = ["old 1", "old 2", "new 1", "new 2", "new 3", "new 4"];
+  const failing = names.filter((test) => chance(seed, story, turn, test) < 0.4);
+  return identities(failing.length === 0 ? ["new 1"] : failing);
 }
 
 /** Runs what it is given, at once; the limits are the scheduler's, and are checked against it elsewhere. */

@@ -99,7 +99,13 @@ function gateKey(gate: GateState, state: StoryState, name: string): unknown {
     gate.flaky.length > 0,
     gate.ciRetries,
     gate.lintFixed,
-    gate.rounds.map((round) => [round.tree === state.tree, round.failure, round.blocking, round.failingTests]),
+    gate.rounds.map((round) => [
+      round.tree === state.tree,
+      round.failure,
+      round.findings,
+      round.identities ?? null,
+      round.afterPass === true,
+    ]),
     gate.overturned,
     gate.upheld.map(({ finding }) => finding),
   ];

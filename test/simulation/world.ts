@@ -4,7 +4,7 @@ import type { AttemptOutcome } from "../../src/domain/attempt.ts";
 import type { BlameVerdict } from "../../src/domain/blame.ts";
 import type { Command, StartGate } from "../../src/domain/command.ts";
 import type { Answer, Event, Recorded } from "../../src/domain/event.ts";
-import type { CiClass, GateName, Judgement } from "../../src/domain/gate.ts";
+import type { CiClass, GateName, Judgement, TestIdentities } from "../../src/domain/gate.ts";
 import type { Result } from "../../src/domain/result.ts";
 import { bareStory, type Story } from "../../src/domain/story.ts";
 import type { StoryState } from "../../src/domain/story-state.ts";
@@ -29,7 +29,10 @@ const COST = { costUsd: 0, durationMs: 0 } as const;
 export interface JudgementParts {
   readonly blocking?: number;
   readonly failure?: string;
-  readonly failingTests?: number;
+  /** The failing tests, by name. Those that are called `old …` passed at the base. */
+  readonly failing?: readonly string[];
+  /** Files that did not load, so that nothing is known of their tests. */
+  readonly notLoaded?: readonly string[];
   readonly ciClass?: CiClass;
   readonly category?: string;
   readonly more?: Partial<Judgement>;
@@ -54,15 +57,18 @@ export function judgement(gate: GateName, tree: string, result: Result, parts: J
     findings,
     blocking: findings.map((finding) => finding.id),
     ...(result === "fail" ? { failure: fingerprint(parts.failure ?? "same") } : {}),
-    ...(parts.failingTests === undefined
-      ? {}
-      : { tests: { total: 9, passed: 9 - parts.failingTests, failed: parts.failingTests, skipped: 0 } }),
+    ...(parts.failing === undefined ? {} : { identities: identities(parts.failing, parts.notLoaded) }),
     ...(parts.ciClass === undefined ? {} : { ciClass: parts.ciClass }),
     summary: `${gate} says ${result}`,
     evidence: [evidenceId("e1")],
     ...COST,
     ...parts.more,
   };
+}
+
+export function identities(failing: readonly string[], notLoaded: readonly string[] = []): TestIdentities {
+  const passedAtBase = notLoaded.length > 0 ? [] : failing.filter((name) => name.startsWith("old "));
+  return { failing, unlisted: 0, passing: [], passedAtBase, passedLast: [], ranTests: ["unit"], notLoaded };
 }
 
 export function attemptEnd(
@@ -436,17 +442,26 @@ function gateOutcomes(command: StartGate & { readonly key: string }, state: Stor
     ...results,
     judged("fail", "fail", {
       failure: `new${roundsOf(state, gate)}`,
-      failingTests: 2,
       blocking: Math.max(1, 4 - roundsOf(state, gate)),
+      ...ran(gate, [`new ${roundsOf(state, gate)}`]),
     }),
-    judged("fail the same", "fail", { failure: "same", failingTests: 2, blocking: 4 }),
+    judged("fail the same", "fail", { failure: "same", blocking: 4, ...ran(gate, ["new same"]) }),
     judged("fail worse", "fail", {
       failure: `worse${roundsOf(state, gate)}`,
-      failingTests: 3 + roundsOf(state, gate),
       blocking: 4,
+      ...ran(gate, ["new same", `old ${roundsOf(state, gate)}`]),
     }),
+    ...(RUNS_TESTS.has(gate)
+      ? [judged("does not load", "fail", { failure: "unloaded", ...ran(gate, ["a.test.ts"], ["a.test.ts"]) })]
+      : []),
   ];
 }
+
+const RUNS_TESTS: ReadonlySet<GateName> = new Set(["checks", "tdd"]);
+
+/** Only gates that run tests know which of them fail. */
+const ran = (gate: GateName, failing: readonly string[], notLoaded: readonly string[] = []): Partial<JudgementParts> =>
+  RUNS_TESTS.has(gate) ? { failing, notLoaded } : {};
 
 function roundsOf(state: StoryState, gate: GateName): number {
   return state.gates[gate]?.rounds.length ?? 0;

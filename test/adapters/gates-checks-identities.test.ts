@@ -120,3 +120,38 @@ test("20,000 tests that pass add no name", async () => {
   expect(judgement.tests?.passed).toBe(20_000);
   expect(JSON.stringify(judgement).length).toBeLessThan(2000);
 });
+
+const SLOW = { name: "unit", run: "echo waiting for it; exec sleep 600", timeoutMs: 1500 };
+
+test("a check that ended in time at the base and hangs with the work has failed, and says which command and limit", async () => {
+  const baseRun = { ended: ["unit"], ranTests: ["unit"], notLoaded: [] };
+  const judgement = await bench.judge([SLOW], { target: false }, { baseRun, preExisting: ["unit"] });
+  expect(judgement).toMatchObject({
+    result: "fail",
+    blocking: [judgement.findings[0]!.id],
+    findings: [
+      {
+        severity: "critical",
+        message: "`echo waiting for it; exec sleep 600` did not end within its limit of 1.5 s",
+        detail: "Before the work began it ended in time.\nIts last lines: waiting for it",
+      },
+    ],
+    runs: [{ result: "fail", details: "it did not end within 1.5 s, and before the work began it did" }],
+    identities: { failing: ["unit: does not end"], notLoaded: ["unit"] },
+  });
+  expect(judgement.failure).toBeDefined();
+});
+
+test.each([
+  ["it hung at the base too", { ended: [], ranTests: [], notLoaded: [] }],
+  ["nothing is known of the base", null],
+])("%s: a check that hangs could not judge", async (_name, baseRun) => {
+  const judgement = await bench.judge([SLOW], {}, baseRun === null ? {} : { baseRun });
+  expect(judgement).toMatchObject({ result: "error", findings: [], blocking: [] });
+});
+
+test("at the base it is noted which checks ended", async () => {
+  const gate = bench.gate([SLOW, { name: "quick", run: "exit 3" }, "no-such-command-here"], { target: false });
+  const { run } = await gate.baseline!(gateRequest({ path: bench.folder() }), control);
+  expect(run?.ended).toEqual(["quick"]);
+});

@@ -2,7 +2,7 @@ import { counted } from "../../domain/counted.ts";
 import type { CheckRun } from "../../domain/gate.ts";
 import type { TestOutput } from "../../readers/test-output.ts";
 import type { ProcessResult } from "../process/run-process.ts";
-import { isBlocking, lastWords, type Fault } from "./check-faults.ts";
+import { isBlocking, lastWords, secondsOf, type Fault } from "./check-faults.ts";
 
 /** The exit code decides; what the output and the reports say only explains it, or takes a pass away. */
 export function resultOn(
@@ -94,7 +94,7 @@ export const hasFailed = (ended: ProcessResult): boolean => ended.exitCode !== 0
  */
 export function brokenBy({ status, exitCode, signal, failure, durationMs, output }: ProcessResult): string | null {
   if (status === "failed-to-start") return failure?.message ?? "it could not be started";
-  if (status === "timeout") return `it was ended after ${Math.round(durationMs / 100) / 10} s, which is its limit`;
+  if (status === "timeout") return `it was ended after ${secondsOf(durationMs)}, which is its limit`;
   if (status === "cancelled") return "it was stopped";
   if (signal !== null && !OWN_DOING.has(signal)) return `it was ended by ${signal}`;
   if (exitCode === 137 || exitCode === 143) return `it was ended by ${exitCode === 137 ? "SIGKILL" : "SIGTERM"}`;
@@ -102,6 +102,10 @@ export function brokenBy({ status, exitCode, signal, failure, durationMs, output
     return `it could not be started (exit code ${exitCode}): ${lastWords(output)}`;
   return null;
 }
+
+/** What is said of a check that hangs with the work and did not without it. */
+export const hangDetails = (limitMs: number): string =>
+  `it did not end within ${secondsOf(limitMs)}, and before the work began it did`;
 
 const OWN_DOING: ReadonlySet<string> = new Set([
   "SIGSEGV",

@@ -86,6 +86,29 @@ function opaque(
   return { name, finding: explained(finding, name, kind, atBase), kind, isOpaque: true };
 }
 
+/** A check that ended in time at the base and hangs with the work. */
+export function hangFault(
+  { name, run }: { readonly name: string; readonly run: string },
+  limitMs: number,
+  { output }: ProcessResult,
+): Fault {
+  const words = lastWords(output);
+  const finding = identified({
+    severity: "critical",
+    category: "check",
+    source: name,
+    message: `\`${run}\` did not end within its limit of ${secondsOf(limitMs)}`,
+    detail: [
+      "Before the work began it ended in time.",
+      words === "" ? "It printed nothing." : `Its last lines: ${words}`,
+    ].join("\n"),
+    suggestedFix: "Find what waits for ever: a loop, a server or a timer that stays open, input that is never given.",
+  });
+  return { name: `${name}: does not end`, finding, preExisting: false, isOpaque: true };
+}
+
+export const secondsOf = (ms: number): string => `${Math.round(ms / 100) / 10} s`;
+
 function findingOf(
   check: string,
   { test, category, message, detail, file, line }: OutputFailure,

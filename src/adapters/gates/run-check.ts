@@ -11,9 +11,9 @@ import { withReports } from "../../readers/test-report-merge.ts";
 import type { TestReport } from "../../readers/test-report-parts.ts";
 import { environmentIn, type EnvironmentIn } from "../process/environment.ts";
 import { runProcess, type ProcessResult } from "../process/run-process.ts";
-import { brokenBy, endingOf, hasFailed, resultOn } from "./check-ending.ts";
-import { faultsIn, type Fault } from "./check-faults.ts";
-import { lineIn, sameEveryTime, troubleIn, type CheckEnvironment, type Trouble } from "./environments.ts";
+import { brokenBy, endingOf, hangDetails, hasFailed, resultOn } from "./check-ending.ts";
+import { faultsIn, hangFault, type Fault } from "./check-faults.ts";
+import { cellName, lineIn, sameEveryTime, troubleIn, type CheckEnvironment, type Trouble } from "./environments.ts";
 import type { SeenReports } from "./read-reports.ts";
 
 export interface CheckCommand {
@@ -114,7 +114,8 @@ export function checkRunner(options: RunnerOptions, request: GateRequest, signal
       }
       const before = await reports?.before();
       const reader = createOutputReader(request.path);
-      const ended = await start(lineIn(environment, command.run), command.timeoutMs ?? request.timeoutMs, (line) => {
+      const limitMs = command.timeoutMs ?? request.timeoutMs;
+      const ended = await start(lineIn(environment, command.run), limitMs, (line) => {
         reader.push(line);
         onOutput(line);
       });
@@ -128,7 +129,10 @@ export function checkRunner(options: RunnerOptions, request: GateRequest, signal
           output: ended.output,
         }),
       );
-      return outcomeOf({ command, cell, ended, output: reader.end() }, read, evidence, request.atBase);
+      const output = reader.end();
+      if (ended.status === "timeout" && request.baseRun?.ended.includes(cellName(cell)) === true)
+        return hungOutcome({ command, cell, ended, output }, limitMs, evidence);
+      return outcomeOf({ command, cell, ended, output }, read, evidence, request.atBase);
     },
   };
 }
@@ -162,6 +166,18 @@ function outcomeOf(
     evidence: [evidence],
     flaky: [],
     named: namedIn(ended, output),
+  };
+}
+
+/** It ended in time before the work began, so that it is the work that makes it hang. What its tests say is unknown. */
+function hungOutcome({ command, cell, ended }: Ran, limitMs: number, evidence: EvidenceId): CheckOutcome {
+  return {
+    run: { ...cell, result: "fail", exitCode: null, details: hangDetails(limitMs) },
+    faults: [hangFault(command, limitMs, ended)],
+    tests: null,
+    evidence: [evidence],
+    flaky: [],
+    named: NOTHING_NAMED,
   };
 }
 

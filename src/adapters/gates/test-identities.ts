@@ -57,8 +57,8 @@ const ranTestsIn = (outcomes: readonly CheckOutcome[]): string[] =>
   outcomes.filter(({ named }) => named.ranTests).map(({ run }) => cellName(run));
 
 /**
- * Files that the output says did not load, and whole checks: one that failed to build, or that ran tests before and ran
- * none now. What did not load at the base either is left out, because it says nothing about the work.
+ * Files that the output says did not load, and whole checks: one that failed to build, that did not end, or that ran
+ * tests before and ran none now. What did not load at the base either is left out, because it says nothing about the work.
  */
 function notLoadedIn(outcomes: readonly CheckOutcome[], base: BaseRun | null, last: TestIdentities | null): string[] {
   const files = outcomes.flatMap(({ named }) => named.notLoaded);
@@ -66,7 +66,7 @@ function notLoadedIn(outcomes: readonly CheckOutcome[], base: BaseRun | null, la
     const name = cellName(outcome.run);
     const knownToTest = [base?.ranTests, last?.ranTests, last?.notLoaded].some((cells) => cells?.includes(name));
     const isBroken = outcome.faults.some(({ finding }) => finding.category === "build");
-    return knownToTest || isBroken ? [name] : [];
+    return knownToTest || isBroken || !outcome.named.ended ? [name] : [];
   });
   return unique([...files, ...checks]).filter((name) => base?.notLoaded.includes(name) !== true);
 }

@@ -170,7 +170,7 @@ export interface Round {
   readonly findings?: readonly Fingerprint[];
   /** What the checks said of single tests; absent where the gate ran none, and in older rounds. */
   readonly identities?: TestIdentities;
-  /** The gate had passed the work since the round before this one. */
+  /** The gate had passed the work since the round before this one; noted where tests can be compared. */
   readonly afterPass?: true;
 }
 

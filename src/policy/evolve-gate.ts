@@ -5,7 +5,7 @@ import { isPaidJudgement } from "../domain/event-cost.ts";
 import type { GateName, Judgement } from "../domain/gate.ts";
 import type { RoleName } from "../domain/ids.ts";
 import type { Result } from "../domain/result.ts";
-import type { Round, StoryState } from "../domain/story-state.ts";
+import type { GateState, Round, StoryState } from "../domain/story-state.ts";
 import { charged, gateState, refunded, withGate } from "./charge.ts";
 import { backoffMs, withLastAttempt } from "./evolve-attempt.ts";
 import { blamedPlaces, placesJudged, placesUnderSuspicion } from "./locations.ts";
@@ -46,7 +46,7 @@ export function gateJudged(state: StoryState, judgement: Judgement, base: string
         "pass",
       );
     case "fail":
-      return failed(noted, judgement, before.last?.result === "pass", at);
+      return failed(noted, judgement, before, at);
     case "error": {
       const errors = before.errors + 1;
       // Where a person is asked next, nothing is waited for: a pause would promise a try that does not come.
@@ -89,7 +89,7 @@ function whims({ flaky, ciClass, runs }: Judgement): readonly string[] {
   return runs === undefined || runs.length === 0 ? ["the CI run"] : runs.map((run) => run.check);
 }
 
-function failed(state: StoryState, judgement: Judgement, afterPass: boolean, at: number): StoryState {
+function failed(state: StoryState, judgement: Judgement, earlier: GateState, at: number): StoryState {
   const { gate } = judgement;
   if (gate === "ci" && judgement.ciClass === "infrastructure") return ciRetry(state, at);
   const before = gateState(state, gate);
@@ -101,7 +101,9 @@ function failed(state: StoryState, judgement: Judgement, afterPass: boolean, at:
     blocking: judgement.blocking.length,
     findings: judgement.blocking,
     ...(judgement.identities === undefined ? {} : { identities: judgement.identities }),
-    ...(afterPass ? { afterPass } : {}),
+    ...(earlier.last?.result === "pass" && earlier.rounds.some(({ identities }) => identities !== undefined)
+      ? { afterPass: true }
+      : {}),
   };
   const rejected = withVerdict(withLastAttempt(state, { failed: judgement.summary }), judgement);
   const next = withGate(rejected, gate, {

@@ -3,8 +3,8 @@ import type { GateName, StageResult } from "../domain/gate.ts";
 import type { Hearing, Judged, Verdict } from "../domain/hearing.ts";
 import type { Fingerprint } from "../domain/ids.ts";
 import type { GateRules } from "../domain/policy.ts";
-import type { Result } from "../domain/result.ts";
-import { atLeast, SEVERITIES, type FailOn } from "../domain/severity.ts";
+import { worstResult, type Result } from "../domain/result.ts";
+import { failsGate, mustBeFixed } from "../domain/thresholds.ts";
 import { reviewConflicts } from "./review-conflicts.ts";
 
 /** Makes one result of everything that was said. What a reviewer says plainly counts, and so do the thresholds. */
@@ -19,7 +19,7 @@ export function judge({ gate, tree, rules, verdicts, kept, overturned }: Hearing
   const findings = heard.flatMap((verdict) =>
     verdict.findings.map((finding) => ({ ...finding, stage: verdict.stage })),
   );
-  const result = worstOf([...kept, ...stages].map((stage) => stage.result));
+  const result = worstResult([...kept, ...stages].map((stage) => stage.result));
   const blocking = result === "fail" ? blockingFindings(findings, stages, rules) : [];
   const summary = summaryOf(gate, result, stages, blocking.length);
   return {
@@ -55,43 +55,26 @@ function standing(verdict: Verdict, overturned: readonly Fingerprint[]): Verdict
 /** A plain FAIL fails whatever its findings weigh; a plain PASS does not outweigh findings over the threshold. */
 function stageResult(said: Result, findings: readonly Finding[], rules: GateRules): Result {
   if (said !== "pass") return said;
-  if (rules.everyFinding && findings.length > 0) return "fail";
-  return isOverThreshold(findings, rules.failOn) ? "fail" : "pass";
+  return failsGate(findings, rules) ? "fail" : "pass";
 }
 
-/** Each threshold counts the findings of its severity and of every graver one. */
-export function isOverThreshold(findings: readonly Finding[], failOn: FailOn): boolean {
-  return SEVERITIES.some((severity) => {
-    const allowed = failOn[severity];
-    return allowed !== undefined && findings.filter((finding) => atLeast(finding.severity, severity)).length >= allowed;
-  });
-}
-
-/** A failure of the work weighs most: it is something to act on. Then what kept the gate from judging. */
-function worstOf(results: readonly Result[]): Result {
-  const order: readonly Result[] = ["fail", "blocked", "error", "inconclusive"];
-  if (results.length === 0) return "inconclusive";
-  return order.find((result) => results.includes(result)) ?? "pass";
-}
-
-/**
- * What must be mended: the findings at or above the lightest severity that has a threshold. Where a reviewer
- * failed the work over lighter ones alone, all of that reviewer's, because nothing else explains the FAIL.
- */
+/** What must be fixed, of each stage that failed: every reviewer's own findings explain its FAIL. */
 function blockingFindings(
   findings: readonly (Finding & { readonly stage: string })[],
   stages: readonly StageResult[],
   rules: GateRules,
 ): Fingerprint[] {
-  const failed = new Set(stages.filter((stage) => stage.result === "fail").map((stage) => stage.stage));
-  const floor = SEVERITIES.findLast((severity) => rules.failOn[severity] !== undefined);
-  const isGrave = (finding: Finding): boolean => floor !== undefined && atLeast(finding.severity, floor);
-  const blocking = findings.filter((finding) => {
-    if (!failed.has(finding.stage)) return false;
-    if (rules.everyFinding || isGrave(finding)) return true;
-    return !findings.some((other) => other.stage === finding.stage && isGrave(other));
-  });
-  return [...new Set(blocking.map((finding) => finding.id))];
+  const failed = stages.filter((stage) => stage.result === "fail").map((stage) => stage.stage);
+  const blocking = new Set(
+    [...new Set(failed)].flatMap((stage) =>
+      mustBeFixed(
+        findings.filter((finding) => finding.stage === stage),
+        rules,
+      ),
+    ),
+  );
+  // In the order in which they were said.
+  return [...new Set(findings.filter((finding) => blocking.has(finding)).map((finding) => finding.id))];
 }
 
 function summaryOf(gate: GateName, result: Result, stages: readonly StageResult[], blocking: number): string {

@@ -6,7 +6,8 @@ import { roleName, treeId } from "../../src/domain/ids.ts";
 import type { GateRules } from "../../src/domain/policy.ts";
 import type { Result } from "../../src/domain/result.ts";
 import type { Severity } from "../../src/domain/severity.ts";
-import { isOverThreshold, judge } from "../../src/policy/judge.ts";
+import { isOverThreshold } from "../../src/domain/thresholds.ts";
+import { judge } from "../../src/policy/judge.ts";
 
 const RULES: GateRules = presetPolicy("story").gates.review;
 const finding = (severity: Severity, message: string): Finding =>

@@ -69,7 +69,7 @@ const FACTORY_REPEATS = /^ci fail build$|^blame environment$|^(?:tdd|mutation|me
 const GATE_RESULTS: Options = {
   skip: (name, command) => {
     if (name === ENGINE_DIED) return true;
-    if (command.type === "start-gate") return / the same$| worse$| does not load$/.test(name);
+    if (command.type === "start-gate") return / the same$| worse$| other tests$| does not load$/.test(name);
     if (command.type === "start-attempt") return name !== "ready";
     if (command.type === "find-blame") return !/^blame (?:culprit|environment|flaky)$/.test(name);
     return / broke$| blocked$/.test(name);

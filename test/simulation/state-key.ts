@@ -99,6 +99,8 @@ function gateKey(gate: GateState, state: StoryState, name: string): unknown {
     gate.flaky.length > 0,
     gate.ciRetries,
     gate.lintFixed,
+    // A round of tests after a pass is compared with none before it.
+    gate.rounds.some((round) => round.identities !== undefined) && last?.result === "pass",
     gate.rounds.map((round) => [
       round.tree === state.tree,
       round.failure,

@@ -443,7 +443,6 @@ function gateOutcomes(command: StartGate & { readonly key: string }, state: Stor
     judged("fail", "fail", {
       failure: `new${roundsOf(state, gate)}`,
       blocking: Math.max(1, 4 - roundsOf(state, gate)),
-      ...ran(gate, [`new ${roundsOf(state, gate)}`]),
     }),
     judged("fail the same", "fail", { failure: "same", blocking: 4, ...ran(gate, ["new same"]) }),
     judged("fail worse", "fail", {
@@ -452,7 +451,13 @@ function gateOutcomes(command: StartGate & { readonly key: string }, state: Stor
       ...ran(gate, ["new same", `old ${roundsOf(state, gate)}`]),
     }),
     ...(RUNS_TESTS.has(gate)
-      ? [judged("does not load", "fail", { failure: "unloaded", ...ran(gate, ["a.test.ts"], ["a.test.ts"]) })]
+      ? [
+          judged("fail other tests", "fail", {
+            failure: `other${roundsOf(state, gate)}`,
+            ...ran(gate, [`new ${roundsOf(state, gate)}`]),
+          }),
+          judged("does not load", "fail", { failure: "unloaded", ...ran(gate, ["a.test.ts"], ["a.test.ts"]) }),
+        ]
       : []),
   ];
 }

@@ -2,7 +2,7 @@ import { failureKinds } from "../../domain/base-failures.ts";
 import { counted } from "../../domain/counted.ts";
 import { failureFingerprint, type Finding } from "../../domain/finding.ts";
 import type { Judgement, TestIdentities } from "../../domain/gate.ts";
-import type { Result } from "../../domain/result.ts";
+import { byWeight, worstResult, type Result } from "../../domain/result.ts";
 import type { GateRequest } from "../../ports/gate.ts";
 import type { BesideTheRuns } from "./beside-the-runs.ts";
 import { cellName } from "./environments.ts";
@@ -22,7 +22,7 @@ export function checksJudgement(
     ...outcomes.map(({ run }) => ({ about: cellName(run), result: run.result, details: run.details })),
     ...beside.said,
   ];
-  const result = worst(said.map((each) => each.result));
+  const result = worstResult(said.map((each) => each.result));
   const faults = outcomes.flatMap((outcome) => outcome.faults);
   const flaky = outcomes.flatMap((outcome) => outcome.flaky);
   // The same fault in two environments is one thing to mend.
@@ -75,15 +75,9 @@ const distinct = (findings: readonly Finding[]): Finding[] => [
 
 /** What failed comes first: a brief is cut at its end. */
 function evidenceOf(outcomes: readonly CheckOutcome[]): Judgement["evidence"] {
-  const sorted = outcomes.toSorted((a, b) => order(a.run.result) - order(b.run.result));
+  const sorted = outcomes.toSorted((a, b) => byWeight(a.run.result, b.run.result));
   return [...new Set(sorted.flatMap((outcome) => outcome.evidence))];
 }
-
-/** A failure of the work weighs most: it is something to act on. Then what kept a check from judging. */
-const WEIGHT: readonly Result[] = ["fail", "blocked", "error", "inconclusive", "pass"];
-const order = (result: Result): number => WEIGHT.indexOf(result);
-const worst = (results: readonly Result[]): Result =>
-  WEIGHT.find((result) => results.includes(result)) ?? "inconclusive";
 
 function summaryOf(
   said: readonly { readonly about: string; readonly result: Result; readonly details: string }[],

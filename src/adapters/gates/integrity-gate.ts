@@ -1,8 +1,8 @@
 import { RemandError } from "../../domain/error.ts";
 import { failureFingerprint, type Finding } from "../../domain/finding.ts";
 import type { Judgement } from "../../domain/gate.ts";
-import type { GateRules } from "../../domain/policy.ts";
-import { atLeast, SEVERITIES, worse } from "../../domain/severity.ts";
+import { worse } from "../../domain/severity.ts";
+import { failsGate, mustBeFixed } from "../../domain/thresholds.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Evidence } from "../../ports/evidence.ts";
 import type { Gate, GateRequest } from "../../ports/gate.ts";
@@ -156,7 +156,7 @@ function verdict(
   findings: readonly Finding[],
   { rules }: GateRequest,
 ): Pick<Judgement, "result" | "findings" | "blocking" | "summary"> & Partial<Judgement> {
-  const blocking = blockingOf(findings, rules);
+  const blocking = failsGate(findings, rules) ? mustBeFixed(findings, rules) : [];
   if (blocking.length === 0) {
     const summary = findings.length === 0 ? "integrity: pass" : `integrity: pass, ${findings.length} to look at`;
     return { result: "pass", findings, blocking: [], summary };
@@ -170,16 +170,6 @@ function verdict(
     summary,
     failure: failureFingerprint(blocking, summary),
   };
-}
-
-/** Those at or above the lightest severity that has a threshold, if any threshold is reached. */
-function blockingOf(findings: readonly Finding[], { failOn, everyFinding }: GateRules): Finding[] {
-  if (everyFinding) return findings.filter(({ severity }) => severity !== "info");
-  const reached = SEVERITIES.some(
-    (floor) => findings.filter(({ severity }) => atLeast(severity, floor)).length >= (failOn[floor] ?? Infinity),
-  );
-  const lightest = SEVERITIES.findLast((severity) => failOn[severity] !== undefined);
-  return reached && lightest !== undefined ? findings.filter(({ severity }) => atLeast(severity, lightest)) : [];
 }
 
 function reportOf(changed: readonly string[], findings: readonly Finding[]): string {

@@ -10,8 +10,7 @@ import type { Round } from "../domain/story-state.ts";
 type ComparableRound = Round & { readonly identities: TestIdentities };
 
 /** What did not load is unknown: such a round is no better and no worse than another. */
-const isLoaded = ({ identities }: Round): boolean =>
-  identities === undefined || identities.notLoaded.length === 0;
+const isLoaded = ({ identities }: Round): boolean => identities === undefined || identities.notLoaded.length === 0;
 
 const isComparable = (round: Round): round is ComparableRound => round.identities !== undefined && isLoaded(round);
 

@@ -125,7 +125,7 @@ const SLOW = { name: "unit", run: "echo waiting for it; exec sleep 600", timeout
 
 test("a check that ended in time at the base and hangs with the work has failed, and says which command and limit", async () => {
   const baseRun = { ended: ["unit"], ranTests: ["unit"], notLoaded: [] };
-  const judgement = await bench.judge([SLOW], { target: false }, { baseRun, preExisting: ["unit"] });
+  const judgement = await bench.judge([SLOW], {}, { baseRun });
   expect(judgement).toMatchObject({
     result: "fail",
     blocking: [judgement.findings[0]!.id],
@@ -151,7 +151,7 @@ test.each([
 });
 
 test("at the base it is noted which checks ended", async () => {
-  const gate = bench.gate([SLOW, { name: "quick", run: "exit 3" }, "no-such-command-here"], { target: false });
+  const gate = bench.gate([SLOW, { name: "quick", run: "exit 3" }, "no-such-command-here"]);
   const { run } = await gate.baseline!(gateRequest({ path: bench.folder() }), control);
   expect(run?.ended).toEqual(["quick"]);
 });

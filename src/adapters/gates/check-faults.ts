@@ -104,7 +104,7 @@ export function hangFault(
     ].join("\n"),
     suggestedFix: "Find what waits for ever: a loop, a server or a timer that stays open, input that is never given.",
   });
-  return { name: `${name}: does not end`, finding, preExisting: false, isOpaque: true };
+  return { name: `${name}: does not end`, finding, kind: "new", isOpaque: true };
 }
 
 export const secondsOf = (ms: number): string => `${Math.round(ms / 100) / 10} s`;

@@ -7,7 +7,6 @@ import type {
 } from "../domain/escalation.ts";
 import { counted } from "../domain/counted.ts";
 import type { GateName } from "../domain/gate.ts";
-import { disputable } from "../domain/dispute.ts";
 import { escalationId } from "../domain/ids.ts";
 import type { RunState } from "../domain/run-state.ts";
 import type { StoryState } from "../domain/story-state.ts";
@@ -30,7 +29,7 @@ export function escalateStory(state: StoryState, reason: EscalationReason, gate:
       state.failing?.blame?.explanation ?? "",
       ...rulings(state, reason, gate),
     ]),
-    options: optionsFor(reason, forecastUsd(state), disputable(state, gate).length > 0),
+    options: optionsFor(reason, forecastUsd(state)),
     attempts: triedAndFailed(state),
     branch: `remand/${state.story.id}`,
     commit: state.commit,
@@ -47,7 +46,7 @@ export function escalateRun(run: RunState, reason: EscalationReason): Escalation
     reason,
     gate: null,
     assessment: assessmentOf(reason, null, [tries[tries.length - 1]?.remaining.join("; ") ?? ""]),
-    options: optionsFor(reason, null, false),
+    options: optionsFor(reason, null),
     attempts: tries.map((each) => ({
       attempt: each.attempt,
       tried: each.fixes.join("; "),

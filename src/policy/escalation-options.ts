@@ -1,19 +1,13 @@
 import { asksForMerge, type AnswerVerb, type EscalationOption, type EscalationReason } from "../domain/escalation.ts";
 
-/** The answers that make sense for a reason, each with what it will do and cost. */
-export function optionsFor(
-  reason: EscalationReason,
-  forecastUsd: number | null,
-  canDispute: boolean,
-): EscalationOption[] {
+/**
+ * The answers that make sense for a reason, each with what it will do and cost. Those that would not get a story past
+ * its question are taken out by `useful-answers.ts`, which knows the state.
+ */
+export function optionsFor(reason: EscalationReason, forecastUsd: number | null): EscalationOption[] {
   const attempt =
     forecastUsd === null ? "one attempt, price unknown" : `about $${forecastUsd.toFixed(2)} for the attempt`;
-  return verbsFor(reason)
-    .filter((verb) => verb !== "dispute" || canDispute)
-    .map((verb) => ({
-      verb,
-      ...wordsFor(reason, verb, attempt),
-    }));
+  return verbsFor(reason).map((verb) => ({ verb, ...wordsFor(reason, verb, attempt) }));
 }
 
 function wordsFor(reason: EscalationReason, verb: AnswerVerb, attempt: string): { does: string; cost: string } {
@@ -30,7 +24,7 @@ function wordsFor(reason: EscalationReason, verb: AnswerVerb, attempt: string): 
   return words(verb, attempt);
 }
 
-/** With `dispute` wherever the work failed by what somebody holds of it; whether anything is left to dispute, the state says. */
+/** With `dispute` wherever the work failed by what a reviewer holds of it. */
 function verbsFor(reason: EscalationReason): readonly AnswerVerb[] {
   switch (reason.type) {
     case "infrastructure":

@@ -157,16 +157,18 @@ export function recommendationOf(reason: EscalationReason, gate: GateName | null
   switch (reason.type) {
     case "budget":
       return reason.budget.startsWith("failures:")
-        ? `Read what ${reason.used === 1 ? "the failed attempt" : `each of the ${reason.used} failed attempts`} tried. If the goal is right, send it back with the missing piece of guidance; if not, change the story.`
+        ? `Read what ${reason.used === 1 ? "the failed attempt" : `each of the ${reason.used} failed attempts`} tried. If the goal is right, send it back with the missing piece of guidance; if not, change the story.${letThrough(gate)}`
         : `Look at what the ${reason.budget} budget has bought so far. Raise the limit of ${reason.limit} only if the last attempts came nearer.`;
     case "stall":
-      return `${STALL_ADVICE[reason.stall]}${gate === null ? "" : ` What the${at} gate said last is where to begin.`}`;
+      return `${STALL_ADVICE[reason.stall]}${gate === null ? "" : ` What the${at} gate said last is where to begin.`}${letThrough(gate)}`;
     case "scope-too-broad":
       return `Say which of ${counted(reason.files.length, "file")} is at fault (${reason.files.join(", ")}), or split the story so that a failure has one cause.`;
     case "non-deterministic":
       return `Run what the${at} gate ran by hand, on the same tree. If it changes its mind, mend or waive the test; more rework cannot.`;
     case "gate-error":
-      return `Mend the${at} gate, which broke ${times(reason.errors)}: the work itself was not judged.`;
+      return gate === null
+        ? `Fix what made the step fail ${times(reason.errors)}: the work itself was not judged.`
+        : `Fix the${at} gate, which broke ${times(reason.errors)}: the work itself was not judged.`;
     case "gate-inconclusive":
       return `Mend the${at} gate, which proved nothing ${times(reason.times)}: the work itself was not judged.`;
     case "gate-blocked":
@@ -200,6 +202,10 @@ export function recommendationOf(reason: EscalationReason, gate: GateName | null
   }
 }
 
+/** The integrity gate refuses changes by rule; where the change is right, only a person can say so. */
+const letThrough = (gate: GateName | null): string =>
+  gate === "integrity" ? " If the refused change is right, waive its finding." : "";
+
 function approvalAdvice(of: "rework" | "retry" | "merge", at: string): string {
   if (of === "merge") return "All gates passed. Read the diff and say merge, or send the work back.";
   return `Read why the${at} gate did not pass, then let the ${of} go ahead or stop it.`;
@@ -230,7 +236,9 @@ export function questionOf(reason: EscalationReason, gate: GateName | null, top 
     case "gate-error":
     case "gate-inconclusive":
     case "gate-blocked":
-      return `Is the ${gate ?? "gate"} gate mended, so that it can judge again?`;
+      return gate === null
+        ? `Is the cause fixed, so that the step can run again?`
+        : `Is the ${gate} gate fixed, so that it can run again?`;
     case "agent-failure":
     case "agent-missing":
       return `Can the agent work now, or who else should do it?`;

@@ -7,7 +7,7 @@ import type { Waiver } from "../domain/waiver.ts";
 import { gateState, withGate } from "./charge.ts";
 import { forgetTroubles } from "./engine-deaths.ts";
 import { commitsDropped, mergeApproved, mergeClaimed, withMovesForgiven, withoutDelivery } from "./evolve-delivery.ts";
-import { isOpen } from "./gate-standing.ts";
+import { isOpen, unwaived } from "./gate-standing.ts";
 import { placesForgiven } from "./locations.ts";
 
 /**
@@ -181,7 +181,18 @@ function waived(state: StoryState, gate: GateName, answer: Answer, base: string,
     waivers: [...state.waivers, waiver],
     disputes: state.disputes.filter((dispute) => !findings.includes(dispute.finding)),
   };
-  return next.failing?.gate === gate && isOpen(next, gate, base) ? { ...next, failing: null } : next;
+  if (isOpen(next, gate, base)) return next.failing?.gate === gate ? { ...next, failing: null } : next;
+  const { last: judged, errors, inconclusives, ciRetries } = gateState(next, gate);
+  const left = unwaived(next, gate, judged?.blocking ?? []);
+  const isAllWaived = judged !== null && judged.blocking.length > 0 && left.length === 0;
+  const tried = withGate(next, gate, {
+    // What is left over blocks without what was waived.
+    last: judged === null || left.length === 0 ? judged : { ...judged, blocking: left },
+    // A gate that gave no verdict runs again, and leaves out what was waived.
+    ...(errors + inconclusives + ciRetries > 0 ? { errors: 0, inconclusives: 0, ciRetries: 0, flaky: [] } : {}),
+  });
+  // All that it said is waived, and the tree is another one: it runs again.
+  return isAllWaived && tried.failing?.gate === gate ? { ...tried, failing: null } : tried;
 }
 
 /** A finding is looked at once; where that was done already, the question that was answered comes again as it was. */

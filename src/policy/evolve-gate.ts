@@ -8,11 +8,13 @@ import type { Result } from "../domain/result.ts";
 import type { GateState, Round, StoryState } from "../domain/story-state.ts";
 import { charged, gateState, refunded, withGate } from "./charge.ts";
 import { backoffMs, withLastAttempt } from "./evolve-attempt.ts";
+import { isOpen, unwaived } from "./gate-standing.ts";
 import { blamedPlaces, placesJudged, placesUnderSuspicion } from "./locations.ts";
 import { withVerdict } from "./tried-findings.ts";
 
-export function gateJudged(state: StoryState, judgement: Judgement, base: string, at: number): StoryState {
-  const { gate } = judgement;
+export function gateJudged(state: StoryState, reported: Judgement, base: string, at: number): StoryState {
+  const { gate } = reported;
+  const judgement = withoutWaived(state, reported);
   const before = gateState(state, gate);
   const idle: StoryState = {
     ...state,
@@ -46,6 +48,9 @@ export function gateJudged(state: StoryState, judgement: Judgement, base: string
         "pass",
       );
     case "fail":
+      // What a person let through is found again in another tree, and goes through again: it is no failure.
+      if (isOpen(noted, gate, base))
+        return placesJudged(withGate(noted, gate, { errors: 0, inconclusives: 0, ciRetries: 0 }), gate, "pass");
       return failed(noted, judgement, before, at);
     case "error": {
       const errors = before.errors + 1;
@@ -65,6 +70,14 @@ export function gateJudged(state: StoryState, judgement: Judgement, base: string
       return { ...noted, counters };
     }
   }
+}
+
+/** A finding that was waived blocks nothing any more; where all of them were, they stay named as what was waived. */
+function withoutWaived(state: StoryState, judgement: Judgement): Judgement {
+  const blocking = unwaived(state, judgement.gate, judgement.blocking);
+  return blocking.length === 0 || blocking.length === judgement.blocking.length
+    ? judgement
+    : { ...judgement, blocking };
 }
 
 /** How often each role was asked, with those who were asked now. */

@@ -1,4 +1,5 @@
 import type { GateName } from "../domain/gate.ts";
+import type { Fingerprint } from "../domain/ids.ts";
 import type { Phase } from "../domain/phase.ts";
 import type { StoryState } from "../domain/story-state.ts";
 import { gateState } from "./charge.ts";
@@ -25,8 +26,13 @@ function isWaived(state: StoryState, gate: GateName): boolean {
   if (own.some((waiver) => waiver.tree !== null && waiver.tree === state.tree)) return true;
   const { last, fresh } = gateState(state, gate);
   if (last === null || !fresh || last.result !== "fail" || last.blocking.length === 0) return false;
-  const covered = new Set(own.flatMap((waiver) => waiver.findings));
-  return last.blocking.every((finding) => covered.has(finding));
+  return unwaived(state, gate, last.blocking).length === 0;
+}
+
+/** Those of the findings that no waiver of the gate covers. */
+export function unwaived(state: StoryState, gate: GateName, findings: readonly Fingerprint[]): readonly Fingerprint[] {
+  const covered = new Set(state.waivers.flatMap((waiver) => (waiver.gate === gate ? waiver.findings : [])));
+  return findings.filter((finding) => !covered.has(finding));
 }
 
 export function gatesOfPhase(state: StoryState, phase: Phase): readonly GateName[] {

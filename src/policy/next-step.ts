@@ -1,7 +1,7 @@
 import { targetsNotFailing, unsortedFailures } from "../domain/story-base.ts";
 import type { StartAttempt, StartGate, StoryAction } from "../domain/command.ts";
 import { counted } from "../domain/counted.ts";
-import type { EscalationReason } from "../domain/escalation.ts";
+import type { Escalation, EscalationReason } from "../domain/escalation.ts";
 import type { GateName } from "../domain/gate.ts";
 import type { Policy } from "../domain/policy.ts";
 import type { Lane } from "../domain/lane.ts";
@@ -18,6 +18,7 @@ import { reinforced } from "./reinforce.ts";
 import { routeForPerson, standIn } from "./route.ts";
 import { scopeForPerson } from "./scope-for.ts";
 import { forecastUsd, overspent, toWarn } from "./spending.ts";
+import { withUsefulOptions } from "./useful-answers.ts";
 
 /** What comes next for a story, who does it, and how urgent its kind is: gates, then reworks, then new work. */
 export interface NextStep {
@@ -39,15 +40,24 @@ export interface Facts {
 export function nextStep(state: StoryState, facts: Facts): NextStep {
   const policy = state.policy;
   if (policy === null) return { lane: "developers", urgency: 2, action: { type: "start-story" } };
-  const action =
-    engineDied(state) ??
-    stepsThatBroke(state, policy) ??
-    told(state, facts) ??
-    cutShort(state) ??
-    work(state, policy, facts);
+  const planned = planFor(state, policy, facts);
+  const action = planned.type === "raise-escalation" ? asked(state, planned.escalation, policy, facts) : planned;
   // What is in flight comes before what is new: judging first, then mending, then going on.
   const isDispatch = action.type === "start-attempt" || action.type === "start-story";
   return { lane: laneOf(action), urgency: isDispatch ? 1 : 0, action };
+}
+
+const planFor = (state: StoryState, policy: Policy, facts: Facts): StoryAction =>
+  engineDied(state) ??
+  stepsThatBroke(state, policy) ??
+  told(state, facts) ??
+  cutShort(state) ??
+  work(state, policy, facts);
+
+/** The question, with the answers that would get the story past it. */
+function asked(state: StoryState, escalation: Escalation, policy: Policy, facts: Facts): StoryAction {
+  const after = (then: StoryState): StoryAction => planFor(then, policy, facts);
+  return { type: "raise-escalation", escalation: withUsefulOptions(state, escalation, facts.base, after) };
 }
 
 /** Things people are told, each once. */

@@ -104,14 +104,14 @@ describe("an escalation", () => {
 
   it("tells the price of another attempt where it is known", () => {
     const cost = (forecast: number | null) =>
-      optionsFor(REASONS[0]!, forecast, false).find(({ verb }) => verb === "send-back")?.cost;
+      optionsFor(REASONS[0]!, forecast).find(({ verb }) => verb === "send-back")?.cost;
     expect(cost(0.456)).toBe("about $0.46 for the attempt");
     expect(cost(null)).toBe("one attempt, price unknown");
   });
 
   it("words an approval by what is approved", () => {
     const does = (of: "rework" | "retry" | "merge", verb: string) =>
-      optionsFor({ type: "approval", of }, null, false).find((option) => option.verb === verb)?.does;
+      optionsFor({ type: "approval", of }, null).find((option) => option.verb === verb)?.does;
     expect(does("rework", "send-back")).toContain("the counter stays");
     expect(does("merge", "resolve")).toContain("You merged it");
     expect(does("retry", "resolve")).toBe("The retry goes ahead");

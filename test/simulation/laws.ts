@@ -8,7 +8,14 @@ import type { Policy } from "../../src/domain/policy.ts";
 import type { RunState } from "../../src/domain/run-state.ts";
 import type { StoryState } from "../../src/domain/story-state.ts";
 import { laneOfCommand } from "../../src/engine/drive.ts";
+import type { AnswerVerb, Escalation } from "../../src/domain/escalation.ts";
+import type { Fingerprint, StoryId } from "../../src/domain/ids.ts";
+import { disputable } from "../../src/domain/dispute.ts";
+import { decide } from "../../src/policy/decide.ts";
 import { escalationProblems } from "../../src/policy/escalate.ts";
+import { evolve } from "../../src/policy/evolve.ts";
+import { canonicalJson } from "../../src/stdx/canonical-json.ts";
+import { answer, recorded } from "./world.ts";
 
 /** What was proven, kept by the test itself and never by the code under test. */
 export interface Witness {
@@ -33,12 +40,19 @@ export function witnessed(witness: Witness, before: StoryState, after: StoryStat
         delete proven[gate];
   };
   if (event.type === "gate.judged") {
-    const { gate, result, ciClass } = event.judgement;
+    const { gate, result, ciClass, blocking } = event.judgement;
     if (result === "pass") proven[gate] = true;
     else delete proven[gate];
     const tests = before.policy!.phases.some((plan) => plan.gates.includes("tdd")) ? "tdd" : "checks";
+    const waived = before.waivers.filter((waiver) => waiver.gate === gate);
+    const isWaived =
+      waived.some(({ tree }) => tree !== null && tree === event.judgement.tree) ||
+      (blocking.length > 0 && blocking.every((id) => waived.some(({ findings }) => findings.includes(id))));
     const free =
-      result !== "fail" || ciClass === "infrastructure" || (ciClass === "lint" && before.gates.ci?.lintFixed !== true);
+      isWaived ||
+      result !== "fail" ||
+      ciClass === "infrastructure" ||
+      (ciClass === "lint" && before.gates.ci?.lintFixed !== true);
     const to = gate === "ci" && (ciClass === "test" || ciClass === "build") ? tests : gate;
     if (!free) charged[to] = (charged[to] ?? 0) + 1;
   }
@@ -127,6 +141,7 @@ export function checkCommands(run: RunState, witness: Witness, commands: readonl
     if (command.type !== "raise-escalation") continue;
     const problems = escalationProblems(command.escalation);
     assert(problems.length === 0, `an escalation nobody can act on: ${problems.join(", ")}`);
+    checkOffers(run, command.story, command.escalation);
   }
 }
 
@@ -142,6 +157,47 @@ function checkLanes(run: RunState, commands: readonly Command[]): void {
       `${run.busy[lane]} run in ${lane} and ${given} are handed out, of ${slots}`,
     );
   }
+}
+
+/**
+ * Every answer that a question offers does something: after it the same question, with the same counts, does not come
+ * again at once. And abandoning is never the only way out.
+ */
+function checkOffers(run: RunState, story: StoryId | null, escalation: Escalation): void {
+  const { reason, gate, options } = escalation;
+  const asked = canonicalJson({ reason, gate });
+  const raised = evolve(run, recorded(0, story, { type: "escalation.raised", escalation }));
+  assert(
+    options.some(({ verb }) => verb !== "abandon" && verb !== "halt"),
+    `${asked} leaves no way out but to give up`,
+  );
+  const state = story === null ? null : lookup(raised.stories, story, byText)!;
+  for (const { verb } of options) {
+    const findings = state === null ? [] : findingsFor(state, verb, gate);
+    const budget = reason.type === "budget" ? { budget: reason.budget, limit: reason.used + 1 } : {};
+    const said = answer(verb, {
+      escalation: escalation.id,
+      ...(verb === "raise-budget" ? budget : {}),
+      ...(findings.length > 0 ? { findings } : {}),
+    });
+    const after = evolve(raised, recorded(0, story, said));
+    const again = decide(after, after.policy!, Number.MAX_SAFE_INTEGER).find(
+      (command) => command.type === "raise-escalation" && command.story === story,
+    );
+    if (again?.type !== "raise-escalation") continue;
+    const { reason: nextReason, gate: nextGate } = again.escalation;
+    assert(
+      canonicalJson({ reason: nextReason, gate: nextGate }) !== asked,
+      `${verb} is offered, and the same is asked again: ${asked}`,
+    );
+  }
+}
+
+/** What a person names with the verb, where it takes findings. */
+function findingsFor(state: StoryState, verb: AnswerVerb, gate: GateName | null): readonly Fingerprint[] {
+  if (gate === null) return [];
+  if (verb === "waive") return state.gates[gate]?.last?.blocking ?? [];
+  return verb === "dispute" ? disputable(state, gate).map(({ id }) => id) : [];
 }
 
 const DISPATCHES = new Set([

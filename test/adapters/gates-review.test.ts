@@ -327,11 +327,28 @@ describe("a second review", () => {
     expect(asked[0]!.session).toBeNull();
   });
 
-  test("what is not addressed stays the finding that it was, in whatever words", async () => {
-    const text = `REVIEW_FAILED: checkout\n\nEarlier Findings:\n- ${swallowed.id}: NOT ADDRESSED - it is logged and still lost\n\nIssues Found:\n- src/pay.js:3: logging is not handling\n`;
+  test("what is not addressed stays the finding that it was; another one at the same line is a new one", async () => {
+    const text = `REVIEW_FAILED: checkout\n\nEarlier Findings:\n- ${swallowed.id}: NOT ADDRESSED - it is logged and still lost\n\nIssues Found:\n- src/pay.js:3: the amount is rounded\n`;
     const { judgement } = await review({ critic: [text] }, again);
-    expect(judgement.findings).toMatchObject([{ id: swallowed.id, detail: "it is logged and still lost" }]);
-    expect(judgement.findings).toHaveLength(1);
+    expect(judgement.findings).toMatchObject([
+      { id: swallowed.id, message: "the error is swallowed", detail: "it is logged and still lost" },
+      { message: "the amount is rounded", file: "src/pay.js", line: 3 },
+    ]);
+    expect(judgement.findings[1]!.id).not.toBe(swallowed.id);
+    expect(judgement.blocking).toHaveLength(2);
+  });
+
+  test("what is addressed is gone, whatever is found at its line", async () => {
+    const text = `REVIEW_FAILED: checkout\n\nEarlier Findings:\n- ${swallowed.id}: ADDRESSED - it is thrown\n\nIssues Found:\n- src/pay.js:3: the amount is rounded\n`;
+    const { judgement } = await review({ critic: [text] }, again);
+    expect(judgement.findings.map(({ message }) => message)).toEqual(["the amount is rounded"]);
+    expect(judgement.findings[0]).not.toHaveProperty("detail");
+  });
+
+  test("the same finding in a new list keeps its identity, also when its line has moved", async () => {
+    const text = FAILED.replace("src/pay.js:3:", "src/pay.js:33:");
+    const { judgement } = await review({ critic: [text] }, again);
+    expect(judgement.findings).toMatchObject([{ id: swallowed.id, line: 33 }]);
   });
 
   test("a FAIL with a new list and no answers is the whole of what is wrong now", async () => {
@@ -355,12 +372,19 @@ describe("a second review", () => {
     expect(judgement).toMatchObject({ result: "fail", blocking: [swallowed.id] });
   });
 
-  test("a pass that calls a finding not addressed is asked about, and is no pass", async () => {
+  test("a pass that calls a finding not addressed is asked about; it fails the work if it keeps to that", async () => {
     const text = `Earlier Findings:\n- ${swallowed.id}: NOT ADDRESSED - still there\n\nREVIEW_PASSED: checkout\n`;
     const { judgement, asked } = await review({ critic: [text] }, again);
     expect(asked).toHaveLength(2);
-    expect(judgement.result).toBe("error");
-    expect(judgement.summary).toContain("is not addressed");
+    expect(judgement).toMatchObject({
+      result: "fail",
+      blocking: [swallowed.id],
+      findings: [{ id: swallowed.id, message: "the error is swallowed", detail: "still there" }],
+    });
+    // Asked again, it says nothing of the finding: what it said before still holds.
+    expect((await review({ critic: [text, PASSED] }, again)).judgement.result).toBe("fail");
+    const corrected = text.replace("NOT ADDRESSED - still there", "ADDRESSED - it is thrown");
+    expect((await review({ critic: [text, corrected] }, again)).judgement.result).toBe("pass");
   });
 
   test("of work that passed before shows what changed since", async () => {
@@ -429,15 +453,35 @@ describe("stages in their order", () => {
     });
   });
 
-  test("a pass that does not answer a finding is asked for it, and is an error without", async () => {
+  test("a pass that does not answer a finding is asked for it once, and then counts, with a note", async () => {
     const { judgement: last } = await review(acts, staged);
     const request = { ...staged, stages: ["quality", "domain"], since: "tree-before", last, earlier: last.findings };
     const { judgement, asked } = await review({ ...acts, "code-reviewer": [PASSED] }, request);
-    expect(asked).toHaveLength(2);
+    expect(asked.map((each) => each.role)).toEqual(["code-reviewer", "code-reviewer", "critic"]);
     expect(asked[1]!.prompt).toContain("What It Leaves Out");
     expect(judgement).toMatchObject({
-      result: "error",
-      stages: [{ stage: "spec" }, { stage: "quality", result: "error" }],
+      result: "pass",
+      stages: [{ stage: "spec" }, { stage: "quality", result: "pass" }, { stage: "domain" }],
+      context: [expect.stringContaining(`Passed without an answer about ${last.blocking[0]!}`)],
+    });
+  });
+
+  test("the findings of a stage may be answered in two replies, and one that is left open fails it", async () => {
+    const { judgement: last } = await review(acts, staged);
+    const [first] = last.findings;
+    const { id: _id, ...draft } = first!;
+    const second = identified({ ...draft, message: "no test shows it" });
+    const request = { ...staged, stages: ["quality"], since: "tree-before", last, earlier: [first!, second] };
+    const say = (id: string, what: string): string => `Earlier Findings:\n- ${id}: ${what}\n\n${PASSED}`;
+    const both = { ...acts, "code-reviewer": [say(first!.id, "ADDRESSED"), say(second.id, "ADDRESSED")] };
+    const passed = await review(both, request);
+    expect(passed.asked[1]!.prompt).not.toContain(`Is the finding ${first!.id}`);
+    expect(passed.judgement).toMatchObject({ stages: [{}, { stage: "quality", result: "pass" }, {}] });
+    expect(passed.judgement).not.toHaveProperty("context");
+    const open = { ...acts, "code-reviewer": [say(first!.id, "ADDRESSED"), say(second.id, "NOT ADDRESSED - none")] };
+    expect((await review(open, request)).judgement).toMatchObject({
+      result: "fail",
+      findings: [{ id: second.id, detail: "none" }],
     });
   });
 

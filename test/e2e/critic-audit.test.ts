@@ -354,6 +354,55 @@ test("stages end at the first that fails, and go on from there: what passed is n
   expect(project.prompts("developer")[1]).toContain("code: CHANGES REQUIRED (code-reviewer)");
 });
 
+describe("a staged review after the rework", () => {
+  const set = ["gates.review.stages=[code]", "roles.stage.code=code-reviewer"];
+  const reviews = () =>
+    project.events("gate.judged").flatMap(({ judgement }) => (judgement.gate === "review" ? [judgement] : []));
+
+  test("gives another finding at the same line an id and a text of its own", async () => {
+    project.story("cap");
+    const rounded = SWALLOWED.replace("the error is swallowed", "the wait is rounded down");
+    const result = await project.run(
+      {
+        developer: [works("// one"), works("// two"), works("// three")],
+        "code-reviewer": [
+          reviewFailed(SWALLOWED),
+          {
+            get say(): string {
+              const [first] = reviews();
+              return `${reviewFailed(rounded).say}\nEarlier Findings:\n- ${first!.blocking[0]!}: ADDRESSED - it is thrown\n`;
+            },
+          },
+          reviewPassed,
+        ],
+        auditor: [auditPassed],
+      },
+      { set },
+    );
+    expect(result.exitCode).toBe(0);
+    const [first, second] = reviews();
+    expect(second!.findings.map(({ message }) => message)).toEqual(["the wait is rounded down"]);
+    expect(second!.blocking).not.toEqual(first!.blocking);
+    const [, , third] = project.prompts("developer");
+    expect(third).toContain("the wait is rounded down");
+  });
+
+  test("a reviewer that passes twice without answering the finding stops nothing, and the record says so", async () => {
+    project.story("cap");
+    const result = await project.run(
+      {
+        developer: [works("// one"), works("// two")],
+        "code-reviewer": [reviewFailed(SWALLOWED), reviewPassed, reviewPassed],
+        auditor: [auditPassed],
+      },
+      { set },
+    );
+    expect(result).toMatchObject({ exitCode: 0, stories: [{ id: "cap", status: "accepted" }] });
+    expect(reviews().map((each) => each.result)).toEqual(["fail", "pass"]);
+    expect(reviews()[1]!.context).toEqual([expect.stringContaining(reviews()[0]!.blocking[0]!)]);
+  });
+});
+
 /** Answers the finding that it was asked about, by the id that stands in its prompt. */
 const answeredIn = (role: string) => ({
   get say(): string {

@@ -43,9 +43,11 @@ export interface Question {
   readonly shows?: string;
   write(rolePrompt: string, nonce: string, reader: Pick<Agent, "seesPromptAlone">): string;
   /** Does a FAIL say what to do about it, beyond the issues it lists? */
-  hasMore?(words: string): boolean;
-  /** What an answer that can be read still leaves out; asked for once, and without it nothing was said. */
-  leftOut?(reading: Reading, words: string): readonly string[];
+  hasMore?(replies: readonly string[]): boolean;
+  /** What an answer that can be read still leaves out, given all replies of the conversation; asked for once. */
+  leftOut?(reading: Reading, replies: readonly string[]): readonly string[];
+  /** What the answer counts as when it was asked for and is still left out; without this, nothing was said. */
+  settled?(reading: Reading, replies: readonly string[]): Reading;
 }
 
 /** Asks whoever plays the role, or stands in for it, until there is an answer that can be read, or no use in asking. */
@@ -114,9 +116,11 @@ async function converse(
     const words = wordsOf(result);
     const title = `${role}, asked ${counted(heard.asked + 1, "time")}`;
     const kept = words === "" ? [] : [await reviewing.evidence.keep(`${title}:\n\n${words}\n`)];
+    const replies = [...heard.replies, words];
     heard = together(heard, {
       ...unheard(role, ""),
       words,
+      replies,
       asked: 1,
       session: result.session,
       evidence: kept,
@@ -128,9 +132,9 @@ async function converse(
     if (trouble !== null)
       return { heard: { ...heard, reading: null, trouble }, isMissing: heard.asked === 1 && isGone(result) };
     const reading = readAgentAnswer(result, { id: request.story.id, role: question.speaksAs });
-    const doubt = doubtAbout(reading, question, words);
+    const doubt = doubtAbout(reading, question, replies);
     if (doubt === null) return { heard: { ...heard, reading }, isMissing: false };
-    if (left[doubt.bound] <= 0) return { heard: concluded(heard, reading, doubt), isMissing: false };
+    if (left[doubt.bound] <= 0) return { heard: concluded(heard, reading, doubt, question), isMissing: false };
     left[doubt.bound]--;
     const again = writeClarificationPrompt(
       {
@@ -163,18 +167,19 @@ interface Doubt {
 }
 
 /** What keeps an answer from counting as it is. */
-function doubtAbout(reading: Reading, question: Question, words: string): Doubt | null {
+function doubtAbout(reading: Reading, question: Question, replies: readonly string[]): Doubt | null {
   if (reading.result === "unknown") return { why: "unreadable", bound: "clarifications", problems: reading.problems };
   const isBare = reading.findings.length === 0 && reading.requiredFixes.length === 0;
-  if (reading.result === "fail" && isBare && question.hasMore?.(words) !== true)
+  if (reading.result === "fail" && isBare && question.hasMore?.(replies) !== true)
     return { why: "no-particulars", bound: "particulars", problems: reading.problems };
-  const problems = question.leftOut?.(reading, words) ?? [];
+  const problems = question.leftOut?.(reading, replies) ?? [];
   return problems.length === 0 ? null : { why: "incomplete", bound: "fillings", problems };
 }
 
-/** Asked as often as it may be, and still in doubt. A plain FAIL stands, for what it is worth; nothing else does. */
-function concluded(heard: Heard, reading: Reading, { why, problems }: Doubt): Heard {
+/** Asked as often as it may be, and still in doubt. A plain FAIL stands, and so does what the question can settle. */
+function concluded(heard: Heard, reading: Reading, { why, problems }: Doubt, { settled }: Question): Heard {
   if (why === "no-particulars") return { ...heard, reading, isBestEffort: true };
+  if (why === "incomplete" && settled !== undefined) return { ...heard, reading: settled(reading, heard.replies) };
   const what = why === "unreadable" ? "gave no answer that can be read" : "left out what its verdict needs";
   return {
     ...heard,

@@ -1,6 +1,6 @@
 import type { Finding } from "../../domain/finding.ts";
 import type { Reading } from "../../domain/reading.ts";
-import { readFindingAnswers } from "../../readers/finding-answers.ts";
+import { readFindingAnswers, type FindingAnswer } from "../../readers/finding-answers.ts";
 
 /** What a second look asks about: the findings of the first, and whether each of them must be answered by its id. */
 export interface Earlier {
@@ -9,15 +9,19 @@ export interface Earlier {
   readonly isEachAnswered: boolean;
 }
 
-/** Does the answer say of one of them that it is not addressed? Then a FAIL needs no other issue. */
-export function leavesOne({ findings }: Earlier, words: string): boolean {
-  return [...answersTo(findings, words).values()].some(({ isAddressed }) => !isAddressed);
+/** Does the reviewer say of one of them that it is not addressed? Then a FAIL needs no other issue. */
+export function leavesOne({ findings }: Earlier, replies: readonly string[]): boolean {
+  return [...answersTo(findings, replies).values()].some(({ isAddressed }) => !isAddressed);
 }
 
-/** What keeps a pass from counting: a finding that it says nothing of, or that it calls not addressed. */
-export function leftOpen({ findings, isEachAnswered }: Earlier, reading: Reading, words: string): string[] {
+/** What keeps a pass from counting at once: a finding that it says nothing of, or that it calls not addressed. */
+export function leftOpen(
+  { findings, isEachAnswered }: Earlier,
+  reading: Reading,
+  replies: readonly string[],
+): string[] {
   if (reading.result !== "pass") return [];
-  const answers = answersTo(findings, words);
+  const answers = answersTo(findings, replies);
   return findings.flatMap(({ id, message }) => {
     const answer = answers.get(id);
     if (answer?.isAddressed === false)
@@ -27,12 +31,30 @@ export function leftOpen({ findings, isEachAnswered }: Earlier, reading: Reading
 }
 
 /**
- * The findings of a second look. What is not addressed stays the finding that it was, with the new words beside it: so
- * it can be followed from round to round, however the reviewer puts it.
+ * What a PASSED counts as when the reviewer was asked again and still leaves something out. It fails the work if its
+ * newest word about any finding is NOT ADDRESSED. If it calls none of them open, it passes the work, and the record
+ * says which findings it never answered.
  */
-export function withEarlier(fresh: readonly Finding[], earlier: Earlier, reading: Reading, words: string): Finding[] {
+export function settledPass(earlier: Earlier, reading: Reading, replies: readonly string[]): Reading {
+  if (leavesOne(earlier, replies)) return { ...reading, result: "fail" };
+  const answers = answersTo(earlier.findings, replies);
+  const unanswered = earlier.findings.flatMap(({ id }) => (answers.has(id) ? [] : [id]));
+  const note = `Passed without an answer about ${unanswered.join(", ")}, also when asked; none was called open.`;
+  return { ...reading, context: [...reading.context, note] };
+}
+
+/**
+ * The findings of a second look. What is not addressed stays the finding that it was, with the new words beside it, so
+ * that it can be followed from round to round. Every other finding is new, even at the same place.
+ */
+export function withEarlier(
+  fresh: readonly Finding[],
+  earlier: Earlier,
+  reading: Reading,
+  replies: readonly string[],
+): Finding[] {
   if (reading.result !== "fail" || earlier.findings.length === 0) return [...fresh];
-  const answers = answersTo(earlier.findings, words);
+  const answers = answersTo(earlier.findings, replies);
   const isAnswering = answers.size > 0 || earlier.isEachAnswered;
   const persisting = earlier.findings.flatMap((finding): Finding[] => {
     const answer = answers.get(finding.id);
@@ -44,16 +66,12 @@ export function withEarlier(fresh: readonly Finding[], earlier: Earlier, reading
   return [...persisting, ...fresh.filter((each) => !persisting.some((finding) => isSame(each, finding)))];
 }
 
-function answersTo(findings: readonly Finding[], words: string): ReturnType<typeof readFindingAnswers> {
-  return readFindingAnswers(
-    words,
-    findings.map(({ id }) => id),
-  );
+/** The newest answer to each finding, over all replies of one conversation. */
+function answersTo(findings: readonly Finding[], replies: readonly string[]): ReadonlyMap<string, FindingAnswer> {
+  const ids = findings.map(({ id }) => id);
+  return new Map(replies.flatMap((reply) => [...readFindingAnswers(reply, ids)]));
 }
 
-function isSame(fresh: Finding, earlier: Finding): boolean {
-  if (fresh.id === earlier.id || fresh.message.includes(earlier.id)) return true;
-  return (
-    fresh.file !== undefined && fresh.file === earlier.file && fresh.line !== undefined && fresh.line === earlier.line
-  );
-}
+/** By its identity, or because the reviewer names it by its id. The place alone says nothing. */
+const isSame = (fresh: Finding, earlier: Finding): boolean =>
+  fresh.id === earlier.id || fresh.message.includes(earlier.id);

@@ -11,6 +11,8 @@ export interface Heard {
   readonly isBestEffort: boolean;
   /** Its last answer. All of them are kept as evidence. */
   readonly words: string;
+  /** What it replied in this conversation, oldest first. */
+  readonly replies: readonly string[];
   readonly asked: number;
   readonly session: AgentSession | null;
   readonly evidence: readonly EvidenceId[];
@@ -28,6 +30,7 @@ export function unheard(role: RoleName, trouble: string): Heard {
     trouble,
     isBestEffort: false,
     words: "",
+    replies: [],
     asked: 0,
     session: null,
     evidence: [],

@@ -149,7 +149,7 @@ function verdictOf(request: GateRequest, { name, earlier }: Stage, heard: Heard)
   const listed = findingsOf(reading, { source: role, category: stage, path: request.path });
   const findings = heard.isBestEffort
     ? [unspecified(role, heard)]
-    : distinct(withEarlier(listed, earlier, reading, heard.words));
+    : distinct(withEarlier(listed, earlier, reading, heard.replies));
   return { ...base, result, findings, summary: reading.summary ?? findings[0]?.message ?? `${role} says ${result}` };
 }
 

@@ -7,7 +7,7 @@ import { verdictJsonSchema } from "../../schemas/verdict.ts";
 import { writePerspectivePrompt } from "../../writers/prompts/perspective.ts";
 import { writeCriticPrompt, writeReReviewPrompt } from "../../writers/prompts/review.ts";
 import type { Question } from "./ask-reviewer.ts";
-import { leavesOne, leftOpen, type Earlier } from "./earlier-findings.ts";
+import { leavesOne, leftOpen, settledPass, type Earlier } from "./earlier-findings.ts";
 
 /** What every reviewer of one judgement is shown. */
 export interface ReviewMaterial {
@@ -72,8 +72,9 @@ export function reviewQuestion(request: GateRequest, material: ReviewMaterial, s
     outputSchema: stage.isPerspective && earlier.findings.length === 0 ? verdictJsonSchema() : null,
     shows: (looksAtFix(material, stage) ? material.fix : material.work)!.text,
     write: (rolePrompt, nonce) => writtenFor(request, material, stage, rolePrompt, nonce),
-    hasMore: (words) => leavesOne(earlier, words),
-    leftOut: (reading, words) => leftOpen(earlier, reading, words),
+    hasMore: (replies) => leavesOne(earlier, replies),
+    leftOut: (reading, replies) => leftOpen(earlier, reading, replies),
+    settled: (reading, replies) => settledPass(earlier, reading, replies),
   };
 }
 

@@ -136,19 +136,20 @@ async function run(
     outcomeOf(result, { id: before.story.id, reports: player.reports, nowMs: world.clock.now() }),
   );
   if (said === "interrupted") return endedByUs(performing, before, result);
-  if (said.outcome.type === "unclear") {
-    await appendWhile(ledger, command.story, isAttempt(command.attempt), [
-      {
-        type: "attempt.unclear",
-        attempt: command.attempt,
-        detail: said.outcome.detail,
-        ...sessionIn(result, world.host),
-        ...costOf(result),
-      },
-    ]);
-    return;
-  }
+  if (said.outcome.type === "unclear") return reportUnclear(performing, said.outcome.detail, result);
   await finish(performing, before, said, result);
+}
+
+/** It is asked again, within its bound. */
+async function reportUnclear(
+  { command, ledger, world }: Performing<StartCommand | AskCommand>,
+  detail: string,
+  result: AgentResult,
+): Promise<void> {
+  const { attempt, story } = command;
+  await appendWhile(ledger, story, isAttempt(attempt), [
+    { type: "attempt.unclear", attempt, detail, ...sessionIn(result, world.host), ...costOf(result) },
+  ]);
 }
 
 /** A person stopped the story, or a budget is used up: what it did is kept. Where the engine stops, that reports for all. */

@@ -1,10 +1,11 @@
-import type { AttemptFinished, AttemptStarted, AttemptUnclear } from "../domain/event.ts";
+import type { AttemptFinished, AttemptStarted, AttemptUnclear, WorkInterrupted } from "../domain/event.ts";
 import type { AttemptOutcome, AttemptSummary } from "../domain/attempt.ts";
 import { addUsd, spend } from "../domain/budget.ts";
 import type { Counters, StoryState, Wait } from "../domain/story-state.ts";
 import { storyId, type RoleName } from "../domain/ids.ts";
 import type { AgentSession } from "../domain/session.ts";
 import { withGate } from "./charge.ts";
+import { countEngineDeath } from "./engine-deaths.ts";
 import { invalidated } from "./invalidate.ts";
 
 export function attemptStarted(state: StoryState, event: AttemptStarted, at: number): StoryState {
@@ -192,6 +193,14 @@ export function interrupted(state: StoryState): StoryState {
   if (running?.type !== "attempt") return { ...state, running: null };
   const next = withLastAttempt(state, { outcome: "interrupted" });
   return { ...next, running: null, counters: { ...counters, attempts: counters.attempts - 1 } };
+}
+
+/** With what is known of why: a death of the engine counts, and so does what a step took that a budget ended. */
+export function workInterrupted(state: StoryState, { engine, overrun }: WorkInterrupted): StoryState {
+  const next = interrupted(engine === "died" ? countEngineDeath(state) : state);
+  if (overrun === undefined) return next;
+  const counters = { ...next.counters, cutShort: overrun.budget };
+  return { ...next, counters, spent: spend(next.spent, overrun, false) };
 }
 
 /** The attempt that runs, or ran last, is the last of the list. */

@@ -1,15 +1,21 @@
-import type { Cost, Recorded, SentBack, StoryEvent, EscalationEvent, WorkInterrupted } from "../domain/event.ts";
+import type { Cost, Recorded, SentBack, StoryEvent, EscalationEvent } from "../domain/event.ts";
 import { spend } from "../domain/budget.ts";
 import { costOf, spendOn } from "../domain/event-cost.ts";
-import type { Phase } from "../domain/phase.ts";
-import { PHASES } from "../domain/phase.ts";
+import { PHASES, type Phase } from "../domain/phase.ts";
 import type { Policy } from "../domain/policy.ts";
 import type { Dispute, StoryState } from "../domain/story-state.ts";
 import { gateState, refunded, withGate } from "./charge.ts";
 import { answered } from "./evolve-answer.ts";
-import { attemptFinished, attemptStarted, attemptUnclear, backoffMs, interrupted } from "./evolve-attempt.ts";
+import {
+  attemptFinished,
+  attemptStarted,
+  attemptUnclear,
+  backoffMs,
+  interrupted,
+  workInterrupted,
+} from "./evolve-attempt.ts";
 import { blameFound, countedBesides, gateJudged } from "./evolve-gate.ts";
-import { afterProgress, countEngineDeath } from "./engine-deaths.ts";
+import { afterProgress } from "./engine-deaths.ts";
 import { nextGate } from "./gate-standing.ts";
 import {
   branchChanged,
@@ -186,13 +192,6 @@ function appliedStep(state: StoryState, event: Remaining, at: number): StoryStat
 function accepted(state: StoryState, notes: readonly string[] = [], at: number): StoryState {
   const passedWith = notes.length === 0 ? {} : { notes };
   return { ...state, running: null, ending: { how: "accepted", at, forced: null, ...passedWith } };
-}
-
-function workInterrupted(state: StoryState, { engine, overrun }: WorkInterrupted): StoryState {
-  const next = interrupted(engine === "died" ? countEngineDeath(state) : state);
-  if (overrun === undefined) return next;
-  const counters = { ...next.counters, cutShort: overrun.budget };
-  return { ...next, counters, spent: spend(next.spent, overrun, false) };
 }
 
 /** The work goes back to a phase: its product, and those of the phases built on it, are to be made again. */

@@ -97,7 +97,7 @@ export function createWorktrees(options: WorktreeOptions, sharing?: Sharing): Wo
   }
 
   const workspace: Workspace & Integration = {
-    prepare: (story, after = [], signal = undefined) =>
+    prepare: (story, after = [], signal) =>
       at(story, async (repository, site) => {
         repository.notices.forEach(onNotice);
         const dependencies = { ...making.dependencies, ...(signal === undefined ? {} : { signal }) };

@@ -136,17 +136,7 @@ async function converse(
     if (doubt === null) return { heard: { ...heard, reading }, isMissing: false };
     if (left[doubt.bound] <= 0) return { heard: concluded(heard, reading, doubt, question), isMissing: false };
     left[doubt.bound]--;
-    const again = writeClarificationPrompt(
-      {
-        storyId: request.story.id,
-        role: question.speaksAs,
-        why: doubt.why,
-        problems: doubt.problems,
-        ask: request.clarifications - left.clarifications,
-        asks: request.clarifications,
-      },
-      { nonce },
-    );
+    const again = askAgain(request, question, doubt, request.clarifications - left.clarifications, nonce);
     // A client without conversations has forgotten everything: it is told what it was asked, and what it said.
     const prompt =
       result.session === null
@@ -159,6 +149,19 @@ async function converse(
 }
 
 const SHOWN = 20_000;
+
+function askAgain(
+  { story, clarifications }: GateRequest,
+  { speaksAs }: Question,
+  { why, problems }: Doubt,
+  ask: number,
+  nonce: string,
+): string {
+  return writeClarificationPrompt(
+    { storyId: story.id, role: speaksAs, why, problems, ask, asks: clarifications },
+    { nonce },
+  );
+}
 
 interface Doubt {
   readonly why: "unreadable" | "no-particulars" | "incomplete";

@@ -67,9 +67,7 @@ export function createMemoryJournal({ onAppend }: MemoryOptions = {}): Journal {
     latestOutlines: async (format, names) => {
       const latest = snapshots.latest(format);
       if (latest === null) return null;
-      const parts = latest.parts.filter(({ name }) => names?.includes(name) ?? true);
-      const outlines = parts.map(({ name, outline }) => ({ name, text: outline }));
-      return { position: latest.position, parts: latest.parts.length, outlines };
+      return { position: latest.position, parts: latest.parts.length, outlines: outlinesIn(latest, names) };
     },
     snapshotParts: async (format, position, names) => {
       const latest = snapshots.latest(format);
@@ -83,6 +81,9 @@ export function createMemoryJournal({ onAppend }: MemoryOptions = {}): Journal {
     },
   };
 }
+
+const outlinesIn = ({ parts }: Snapshot, names: readonly string[] | undefined) =>
+  parts.filter(({ name }) => names?.includes(name) ?? true).map(({ name, outline }) => ({ name, text: outline }));
 
 function createMemorySnapshots() {
   let kept: Snapshot | null = null;

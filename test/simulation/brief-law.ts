@@ -36,7 +36,7 @@ function note(rejections: Rejection[], judgement: Judgement, { tree, attempts }:
   for (const { id, file, line, message } of findings) {
     const isKnown = rejections.some((each) => each.gate === gate && each.id === id && each.attempt === attempts.length);
     if (blocking.includes(id) && !isKnown)
-      rejections.push({ attempt: attempts.length, gate, id, title: `${file}:${line}: ${message}`, isFixed: false });
+      rejections.push({ attempt: attempts.length, gate, id, title: titleOf(file, line, message), isFixed: false });
   }
 }
 
@@ -57,4 +57,9 @@ function check(rejections: readonly Rejection[], gate: GateName | "person", stat
 
 function saysSo(line: string, { gate, isFixed }: Rejection): boolean {
   return line.endsWith(`(${gate})`) && line.startsWith(isFixed ? "  - fixed in attempt " : "  - open");
+}
+
+/** Of a conflict only the file is known. */
+function titleOf(file: string | undefined, line: number | undefined, message: string): string {
+  return `${file}${line === undefined ? "" : `:${line}`}: ${message}`;
 }

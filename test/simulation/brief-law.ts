@@ -32,7 +32,12 @@ function note(rejections: Rejection[], judgement: Judgement, { tree, attempts }:
   const { gate, result, blocking, findings, ciClass } = judgement;
   const isVerdict = tree === judgement.tree && (result === "pass" || result === "fail") && ciClass !== "flaky";
   if (!isVerdict || (result === "fail" && ciClass === "infrastructure")) return;
-  for (const each of rejections) if (each.gate === gate) each.isFixed = !blocking.some((id) => id === each.id);
+  const isLoaded = (judgement.identities?.notLoaded.length ?? 0) === 0;
+  for (const each of rejections) {
+    const isReported = findings.some(({ id }) => id === each.id);
+    // What did not load says nothing of what it does not report.
+    if (each.gate === gate && (isLoaded || isReported)) each.isFixed = !blocking.some((id) => id === each.id);
+  }
   for (const { id, file, line, message } of findings) {
     const isKnown = rejections.some((each) => each.gate === gate && each.id === id && each.attempt === attempts.length);
     if (blocking.includes(id) && !isKnown)

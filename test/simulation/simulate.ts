@@ -169,12 +169,17 @@ export async function simulate(
   let calls = 0;
   for (let lives = 1; ; lives++) {
     let dead = false;
+    let deciding: Promise<boolean> | null = null;
     const alive = async (): Promise<void> => {
-      calls++;
+      const at = ++calls;
       if (calls > MOST_CALLS) throw new Error(`no end after ${MOST_CALLS} calls`);
+      // Nothing else may go on while it is decided whether the engine dies here.
+      if (deciding !== null) await deciding;
       if (dead) throw new Killed();
-      if (!kills.has(calls) || (!isReboot && (await hasDiedTwice(disk)))) return;
-      dead = true;
+      if (!kills.has(at)) return;
+      deciding = isReboot ? Promise.resolve(true) : hasDiedTwice(disk).then((isSpared) => !isSpared);
+      if (await deciding) dead = true;
+      if (!dead) return;
       if (isReboot) disk.bootedAt = ++disk.nowMs;
       throw new Killed();
     };

@@ -39,7 +39,7 @@ concurrency: { developers: 4, checks: 3 }
     folder: home,
     checkout: root,
     remote,
-    pushStory: (id, body) => push(`stories/${id}.md`, `---\ntitle: ${id}\npriority: 1\n---\n\n${body}\n`),
+    pushStory: (id, body) => push(`stories/${id}.md`, `---\ntitle: ${id}\npriority: 1\ntarget: "*"\n---\n\n${body}\n`),
     pushConfig: (more) => push("remand.yaml", `${files["remand.yaml"]}${more}`),
   };
 }

@@ -123,8 +123,10 @@ gates:
   checks: { commands: ["${CHECK}"] }
 limits: { run: { time: 6s } }
 `,
-    "stories/one.md": "---\ntitle: One\n---\n\nSay right.\n\n## Acceptance criteria\n\n- [ ] it says right\n",
-    "stories/two.md": "---\ntitle: Two\n---\n\nSay right.\n\n## Acceptance criteria\n\n- [ ] it says right\n",
+    "stories/one.md":
+      '---\ntitle: One\ntarget: "*"\n---\n\nSay right.\n\n## Acceptance criteria\n\n- [ ] it says right\n',
+    "stories/two.md":
+      '---\ntitle: Two\ntarget: "*"\n---\n\nSay right.\n\n## Acceptance criteria\n\n- [ ] it says right\n',
   });
   const ran = remand(root, "run", "--reporter", "minimal");
   expect(ran.status, ran.out).toBe(5);
@@ -171,7 +173,8 @@ gates:
   checks: { commands: ["${CHECK}"] }
 limits: { costUsd: 1 }
 `,
-    "stories/one.md": "---\ntitle: One\n---\n\nSay right.\n\n## Acceptance criteria\n\n- [ ] it says right\n",
+    "stories/one.md":
+      '---\ntitle: One\ntarget: "*"\n---\n\nSay right.\n\n## Acceptance criteria\n\n- [ ] it says right\n',
   });
   chmodSync(join(root, "claude.sh"), 0o755);
   const ran = remand(root, "run", "--reporter", "minimal");

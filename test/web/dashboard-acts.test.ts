@@ -135,7 +135,7 @@ describe("a story", () => {
     await expectSeen(page.getByText("Taken back: count-words stands as it did before."));
     await expectSeen(page.getByText("Needs you."));
     await page.goto(at("/"));
-    await expectSeen(page.getByRole("region", { name: /^Stopped 1/ }).getByRole("link", { name: "Count the words" }));
+    await expectSeen(page.getByRole("region", { name: /^Needs you 1/ }).getByRole("link", { name: "Count the words" }));
   });
 
   test("goes on when it may; a disputed finding goes to an independent reviewer, who throws it out", async () => {

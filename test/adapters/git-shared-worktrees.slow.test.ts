@@ -172,7 +172,7 @@ describe("what was left behind", () => {
     await expect(one.work.keep(STORY, note(1))).rejects.toThrow(/not on this machine/);
   });
 
-  test("a place whose story has ended elsewhere goes when the next story comes; what was not kept stays on its branch", async () => {
+  test("a place whose story has ended elsewhere goes when the next story comes; what was not kept has a name of its own", async () => {
     const { commit } = await one.attempt(STORY, 1, { "a.txt": "kept\n" });
     const { path } = await arrive(one);
     write(path, "late.txt", "late\n");
@@ -182,7 +182,7 @@ describe("what was left behind", () => {
     await one.attempt(storyId("S-2"), 1, { "a.txt": "next\n" });
     expect(existsSync(path)).toBe(false);
     expect(existsSync(join(one.clone.root, ".remand/worktrees/S-2"))).toBe(true);
-    expect(gitIn(one.clone.root, fleet.origin.env, "show", "remand/S-1:late.txt")).toBe("late\n");
+    expect(gitIn(one.clone.root, fleet.origin.env, "show", "refs/remand/dropped/S-1:late.txt")).toBe("late\n");
     expect(branchTip()).toBe(commit);
   });
 

@@ -445,12 +445,13 @@ describe("whatever an agent does with git", () => {
 });
 
 describe("taking a worktree away", () => {
-  test("keeps on the branch what was not kept yet", async () => {
+  test("keeps what was not kept yet, under a name of its own and not on the branch", async () => {
     const { path } = await workspace.prepare(STORY);
     write(path, "late.ts", "late\n");
     await workspace.dispose(STORY);
     expect(existsSync(path)).toBe(false);
-    expect(repository.git("show", "remand/S-1:late.ts")).toBe("late\n");
+    expect(repository.git("show", "refs/remand/dropped/S-1:late.ts")).toBe("late\n");
+    expect(repository.git("ls-tree", "--name-only", "remand/S-1")).not.toContain("late.ts");
     expect(repository.git("worktree", "list").trim().split("\n")).toHaveLength(1);
     expect(existsSync(join(repository.root, ".remand/index/S-1"))).toBe(false);
   });

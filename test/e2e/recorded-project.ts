@@ -24,7 +24,8 @@ export const run = (root: string, ...more: string[]): Ran => remand(root, "run",
 export const loop = (root: string, ...more: string[]): Ran =>
   remand(root, "loop", "--goal", "be right", "--check", "true", "--reporter", "minimal", ...more, "--", "true");
 
-export const storyText = (title: string): string => `---\ntitle: ${title}\n---\n\nWrite the right answer.\n`;
+export const storyText = (title: string): string =>
+  `---\ntitle: ${title}\ntarget: "*"\n---\n\nWrite the right answer.\n`;
 
 const CONFIG = 'gates:\n  checks:\n    commands: ["grep -q right answer.txt"]\n';
 

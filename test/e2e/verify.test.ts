@@ -20,7 +20,9 @@ test("verify compares the journal with what the commits of attempts say of it", 
 
   // A commit of an attempt that knows a later head than the journal has.
   const tree = git("rev-parse", "HEAD^{tree}");
-  const later = git("commit-tree", tree, "-m", `attempt\n\nRemand-Journal: ${"f".repeat(64)}`);
+  const attempt = git("for-each-ref", "--format=%(contents)", "refs/remand/loop");
+  const id = /^Remand-Journal: [0-9a-f]{64} (\S+)$/m.exec(attempt)?.[1];
+  const later = git("commit-tree", tree, "-m", `attempt\n\nRemand-Journal: ${"f".repeat(64)} ${id}`);
   git("update-ref", "refs/heads/remand/later", later);
   expect(remand("verify")).toMatchObject({ status: 3, out: expect.stringContaining("a commit notes the head ffff") });
 });

@@ -27,7 +27,7 @@ test(
     const root = checkoutOf({
       "answer.txt": "wrong\n",
       "agent.sh": AGENT,
-      "stories/say-it.md": "---\ntitle: Say right\nstatus: ready\n---\n\nSay it.\n",
+      "stories/say-it.md": '---\ntitle: Say right\nstatus: ready\ntarget: "*"\n---\n\nSay it.\n',
       "remand.yaml": [
         "version: 1",
         "preset: goal",

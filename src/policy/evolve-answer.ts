@@ -30,7 +30,8 @@ export function answered(state: StoryState, answer: Answer, base: string, at: nu
     case "send-back":
       return sentBackByPerson(withoutDelivery(next), reason, gate, answer);
     case "waive":
-      return gate === null ? next : waived(next, gate, answer, base, at);
+      // A conflict cannot be waived: nothing can be merged over it.
+      return gate === null || gate === "merge" ? next : waived(next, gate, answer, base, at);
     case "dispute":
       return gate === null ? next : disputed(next, gate, answer, reason !== null);
     case "raise-budget":

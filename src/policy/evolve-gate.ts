@@ -48,8 +48,9 @@ export function gateJudged(state: StoryState, reported: Judgement, base: string,
         "pass",
       );
     case "fail":
-      // What a person let through is found again in another tree, and goes through again: it is no failure.
-      if (isOpen(noted, gate, base))
+      // What a person let through is found again in another tree, and goes through again: it is no failure. A conflict
+      // is one all the same: nothing can be merged over it.
+      if (gate !== "merge" && isOpen(noted, gate, base))
         return placesJudged(withGate(noted, gate, { errors: 0, inconclusives: 0, ciRetries: 0 }), gate, "pass");
       return failed(noted, judgement, before, at);
     case "error": {

@@ -140,7 +140,7 @@ describe("every reachable state of one story, limits of two, every result at eve
       skip: (name, command) => GATE_RESULTS.skip!(name, command) || /inconclusive$|error$|checks blocked$/.test(name),
     });
     report("no breaker", found);
-    expect(found.endings).toEqual({ accepted: 10, budget: 1, "failing-base": 1 });
+    expect(found.endings).toEqual({ accepted: 10, "branch-moved": 10, budget: 1, "failing-base": 1 });
   });
 });
 

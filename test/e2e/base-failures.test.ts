@@ -125,7 +125,7 @@ describe("a bug-fix story whose test still fails", () => {
       stories: { fix: story("Fix removing", "target: [test/cart.test.js]\n") },
       writes: { fix: { "src/cart.js": FIXED } },
     });
-    const { status, out } = remand("run");
+    const { status, out } = remand("run", "--reporter", "default");
     expect(status, out).toBe(0);
     expect(out).toContain("1 test fails at the start and is the target, it must pass");
     expect(out).not.toContain("no test shows this change");
@@ -174,7 +174,7 @@ describe("a known failure", () => {
       stories: { note: story("Add a note") },
       writes: { note: { "src/cart.js": `${FIXED}// note\n` } },
     });
-    const { status, out } = remand("run");
+    const { status, out } = remand("run", "--reporter", "default");
     expect(status, out).toBe(0);
     const notes = `1 known failure: ${INVOICE}`;
     expect(out).toContain(`accepted; ${notes}; no test shows this change`);
@@ -252,7 +252,7 @@ describe("what fails on the base and is neither known nor a target", () => {
     rewrite("src/cart.js", FIXED);
     commit("fix removing");
     expect(remand("answer", "free", "resolve", "--by", "Ada").status).toBe(0);
-    const { status, out } = remand("run");
+    const { status, out } = remand("run", "--reporter", "default");
     expect(status, out).toBe(0);
   });
 
@@ -265,7 +265,7 @@ describe("what fails on the base and is neither known nor a target", () => {
     expect(remand("run", "one").status).toBe(4);
     const said = remand("answer", "one", "known", "--message", "later", "--by", "Ada");
     expect(said.status, said.out).toBe(0);
-    const { status, out } = remand("run");
+    const { status, out } = remand("run", "--reporter", "default");
     expect(status, out).toBe(0);
     expect(out).toContain("1 known failure");
   });
@@ -296,7 +296,7 @@ test("comes and goes", () => {
     writes: { note: { "src/cart.js": `${FIXED}// note\n` } },
     env: { COUNTER: counter },
   });
-  const { status, out } = remand("run");
+  const { status, out } = remand("run", "--reporter", "default");
   expect(status, out).toBe(0);
   expect(out).toContain("1 flaky test at the start, quarantined");
   expect(out).toContain("1 quarantined flaky test: test/flaky.test.js > comes and goes");

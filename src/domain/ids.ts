@@ -19,3 +19,17 @@ export const roleName = (text: string): RoleName => text as RoleName;
 
 /** What an id may look like: it becomes a file name and a branch name, and stands on a signal's line. */
 export const STORY_ID_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
+
+/**
+ * Why a text that looks like an id cannot be one, or `null`. Git refuses some names of branches, and `HEAD` would be
+ * taken for git's own. Journals of before may hold such ids, so the pattern itself still allows them.
+ */
+export function storyIdFault(id: string): string | null {
+  if (!STORY_ID_PATTERN.test(id))
+    return "an id has letters, digits, `.`, `_` and `-`, and begins with one of the first two";
+  if (id.toUpperCase() === "HEAD") return "git uses `HEAD` for the commit that is checked out";
+  if (/\.lock$/i.test(id)) return "git refuses branches whose names end in `.lock`";
+  if (id.includes("..")) return "git refuses branches with `..` in their names";
+  if (id.endsWith(".")) return "git refuses branches whose names end in `.`";
+  return null;
+}

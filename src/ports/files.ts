@@ -4,6 +4,8 @@ export interface Files {
   read(path: string): Promise<string | null>;
   /** Full paths of the plain files in a folder whose names end so, sorted; empty where there is no folder. */
   list(folder: string, ending: string): Promise<readonly string[]>;
+  /** Full paths of the symbolic links in a folder whose names end so, wherever they lead, sorted. */
+  listLinks(folder: string, ending: string): Promise<readonly string[]>;
   write(path: string, text: string): Promise<void>;
   /** What stands there, without reading it. */
   look(path: string): Promise<Standing>;

@@ -1,4 +1,4 @@
-import { roleName, STORY_ID_PATTERN, storyId, type StoryId } from "../domain/ids.ts";
+import { roleName, STORY_ID_PATTERN, storyId, storyIdFault, type StoryId } from "../domain/ids.ts";
 import type { Phase } from "../domain/phase.ts";
 import type { Place, Problem } from "../domain/problem.ts";
 import { SHELVES, type Shelf, type Story } from "../domain/story.ts";
@@ -27,6 +27,19 @@ export interface PlacedStory extends StoryReading {
   readonly problems: Problem[];
   idPlace(): Place;
   dependencyPlace(id: string): Place;
+}
+
+/** A link is not read: it may lead to a file outside of the repository, which no branch and no clone has. */
+export function refusedLink(path: string): PlacedStory {
+  const hint = "Put the file itself in its place (`cp --remove-destination` copies over a link), or remove the link.";
+  const place = { file: path, line: 1, column: 1 };
+  return {
+    story: null,
+    problems: [fileProblem(path, "a story cannot be a symbolic link", hint)],
+    name: fileName(path),
+    idPlace: () => place,
+    dependencyPlace: () => place,
+  };
 }
 
 export function readPlacedStory(path: string, text: string): PlacedStory {
@@ -103,21 +116,21 @@ const KNOWN_KEYS: readonly string[] = [
 function idOf(file: MarkdownFile, fields: FieldReader, name: string, problems: Problem[]): StoryId | null {
   const given = fields.text("id");
   const id = given ?? name;
-  if (STORY_ID_PATTERN.test(id)) return storyId(id);
-  const hint = "Use letters, digits, `.`, `_` and `-`, at most 100 of them, the first a letter or a digit.";
-  if (given !== undefined) fields.complain("id", `"${shortened(id)}" cannot be a story's id`, hint);
+  const fault = storyIdFault(id);
+  if (fault === null) return storyId(id);
+  const why = `cannot be a story's id: ${fault}`;
+  if (given !== undefined) fields.complain("id", `"${shortened(id)}" ${why}`, ID_HINT);
   else {
-    const message = `the file's name "${shortened(id)}" cannot be a story's id`;
-    problems.push({
-      file: file.file,
-      line: 1,
-      column: 1,
-      severity: "error",
-      message,
-      hint: `Give it an \`id\`. ${hint}`,
-    });
+    const message = `the file's name "${shortened(id)}" ${why}`;
+    problems.push(fileProblem(file.file, message, `Rename the file, or give the story an \`id\`. ${ID_HINT}`));
   }
   return null;
+}
+
+const ID_HINT = "Use at most 100 letters, digits, `.`, `_` and `-`, such as `checkout-retry`.";
+
+function fileProblem(file: string, message: string, hint: string): Problem {
+  return { file, line: 1, column: 1, severity: "error", message, hint };
 }
 
 function shelfOf(fields: FieldReader): Shelf {

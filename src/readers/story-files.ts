@@ -2,7 +2,7 @@ import type { StoryId } from "../domain/ids.ts";
 import type { Problem } from "../domain/problem.ts";
 import type { Story } from "../domain/story.ts";
 import { nearMiss } from "../stdx/near-miss.ts";
-import { readPlacedStory, type PlacedStory } from "./story-file.ts";
+import { readPlacedStory, refusedLink, type PlacedStory } from "./story-file.ts";
 import { cycleText, findCycles } from "./story-graph.ts";
 
 export interface StoriesReading {
@@ -12,15 +12,26 @@ export interface StoriesReading {
 
 type Known = PlacedStory & { readonly story: Story };
 
+/** A file in the folder of the stories; `text` is `null` for a symbolic link, which is refused unread. */
+export interface StorySource {
+  readonly path: string;
+  readonly text: string | null;
+}
+
 /** Reads all story files, and what can only be seen with all of them at hand. A broken file hides no other. */
-export function readStoryFiles(files: readonly { readonly path: string; readonly text: string }[]): StoriesReading {
-  const read = files.map(({ path, text }) => readPlacedStory(path, text));
+export function readStoryFiles(files: readonly StorySource[]): StoriesReading {
+  const read = files.map(({ path, text }) => (text === null ? refusedLink(path) : readPlacedStory(path, text)));
   const known = new Map<StoryId, Known>();
+  // Branches and worktrees are files: on many systems two whose names differ by case are one.
+  const byFoldedId = new Map<string, Known>();
   for (const one of read) {
     if (one.story === null) continue;
-    const earlier = known.get(one.story.id);
-    if (earlier === undefined) known.set(one.story.id, one as Known);
-    else one.problems.push(usedTwice(one, one.story.id, earlier));
+    const folded = one.story.id.toLowerCase();
+    const earlier = byFoldedId.get(folded);
+    if (earlier === undefined) {
+      known.set(one.story.id, one as Known);
+      byFoldedId.set(folded, one as Known);
+    } else one.problems.push(usedTwice(one, one.story.id, earlier));
   }
   const broken = new Set(read.filter((one) => one.story === null).map((one) => one.name));
   const suggest = suggestions(known);
@@ -31,7 +42,11 @@ export function readStoryFiles(files: readonly { readonly path: string; readonly
 
 function usedTwice(one: PlacedStory, id: StoryId, earlier: Known): Problem {
   const hint = "Give one of the two another id. Only the other one is read until then.";
-  const message = `the id "${id}" is already used by ${earlier.idPlace().file}`;
+  const { file } = earlier.idPlace();
+  const message =
+    id === earlier.story.id
+      ? `the id "${id}" is already used by ${file}`
+      : `the id "${id}" differs only by case from "${earlier.story.id}" of ${file}, so their branches can be one file`;
   return { ...one.idPlace(), severity: "error", message, hint };
 }
 
@@ -47,7 +62,7 @@ function missingDependencies(
     const message = broken.has(id)
       ? `story "${one.story.id}" depends on "${id}", whose file could not be read`
       : `story "${one.story.id}" depends on "${id}", and there is no such story`;
-    const remedy = broken.has(id) ? "Mend that file first." : "Write that story, or take the dependency out.";
+    const remedy = broken.has(id) ? "Fix that file first." : "Write that story, or take the dependency out.";
     const hint = meant === undefined ? remedy : `did you mean "${meant}"?`;
     one.problems.push({ ...one.dependencyPlace(id), severity: "error", message, hint });
   }

@@ -14,6 +14,7 @@ export function memoryFiles(texts: Readonly<Record<string, string>>): Files {
           )
           .toSorted(),
       ),
+    listLinks: () => Promise.resolve([]),
     write: (path, text) => {
       held.set(path, text);
       return Promise.resolve();

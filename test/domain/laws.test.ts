@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { addUsd, countedBothWays, countedGoingBack, NOTHING_SPENT, spend } from "../../src/domain/budget.ts";
-import { STORY_ID_PATTERN } from "../../src/domain/ids.ts";
+import { STORY_ID_PATTERN, storyIdFault } from "../../src/domain/ids.ts";
 import { PHASES, phasesFrom } from "../../src/domain/phase.ts";
 import {
   atLeast,
@@ -131,5 +131,25 @@ describe("ids of stories", () => {
     ["x".repeat(101), false],
   ])("%j: %s", (id, fits) => {
     expect(STORY_ID_PATTERN.test(id)).toBe(fits);
+  });
+
+  it.each([
+    ["checkout-retry", null],
+    ["v1.2", null],
+    ["locked", null],
+    ["x.locked", null],
+    ["ahead", null],
+    ["HEAD", "HEAD"],
+    ["head", "HEAD"],
+    ["x.lock", ".lock"],
+    ["x.LOCK", ".lock"],
+    ["a..b", ".."],
+    ["a.", "end in `.`"],
+    ["-a", "letters, digits"],
+    [".a", "letters, digits"],
+    ["a@{1}", "letters, digits"],
+  ])("%j as a part of a branch's name: %s", (id, fault) => {
+    if (fault === null) expect(storyIdFault(id)).toBeNull();
+    else expect(storyIdFault(id)).toContain(fault);
   });
 });

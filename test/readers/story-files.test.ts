@@ -21,7 +21,7 @@ describe("readStoryFiles", () => {
     expect(problems.at(-1)).toMatchObject({
       file: "stories/b.md",
       message: 'story "b" depends on "bad", whose file could not be read',
-      hint: "Mend that file first.",
+      hint: "Fix that file first.",
     });
   });
 
@@ -31,6 +31,28 @@ describe("readStoryFiles", () => {
     expect(stories).toHaveLength(1);
     expect(problems).toMatchObject([
       { file: "stories/z.md", line: 3, column: 5, message: 'the id "a" is already used by stories/a.md' },
+    ]);
+  });
+
+  it("refuses an id that differs from another by case alone", () => {
+    const { stories, problems } = readStoryFiles([file("Login"), file("login"), file("other")]);
+    expect(stories.map((story) => story.id)).toEqual(["Login", "other"]);
+    expect(problems).toMatchObject([
+      {
+        file: "stories/login.md",
+        severity: "error",
+        message:
+          'the id "login" differs only by case from "Login" of stories/Login.md, so their branches can be one file',
+      },
+    ]);
+  });
+
+  it("refuses a symbolic link, and says which story depends on it", () => {
+    const { stories, problems } = readStoryFiles([{ path: "stories/a.md", text: null }, file("b", ["a"])]);
+    expect(stories.map((story) => story.id)).toEqual(["b"]);
+    expect(problems.map(({ file: at, message }) => `${at} ${message}`)).toEqual([
+      "stories/a.md a story cannot be a symbolic link",
+      'stories/b.md story "b" depends on "a", whose file could not be read',
     ]);
   });
 

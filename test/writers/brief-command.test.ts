@@ -34,6 +34,7 @@ async function brief(args: readonly string[], file: unknown, stdin = ""): Promis
           path === "/work/context.json" ? (typeof file === "string" ? file : JSON.stringify(file)) : null,
         ),
       list: () => Promise.resolve([]),
+      listLinks: () => Promise.resolve([]),
       write: () => Promise.reject(new Error("this command writes no file")),
       look: () => Promise.resolve({ type: "absent" }),
       remove: () => Promise.reject(new Error("this command removes no file")),

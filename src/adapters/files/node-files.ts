@@ -11,6 +11,7 @@ export function createNodeFiles(maxBytes = MAX_BYTES): Files {
   return {
     read: (path) => read(path, maxBytes),
     list,
+    listLinks,
     write,
     look,
     remove,
@@ -46,6 +47,17 @@ async function list(folder: string, ending: string): Promise<readonly string[]> 
       if (entry.isFile() || leadsToFile === true) paths.push(path);
     }
     return paths.sort();
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return [];
+    throw asRemandError(error, "list", folder);
+  }
+}
+
+async function listLinks(folder: string, ending: string): Promise<readonly string[]> {
+  try {
+    const entries = await readdir(folder, { withFileTypes: true });
+    const links = entries.filter((entry) => entry.isSymbolicLink() && entry.name.endsWith(ending));
+    return links.map((entry) => join(folder, entry.name)).sort();
   } catch (error) {
     if (codeOf(error) === "ENOENT") return [];
     throw asRemandError(error, "list", folder);

@@ -20,7 +20,8 @@ export function createStoryPages({ root, folder, files }: StoryPagesOptions): St
   if (below.split(sep)[0] === "..") return outside(resolve(root, folder));
 
   async function fileIn(checkout: string, story: StoryId): Promise<{ path: string; text: string } | null> {
-    const all = await files.list(join(checkout, below), ".md");
+    const links = new Set(await files.listLinks(join(checkout, below), ".md"));
+    const all = (await files.list(join(checkout, below), ".md")).filter((path) => !links.has(path));
     // Most files are named after their story: those need not be looked for.
     for (const path of all.toSorted((a, b) => Number(isNamed(b, story)) - Number(isNamed(a, story)))) {
       const text = await files.read(path);

@@ -4,7 +4,7 @@ import type { StoryId } from "../../domain/ids.ts";
 import type { Files } from "../../ports/files.ts";
 import type { StoryShelf } from "../../ports/story-shelf.ts";
 import { readStoryFile } from "../../readers/story-file.ts";
-import { readStoryFiles } from "../../readers/story-files.ts";
+import { readStoryFiles, type StorySource } from "../../readers/story-files.ts";
 import { editFrontMatter, type EditValue, type FrontMatterEdits } from "../../writers/front-matter-edit.ts";
 
 export interface StoryShelfOptions {
@@ -17,9 +17,11 @@ export function createStoryShelf({ folder, files }: StoryShelfOptions): StoryShe
   /** Where each story was when the folder was read last; a person may have moved it since. */
   const places = new Map<StoryId, string>();
 
-  async function readAll(): Promise<{ path: string; text: string }[]> {
+  async function readAll(): Promise<StorySource[]> {
+    const links = new Set(await files.listLinks(folder, ".md"));
     const found: { path: string; text: string }[] = [];
     for (const path of await files.list(folder, ".md")) {
+      if (links.has(path)) continue;
       const text = await files.read(path);
       // A file that went away since the folder was listed is no story any more.
       if (text !== null) found.push({ path, text });
@@ -30,7 +32,7 @@ export function createStoryShelf({ folder, files }: StoryShelfOptions): StoryShe
       // Of two files with one id the first is the story; the other is a problem that the reading tells.
       if (id !== undefined && !places.has(id)) places.set(id, path);
     }
-    return found;
+    return [...[...links].map((path) => ({ path, text: null })), ...found];
   }
 
   async function fileOf(story: StoryId): Promise<{ path: string; text: string } | null> {

@@ -81,6 +81,7 @@ const STORY: FieldsOf<Story> = {
   completed: true,
   maxReworks: true,
   target: true,
+  tests: true,
   role: true,
 };
 

@@ -1,3 +1,4 @@
+import type { ContestedTest } from "./contested-test.ts";
 import type { EvidenceId, Fingerprint, RoleName, TreeId } from "./ids.ts";
 import type { Finding } from "./finding.ts";
 import type { TddPhase } from "./phase.ts";
@@ -58,6 +59,8 @@ export interface BaseRun {
   readonly ranTests: readonly string[];
   /** Test files and checks that did not load. */
   readonly notLoaded: readonly string[];
+  /** Where the outcome of every single test is kept, for checks that name them. */
+  readonly tests?: EvidenceId;
 }
 
 /** By gate; a gate that runs no check has none. */
@@ -115,6 +118,8 @@ export interface Judgement {
   readonly flaky?: readonly string[];
   /** What a pass does not show, or was given in spite of: known failures, quarantined tests, no test of the change. */
   readonly notes?: readonly string[];
+  /** Tests of the base that the work changed or removed, without a license to. */
+  readonly contested?: readonly ContestedTest[];
   readonly ciClass?: CiClass;
   readonly tddPhase?: TddPhase;
   readonly conflicts?: readonly ReviewConflict[];

@@ -97,6 +97,8 @@ export interface StoryState {
   /** Failures of the base that people called known, and those they made this story's target. */
   readonly known?: readonly KnownFailure[];
   readonly targets?: readonly string[];
+  /** Contested tests that people allowed the work to change. */
+  readonly licensed?: readonly string[];
   readonly held: boolean;
   /** Who wants what runs now to be ended at once; `null` when nobody does. */
   readonly stopping: string | null;

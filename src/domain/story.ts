@@ -21,6 +21,8 @@ export interface Story {
   readonly maxReworks?: number;
   /** Tests that fail at the base and must pass: names, files or patterns; `*` is everything that fails there. */
   readonly target?: readonly string[];
+  /** Existing tests that the work may change: names, files or patterns. */
+  readonly tests?: readonly string[];
   readonly role?: RoleName;
 }
 

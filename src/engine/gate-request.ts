@@ -40,6 +40,7 @@ export function gateRequest(
     key: command.key,
     atBase: baseFailuresOf(state),
     requireTest: policy.requireTest ?? false,
+    licensed: [...(state.story.tests ?? []), ...(state.licensed ?? [])],
     ...(baseRun === undefined ? {} : { baseRun }),
     timeoutMs: command.timeoutMs,
   };

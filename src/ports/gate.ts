@@ -74,6 +74,8 @@ export interface GateRequest {
   readonly atBase: BaseFailures;
   /** Is work refused that no test shows? */
   readonly requireTest: boolean;
+  /** Existing tests that the work may change: names, files or patterns. */
+  readonly licensed: readonly string[];
   /** How this gate's checks went at the base; absent where that is not known. */
   readonly baseRun?: BaseRun;
   readonly timeoutMs: number;

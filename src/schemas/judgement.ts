@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { CONTESTED_WHY } from "../domain/contested-test.ts";
 import { CI_CLASSES, GATES } from "../domain/gate.ts";
 import { TDD_PHASES } from "../domain/phase.ts";
 import { RESULTS } from "../domain/result.ts";
@@ -49,7 +50,14 @@ const testIdentitiesSchema = z.strictObject({
   notLoaded: texts,
 });
 
-const baseRunSchema = z.strictObject({ ended: texts, ranTests: texts, notLoaded: texts });
+const baseRunSchema = z.strictObject({
+  ended: texts,
+  ranTests: texts,
+  notLoaded: texts,
+  tests: evidenceIdSchema.exactOptional(),
+});
+
+const contestedTestSchema = z.strictObject({ test: text, why: z.enum(CONTESTED_WHY), file: text.exactOptional() });
 
 /** How the checks of each gate went over the base. */
 export const baseRunsSchema = z.partialRecord(z.enum(GATES), baseRunSchema);
@@ -77,6 +85,7 @@ export const judgementSchema = z.strictObject({
     .exactOptional(),
   flaky: texts.exactOptional(),
   notes: texts.exactOptional(),
+  contested: z.array(contestedTestSchema).exactOptional(),
   ciClass: z.enum(CI_CLASSES).exactOptional(),
   tddPhase: z.enum(TDD_PHASES).exactOptional(),
   conflicts: z.array(reviewConflictSchema).exactOptional(),

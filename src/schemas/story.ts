@@ -18,5 +18,6 @@ export const storySchema = z.strictObject({
   completed: z.array(z.enum(PHASES)),
   maxReworks: count.exactOptional(),
   target: texts.exactOptional(),
+  tests: texts.exactOptional(),
   role: roleNameSchema.exactOptional(),
 });

@@ -78,6 +78,7 @@ export function gateRequest(changes: Partial<GateRequest> = {}): GateRequest {
     key: "checkout:7",
     atBase: { ...UNKNOWN_BASE, failing: [] },
     requireTest: false,
+    licensed: [],
     timeoutMs: 30_000,
     ...changes,
   };

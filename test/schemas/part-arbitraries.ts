@@ -6,6 +6,7 @@ import type { BudgetName } from "../../src/domain/budget.ts";
 import { ANSWER_VERBS, ESCALATION_KINDS, type Escalation, type EscalationReason } from "../../src/domain/escalation.ts";
 import type { Answer } from "../../src/domain/event.ts";
 import type { Finding } from "../../src/domain/finding.ts";
+import { CONTESTED_WHY } from "../../src/domain/contested-test.ts";
 import { CI_CLASSES, GATES, type Judgement } from "../../src/domain/gate.ts";
 import { escalationId, evidenceId, fingerprint, roleName, storyId, treeId } from "../../src/domain/ids.ts";
 import { PHASES, TDD_PHASES } from "../../src/domain/phase.ts";
@@ -136,6 +137,7 @@ export const judgement: fc.Arbitrary<Judgement> = made(
     most: made({}, { tests: count, lines: amount, branches: amount }),
     flaky: texts,
     notes: texts,
+    contested: list(made({ test: text, why: fc.constantFrom(...CONTESTED_WHY) }, { file: text })),
     ciClass: fc.constantFrom(...CI_CLASSES),
     tddPhase,
     conflicts: list(made({ file: text, line: count, between: pair, says: pair, winner: fc.option(text) })),
@@ -261,7 +263,7 @@ export const story: fc.Arbitrary<Story> = made(
     body: text,
     completed: list(phase),
   },
-  { maxReworks: count, role, target: texts },
+  { maxReworks: count, role, target: texts, tests: texts },
 );
 
 const spendLimits = made({ costUsd: fc.option(amount), tokens: fc.option(count), timeMs: fc.option(amount) });

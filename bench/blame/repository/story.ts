@@ -50,6 +50,7 @@ export function requestFor(path: string, tree: TreeId, timeoutMs: number): GateR
     key: "bench",
     atBase: UNKNOWN_BASE,
     requireTest: false,
+    licensed: [],
     timeoutMs,
   };
 }

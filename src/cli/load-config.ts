@@ -1,5 +1,6 @@
 import { isAbsolute, join, relative, resolve } from "node:path";
 import type { ConfigLayer } from "../config/layer.ts";
+import type { Tree } from "../config/merge.ts";
 import { resolveConfig, type ResolvedConfig } from "../config/resolve.ts";
 import { setLayer } from "../config/set-layer.ts";
 import { RemandError } from "../domain/error.ts";
@@ -33,6 +34,15 @@ export async function loadConfig(world: Checkout, options: ConfigOptions): Promi
   const all = inOrderOfPlace([...problems, ...resolved.problems]);
   if (!all.some((problem) => problem.severity === "error")) return { ...resolved, problems: all };
   return { config: null, policy: null, origins: new Map(), problems: all };
+}
+
+/** The variables that the user's own file names, as a layer; for commands that read nothing else of it. */
+export async function userVariables(world: Checkout): Promise<ConfigLayer | null> {
+  const own = userFile(world.env);
+  const read = own === null ? null : await fileLayer(world, own, "user");
+  if (read === null || read.problems.some(({ severity }) => severity === "error")) return null;
+  const { env } = (read.layer.value ?? {}) as { readonly env?: Tree };
+  return env === undefined ? null : { ...read.layer, value: { env } };
 }
 
 async function projectLayer(world: Checkout, file: string | undefined) {

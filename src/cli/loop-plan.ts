@@ -1,3 +1,4 @@
+import type { ConfigLayer } from "../config/layer.ts";
 import { resolveConfig, type ResolvedConfig } from "../config/resolve.ts";
 import { setLayer } from "../config/set-layer.ts";
 import { EVERY_FAILURE } from "../domain/base-failures.ts";
@@ -68,7 +69,10 @@ export function loopStory(id: StoryId, { goal, check }: LoopWish): Story {
 const excluded = (test: string) => ({ test, reason: "excluded with --known" });
 
 /** The preset `goal` with the check as its only one; what was typed with --set comes last and wins. */
-export function loopConfig({ check, maxIterations, cost, time, known = [], set }: LoopWish): ResolvedConfig {
+export function loopConfig(
+  { check, maxIterations, cost, time, known = [], set }: LoopWish,
+  user: ConfigLayer | null = null,
+): ResolvedConfig {
   const { layer, problems } = setLayer([
     "preset=goal",
     // JSON is YAML: quoted so, a check may hold any character.
@@ -80,7 +84,7 @@ export function loopConfig({ check, maxIterations, cost, time, known = [], set }
     ...(known.length === 0 ? [] : [`knownFailures=${JSON.stringify(known.map(excluded))}`]),
     ...set,
   ]);
-  const resolved = resolveConfig({ layers: [layer] });
+  const resolved = resolveConfig({ layers: user === null ? [layer] : [layer, user] });
   const all = [...problems, ...resolved.problems];
   if (!all.some(({ severity }) => severity === "error")) return { ...resolved, problems: all };
   return { config: null, policy: null, origins: new Map(), problems: all };

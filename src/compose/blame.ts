@@ -16,6 +16,7 @@ import { originsOf } from "../adapters/git/origins.ts";
 import { insistOnCheckout } from "../adapters/git/start-commit.ts";
 import { createWorktrees } from "../adapters/git/worktrees.ts";
 import { createCommandTrial } from "../adapters/process/command-trial.ts";
+import { setupVariablesOf } from "./check-variables.ts";
 import { environmentWith } from "./own-python.ts";
 import { stateFolder } from "./state-folder.ts";
 
@@ -28,6 +29,7 @@ export async function blame(
   await insistOnCheckout(root, "commit");
   const { path: state } = stateFolder(root);
   const { setup, share } = plan.config.workspace;
+  const setupEnv = setupVariablesOf(root, env, plan.config);
   const { at, base, signal } = plan;
   const onNotice = (text: string): void => plan.onNotice(text);
   // A person runs this at their own terminal: the check sees what they see.
@@ -38,9 +40,9 @@ export async function blame(
   const trial = createCommandTrial(
     environmentWith(seen, createOwnPython({ root, state, commands, env: seen, onNotice })),
   );
-  const place = await openJudgedPlace({ root, state, at, base, setup, share, signal, onNotice });
+  const place = await openJudgedPlace({ root, state, at, base, setup, share, setupEnv, signal, onNotice });
   try {
-    const laboratory = createLaboratory({ root, state, setup, share, onNotice });
+    const laboratory = createLaboratory({ root, state, setup, share, setupEnv, onNotice });
     const more = { count: laboratory.room?.() ?? 0, open: () => laboratory.open({ signal }) };
     const bench = await laboratory.open({ signal });
     try {

@@ -15,9 +15,9 @@ import { createCiGate } from "../adapters/gates/ci-gate.ts";
 import { createMergeGate } from "../adapters/gates/merge-gate.ts";
 import type { OwnPython } from "../adapters/git/own-python.ts";
 import { remoteAddress } from "../adapters/git/remote-address.ts";
-import { allowedEnvironment, environmentIn } from "../adapters/process/environment.ts";
-import { COOKIE_VARIABLE } from "../adapters/process/leftovers.ts";
+import { environmentIn } from "../adapters/process/environment.ts";
 import { runProcess } from "../adapters/process/run-process.ts";
+import { checkVariablesOf } from "./check-variables.ts";
 import { commandOf } from "./command-of.ts";
 import { environmentWith } from "./own-python.ts";
 
@@ -37,7 +37,7 @@ export async function deliveryOf(
 ): Promise<Pick<EngineWorld, "integration" | "forge" | "fixLint"> & { readonly gates: readonly [GateName, Gate][] }> {
   const { integration, evidence, clock } = parts;
   const forge = await forgeOf(config, parts);
-  const env = environmentWith(allowedEnvironment(parts.env, [...config.env, COOKIE_VARIABLE]), parts.python);
+  const env = environmentWith(checkVariablesOf(parts.env, config).seen, parts.python);
   const commands = config.gates.ci.commands.map(commandOf);
   const gates: [GateName, Gate][] = [];
   if (commands.length > 0 || forge === null || integration === null)

@@ -6,6 +6,7 @@ import { createStoryPages } from "../adapters/stories/story-pages.ts";
 import { createLocalQueue } from "../adapters/queue/local-queue.ts";
 import { createAdjudicator } from "../adapters/gates/adjudicator.ts";
 import { ablePolicy } from "./able-policy.ts";
+import { checkVariablesOf } from "./check-variables.ts";
 import { environmentWith, ownPythonOf } from "./own-python.ts";
 import { knownFlakes } from "./known-flakes.ts";
 import { deliveryOf } from "./delivery.ts";
@@ -19,8 +20,7 @@ import { knownDurationMs } from "../config/duration.ts";
 import type { Detective, EngineWorld } from "../engine/world.ts";
 import type { Laboratory } from "../ports/laboratory.ts";
 import { createCommandTrial } from "../adapters/process/command-trial.ts";
-import { allowedEnvironment, type EnvironmentIn } from "../adapters/process/environment.ts";
-import { COOKIE_VARIABLE } from "../adapters/process/leftovers.ts";
+import type { EnvironmentIn } from "../adapters/process/environment.ts";
 import type { Telemetry } from "../adapters/telemetry/telemetry.ts";
 import type { Places } from "./local-places.ts";
 import type { Evidence } from "../ports/evidence.ts";
@@ -93,7 +93,7 @@ export async function engineWorld(
     integration: delivery.integration,
     forge: delivery.forge,
     fixLint: delivery.fixLint,
-    detective: detectiveOf(plan.config, laboratory, (names) => environmentWith(allowedEnvironment(env, names), python)),
+    detective: detectiveOf(plan.config, laboratory, environmentWith(checkVariablesOf(env, plan.config).seen, python)),
     watcher: plan.watcher,
     nonce,
   };
@@ -102,14 +102,14 @@ export async function engineWorld(
 
 /** What failed in another environment, or on a forge, cannot be run again here; it is read, and not proven. */
 function detectiveOf(
-  { blame, environments, env: visible, gates, forge }: Config,
+  { blame, environments, gates, forge }: Config,
   laboratory: Laboratory,
-  seen: (names: readonly string[]) => EnvironmentIn,
+  seen: EnvironmentIn,
 ): Detective {
   const isCiElsewhere = forge.use !== "none" && gates.ci.commands.length === 0;
   return {
     laboratory,
-    trial: blame.prove ? createCommandTrial(seen([...visible, COOKIE_VARIABLE])) : null,
+    trial: blame.prove ? createCommandTrial(seen) : null,
     limits: { runs: blame.runs, timeMs: knownDurationMs(blame.time) },
     environments: [...Object.keys(environments), ...(isCiElsewhere ? ["ci"] : [])],
   };

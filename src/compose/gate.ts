@@ -12,6 +12,7 @@ import type { Gate } from "../ports/gate.ts";
 import { createSystemClock } from "../adapters/clock/system-clock.ts";
 import { openJudgedPlace, type JudgedPlace } from "../adapters/git/judged-place.ts";
 import { createWorktrees } from "../adapters/git/worktrees.ts";
+import { setupVariablesOf } from "./check-variables.ts";
 import { gatesOf } from "./gates.ts";
 import { ownPythonOf } from "./own-python.ts";
 import { projectEvidence } from "./project-evidence.ts";
@@ -28,12 +29,13 @@ export async function gate(
   const folder = stateFolder(root);
   const clock = createSystemClock();
   const { setup, share } = plan.config.workspace;
+  const setupEnv = setupVariablesOf(root, env, plan.config);
   const { at, base, signal } = plan;
   const onNotice = (text: string): void => plan.onNotice(text);
   const python = ownPythonOf(root, plan.config, env, onNotice);
-  const place = await openJudgedPlace({ root, state: folder.path, at, base, setup, share, signal, onNotice });
+  const place = await openJudgedPlace({ root, state: folder.path, at, base, setup, share, setupEnv, signal, onNotice });
   try {
-    const evidence = await projectEvidence(root, folder.evidence, plan.config);
+    const evidence = await projectEvidence(root, folder.evidence, plan.config, env);
     // Asked for what changed, objects are the same in all places of a repository; the files are those of this one.
     const workspace = {
       ...createWorktrees({ root, state: folder.path }),

@@ -11,8 +11,7 @@ import { createTddGate } from "../adapters/gates/tdd-gate.ts";
 import { withTestedWork } from "../adapters/gates/tested-work.ts";
 import { createIntegrityGate } from "../adapters/gates/integrity-gate.ts";
 import type { OwnPython } from "../adapters/git/own-python.ts";
-import { allowedEnvironment } from "../adapters/process/environment.ts";
-import { COOKIE_VARIABLE } from "../adapters/process/leftovers.ts";
+import { checkVariablesOf } from "./check-variables.ts";
 import { commandOf } from "./command-of.ts";
 import { environmentWith } from "./own-python.ts";
 import { domainGate, reviewerGates, type ReviewerParts } from "./reviewers.ts";
@@ -38,8 +37,8 @@ export function gatesOf(
   { evidence, clock, workspace, env, python, flakes, laboratory, reviewers }: Parts,
 ): ReadonlyMap<GateName, Gate> {
   const commands = config.gates.checks.commands.map(commandOf);
-  const allowed = allowedEnvironment(env, [...config.env, COOKIE_VARIABLE]);
-  const seen = python === undefined ? allowed : environmentWith(allowed, python);
+  const variables = checkVariablesOf(env, config);
+  const seen = python === undefined ? variables.seen : environmentWith(variables.seen, python);
   const running = (gate: "checks" | "tdd", own: typeof commands): Gate => {
     const { reports, reruns, parallel, coverage } = config.gates[gate];
     const optional = { ...(flakes === undefined ? {} : { flakes }), ...(coverage === undefined ? {} : { coverage }) };

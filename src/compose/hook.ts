@@ -42,7 +42,7 @@ export async function stop(root: string, plan: StopPlan, env: Env): Promise<Stop
   if (plan.gates.length === 0) return begin(state.path, plan, known, report);
   const isOver = known?.standing === "released" && plan.isContinuing;
   const chain = openChain(plan, policy, known?.standing === "held" || isOver ? known : null, report);
-  const evidence = await projectEvidence(root, state.evidence, plan.config);
+  const evidence = await projectEvidence(root, state.evidence, plan.config, env);
   const work = createWorktrees({ root, state: state.path });
   const files = await work.changed(chain.id, report.judged.base, report.judged.tree);
   const since = chain.state().tree ?? report.judged.tree;

@@ -4,7 +4,7 @@ import { drivePlan } from "../cli/drive-plan.ts";
 import { exitCodeOf } from "../cli/exit.ts";
 import { planGates } from "../cli/gate-plan.ts";
 import type { Host, RunPlan } from "../cli/host.ts";
-import { loadConfig, type ConfigOptions } from "../cli/load-config.ts";
+import { loadConfig, userVariables, type ConfigOptions } from "../cli/load-config.ts";
 import { loadStories, storiesFolder } from "../cli/load-stories.ts";
 import { loopConfig, loopStory } from "../cli/loop-plan.ts";
 import { prepareRun } from "../cli/prepare-run.ts";
@@ -40,9 +40,9 @@ export async function runLoop(options: LoopOptions): Promise<RunResult> {
     time: limits.time,
     set,
   };
-  const { config, policy, problems } = loopConfig(wish);
-  if (config === null || policy === null) throw refused("config-invalid", problems);
   const around = aroundOf(options);
+  const { config, policy, problems } = loopConfig(wish, await userVariables(around));
+  if (config === null || policy === null) throw refused("config-invalid", problems);
   const seen = await seenLoops(around, options.newJournal);
   const { id, known } = chosenLoop(seen, wish, fresh);
   // A loop that has ended is not run again by accident.

@@ -5,6 +5,7 @@ import type { RunPlan } from "../cli/host.ts";
 import type { Integration } from "../ports/integration.ts";
 import type { Laboratory } from "../ports/laboratory.ts";
 import type { Workspace } from "../ports/workspace.ts";
+import { setupVariablesOf } from "./check-variables.ts";
 import type { StateFolder } from "./state-folder.ts";
 
 /** Where the stories' code is. */
@@ -20,8 +21,9 @@ export function localPlaces(
   root: string,
   folder: StateFolder,
   plan: RunPlan,
+  env: Readonly<Record<string, string | undefined>>,
 ): Places & { readonly inPlace: InPlace | null } {
-  const options = placeOptions(root, folder, plan);
+  const options = placeOptions(root, folder, plan, env);
   const laboratory = createLaboratory(options);
   if (plan.place === "in-place") {
     const inPlace = createInPlace({ root, state: folder.path });
@@ -32,9 +34,15 @@ export function localPlaces(
 }
 
 /** What all that works on code is told about the checkout. */
-export function placeOptions(root: string, folder: StateFolder, { config, onNotice }: RunPlan) {
+export function placeOptions(
+  root: string,
+  folder: StateFolder,
+  { config, onNotice }: RunPlan,
+  env: Readonly<Record<string, string | undefined>>,
+) {
   const { setup, share } = config.workspace;
-  return { root, state: folder.path, setup, share, onNotice: (text: string): void => onNotice?.(text) };
+  const setupEnv = setupVariablesOf(root, env, config);
+  return { root, state: folder.path, setup, share, setupEnv, onNotice: (text: string): void => onNotice?.(text) };
 }
 
 /** That preset notes in the stories' own files how far they are: those notes are no work that was forgotten. */

@@ -4,7 +4,8 @@ import type { Agent } from "../ports/agent.ts";
 import { failed } from "../adapters/agents/failed-result.ts";
 import { lineIn } from "../adapters/gates/environments.ts";
 import { createOwnPython, type OwnPython } from "../adapters/git/own-python.ts";
-import { allowedEnvironment, type Environment, type EnvironmentIn } from "../adapters/process/environment.ts";
+import type { Environment, EnvironmentIn } from "../adapters/process/environment.ts";
+import { checkVariablesOf } from "./check-variables.ts";
 import { commandOf } from "./command-of.ts";
 import { stateFolder } from "./state-folder.ts";
 
@@ -20,7 +21,7 @@ export function ownPythonOf(
   const commands = [checks, tdd, mutation, ci]
     .flatMap((gate) => gate.commands.map((each) => commandOf(each).run))
     .flatMap((run) => (places.length === 0 ? [run] : places.map((place) => lineIn(place, run))));
-  const seen = allowedEnvironment(env, config.env);
+  const { seen } = checkVariablesOf(env, config);
   return createOwnPython({ root, state: stateFolder(root).path, commands, env: seen, onNotice });
 }
 

@@ -69,8 +69,8 @@ async function owned(
   const telemetry = await telemetryOf({ root, worker: null, journal, onNotice: (text) => plan.onNotice?.(text) });
   const noted = { ...plan, watcher: telemetry.watcher(doorbell.watcher) };
   const told = telemetry.journal(journal);
-  const { inPlace, ...places } = localPlaces(root, folder, noted);
-  const evidence = await projectEvidence(root, folder.evidence, plan.config);
+  const { inPlace, ...places } = localPlaces(root, folder, noted, env);
+  const evidence = await projectEvidence(root, folder.evidence, plan.config, env);
   const parts = { ...places, journal: told, outbox: told.outbox, evidence, telemetry };
   const { world, policy, queue } = await engineWorld(root, noted, env, parts);
   await insistOnCheckout(root, inPlace === null ? "commit" : "checkout");

@@ -4,19 +4,30 @@ import type { Config } from "../config/config.ts";
 import type { Evidence } from "../ports/evidence.ts";
 import { readEnvValues } from "../readers/env-file.ts";
 import { createEvidenceStore } from "../adapters/evidence/evidence-store.ts";
+import { passedSecrets } from "./check-variables.ts";
 
 /**
- * Where what was printed is kept, without what the project's own `.env` files hold (a check may print all of it) and
- * without what the config says is secret.
+ * Where what was printed is kept, without what the project's own `.env` files hold and the secrets that are passed to
+ * checks (a check may print all of them), and without what the config says is secret.
  */
 export async function projectEvidence(
   root: string,
   folder: string,
-  { redact }: Pick<Config, "redact">,
+  config: Pick<Config, "redact" | "env" | "workspace">,
+  env: Readonly<Record<string, string | undefined>>,
 ): Promise<Evidence> {
   return createEvidenceStore(folder, {
-    secrets: { literals: await envSecrets(root), patterns: listedSecrets(redact) },
+    secrets: { literals: await projectSecrets(root, config, env), patterns: listedSecrets(config.redact) },
   });
+}
+
+/** Every value that a check may have and that must not be kept. */
+export async function projectSecrets(
+  root: string,
+  config: Pick<Config, "env" | "workspace">,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<readonly string[]> {
+  return [...(await envSecrets(root)), ...passedSecrets(root, env, config)];
 }
 
 /** The person's own patterns. */

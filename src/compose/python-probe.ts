@@ -1,7 +1,7 @@
 import { relative } from "node:path";
 import type { Host, Probe } from "../cli/host.ts";
 import { createOwnPython, type PythonLook } from "../adapters/git/own-python.ts";
-import { allowedEnvironment } from "../adapters/process/environment.ts";
+import { checkVariablesOf } from "./check-variables.ts";
 import { stateFolder } from "./state-folder.ts";
 
 export type ChecksWish = Parameters<Host["probe"]>[2];
@@ -9,14 +9,14 @@ export type ChecksWish = Parameters<Host["probe"]>[2];
 /** Where a Python project is imported from, here and in worktrees. Nothing is said where there is no such project. */
 export async function pythonProbe(
   root: string,
-  { commands, env: names }: ChecksWish,
+  { commands, env: named }: ChecksWish,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<readonly Probe[]> {
   const python = createOwnPython({
     root,
     state: stateFolder(root).path,
     commands,
-    env: allowedEnvironment(env, names),
+    env: checkVariablesOf(env, { env: named }).seen,
   });
   const look = await python.look(root);
   return look === null ? [] : [{ name: "python", ...standing(look) }];

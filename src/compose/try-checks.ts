@@ -17,7 +17,7 @@ export async function tryChecks(
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<Judgement> {
   const folder = stateFolder(root);
-  const evidence = await projectEvidence(root, folder.evidence, plan.config);
+  const evidence = await projectEvidence(root, folder.evidence, plan.config, env);
   const workspace = createInPlace({ root, state: folder.path });
   const python = ownPythonOf(root, plan.config, env, (text) => plan.onNotice?.(text));
   const gate = gatesOf(plan, { evidence, clock: createSystemClock(), workspace, env, python }).get("checks")!;

@@ -15,7 +15,7 @@ import { byText, lookup } from "../stdx/sorted-map.ts";
 import { engineWorld } from "./engine-world.ts";
 import { leavePlaces } from "./leave-places.ts";
 import { aside, placeOptions } from "./local-places.ts";
-import { envSecrets, listedSecrets } from "./project-evidence.ts";
+import { listedSecrets, projectSecrets } from "./project-evidence.ts";
 import { becomeEngine } from "./speaker.ts";
 import { stateFolder, type StateFolder } from "./state-folder.ts";
 import { telemetryOf } from "./telemetry.ts";
@@ -124,10 +124,10 @@ async function workerParts(
   });
   const watched: RunPlan = { ...plan.run, watcher: telemetry.watcher(plan.run.watcher) };
   const told = telemetry.journal(journal);
-  const secrets = { literals: await envSecrets(root), patterns: listedSecrets(config.redact) };
+  const secrets = { literals: await projectSecrets(root, config, env), patterns: listedSecrets(config.redact) };
   const evidence = createPostgresEvidence(pool, { secrets, copies: folder.evidence });
   const at: { ledger: Ledger | null } = { ledger: null };
-  const places = sharedPlaces(root, folder, watched, at);
+  const places = sharedPlaces(root, folder, watched, marked, at);
   const outbox = ownOutbox(journal.outbox, plan.name);
   const { world, policy } = await engineWorld(root, watched, marked, {
     ...places,
@@ -143,8 +143,14 @@ async function workerParts(
 }
 
 /** Code travels by git: what the journal names is fetched before work, and what was done is pushed before it is told. */
-function sharedPlaces(root: string, folder: StateFolder, plan: RunPlan, at: { readonly ledger: Ledger | null }) {
-  const options = placeOptions(root, folder, plan);
+function sharedPlaces(
+  root: string,
+  folder: StateFolder,
+  plan: RunPlan,
+  env: Environment,
+  at: { readonly ledger: Ledger | null },
+) {
+  const options = placeOptions(root, folder, plan, env);
   const shared = createSharedWorktrees(
     { ...options, ...aside(plan) },
     {

@@ -43,7 +43,7 @@ export interface Config {
   readonly notify: readonly (string | NotifyConfig)[];
   /** What models cost, by their names, where an agent says its tokens and not their cost. */
   readonly prices: Prices;
-  /** Names of environment variables that agents may see. */
+  /** Names of environment variables that agents, checks and `setup` see in any case. */
   readonly env: readonly string[];
   /** Patterns of secrets, taken out before anything is stored. */
   readonly redact: readonly string[];
@@ -184,6 +184,8 @@ export interface WorkspaceConfig {
   /** `null`: found by the lockfile. */
   readonly setup: string | null;
   readonly share: readonly string[] | null;
+  /** Names of environment variables that `setup` alone may see, such as the login of a registry. */
+  readonly env?: readonly string[];
 }
 
 type Counts = Omit<Required<Policy["limits"]>, "failures" | "backoffMs" | "timeoutMs" | "story" | "run">;

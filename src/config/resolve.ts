@@ -35,12 +35,18 @@ export function resolveConfig({ layers }: { readonly layers: readonly ConfigLaye
   const stack = [...people.map(fromPerson), ...ownLayers(people)];
   let merged: TreeMap = {};
   for (const layer of stack.toReversed()) merged = overlay(merged, layer.value);
+  merged = { ...merged, env: namedVariables(people) };
   const config = merged as unknown as Config;
   for (const { path, ...rule } of brokenRules(config)) {
     problems.push({ ...placeOf(path, people), ...rule });
   }
   if (hasError(problems)) return { config: null, policy: null, origins: new Map(), problems };
   return { config, policy: policyOf(config), origins: originsOf(merged, stack), problems };
+}
+
+/** What the user passes to checks on this machine is passed in every project, whatever the project names itself. */
+function namedVariables(people: readonly PlainLayer[]): readonly Tree[] {
+  return [...new Set(people.flatMap(({ value }) => (Array.isArray(value["env"]) ? (value["env"] as Tree[]) : [])))];
 }
 
 const hasError = (problems: readonly Problem[]): boolean => problems.some((problem) => problem.severity === "error");

@@ -1,3 +1,5 @@
+import { isSecretName } from "./secret-names.ts";
+
 /** A place in a text that must not be kept, and what it is called there. */
 export interface Secret {
   readonly start: number;
@@ -33,19 +35,17 @@ export function findLiterals(text: string, literals: readonly string[], kind: st
 
 /**
  * The values of an environment (or of a `.env` file) that should not be shown. Most values are no secrets, and a log
- * without `production` or `/usr/bin` in it helps nobody: a value counts if its name says so, or if it looks made up.
+ * without `production` or `/usr/bin` in it helps no reader: a value counts if its name says so, or if it looks made up.
  */
 export function secretValues(entries: Readonly<Record<string, string>>): string[] {
   return Object.entries(entries)
     .filter(
       ([name, value]) =>
-        value.length >= SHORTEST_LITERAL && (SECRET_NAME.test(name) ? !PLAIN_VALUE.test(value) : looksRandom(value)),
+        value.length >= SHORTEST_LITERAL && (isSecretName(name) ? !PLAIN_VALUE.test(value) : looksRandom(value)),
     )
     .map(([, value]) => value);
 }
 
-const SECRET_NAME =
-  /pass(?:word|wd|phrase)?$|secret|token|credential|private|api_?key|access_?key|_key$|^key$|auth|dsn|salt|pepper|signature/i;
 const PLAIN_VALUE =
   /^(?:true|false|yes|no|none|null|undefined|\d{1,6}|production|development|test|staging|local|localhost|enabled|disabled)$/i;
 

@@ -192,7 +192,14 @@ export const configFileSchema = z.strictObject({
     )
     .optional(),
   workspace: z
-    .strictObject({ setup: line.nullable().optional(), share: z.array(line).nullable().optional() })
+    .strictObject({
+      setup: line.nullable().optional(),
+      share: z.array(line).nullable().optional(),
+      env: z
+        .array(line)
+        .describe("Names of environment variables that `setup` alone sees, such as the login of a registry.")
+        .optional(),
+    })
     .optional(),
   forge: z
     .strictObject({
@@ -247,6 +254,9 @@ export const configFileSchema = z.strictObject({
   merge: z.enum(["manual", "auto"]).optional(),
   notify: z.array(z.union([line, notify])).optional(),
   prices: z.record(line, price).optional(),
-  env: z.array(line).optional(),
+  env: z
+    .array(line)
+    .describe("Names of environment variables that checks, `workspace.setup` and agents see in any case.")
+    .optional(),
   redact: z.array(line).optional(),
 });

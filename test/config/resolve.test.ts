@@ -43,22 +43,29 @@ describe("resolveConfig", () => {
   });
 
   it("lets the stronger layer win, key by key, and lists as a whole", () => {
-    const set = setLayer(["limits.failures=7", "gates.review.failures=2", "env=[A, B]"]);
+    const set = setLayer(["limits.failures=7", "gates.review.failures=2", "redact=[A, B]"]);
     expect(set.problems).toEqual([]);
     const { config, policy } = resolveConfig({
       layers: [
         set.layer,
         layer(
-          "preset: factory\nlimits: { failures: 5, iterations: 9 }\nenv: [C]\nagents: { critic: { use: codex } }\n",
+          "preset: factory\nlimits: { failures: 5, iterations: 9 }\nredact: [C]\nagents: { critic: { use: codex } }\n",
         ),
         layer("limits: { failures: 4, iterations: 8, errors: 9 }\nagents: { critic: { model: big } }\n", "user"),
       ],
     });
     expect(config).toMatchObject({
-      env: ["A", "B"],
+      redact: ["A", "B"],
       agents: { critic: { use: "codex", model: "big" }, "tdd-pair": { fallback: "developer" } },
     });
     expect(policy?.limits).toMatchObject({ iterations: 9, errors: 9, failures: { review: 2, ci: 7 } });
+  });
+
+  it("adds up the variables that each layer names", () => {
+    const { config } = resolveConfig({
+      layers: [setLayer(["env=[A]"]).layer, layer("env: [B, A]\n"), layer("env: [C]\n", "user")],
+    });
+    expect(config?.env).toEqual(["A", "B", "C"]);
   });
 
   it("takes a threshold as a whole: half of two is nobody's", () => {
@@ -168,7 +175,7 @@ describe("mistakes", () => {
     ["failures: 3", '1:1+8 unknown key "failures" | did you mean "limits.failures"?'],
     ["gates: { revew: {} }", '1:10+5 unknown key "revew" | did you mean "review"?'],
     ["gates: { review: { failon: {} } }", '1:20+6 unknown key "failon" | did you mean "failOn"?'],
-    ["workspace: { xyz: 1 }", '1:14+3 unknown key "xyz" | Known here: setup, share.'],
+    ["workspace: { xyz: 1 }", '1:14+3 unknown key "xyz" | Known here: setup, share, env.'],
     ["version: 2", '1:10+1 "version" must be 1, and is 2'],
     [
       "preset: facotry",

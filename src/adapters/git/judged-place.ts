@@ -24,6 +24,7 @@ export interface JudgedOptions {
   readonly setup: string | null;
   readonly share: readonly string[] | null;
   readonly env?: Environment;
+  readonly setupEnv?: Environment;
   readonly signal: AbortSignal;
   onNotice(text: string): void;
 }

@@ -19,6 +19,7 @@ export interface LaboratoryOptions {
   readonly setup: string | null;
   readonly share: readonly string[] | null;
   readonly env?: Environment;
+  readonly setupEnv?: Environment;
   onNotice?(text: string): void;
 }
 
@@ -42,6 +43,7 @@ export function createLaboratory(options: LaboratoryOptions): Laboratory {
             signal,
             onNotice: (text) => options.onNotice?.(text),
             ...(options.env === undefined ? {} : { env: options.env }),
+            ...(options.setupEnv === undefined ? {} : { setupEnv: options.setupEnv }),
           });
         } catch (error) {
           await close();

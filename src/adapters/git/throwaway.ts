@@ -10,6 +10,8 @@ export interface ThrowawayOptions {
   readonly setup: string | null;
   readonly share: readonly string[] | null;
   readonly env?: Environment;
+  /** What the set-up sees of the environment. */
+  readonly setupEnv?: Environment;
   readonly signal: AbortSignal;
   onNotice(text: string): void;
 }
@@ -30,7 +32,7 @@ export async function makeThrowaway(
     share: options.share,
     borrow: true,
     setupTimeoutMs: SETUP_TIMEOUT_MS,
-    env: allowedEnvironment(options.env ?? process.env),
+    env: options.setupEnv ?? allowedEnvironment(options.env ?? process.env),
     signal: options.signal,
     onNotice: options.onNotice,
   });

@@ -1,3 +1,5 @@
+import { isSecretName } from "../../readers/secret-names.ts";
+
 export type Environment = Readonly<Record<string, string>>;
 
 /** What programs see, where that depends on the folder they are started in. */
@@ -49,13 +51,87 @@ export function allowedEnvironment(
   source: Readonly<Record<string, string | undefined>>,
   names: readonly string[] = [],
 ): Environment {
-  const rules = [...USUAL, ...names];
-  const exact = new Set(rules.filter((rule) => !rule.endsWith("*")));
-  const beginnings = rules.filter((rule) => rule.endsWith("*")).map((rule) => rule.slice(0, -1));
+  const isNamed = nameMatcher([...USUAL, ...names]);
   const allowed: Record<string, string> = {};
+  for (const [name, value] of Object.entries(source)) if (value !== undefined && isNamed(name)) allowed[name] = value;
+  return allowed;
+}
+
+export interface CheckVariables {
+  readonly seen: Environment;
+  /** Left out because their names look like secrets, and no setting names them. */
+  readonly withheld: Environment;
+}
+
+/**
+ * What checks see: the user's environment, without secrets and without what belongs to this process alone. A name that
+ * the user gives is passed in any case.
+ */
+export function checkVariables(
+  source: Readonly<Record<string, string | undefined>>,
+  names: readonly string[] = [],
+): CheckVariables {
+  const isNamed = nameMatcher(names);
+  const isOwn = nameMatcher(OWN);
+  const seen: Record<string, string> = {};
+  const withheld: Record<string, string> = {};
   for (const [name, value] of Object.entries(source)) {
     if (value === undefined) continue;
-    if (exact.has(name) || beginnings.some((beginning) => name.startsWith(beginning))) allowed[name] = value;
+    if (isNamed(name)) seen[name] = value;
+    else if (isOwn(name)) continue;
+    else if (isSecretName(name)) withheld[name] = value;
+    else seen[name] = value;
   }
-  return allowed;
+  return { seen, withheld };
+}
+
+/**
+ * What says where this process is, or was told by its starter, and would lead a check to another place: the shell's
+ * folder, the package script that started Remand, the repository of a git hook, and what Remand itself sets for agents.
+ */
+const OWN = [
+  "_",
+  "PWD",
+  "OLDPWD",
+  "SHLVL",
+  "INIT_CWD",
+  "npm_command",
+  "npm_config_local_prefix",
+  "npm_lifecycle_*",
+  "npm_package_*",
+  "REMAND_*",
+  // A test runner's or a terminal's, for the programs that it starts itself.
+  "CLICOLOR_FORCE",
+  "FORCE_COLOR",
+  "JEST_WORKER_ID",
+  "NODE_TEST_CONTEXT",
+  "NODE_V8_COVERAGE",
+  "VITEST",
+  "VITEST_*",
+  "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+  "GIT_COMMON_DIR",
+  "GIT_CONFIG",
+  "GIT_CONFIG_COUNT",
+  "GIT_CONFIG_KEY_*",
+  "GIT_CONFIG_VALUE_*",
+  "GIT_CONFIG_PARAMETERS",
+  "GIT_DIR",
+  "GIT_GRAFT_FILE",
+  "GIT_IMPLICIT_WORK_TREE",
+  "GIT_INDEX_FILE",
+  "GIT_INTERNAL_SUPER_PREFIX",
+  "GIT_NAMESPACE",
+  "GIT_NO_REPLACE_OBJECTS",
+  "GIT_OBJECT_DIRECTORY",
+  "GIT_PREFIX",
+  "GIT_QUARANTINE_PATH",
+  "GIT_REPLACE_REF_BASE",
+  "GIT_SHALLOW_FILE",
+  "GIT_WORK_TREE",
+];
+
+function nameMatcher(rules: readonly string[]): (name: string) => boolean {
+  const exact = new Set(rules.filter((rule) => !rule.endsWith("*")));
+  const beginnings = rules.filter((rule) => rule.endsWith("*")).map((rule) => rule.slice(0, -1));
+  return (name) => exact.has(name) || beginnings.some((beginning) => name.startsWith(beginning));
 }

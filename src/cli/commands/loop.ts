@@ -10,6 +10,7 @@ import { byText, lookup } from "../../stdx/sorted-map.ts";
 import { durationText } from "../../views/words.ts";
 import { problemText } from "../../writers/problem-text.ts";
 import { EXIT, type CliCommand, type ExitCode, type World } from "../command.ts";
+import { userVariables } from "../load-config.ts";
 import { lastLoop, loopConfig, loopId, loopStory, newestLoopId, type LoopWish } from "../loop-plan.ts";
 import { CLIENTS, namedAgent } from "../named-agent.ts";
 import { NEW_JOURNAL_HELP } from "../new-journal.ts";
@@ -82,7 +83,7 @@ export const command: CliCommand = {
 async function loop(world: World, agent: readonly string[], options: Options): Promise<ExitCode> {
   if (options.undo === true) return undo(world, options);
   const wish = await withAgent(world, await wishOf(world, options), agent, options);
-  const { config, policy, problems } = loopConfig(wish);
+  const { config, policy, problems } = loopConfig(wish, await userVariables(world));
   for (const problem of problems) world.err(`${problemText(problem, world)}\n`);
   if (config === null || policy === null) return EXIT.usage;
   if (agent.length === 0 && !Object.hasOwn(config.agents, config.roles.phase.implement))

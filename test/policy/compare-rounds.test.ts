@@ -4,7 +4,7 @@ import { presetPolicy } from "../../src/config/preset-policy.ts";
 import { fingerprint, treeId } from "../../src/domain/ids.ts";
 import type { Policy } from "../../src/domain/policy.ts";
 import type { Round, StoryState } from "../../src/domain/story-state.ts";
-import { bestRound, brokenTests, isStrictlyImproving } from "../../src/policy/compare-rounds.ts";
+import { bestRound, brokenTests, isStrictlyImproving, openCount } from "../../src/policy/compare-rounds.ts";
 import { stalledAtOnce, stalledByCause } from "../../src/policy/converge.ts";
 import { newStory, UNJUDGED } from "../../src/policy/new-state.ts";
 import { story } from "../simulation/world.ts";
@@ -230,5 +230,69 @@ describe("stop rules over made-up histories", () => {
     const { identities: _1, findings: _2, ...old } = first!;
     expect(brokenTests([old, second!], [])).toEqual([]);
     expect(bestRound([old], [])).toBeNull();
+  });
+
+  describe("where a run does not name all of its failing tests", () => {
+    const [first, second] = roundsOf([
+      { failing: ["new 1"], loads: true, blocking: 1 },
+      { failing: ["base 1"], loads: true, blocking: 1 },
+    ]) as [Round, Round];
+    const unlisted = (round: Round, more: number): Round => ({
+      ...round,
+      identities: { ...round.identities!, unlisted: more },
+    });
+
+    test("those without a name count as lost", () => {
+      expect(bestRound([unlisted(first, 2), second], [])).toBe(second);
+      expect(bestRound([unlisted(first, 1), unlisted(second, 1)], [])!.commit).toBe(first.commit);
+    });
+
+    test("what failed at the base is fixed only where its name is among those that passed", () => {
+      const named = {
+        ...unlisted(second, 1),
+        identities: { ...unlisted(second, 1).identities!, passing: ["target 1"] },
+      };
+      expect(bestRound([unlisted(second, 1), named], ["target 1"])).toBe(named);
+    });
+
+    test("such a round is no comparison: what fails now may have failed then", () => {
+      expect(brokenTests([first, second], [])).toEqual(["base 1"]);
+      expect(brokenTests([unlisted(first, 1), second], [])).toEqual([]);
+    });
+  });
+
+  test("a test that passed last time is no regression where the best round is an older one", () => {
+    const [best, worse, now] = roundsOf([
+      { failing: ["new 1"], loads: true, blocking: 1 },
+      { failing: ["new 1", "base 1"], loads: true, blocking: 2 },
+      { failing: ["new 2"], loads: true, blocking: 1 },
+    ]) as [Round, Round, Round];
+    const passedLast = { ...now, identities: { ...now.identities!, passedLast: ["new 2"] } };
+    expect(brokenTests([best, worse, passedLast], [])).toEqual([]);
+    expect(brokenTests([best, passedLast], [])).toEqual(["new 2"]);
+  });
+
+  test("nothing is open or broken before the first round, and openCount counts the newest", () => {
+    expect(openCount([])).toBe(0);
+    expect(brokenTests([], [])).toEqual([]);
+    const rounds = roundsOf([
+      { failing: ["new 1"], loads: true, blocking: 1 },
+      { failing: ["new 1", "new 2"], loads: true, blocking: 2 },
+    ]);
+    expect(openCount(rounds)).toBe(2);
+    const { identities: _1, findings: _2, ...old } = rounds[1]!;
+    expect(openCount([old])).toBe(0);
+  });
+
+  test("a round improves where it fixes something, loads, and neither breaks nor brings back anything", () => {
+    const told = (failing: readonly string[], loads = true): Told => ({ failing, loads, blocking: failing.length });
+    const improves = (...history: Told[]): boolean => isStrictlyImproving(roundsOf(history), TARGETS);
+    const both = ["new 1", "new 2"];
+    expect(improves(told(both))).toBe(false);
+    expect(improves(told(both), told(["new 1"]))).toBe(true);
+    expect(improves(told(both), told(both))).toBe(false);
+    expect(improves(told(both), told([], false))).toBe(false);
+    expect(improves(told(both), told(["new 1", "base 1"]))).toBe(false);
+    expect(improves(told([...both, "new 3"]), told(["new 1", "new 3"]), told(["new 2", "new 3"]))).toBe(false);
   });
 });

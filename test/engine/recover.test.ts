@@ -1,0 +1,160 @@
+import { describe, expect, test } from "vitest";
+import { presetPolicy } from "../../src/config/preset-policy.ts";
+import type { Event } from "../../src/domain/event.ts";
+import { recover, recoverStory, whatRan } from "../../src/engine/recover.ts";
+import { newStory } from "../../src/policy/new-state.ts";
+import { agentResult } from "../contract/agent-result.ts";
+import { story } from "../simulation/world.ts";
+import { edit, stageOf, type Stage } from "./one-story.ts";
+
+const POLICY = presetPolicy("critic-audit");
+
+/** A story whose agent has changed a file and is still at it. */
+async function working(): Promise<Stage> {
+  const stage = await stageOf(POLICY, (on) => () => {
+    edit(on);
+    return agentResult({ status: "cancelled" });
+  });
+  stage.disk.nowMs = 1000;
+  await stage.until("start-attempt");
+  return stage;
+}
+
+const toProject = async (stage: Stage, ...events: readonly Event[]): Promise<void> => {
+  expect(await (await stage.ledger()).append(null, events)).toBe(true);
+};
+const BLOCKED: Event = { type: "infrastructure.blocked", issue: "the database is down" };
+const REPAIRING: Event = { type: "remediation.started", attempt: 1 };
+const REPAIRED: Event = { type: "remediation.finished", attempt: 1, fixes: ["restarted it"], durationMs: 1 };
+
+describe("what ran for a story when the engine ended", () => {
+  test.each([
+    ["stopped", -1, { detail: "the engine stopped during attempt 1", engine: "stopped" }],
+    ["died", -1, { detail: "the engine died during attempt 1", engine: "died" }],
+    ["died", 1001, { detail: "the machine was restarted during attempt 1", engine: "rebooted" }],
+    ["died", 1000, { detail: "the engine died during attempt 1", engine: "died" }],
+    ["stopped", 1001, { detail: "the engine stopped during attempt 1", engine: "stopped" }],
+  ] as const)("is interrupted: %s, machine started at %i", async (how, bootedAt, told) => {
+    const stage = await working();
+    stage.disk.bootedAt = bootedAt;
+    expect(await recover(await stage.ledger(), stage.world, how)).toBe(1);
+    expect(await stage.events("work.interrupted")).toEqual([{ type: "work.interrupted", ...told }]);
+    // What the agent left is forgotten: the attempt starts from what was kept.
+    expect(stage.disk.files.get(stage.story.id)!.tree).toBe("t0");
+    const { attempts, counters } = (await stage.ledger()).story(stage.story.id);
+    expect([attempts[0]!.outcome, counters.attempts]).toEqual(["interrupted", 0]);
+  });
+
+  test("is interrupted where the clock does not know when the machine was started", async () => {
+    const stage = await working();
+    const { bootedAt: _unknown, ...clock } = stage.world.clock;
+    stage.world = { ...stage.world, clock };
+    await recover(await stage.ledger(), stage.world, "died");
+    expect(await stage.events("work.interrupted")).toMatchObject([{ engine: "died" }]);
+  });
+
+  test("is reported where it had finished and only the journal did not know", async () => {
+    const stage = await working();
+    const ended = { outcome: { type: "ready" }, summary: "done", durationMs: 4 };
+    stage.disk.outbox.set("a/attempt-1", JSON.stringify(ended));
+    stage.disk.deeds.outboxAsked.add("a/attempt-1");
+    expect(await recover(await stage.ledger(), stage.world, "died")).toBe(0);
+    expect(await stage.events("attempt.finished")).toMatchObject([{ attempt: 1, ...ended, tree: "t0+" }]);
+    expect(await stage.events("work.interrupted")).toEqual([]);
+    expect(stage.disk.outbox.size).toBe(0);
+  });
+
+  test("is nothing: then nothing is interrupted", async () => {
+    const idle = await stageOf(POLICY);
+    expect(await recoverStory(idle.story.id, await idle.ledger(), idle.world, "died")).toBe(false);
+    expect(await recover(await idle.ledger(), idle.world, "died")).toBe(0);
+    expect(await idle.events("work.interrupted")).toEqual([]);
+  });
+
+  test("is a set-up that has no files yet: there is nothing to forget", async () => {
+    const stage = await stageOf(POLICY);
+    await stage.tell({ type: "story.started", by: "test" });
+    const forgotten: string[] = [];
+    const forget = async (id: string) => void forgotten.push(id);
+    stage.world = { ...stage.world, workspace: { ...stage.world.workspace, forget } };
+    expect(await recoverStory(stage.story.id, await stage.ledger(), stage.world, "died")).toBe(true);
+    expect(forgotten).toEqual([]);
+    expect(await stage.events("work.interrupted")).toMatchObject([{ detail: "the engine died during prepare" }]);
+  });
+
+  test("is a gate: it judges again, and the outbox is not asked", async () => {
+    const stage = await stageOf(POLICY);
+    await stage.until("start-attempt");
+    const tree = (await stage.ledger()).story(stage.story.id).tree!;
+    await stage.tell({ type: "gate.started", gate: "review", tree, stages: [] });
+    stage.world = { ...stage.world, outbox: { ...stage.world.outbox, get: () => expect.unreachable() } };
+    expect(await recoverStory(stage.story.id, await stage.ledger(), stage.world, "stopped")).toBe(true);
+    expect(await stage.events("work.interrupted")).toMatchObject([
+      { detail: "the engine stopped during the review gate" },
+    ]);
+  });
+
+  test("is not interrupted by an engine that read an older journal", async () => {
+    const stage = await working();
+    const ledger = await stage.ledger();
+    const state = ledger.story(stage.story.id);
+    await stage.disk.journal.append(stage.story.id, state.seq, [{ type: "story.held", by: "ada" }], 0);
+    expect(await recoverStory(stage.story.id, ledger, stage.world, "died")).toBe(false);
+    expect(await stage.events("work.interrupted")).toEqual([]);
+  });
+});
+
+describe("a repair of the infrastructure when the engine ended", () => {
+  test("counts as tried, and its health is checked", async () => {
+    const stage = await stageOf(POLICY);
+    await toProject(stage, BLOCKED, REPAIRING);
+    expect(await recover(await stage.ledger(), stage.world, "stopped")).toBe(1);
+    expect(await stage.events("remediation.finished")).toEqual([
+      { type: "remediation.finished", attempt: 1, fixes: [], durationMs: 0 },
+    ]);
+    expect((await stage.ledger()).state().remediation).toMatchObject({ stage: "repaired", tries: 1 });
+    expect(await stage.events("health.checked")).toEqual([]);
+  });
+
+  test("whose health check ended the engine is not healthy", async () => {
+    const stage = await stageOf(POLICY);
+    await toProject(stage, BLOCKED, REPAIRING, REPAIRED);
+    expect(await recover(await stage.ledger(), stage.world, "died")).toBe(1);
+    expect(await stage.events("health.checked")).toEqual([
+      {
+        type: "health.checked",
+        healthy: false,
+        remaining: ["the engine died before the health check was done"],
+        durationMs: 0,
+      },
+    ]);
+  });
+
+  test("whose health check was stopped by a person is checked again", async () => {
+    const stage = await stageOf(POLICY);
+    await toProject(stage, BLOCKED, REPAIRING, REPAIRED);
+    expect(await recover(await stage.ledger(), stage.world, "stopped")).toBe(0);
+    expect(await stage.events("health.checked")).toEqual([]);
+  });
+
+  test("that has not begun, or that another engine reported first, is left alone", async () => {
+    const waiting = await stageOf(POLICY);
+    await toProject(waiting, BLOCKED);
+    expect(await recover(await waiting.ledger(), waiting.world, "died")).toBe(0);
+    for (const before of [[REPAIRING], [REPAIRING, REPAIRED]]) {
+      const stage = await stageOf(POLICY);
+      await toProject(stage, BLOCKED, ...before);
+      const ledger = await stage.ledger();
+      await stage.disk.journal.append(null, ledger.state().seq, [{ type: "run.resumed", by: "ada" }], 0);
+      expect(await recover(ledger, stage.world, "died")).toBe(0);
+    }
+  });
+});
+
+test("what ran is named as a person would", () => {
+  const state = newStory(story("a"), 0, 0);
+  expect(whatRan(state)).toBe("nothing");
+  const since = { since: 0, seq: 1 };
+  expect(whatRan({ ...state, running: { type: "step", step: "blame", ...since } })).toBe("blame");
+  expect(whatRan({ ...state, running: { type: "gate", gate: "ci", ...since } })).toBe("the ci gate");
+});

@@ -5,7 +5,7 @@
 const config = {
   // The code that decides what is charged, repeated, recovered and written down.
   mutate: [
-    "src/policy/{charge,converge,decide,next-step,after-failure}.ts",
+    "src/policy/{charge,converge,compare-rounds,decide,next-step,after-failure}.ts",
     "src/policy/evolve*.ts",
     "src/engine/{recover,report-attempt,perform-attempt,grip}.ts",
   ],
@@ -15,7 +15,7 @@ const config = {
   // A text that is a constant of a module would need every test to run for each of its mutants.
   ignoreStatic: true,
   concurrency: 2,
-  timeoutMS: 30_000,
+  timeoutMS: 15_000,
   timeoutFactor: 3,
   // What an earlier run found out about code and tests that have not changed is used again.
   incremental: true,

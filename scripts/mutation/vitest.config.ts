@@ -1,25 +1,62 @@
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type Reporter, type TestSpecification, type Vite, type VitestPluginContext } from "vitest/node";
+import { KEPT_THREAD, KeptThread } from "./kept-thread.ts";
 
-/** The quick tests of what is mutated, and the simulation of a few seeds. */
+/** The slow tests, the slowest last: most mutants are killed before their turn. */
+const LAST = [
+  "test/policy/escalate.test.ts",
+  "test/policy/compare-rounds.test.ts",
+  "test/policy/fold.test.ts",
+  "test/policy/undo.test.ts",
+];
+
+/** The files that killed a mutant, the last one first. What kills one mutant often kills the next one of the same file. */
+let killers: readonly string[] = [];
+
+const noteKillers: Reporter = {
+  onTestCaseResult(test) {
+    const { moduleId } = test.module;
+    if (test.result().state === "failed") killers = [moduleId, ...killers.filter((file) => file !== moduleId)];
+  },
+};
+
+class KillersFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification): number => {
+      const at = killers.indexOf(moduleId);
+      return at < 0 ? LAST.findIndex((name) => moduleId.endsWith(name)) : at - killers.length - 1;
+    };
+    return files.toSorted((a, b) => rank(a) - rank(b) || (a.moduleId < b.moduleId ? -1 : 1));
+  }
+}
+
+/** The mutation runner asks for threads, whatever is configured, so they are replaced when the config is known. */
+const keepThread: Vite.Plugin = {
+  name: "keep-thread",
+  configureVitest({ project }: VitestPluginContext) {
+    project.config.pool = KEPT_THREAD;
+    project.config.poolRunner = { name: KEPT_THREAD, createPoolWorker: (options) => new KeptThread(options) };
+  },
+};
+
+/** The quick tests of what is mutated. The simulation finds more, and takes too long to run it for each mutant. */
 export default defineConfig({
+  plugins: [keepThread],
   test: {
-    include: [
-      "test/policy/**/*.test.ts",
-      "test/engine/**/*.test.ts",
-      "test/seeds/**/*.test.ts",
-      "test/simulation/laws.test.ts",
-      "test/simulation/engine.test.ts",
-      "test/simulation/fleet.test.ts",
-    ],
-    // Blame and its proofs are decided elsewhere, and their tests take long; this page is about the documents.
+    include: ["test/policy/**/*.test.ts", "test/engine/**/*.test.ts", "test/seeds/**/*.test.ts"],
     exclude: [
+      // Blame and its proofs are decided elsewhere, and their tests take long; this page is about the documents.
       "test/policy/{prove-blame,rank-blame*,attribute,review-conflicts}.test.ts",
+      "test/engine/proof-runner.test.ts",
       "test/seeds/sources-page.test.ts",
+      // They run git, for seconds; what they protect is not in the files that are mutated.
+      "test/engine/put-back.test.ts",
     ],
-    setupFiles: ["test/property-seed.ts"],
-    env: { REMAND_SEEDS: "4", REMAND_WALKS: "60" },
+    setupFiles: ["scripts/mutation/setup.ts", "test/property-seed.ts"],
     // One world for all files: they keep nothing in it, and loading everything again for each costs more than the tests.
     isolate: false,
+    reporters: [noteKillers],
+    sequence: { sequencer: KillersFirst },
     testTimeout: 120_000,
   },
 });

@@ -29,7 +29,7 @@ async function performed(stage: Stage, more: object, signal = new AbortControlle
   const ledger = await stage.ledger();
   const [command] = decide(ledger.state(), ledger.state().policy!, 0);
   expect(command!.type).toBe("start-attempt");
-  await perform({ ...command!, ...more } as typeof command & object, ledger, stage.world, signal);
+  await perform({ ...command!, ...more }, ledger, stage.world, signal);
 }
 
 describe("the journal says of an attempt", () => {

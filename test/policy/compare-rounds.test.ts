@@ -229,6 +229,7 @@ describe("stop rules over made-up histories", () => {
     ]);
     const { identities: _1, findings: _2, ...old } = first!;
     expect(brokenTests([old, second!], [])).toEqual([]);
+    expect(brokenTests([old, first!, second!], [])).toEqual(["base 1"]);
     expect(bestRound([old], [])).toBeNull();
   });
 
@@ -270,6 +271,16 @@ describe("stop rules over made-up histories", () => {
     const passedLast = { ...now, identities: { ...now.identities!, passedLast: ["new 2"] } };
     expect(brokenTests([best, worse, passedLast], [])).toEqual([]);
     expect(brokenTests([best, passedLast], [])).toEqual(["new 2"]);
+  });
+
+  test("a round that does not load breaks nothing, even where it did not load before for the same reason", () => {
+    const [first, best, now] = roundsOf([
+      { failing: [], loads: false, blocking: 1 },
+      { failing: ["new 1"], loads: true, blocking: 1 },
+      { failing: [], loads: false, blocking: 1 },
+    ]) as [Round, Round, Round];
+    const again = { ...now, identities: { ...now.identities!, failing: first.identities!.failing } };
+    expect(brokenTests([first, best, again], [])).toEqual([]);
   });
 
   test("nothing is open or broken before the first round, and openCount counts the newest", () => {

@@ -15,6 +15,7 @@ export function readJunit(text: string): ReadReport {
   const seen = { passed: 0, failed: 0, skipped: 0 };
   const failures: OutputFailure[] = [];
   const passed: PassedTest[] = [];
+  const skipped: PassedTest[] = [];
   const notLoaded: string[] = [];
   const said = { failed: 0, writtenAt: null as number | null, root: null as string | null };
   let files: (string | null)[] = [];
@@ -41,7 +42,8 @@ export function readJunit(text: string): ReadReport {
       if (name === "testsuite") files = files.slice(0, -1);
       if (name !== "testcase" || test === null) return;
       seen[test.outcome]++;
-      if (test.outcome === "passed") passed.push({ test: test.name, file: test.place?.file ?? null });
+      if (test.outcome !== "failed")
+        (test.outcome === "passed" ? passed : skipped).push({ test: test.name, file: test.place?.file ?? null });
       // A file that did not load stands there as a test with the file's name, or says that it was not collected.
       const isFile =
         test.name === test.place?.file ||
@@ -59,9 +61,9 @@ export function readJunit(text: string): ReadReport {
     return { report: null, problem: `it is XML of no form that is known: \`<${said.root!.slice(0, 50)}>\`` };
   const counts = testCounts(seen.passed, Math.max(seen.failed, said.failed), seen.skipped);
   const ranTests = counts.passed + counts.failed > 0;
-  const { writtenAt } = said;
+  const head = { kind: "junit", runners: ["junit"], more: 0, writtenAt: said.writtenAt };
   return {
-    report: { kind: "junit", runners: ["junit"], counts, ranTests, failures, more: 0, writtenAt, passed, notLoaded },
+    report: { ...head, counts, ranTests, failures, passed, skipped, notLoaded },
     problem: null,
   };
 }

@@ -1,5 +1,5 @@
 import { detailIn } from "./test-output-detail.ts";
-import { testCounts, testFailure, type OutputFailure, type Recognised } from "./test-output-parts.ts";
+import { testCounts, testFailure, type OutputFailure, type RanFile, type Recognised } from "./test-output-parts.ts";
 
 /**
  * ```
@@ -37,6 +37,10 @@ export function readGo(lines: readonly string[]): Recognised | null {
     isCountedByLine: true,
     ranTests: isVerbose ? seen.PASS + seen.FAIL > 0 : ranPackage || failed.length > 0,
     failures,
+    files: lines.flatMap((line): RanFile[] => {
+      const ran = /^(ok  |FAIL)\t(\S+)\t(?!\[no tests? )/.exec(line);
+      return ran === null ? [] : [{ file: ran[2]!, outcome: ran[1] === "FAIL" ? "failed" : "passed" }];
+    }),
     notLoaded: lines.flatMap((line) => /^FAIL\t(\S+) \[(?:build|setup) failed\]$/.exec(line)?.[1] ?? []),
   };
 }

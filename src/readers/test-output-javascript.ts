@@ -7,6 +7,7 @@ import {
   stretches,
   testFailure,
   type OutputFailure,
+  type RanFile,
   type Recognised,
 } from "./test-output-parts.ts";
 
@@ -46,7 +47,14 @@ export function readVitest(lines: readonly string[], folder: string): Recognised
       ),
     );
   }
-  return { runner: "vitest", counts, ranTests: counts.passed + counts.failed > 0, failures, notLoaded };
+  return {
+    runner: "vitest",
+    counts,
+    ranTests: counts.passed + counts.failed > 0,
+    failures,
+    notLoaded,
+    files: filesIn(lines, folder),
+  };
 }
 
 /** The line of the test itself on the way to the failure: what it calls may have broken elsewhere. */
@@ -58,13 +66,25 @@ function lineIn(lines: readonly string[], from: number, to: number, path: string
   return null;
 }
 
+/** ` ✓ test/a.test.ts (3 tests) 5ms`, and `❯` in front of a file with failures. */
+function filesIn(lines: readonly string[], folder: string): RanFile[] {
+  let inPackage = "";
+  return lines.flatMap((line, at) => {
+    if (RUN.test(line)) inPackage = packageOf(lines, at + 1, folder);
+    const file = /^ (✓|❯) (?:\|[^|]+\| )?(\S+\.\w+) \(\d+ tests?\b/.exec(line);
+    return file === null ? [] : [{ file: inPackage + file[2]!, outcome: outcomeOf(file[1] === "✓") }];
+  });
+}
+
+const RUN = /^\s*RUN\s+v\d+\.\d+\S*\s+(\S.*)$/;
+
 /**
  * The way from the folder to where the run above this line was started, with a slash at its end; empty where that is the
  * same. In a workspace each package has a run of its own, and says its paths from there.
  */
 function packageOf(lines: readonly string[], from: number, folder: string): string {
   for (let at = from - 1; at >= 0; at--) {
-    const run = /^\s*RUN\s+v\d+\.\d+\S*\s+(\S.*)$/.exec(lines[at]!);
+    const run = RUN.exec(lines[at]!);
     if (run === null) continue;
     // A folder may be reached by a link, and is then said in full: `/private/tmp` for `/tmp`.
     const [, below] = `${run[1]!.trim().replaceAll("\\", "/")}/`.split(
@@ -94,8 +114,8 @@ export function readJest(lines: readonly string[]): Recognised | null {
   let file: string | null = null;
   let next = 0;
   const files = lines.flatMap((line, at) => {
-    const head = /^(?:FAIL|PASS)\s+(?:\S+\s+)??(\S+\.\w+)(?: \([\d.]+ m?s\))?$/.exec(line);
-    return head === null ? [] : [{ at, file: head[1]! }];
+    const head = /^(FAIL|PASS)\s+(?:\S+\s+)??(\S+\.\w+)(?: \([\d.]+ m?s\))?$/.exec(line);
+    return head === null ? [] : [{ at, file: head[2]!, outcome: outcomeOf(head[1] === "PASS") }];
   });
   for (const { head, from, to } of stretches(
     lines,
@@ -119,8 +139,10 @@ export function readJest(lines: readonly string[]): Recognised | null {
       ),
     );
   }
-  return { runner: "jest", counts, ranTests: counts.passed + counts.failed > 0, failures, notLoaded };
+  return { runner: "jest", counts, ranTests: counts.passed + counts.failed > 0, failures, notLoaded, files };
 }
+
+const outcomeOf = (isGreen: boolean): RanFile["outcome"] => (isGreen ? "passed" : "failed");
 
 /**
  * ```

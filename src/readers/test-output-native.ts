@@ -37,6 +37,10 @@ export function readCtest(lines: readonly string[]): Recognised | null {
     counts: testCounts(run - failed - skipped, failed, skipped),
     ranTests: run > skipped,
     failures: failed === 0 ? [] : failures,
+    passed: lines.flatMap((line) => {
+      const test = /^ *\d+\/\d+ Test +#\d+: (\S.*?) \.+ +Passed +[\d.]+ sec$/.exec(line)?.[1];
+      return test === undefined ? [] : [{ test, file: null }];
+    }),
   };
 }
 

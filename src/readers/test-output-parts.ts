@@ -12,7 +12,7 @@ export interface OutputFailure {
   readonly line: number | null;
 }
 
-/** A test that passed, where the output or a report names it. */
+/** A test that passed or was skipped, where the output or a report names it. */
 export interface PassedTest {
   readonly test: string;
   readonly file: string | null;
@@ -29,6 +29,15 @@ export interface Recognised {
   /** Test files or packages that did not load, so that nobody knows what their tests say. */
   readonly notLoaded?: readonly string[];
   readonly passed?: readonly PassedTest[];
+  readonly skipped?: readonly PassedTest[];
+  /** The test files, or packages, that ran. */
+  readonly files?: readonly RanFile[];
+}
+
+/** A test file that ran, or a package of them. */
+export interface RanFile {
+  readonly file: string;
+  readonly outcome: "passed" | "failed";
 }
 
 /** What stands behind this in a line is not looked at: such a line was not written for reading. */

@@ -18,11 +18,12 @@ export function readTap(lines: readonly string[]): Recognised | null {
   const isTap =
     lines.some((line) => /^TAP version \d+$/.test(line)) || lines.some((line) => /^1\.\.\d+(?:\s|$)/.test(line));
   const results = lines.some((line) => /^\s*(?:not )?ok \d+\b/.test(line));
-  if (!isTap || (!results && !lines.some((line) => /^(?:# tests 0|1\.\.0)\b/.test(line)))) return null;
+  if (isTape(lines) || !isTap || (!results && !lines.some((line) => /^(?:# tests 0|1\.\.0)\b/.test(line)))) return null;
   const suites: string[] = [];
   const failures: OutputFailure[] = [];
   const notLoaded: string[] = [];
   const passed: PassedTest[] = [];
+  const skipped: PassedTest[] = [];
   const seen = { passed: 0, failed: 0, skipped: 0 };
   for (const [at, line] of lines.entries()) {
     const subtest = /^(\s*)# Subtest: (.*)$/.exec(line);
@@ -34,8 +35,10 @@ export function readTap(lines: readonly string[]): Recognised | null {
     const block = yamlBlock(lines, at + 1);
     if (block.isSuite) continue;
     const name = [...suites.slice(0, depthOf(indent!)), rest.trim()].filter((part) => part !== "").join(" > ");
-    if (directive !== null) seen.skipped++;
-    else if (not === undefined) {
+    if (directive !== null) {
+      seen.skipped++;
+      skipped.push({ test: [...suites.slice(0, depthOf(indent!)), directive[1]!.trim()].join(" > "), file: null });
+    } else if (not === undefined) {
       seen.passed++;
       passed.push({ test: name, file: block.place?.file ?? null });
     } else {
@@ -61,6 +64,7 @@ export function readTap(lines: readonly string[]): Recognised | null {
     failures,
     notLoaded,
     passed,
+    skipped,
   };
 }
 
@@ -80,6 +84,10 @@ export function readNodeSpec(lines: readonly string[]): Recognised | null {
   });
   return { runner: "node:test", counts, ranTests: counts.passed + counts.failed > 0, failures, notLoaded };
 }
+
+/** tape's summary is set in columns, which no other runner's is. */
+export const isTape = (lines: readonly string[]): boolean =>
+  lines.some((line) => /^# pass {2}\d+$/.test(line)) && lines.includes("TAP version 13");
 
 const depthOf = (indent: string): number => Math.floor(indent.length / 4);
 
@@ -108,7 +116,7 @@ interface Block {
 }
 
 /** The lines between `---` and `...` that say more about a result. */
-function yamlBlock(lines: readonly string[], from: number): Block {
+export function yamlBlock(lines: readonly string[], from: number): Block {
   if (lines[from]?.trim() !== "---") return { isSuite: false, isFile: false, message: "", place: null, detail: "" };
   let to = from + 1;
   while (to < Math.min(lines.length, from + LONGEST_BLOCK) && lines[to]!.trim() !== "...") to++;

@@ -5,11 +5,12 @@ import { readGradle, readMaven } from "./test-output-java.ts";
 import { readJest, readMocha, readVitest } from "./test-output-javascript.ts";
 import { readLocations } from "./test-output-locations.ts";
 import { readAutomake, readCtest } from "./test-output-native.ts";
-import type { OutputFailure, PassedTest, Recognised } from "./test-output-parts.ts";
+import type { OutputFailure, PassedTest, RanFile, Recognised } from "./test-output-parts.ts";
 import { readPytest, readUnittest } from "./test-output-python.ts";
 import { readCargo, readCargoJson } from "./test-output-rust.ts";
 import { createOutputSieve } from "./test-output-sieve.ts";
 import { readNodeSpec, readTap } from "./test-output-tap.ts";
+import { readTape } from "./test-output-tape.ts";
 
 /** What the output of a check says about tests and faults. */
 export interface TestOutput {
@@ -26,6 +27,9 @@ export interface TestOutput {
   readonly notLoaded?: readonly string[];
   /** The tests that are named as passed. Many runners name only those that fail. */
   readonly passed?: readonly PassedTest[];
+  readonly skipped?: readonly PassedTest[];
+  /** The test files, or packages, that are named as run. */
+  readonly files?: readonly RanFile[];
 }
 
 /** Reads an output while it is printed, however long it gets, and keeps only what is worth reading. */
@@ -39,6 +43,7 @@ const RECOGNISERS: readonly ((lines: readonly string[], folder: string) => Recog
   readVitest,
   readJest,
   readMocha,
+  readTape,
   readTap,
   readNodeSpec,
   readPytest,
@@ -102,6 +107,10 @@ function outputOf(lines: readonly string[], isCut: boolean, folder: string): Tes
     more: Math.max(0, all.length - MOST_FAILURES),
     notLoaded: [...new Set(recognised.flatMap((each) => each.notLoaded ?? []))].map((path) => below(path, folder)),
     passed: recognised.flatMap((each) => each.passed ?? []),
+    skipped: recognised.flatMap((each) => each.skipped ?? []),
+    files: recognised
+      .flatMap((each) => each.files ?? [])
+      .map(({ file, outcome }) => ({ file: below(file, folder), outcome })),
   };
 }
 

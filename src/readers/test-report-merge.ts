@@ -25,6 +25,8 @@ export function withReports(output: TestOutput, reports: readonly TestReport[]):
     more: Math.max(output.more, ...reports.map((report) => report.more)),
     notLoaded: [...new Set([output, ...reports].flatMap((each) => each.notLoaded ?? []))],
     passed: [output, ...reports].flatMap((each) => each.passed ?? []),
+    skipped: [output, ...reports].flatMap((each) => each.skipped ?? []),
+    files: [output, ...reports].flatMap((each) => each.files ?? []),
   };
 }
 

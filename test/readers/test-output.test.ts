@@ -234,6 +234,8 @@ test at test/b.test.mjs:1:1
       more: 0,
       notLoaded: [],
       passed: [],
+      skipped: [],
+      files: [],
     });
     expect(read("")).toMatchObject({ runners: [], ranTests: null });
   });

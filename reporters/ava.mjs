@@ -1,0 +1,28 @@
+/** Reports AVA's tests by name. Its state of a run hears of every test; AVA lets nothing be added to it. */
+import report from "./report.cjs";
+
+export function watchRuns(RunStatus) {
+  const folder = report.takeFolder();
+  if (folder === null) return;
+  const { emitStateChange, suggestExitCode } = RunStatus.prototype;
+  const files = new WeakMap();
+  RunStatus.prototype.emitStateChange = function (event) {
+    if (!files.has(this)) files.set(this, report.openReport(folder, "ava"));
+    note(files.get(this), event);
+    return emitStateChange.call(this, event);
+  };
+  // Asked for once, when every test file has ended.
+  RunStatus.prototype.suggestExitCode = function (...args) {
+    files.get(this)?.end();
+    files.delete(this);
+    return suggestExitCode.apply(this, args);
+  };
+}
+
+function note(file, { type, testFile, title, skip, todo }) {
+  const where = { file: testFile };
+  if (type === "test-passed") file.test("passed", where, title);
+  else if (type === "test-failed" || type === "hook-failed") file.test("failed", where, title);
+  else if (type === "selected-test" && (skip || todo)) file.test("skipped", where, title);
+  else if (type === "worker-failed") file.test("not-loaded", where);
+}

@@ -1,0 +1,82 @@
+"use strict";
+
+/** Jest, Mocha and tape: their modules are changed as they are loaded, because no variable adds a reporter to them. */
+const Module = require("node:module");
+const { openReport, takeFolder } = require("./report.cjs");
+const { watchTape } = require("./tape.cjs");
+
+const MOCHA = /[\\/]mocha[\\/]lib[\\/](?:runner|nodejs[\\/]parallel-buffered-runner)\.c?js$/;
+const TAPE = /[\\/]tape[\\/]lib[\\/]test\.js$/;
+const JEST_CONFIG = /[\\/]jest-config[\\/]build[\\/]index\.js$/;
+
+function install() {
+  for (const extension of [".js", ".cjs"]) {
+    const load = Module._extensions[extension] ?? Module._extensions[".js"];
+    Module._extensions[extension] = function (module, filename) {
+      load.call(this, module, filename);
+      if (MOCHA.test(filename))
+        quietly(() => reportMocha(module.exports.Runner ?? module.exports.ParallelBufferedRunner ?? module.exports));
+      else if (TAPE.test(filename)) quietly(() => watchTape(module));
+      else if (JEST_CONFIG.test(filename)) quietly(() => reportJest(module));
+    };
+  }
+}
+
+function quietly(change) {
+  try {
+    change();
+  } catch {
+    // The runner works as it would without us, and nothing is reported.
+  }
+}
+
+function reportMocha(Runner) {
+  const own = Object.getOwnPropertyDescriptor(Runner.prototype, "run");
+  if (own === undefined) return;
+  const { value: run } = own;
+  Runner.prototype.run = function (...args) {
+    const folder = process.env.REMAND_TEST_NAMES ? takeFolder() : null;
+    if (folder !== null) quietly(() => listenToMocha(this, openReport(folder, "mocha")));
+    return run.apply(this, args);
+  };
+}
+
+function listenToMocha(runner, report) {
+  const where = (test) => ({ file: test.file ?? fileOfParent(test.parent) });
+  // A test that is tried again reports a failure only when its last try fails.
+  runner.on("pass", (test) => report.test("passed", where(test), nameOf(test)));
+  runner.on("pending", (test) => report.test("skipped", where(test), nameOf(test)));
+  runner.on("fail", (test) => report.test("failed", where(test), nameOf(test)));
+  runner.on("end", () => report.end());
+}
+
+const fileOfParent = (suite) => (suite ? (suite.file ?? fileOfParent(suite.parent)) : undefined);
+
+function nameOf(test) {
+  const path = typeof test.titlePath === "function" ? test.titlePath() : [test.title];
+  return path.filter((part) => part !== "").join(" > ");
+}
+
+/** `readConfigs` makes the configuration of every run, from the command line and from files. */
+function reportJest(module) {
+  const config = module.exports;
+  const readConfigs = async (...args) => {
+    const read = await config.readConfigs(...args);
+    const folder = process.env.REMAND_TEST_NAMES ? takeFolder() : null;
+    if (folder === null) return read;
+    const reporters = read.globalConfig.reporters ?? [["default", {}]];
+    return {
+      ...read,
+      globalConfig: { ...read.globalConfig, reporters: [...reporters, [require.resolve("./jest.cjs"), { folder }]] },
+    };
+  };
+  module.exports = new Proxy(config, {
+    get: (target, key) => (key === "readConfigs" ? readConfigs : target[key]),
+    getOwnPropertyDescriptor(target, key) {
+      const descriptor = Object.getOwnPropertyDescriptor(target, key);
+      return descriptor && { ...descriptor, configurable: true };
+    },
+  });
+}
+
+module.exports = { install };

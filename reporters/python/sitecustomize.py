@@ -1,0 +1,38 @@
+"""Loaded by every Python process of a check. It watches for unittest, and then loads the sitecustomize it hides."""
+
+import os
+import sys
+
+if os.environ.get("REMAND_TEST_NAMES") and sys.version_info[0] >= 3:
+    try:
+        import remand_unittest
+
+        remand_unittest.install()
+    except Exception:  # Without a report the engine falls back to what the check prints.
+        pass
+
+
+def _load_hidden():
+    here = os.path.dirname(os.path.abspath(__file__))
+    paths = [path for path in sys.path if os.path.abspath(path or ".") != here]
+    if sys.version_info[0] < 3:
+        import imp
+
+        try:
+            found = imp.find_module("sitecustomize", paths)
+        except ImportError:
+            return
+        imp.load_module("sitecustomize", *found)
+        return
+    from importlib.machinery import PathFinder
+    from importlib.util import module_from_spec
+
+    spec = PathFinder.find_spec("sitecustomize", paths)
+    if spec is None or spec.loader is None:
+        return
+    module = module_from_spec(spec)
+    sys.modules["sitecustomize"] = module
+    spec.loader.exec_module(module)
+
+
+_load_hidden()

@@ -1,0 +1,78 @@
+/** A reporter for Vitest that prints nothing itself. Where it replaced the configuration's reporters it makes them. */
+import { createRequire } from "node:module";
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import report from "./report.cjs";
+
+const folder = report.takeFolder();
+const replaced = globalThis[Symbol.for("remand.vitest-reporters")] === true;
+
+export default class {
+  async onInit(vitest) {
+    if (folder !== null) this.report = report.openReport(folder, "vitest");
+    if (!replaced) return;
+    const others = await reportersOf(vitest);
+    vitest.reporters.unshift(...others);
+    for (const other of others) await other.onInit?.(vitest);
+  }
+
+  /** Vitest 3 and newer. */
+  onTestRunEnd(modules) {
+    this.#finish(modules.map((module) => module.task));
+  }
+
+  /** Vitest 2 and older. */
+  onFinished(files = []) {
+    this.#finish(files);
+  }
+
+  #finish(files) {
+    for (const file of files) this.#reportFile(file);
+    this.report?.end();
+    this.report = undefined;
+  }
+
+  #reportFile(file) {
+    const where = { file: file.filepath };
+    if (file.tasks.length === 0 && file.result?.state === "fail") this.report?.test("not-loaded", where);
+    for (const { task, names } of testsIn(file.tasks, []))
+      this.report?.test(OUTCOMES[task.result?.state] ?? "skipped", where, names.join(" > "));
+  }
+}
+
+const OUTCOMES = { pass: "passed", fail: "failed" };
+
+function testsIn(tasks, above) {
+  return tasks.flatMap((task) => {
+    const names = [...above, task.name];
+    return task.type === "suite" ? testsIn(task.tasks, names) : [{ task, names }];
+  });
+}
+
+/** What Vitest would have used: the configuration's reporters, or its own default. */
+async function reportersOf(vitest) {
+  const require = createRequire(process.argv[1]);
+  const load = async (name) => (await import(pathToFileURL(require.resolve(name)).href)).ReportersMap;
+  const ReportersMap = (await load("vitest/node")) ?? (await load("vitest/reporters"));
+  const server = vitest.vite ?? vitest.server;
+  const configured = [server.config.test?.reporters ?? []].flat();
+  const list = configured.length > 0 ? configured : await defaults(require, ReportersMap);
+  return Promise.all(
+    list.map(async (entry) => {
+      const [reporter, options] = Array.isArray(entry) ? entry : [entry, {}];
+      if (typeof reporter !== "string") return reporter;
+      const Reporter = ReportersMap[reporter] ?? (await loaded(reporter, server.config.root));
+      return new Reporter(options);
+    }),
+  );
+}
+
+async function defaults(require, known) {
+  const { isAgent } = "agent" in known ? await import(pathToFileURL(require.resolve("std-env")).href) : {};
+  return [isAgent ? "agent" : "default", ...(process.env.GITHUB_ACTIONS === "true" ? ["github-actions"] : [])];
+}
+
+async function loaded(name, root) {
+  const path = /^[./]/.test(name) ? resolve(root, name) : createRequire(resolve(root, "x.js")).resolve(name);
+  return (await import(pathToFileURL(path).href)).default;
+}

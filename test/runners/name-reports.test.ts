@@ -1,0 +1,30 @@
+import { spawnSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { describe, it } from "vitest";
+import { cargo, go } from "./compiled-projects.ts";
+import { expectNames } from "./kit.ts";
+import { nodeTest, pytest, unittest, vitest } from "./projects.ts";
+
+/** Our own, with Vitest in it. */
+const modules = fileURLToPath(new URL("../../node_modules", import.meta.url));
+
+const has = (program: string, ...args: readonly string[]): boolean => spawnSync(program, args).status === 0;
+
+/** What is not on this machine is shown as skipped; `npm run test:runners` installs more runners and runs more cases. */
+describe("each runner reports its tests by name, and prints and exits as without", { timeout: 300_000 }, () => {
+  it("node:test, with a file that does not load", () => expectNames({ ...nodeTest.broken, runner: "node:test" }));
+  it("node:test, with a reporter of the user's", () =>
+    expectNames({ ...nodeTest.mixed, runner: "node:test", command: "node --test --test-reporter=spec" }));
+  it("vitest, with a file that does not load", () => expectNames({ ...vitest.broken, runner: "vitest", modules }));
+  it("vitest, with reporters in its configuration", () => {
+    const config = 'export default { test: { reporters: ["verbose", ["json", { outputFile: "out.json" }]] } };\n';
+    const files = { ...vitest.mixed.files, "vitest.config.js": config };
+    return expectNames({ ...vitest.mixed, files, runner: "vitest", modules });
+  });
+  it.runIf(has("pytest", "--version"))("pytest -q", () => expectNames({ ...pytest.mixed, runner: "pytest" }));
+  it.runIf(has("python3", "--version"))("unittest, with a file that does not load", () =>
+    expectNames({ ...unittest.broken, runner: "unittest" }),
+  );
+  it.runIf(has("go", "version"))("go test", () => expectNames({ ...go, runner: "go test" }));
+  it.runIf(has("cargo", "--version"))("cargo test -q", () => expectNames({ ...cargo, runner: "cargo test" }));
+});

@@ -17,6 +17,8 @@ export interface LoopWish {
   readonly time?: string | undefined;
   /** Tests that fail at the start and are not to be fixed: names, files or patterns. */
   readonly known?: readonly string[] | undefined;
+  /** Existing tests that the agent may change: names, files or patterns. */
+  readonly testsMayChange?: readonly string[] | undefined;
   readonly set: readonly string[];
 }
 
@@ -50,7 +52,7 @@ export function lastLoop(run: RunState): StoryId | null {
   return loops.sort((a, b) => b.arrival - a.arrival)[0]?.story.id ?? null;
 }
 
-export function loopStory(id: StoryId, { goal, check }: LoopWish): Story {
+export function loopStory(id: StoryId, { goal, check, testsMayChange = [] }: LoopWish): Story {
   const body = goal ?? `Make this command pass: ${check}`;
   const title = body
     .trim()
@@ -63,6 +65,7 @@ export function loopStory(id: StoryId, { goal, check }: LoopWish): Story {
     body,
     // Whatever fails at the start is what the loop is for, unless it is known.
     target: [EVERY_FAILURE],
+    ...(testsMayChange.length === 0 ? {} : { tests: testsMayChange }),
   });
 }
 

@@ -38,6 +38,7 @@ export async function runLoop(options: LoopOptions): Promise<RunResult> {
     maxIterations: limits.iterations?.toString(),
     cost: limits.costUsd?.toString(),
     time: limits.time,
+    testsMayChange: options.testsMayChange,
     set,
   };
   const around = aroundOf(options);

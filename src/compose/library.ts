@@ -50,6 +50,8 @@ export interface LoopOptions extends EngineOptions {
     /** Such as `30m`. */
     readonly time?: string;
   };
+  /** Existing tests that the agent may change: names, files or patterns. Read when the loop begins. */
+  readonly testsMayChange?: readonly string[];
   /** Any other value of the config, as `path=value`. */
   readonly set?: readonly string[];
   /** Start over, even if this loop has been run before. */

@@ -1,3 +1,4 @@
+import { keepingLicense } from "../domain/story-base.ts";
 import type { Story } from "../domain/story.ts";
 import type { Ledger } from "../engine/ledger.ts";
 import { canonicalJson } from "../stdx/canonical-json.ts";
@@ -16,10 +17,11 @@ async function shelve(ledger: Ledger, story: Story): Promise<boolean> {
     await insist(ledger, story.id, [{ type: "story.added", story }]);
     return true;
   }
-  const what = (Object.keys({ ...known.story, ...story }) as (keyof Story)[]).filter(
-    (key) => canonicalJson(known.story[key] ?? null) !== canonicalJson(story[key] ?? null),
+  const now = keepingLicense(known, story);
+  const what = (Object.keys({ ...known.story, ...now }) as (keyof Story)[]).filter(
+    (key) => canonicalJson(known.story[key] ?? null) !== canonicalJson(now[key] ?? null),
   );
   if (what.length === 0 || known.ending !== null) return false;
-  await insist(ledger, story.id, [{ type: "story.changed", story, what }]);
+  await insist(ledger, story.id, [{ type: "story.changed", story: now, what }]);
   return true;
 }

@@ -55,4 +55,5 @@ const VERB_NEEDS_PERSON: Readonly<Record<AnswerVerb, boolean>> = {
   halt: false,
   known: true,
   target: true,
+  allow: true,
 };

@@ -76,7 +76,9 @@ export type EscalationReason =
   /** Tests that fail before the work, of which nobody has said what they are. */
   | { readonly type: "failing-base"; readonly tests: readonly string[] }
   /** Targets that match nothing which fails before the work. */
-  | { readonly type: "target-not-failing"; readonly targets: readonly string[] };
+  | { readonly type: "target-not-failing"; readonly targets: readonly string[] }
+  /** Tests that passed before the work and no longer pass in their base version. */
+  | { readonly type: "contested-tests"; readonly tests: readonly string[] };
 
 /** May a person answer that the work is to be merged, or that they merged it? */
 export const asksForMerge = (reason: EscalationReason | null): boolean =>
@@ -86,7 +88,7 @@ export const asksForMerge = (reason: EscalationReason | null): boolean =>
  * `merge`: yes, merge it. `resolve`: a person fixed it, and the gates run again on what is there; for a merge, the person
  * merged it, which is checked. `drop`: commits that no gate has seen are taken off the branch. `send-back`: once more,
  * with guidance. `retry`, `declare-healthy` and `halt` answer an infrastructure escalation. `known` and
- * `target` say what failures of the base are; the others mean what they say.
+ * `target` say what failures of the base are. `allow`: the work may change existing tests; the others mean what they say.
  */
 export const ANSWER_VERBS = [
   "merge",
@@ -103,5 +105,6 @@ export const ANSWER_VERBS = [
   "halt",
   "known",
   "target",
+  "allow",
 ] as const;
 export type AnswerVerb = (typeof ANSWER_VERBS)[number];

@@ -250,7 +250,7 @@ export interface Answer {
   readonly findings?: readonly Fingerprint[];
   readonly phase?: Phase;
   readonly budget?: BudgetName;
-  /** For `known` and `target`: the failures it speaks of, by name; without it, all that were asked about. */
+  /** For `known`, `target` and `allow`: the tests it speaks of; without it, all that were asked about. */
   readonly tests?: readonly string[];
   /** For `raise-budget`: the new limit. */
   readonly limit?: number;

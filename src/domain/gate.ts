@@ -118,7 +118,10 @@ export interface Judgement {
   readonly flaky?: readonly string[];
   /** What a pass does not show, or was given in spite of: known failures, quarantined tests, no test of the change. */
   readonly notes?: readonly string[];
-  /** Tests of the base that the work changed or removed, without a license to. */
+  /**
+   * Of a gate that runs tests: those of the base that the work changed or removed, without a license to. Of a reviewer:
+   * those that it was asked to rule on; its pass lets them through.
+   */
   readonly contested?: readonly ContestedTest[];
   readonly ciClass?: CiClass;
   readonly tddPhase?: TddPhase;

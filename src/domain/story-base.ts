@@ -1,4 +1,5 @@
 import { EVERY_FAILURE, failureKinds, matchesTest, type BaseFailures } from "./base-failures.ts";
+import type { Story } from "./story.ts";
 import type { StoryState } from "./story-state.ts";
 
 /** What failed at the base of a story, sorted by the configuration, by the story, and by what people answered. */
@@ -32,4 +33,14 @@ export function targetsNotFailing(state: StoryState): readonly string[] {
   return (story.target ?? []).filter(
     (pattern) => pattern !== EVERY_FAILURE && !red.some((name) => matchesTest(name, pattern)),
   );
+}
+
+/**
+ * A story as its file says it now, with the license to change tests that it had when it started. A later edit of the
+ * file gives none: an agent may have made it.
+ */
+export function keepingLicense({ startedAt, story: before }: StoryState, now: Story): Story {
+  if (startedAt === null) return now;
+  const { tests: _later, ...others } = now;
+  return before.tests === undefined ? others : { ...others, tests: before.tests };
 }

@@ -2,6 +2,7 @@ import type { AttemptOutcome, AttemptSummary } from "./attempt.ts";
 import type { KnownFailure } from "./base-failures.ts";
 import type { Blame } from "./blame.ts";
 import type { BudgetName, Spent, SpentBudget } from "./budget.ts";
+import type { LicensedTest } from "./contested-test.ts";
 import type { Escalation } from "./escalation.ts";
 import type { Answer, FailedHow, Step } from "./event.ts";
 import type { Finding } from "./finding.ts";
@@ -97,8 +98,8 @@ export interface StoryState {
   /** Failures of the base that people called known, and those they made this story's target. */
   readonly known?: readonly KnownFailure[];
   readonly targets?: readonly string[];
-  /** Contested tests that people allowed the work to change. */
-  readonly licensed?: readonly string[];
+  /** Tests, or patterns of tests, that people allowed the work to change. */
+  readonly licensed?: readonly LicensedTest[];
   readonly held: boolean;
   /** Who wants what runs now to be ended at once; `null` when nobody does. */
   readonly stopping: string | null;

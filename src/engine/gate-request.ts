@@ -40,7 +40,7 @@ export function gateRequest(
     key: command.key,
     atBase: baseFailuresOf(state),
     requireTest: policy.requireTest ?? false,
-    licensed: [...(state.story.tests ?? []), ...(state.licensed ?? [])],
+    licensed: [...(state.story.tests ?? []), ...(state.licensed ?? []).map(({ test }) => test)],
     ...(baseRun === undefined ? {} : { baseRun }),
     timeoutMs: command.timeoutMs,
   };

@@ -21,6 +21,8 @@ function wordsFor(reason: EscalationReason, verb: AnswerVerb, attempt: string): 
     return { does: "Fix first: you fixed them, and the checks run on the base again", cost: "one run of the checks" };
   if (verb === "resolve" && reason.type === "target-not-failing")
     return { does: "You corrected the target, and the checks run on the base again", cost: "one run of the checks" };
+  if (verb === "send-back" && reason.type === "contested-tests")
+    return { does: "The next brief lists each test to restore, with your guidance", cost: attempt };
   return words(verb, attempt);
 }
 
@@ -33,6 +35,8 @@ function verbsFor(reason: EscalationReason): readonly AnswerVerb[] {
       return ["known", "target", "resolve", "abandon"];
     case "target-not-failing":
       return ["resolve", "abandon"];
+    case "contested-tests":
+      return ["allow", "send-back", "abandon"];
     case "budget":
       if (reason.budget.startsWith("run-")) return ["raise-budget", "halt"];
       return reason.budget.startsWith("failures:")
@@ -108,6 +112,11 @@ function words(verb: AnswerVerb, attempt: string): { does: string; cost: string 
       };
     case "target":
       return { does: "This story must make them pass", cost: "nothing" };
+    case "allow":
+      return {
+        does: "This story may change them: recorded with your name and reason, and shown when it is accepted",
+        cost: "nothing",
+      };
     case "halt":
       return { does: "Nothing new is dispatched until somebody resumes the run", cost: "nothing" };
   }

@@ -1,4 +1,4 @@
-import { counted } from "../domain/counted.ts";
+import { counted, plural } from "../domain/counted.ts";
 import type { EscalationKind, EscalationReason } from "../domain/escalation.ts";
 import type { GateName } from "../domain/gate.ts";
 
@@ -7,6 +7,7 @@ export function kindOf(reason: EscalationReason): EscalationKind {
   switch (reason.type) {
     case "approval":
     case "target-moves":
+    case "contested-tests":
       return "authorisation";
     case "budget":
       return reason.budget.startsWith("failures:") ? "decision" : "authorisation";
@@ -68,6 +69,8 @@ function shortReason(reason: EscalationReason, gate: GateName | null): string {
       return `${counted(reason.tests.length, "test")} ${reason.tests.length === 1 ? "fails" : "fail"} before any work`;
     case "target-not-failing":
       return "its target does not fail";
+    case "contested-tests":
+      return `it changed ${counted(reason.tests.length, "test")} that passed before`;
     case "infrastructure":
       return `infrastructure is not healthy after ${counted(reason.tries, "try", "tries")}`;
   }
@@ -146,6 +149,8 @@ function ownAssessment(reason: EscalationReason): string {
       return `these fail at the base: ${listed(reason.tests)}`;
     case "target-not-failing":
       return `nothing that fails at the base matches ${listed(reason.targets)}: it passes already, or no test has that name`;
+    case "contested-tests":
+      return `these passed before the work, and no longer pass in their base version: ${reason.tests.join(", ")}`;
     case "infrastructure":
       return reason.issue;
   }
@@ -199,6 +204,8 @@ export function recommendationOf(reason: EscalationReason, gate: GateName | null
       return `Say what ${listed(reason.tests)} ${reason.tests.length === 1 ? "is" : "are"}. To settle it for every story, list it under knownFailures in remand.yaml, or name it as the target of the story that fixes it.`;
     case "target-not-failing":
       return `Correct the target ${listed(reason.targets)} in the story's file, or take it out, and answer resolve.`;
+    case "contested-tests":
+      return `Compare ${listed(reason.tests)} with the base. If the story asks for the change, answer allow; if not, send the work back.`;
   }
 }
 
@@ -262,6 +269,8 @@ export function questionOf(reason: EscalationReason, gate: GateName | null, top 
       return `${counted(reason.tests.length, "test")} ${reason.tests.length === 1 ? "fails" : "fail"} before any work: known, target of this story, or fix first?`;
     case "target-not-failing":
       return `Which failing test is this story to make pass?`;
+    case "contested-tests":
+      return contestedQuestionText(reason.tests);
     case "infrastructure":
       return `Is the infrastructure healthy, or what should be tried?`;
   }
@@ -270,4 +279,10 @@ export function questionOf(reason: EscalationReason, gate: GateName | null, top 
 function failedQuestion(gate: string, used: number, top: string): string {
   const fact = `${gate.charAt(0).toUpperCase()}${gate.slice(1)} failed ${times(used)}`;
   return `${fact}${top === "" ? "" : `: ${top.replace(/[.!?\s]+$/, "")}`}. What should the agent change?`;
+}
+
+function contestedQuestionText(tests: readonly string[]): string {
+  const many = tests.length;
+  const fact = `${counted(many, "existing test")} no longer ${plural(many, "passes in its", "pass in their")} base version`;
+  return `${fact}: ${listed(tests)}. May the work change ${plural(many, "it", "them")}?`;
 }

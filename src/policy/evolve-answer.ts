@@ -5,6 +5,7 @@ import { GATES, type GateName } from "../domain/gate.ts";
 import type { Dispute, StoryState } from "../domain/story-state.ts";
 import type { Waiver } from "../domain/waiver.ts";
 import { gateState, withGate } from "./charge.ts";
+import { allowed, testsToRestore } from "./contested.ts";
 import { forgetTroubles } from "./engine-deaths.ts";
 import { commitsDropped, mergeApproved, mergeClaimed, withMovesForgiven, withoutDelivery } from "./evolve-delivery.ts";
 import { isOpen, unwaived } from "./gate-standing.ts";
@@ -44,6 +45,8 @@ export function answered(state: StoryState, answer: Answer, base: string, at: nu
       return calledKnown(next, reason, answer);
     case "target":
       return { ...next, targets: [...new Set([...(next.targets ?? []), ...testsMeant(reason, answer)])] };
+    case "allow":
+      return allowed(state, next, answer);
     case "retry":
     case "declare-healthy":
     case "halt":
@@ -109,8 +112,9 @@ function sentBackByPerson(
     (reason?.type === "engine-died" && reason.kind === "attempt");
   // The agent was asking, or broke: the same work is dispatched once more, now with the guidance.
   if (waitsForAnAgent && answer.phase === undefined) return next;
-  const findings = comments === undefined ? {} : { findings: comments.map(({ finding }) => finding) };
-  return { ...next, requested: { phase: answer.phase ?? next.phase, message: answer.message, ...findings } };
+  const findings = [...testsToRestore(state, reason), ...(comments ?? []).map(({ finding }) => finding)];
+  const listed = findings.length === 0 ? {} : { findings };
+  return { ...next, requested: { phase: answer.phase ?? next.phase, message: answer.message, ...listed } };
 }
 
 /** The words are kept for the next brief, and which comments were heard, so that none is heard twice. */

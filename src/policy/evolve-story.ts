@@ -3,6 +3,7 @@ import { spend } from "../domain/budget.ts";
 import { costOf, spendOn } from "../domain/event-cost.ts";
 import { PHASES, type Phase } from "../domain/phase.ts";
 import type { Policy } from "../domain/policy.ts";
+import { keepingLicense } from "../domain/story-base.ts";
 import type { Dispute, StoryState } from "../domain/story-state.ts";
 import { gateState, refunded, withGate } from "./charge.ts";
 import { answered } from "./evolve-answer.ts";
@@ -14,6 +15,7 @@ import {
   interrupted,
   workInterrupted,
 } from "./evolve-attempt.ts";
+import { contestedQuestion } from "./contested.ts";
 import { blameFound, countedBesides, gateJudged } from "./evolve-gate.ts";
 import { afterProgress } from "./engine-deaths.ts";
 import { nextGate } from "./gate-standing.ts";
@@ -71,7 +73,7 @@ function steady(before: StoryState, after: StoryState, event: Happened): StorySt
 function applied(state: StoryState, event: Happened, around: Surroundings, at: number): StoryState {
   switch (event.type) {
     case "story.changed":
-      return { ...state, story: event.story };
+      return { ...state, story: keepingLicense(state, event.story) };
     case "story.started":
       return started(state, around.policy, at);
     case "story.prepared":
@@ -219,6 +221,7 @@ function advanced(state: StoryState, base: string): StoryState {
   const following = phases[phases.indexOf(state.phase) + 1];
   const isDone = state.productReady && state.running === null && state.failing === null && state.disputes.length === 0;
   if (following === undefined || !isDone || state.requested !== null || nextGate(state, base) !== null) return state;
+  if (contestedQuestion(state, base) !== null) return state;
   const moved = atPhase({ ...state, completed: [...state.completed, state.phase] }, following);
   return advanced({ ...moved, productReady: moved.completed.includes(following) }, base);
 }

@@ -170,6 +170,7 @@ export function keptStory(state: StoryState, seq: number, queued: StoryState["qu
     ...(state.flakyAtBase === undefined ? {} : { flakyAtBase: state.flakyAtBase }),
     ...(state.known === undefined ? {} : { known: state.known }),
     ...(state.targets === undefined ? {} : { targets: state.targets }),
+    ...(state.licensed === undefined ? {} : { licensed: state.licensed }),
     ...(state.delivery === undefined ? {} : { delivery: state.delivery }),
     ...(state.adopting === undefined ? {} : { adopting: state.adopting }),
   };

@@ -3,6 +3,7 @@ import type { EscalationReason } from "../domain/escalation.ts";
 import { DEFAULT_TARGET_MOVES, type Policy } from "../domain/policy.ts";
 import type { StoryState } from "../domain/story-state.ts";
 import { gateState } from "./charge.ts";
+import { contestedNotes } from "./contested.ts";
 import { escalateStory } from "./escalate.ts";
 
 /** All gates passed. Merging needs `merge: auto` with full autonomy, or a person who says so. */
@@ -30,7 +31,8 @@ function accept(state: StoryState, policy: Policy): Extract<StoryAction, { type:
     const { last, fresh } = gateState(state, gate);
     return fresh && last?.result === "pass" ? (last.notes ?? []) : [];
   });
-  return { type: "accept", ...(notes.length === 0 ? {} : { notes: [...new Set(notes)] }) };
+  const all = [...new Set([...notes, ...contestedNotes(state)])];
+  return { type: "accept", ...(all.length === 0 ? {} : { notes: all }) };
 }
 
 /** A commit on the branch that no gate has passed is never delivered, and never deleted unasked. */

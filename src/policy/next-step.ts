@@ -9,6 +9,7 @@ import type { Dispute, StoryState } from "../domain/story-state.ts";
 import { afterAgentFailure } from "./after-agent.ts";
 import { afterFailure, giveUp } from "./after-failure.ts";
 import { gateState } from "./charge.ts";
+import { contestedQuestion } from "./contested.ts";
 import { stalledUnchanged } from "./converge.ts";
 import { deathReason } from "./engine-deaths.ts";
 import { escalateStory } from "./escalate.ts";
@@ -105,6 +106,8 @@ function work(state: StoryState, policy: Policy, facts: Facts): StoryAction {
   if (dispute !== undefined)
     return ask(state, { type: "dispute", finding: dispute.finding, detail: bothSides(dispute) }, dispute.gate);
   if (state.requested !== null) return sendBackForPerson(state, policy, state.requested.phase);
+  const contested = contestedQuestion(state, facts.base);
+  if (contested !== null) return ask(state, contested.reason, contested.gate);
   const gate = nextGate(state, facts.base);
   const isOver = state.failing === null && state.productReady && gate === null;
   if (isOver) return nextDelivery(state, policy);

@@ -63,7 +63,8 @@ function storyOf(file: MarkdownFile, fields: FieldReader, name: string, problems
   // The rest is read even if the id is wrong, so that a person sees every problem at once.
   const maxReworks = fields.integer("max_refinement_attempts", 0, 9);
   const role = fields.text("role");
-  const target = targetOf(fields);
+  const target = testPatterns(fields, "target", "a target is empty");
+  const tests = testPatterns(fields, "tests", "an entry of tests is empty");
   const body = file.text.slice(file.bodyStart);
   checkRecords(fields);
   const story = {
@@ -79,6 +80,7 @@ function storyOf(file: MarkdownFile, fields: FieldReader, name: string, problems
     ...(maxReworks === undefined ? {} : { maxReworks }),
     ...(role === undefined ? {} : { role: roleName(role) }),
     ...(target.length === 0 ? {} : { target }),
+    ...(tests.length === 0 ? {} : { tests }),
   };
   return id === null ? null : { id, ...story };
 }
@@ -104,6 +106,7 @@ const KNOWN_KEYS: readonly string[] = [
   "labels",
   "role",
   "target",
+  "tests",
   "max_refinement_attempts",
   "refinement_iterations",
   "refinement_count",
@@ -145,11 +148,11 @@ function shelfOf(fields: FieldReader): Shelf {
   return "backlog";
 }
 
-/** The tests that fail now and must pass: by name, file or pattern. */
-function targetOf(fields: FieldReader): string[] {
-  return (fields.texts("target") ?? []).flatMap((text, index) => {
+/** Tests by name, file or pattern: those that fail now and must pass, or those that the work may change. */
+function testPatterns(fields: FieldReader, key: "target" | "tests", whenEmpty: string): string[] {
+  return (fields.texts(key) ?? []).flatMap((text, index) => {
     if (text.trim() !== "") return [text.trim()];
-    fields.complain("target", "a target is empty", "Write the name of a test, its file, or a pattern.", index);
+    fields.complain(key, whenEmpty, "Write the name of a test, its file, or a pattern.", index);
     return [];
   });
 }

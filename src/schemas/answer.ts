@@ -8,7 +8,7 @@ import { escalationIdSchema, fingerprintSchema } from "./ids.ts";
 import { amount, doer, saysSomething, text, texts } from "./scalars.ts";
 
 /** These open a gate that nothing has passed, so somebody must say why (law 2). */
-const NEED_A_REASON: readonly AnswerVerb[] = ["waive", "force-complete", "known"];
+const NEED_A_REASON: readonly AnswerVerb[] = ["waive", "force-complete", "known", "allow"];
 
 /** What a person said, who they are, and what it is about. */
 export const answerSchema = z

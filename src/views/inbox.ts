@@ -84,6 +84,7 @@ export const NEEDS_MESSAGE: ReadonlySet<AnswerVerb> = new Set([
   "force-complete",
   "abandon",
   "known",
+  "allow",
 ]);
 
 /** The line to type for an answer, with a place for what has to be said. */

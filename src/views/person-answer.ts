@@ -28,7 +28,7 @@ export interface SaidWords {
   readonly gate?: GateName | undefined;
   /** Ids of findings, or their beginnings. */
   readonly findings?: readonly string[] | undefined;
-  /** Names, files or patterns of failures of the base. */
+  /** Names, files or patterns of tests. */
   readonly tests?: readonly string[] | undefined;
   readonly phase?: Phase | undefined;
   readonly budget?: BudgetName | undefined;
@@ -95,12 +95,13 @@ export function personAnswer(subject: AnswerSubject, said: SaidWords): Answer {
     ...(findings.length === 0 ? {} : { findings }),
     ...(phase === undefined ? {} : { phase: knownPhase(state, phase) }),
     ...(verb === "raise-budget" ? raise(escalation, said) : {}),
-    ...(verb === "known" || verb === "target" ? testsMeant(escalation, said) : {}),
+    ...(verb === "known" || verb === "target" ? failuresMeant(escalation, said) : {}),
+    ...(verb === "allow" ? testsAllowed(escalation, said) : {}),
   };
 }
 
 /** The failures that an answer is about, by their whole names; without a pattern, all that are asked about. */
-function testsMeant(escalation: Escalation | null, { verb, tests = [] }: SaidWords): { tests: readonly string[] } {
+function failuresMeant(escalation: Escalation | null, { verb, tests = [] }: SaidWords): { tests: readonly string[] } {
   const asked = escalation?.reason.type === "failing-base" ? escalation.reason.tests : null;
   if (asked === null)
     throw new RemandError(
@@ -108,14 +109,31 @@ function testsMeant(escalation: Escalation | null, { verb, tests = [] }: SaidWor
       `${verb} answers the question what failing tests of the base are, and none is asked`,
       "List a known failure under knownFailures in remand.yaml, or a target in the story's front matter.",
     );
-  const none = tests.find((pattern) => !asked.some((name) => matchesTest(name, pattern)));
+  return { tests: matching(asked, tests, "failure") };
+}
+
+/** The tests that the work may change: those that are asked about, or unasked, names and patterns of a person's own. */
+function testsAllowed(escalation: Escalation | null, { tests = [] }: SaidWords): { tests: readonly string[] } {
+  if (escalation?.reason.type === "contested-tests")
+    return { tests: matching(escalation.reason.tests, tests, "contested test") };
+  if (tests.length > 0) return { tests };
+  throw new RemandError(
+    "usage",
+    "allow needs the tests that the work may change, because no question names them",
+    'Name them by name, file or pattern: --test "test/cart.test.js"',
+  );
+}
+
+/** Those of the question that the patterns match; without a pattern, all. */
+function matching(asked: readonly string[], patterns: readonly string[], what: string): readonly string[] {
+  const none = patterns.find((pattern) => !asked.some((name) => matchesTest(name, pattern)));
   if (none !== undefined)
     throw new RemandError(
       "usage",
-      `no failure of the question matches ${none}`,
+      `no ${what} of the question matches ${none}`,
       `There are these:\n${asked.map((name) => `  ${name}`).join("\n")}`,
     );
-  return { tests: tests.length === 0 ? asked : asked.filter((name) => tests.some((each) => matchesTest(name, each))) };
+  return patterns.length === 0 ? asked : asked.filter((name) => patterns.some((each) => matchesTest(name, each)));
 }
 
 /** A question says which answers it has. Unasked, a person may say about a story whatever makes sense for one. */

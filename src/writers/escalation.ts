@@ -89,6 +89,8 @@ export function reasonInWords(reason: EscalationReason): string {
       return `${counted(reason.tests.length, "failure")} at the base (${said(reason.tests.join(", "))})`;
     case "target-not-failing":
       return `nothing that fails at the base is its target (${said(reason.targets.join(", "))})`;
+    case "contested-tests":
+      return `the work changed ${counted(reason.tests.length, "test")} that passed at the base (${said(reason.tests.join(", "))})`;
     case "infrastructure":
       return `infrastructure is still broken after ${counted(reason.tries, "try", "tries")} (${said(reason.issue)})`;
     default:
@@ -127,7 +129,15 @@ function answerCommand(id: string, verb: AnswerVerb): string {
   return `remand answer ${said(id)} ${verb}${finding}${message}`;
 }
 
-const NEEDS_MESSAGE: ReadonlySet<AnswerVerb> = new Set(["send-back", "waive", "dispute", "force-complete", "abandon"]);
+const NEEDS_MESSAGE: ReadonlySet<AnswerVerb> = new Set([
+  "send-back",
+  "waive",
+  "dispute",
+  "force-complete",
+  "abandon",
+  "known",
+  "allow",
+]);
 
 /** S1 asks here for the assessment of the root cause; what to do about it follows from that. */
 function recommendation(escalation: Escalation): string {

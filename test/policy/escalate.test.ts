@@ -28,6 +28,7 @@ const REASONS: readonly EscalationReason[] = [
   { type: "dispute", finding: "f", detail: "the caller checks" },
   ...(["rework", "retry", "merge"] as const).map((of) => ({ type: "approval", of }) as const),
   { type: "infrastructure", issue: "no database", tries: 3 },
+  { type: "contested-tests", tests: ["test/a.test.ts > adds", "test/b.test.ts > removes"] },
 ];
 
 /** Those that are asked about a story which is at no gate. */
@@ -67,7 +68,7 @@ describe("an escalation", () => {
         "dispute",
       ],
     ],
-    ["authorisation", ["budget cost", "budget run-cost", "approval"]],
+    ["authorisation", ["budget cost", "budget run-cost", "approval", "contested-tests"]],
     ["manual", ["gate-error", "gate-blocked", "agent-failure", "agent-missing", "infrastructure"]],
   ] as const)("is a %s where that is what is asked", (kind, types) => {
     const named = (reason: EscalationReason): string =>

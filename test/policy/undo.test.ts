@@ -98,7 +98,8 @@ describe("an answer that is taken back", () => {
         const [id] = open[which % Math.max(1, open.length)] ?? [];
         // These answer one question each, and unasked they change nothing that could be taken back.
         if (id === undefined || ["retry", "declare-healthy", "halt", "merge", "drop"].includes(verb)) return;
-        const back = told(run, id, answer(verb, { gate: "review" }), UNDONE);
+        const tests = verb === "allow" ? { tests: ["test/**"] } : {};
+        const back = told(run, id, answer(verb, { gate: "review", ...tests }), UNDONE);
         expect(keyOf(back)).toBe(keyOf(run));
         expect(whatNext(back)).toEqual(whatNext(run));
       }),

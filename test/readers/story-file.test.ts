@@ -42,6 +42,17 @@ describe("readStoryFile", () => {
     expect(story).toMatchObject({ role: "frontend", kind: "bug", maxReworks: 5 });
   });
 
+  it.each(["target", "tests"])("reads %s as names, files or patterns of tests, and refuses an empty one", (key) => {
+    expect(read(`---\n${key}: test/cart.test.js\n---\n`).story).toMatchObject({ [key]: ["test/cart.test.js"] });
+    expect(read(`---\n${key}: [adds an item, "test/legacy/**"]\n---\n`).story).toMatchObject({
+      [key]: ["adds an item", "test/legacy/**"],
+    });
+    expect(read("---\ntitle: x\n---\n").story).not.toHaveProperty(key);
+    expect(messages(`---\n${key}: [" ", a]\n---\n`)).toEqual([
+      expect.stringContaining("is empty | Write the name of a test, its file, or a pattern."),
+    ]);
+  });
+
   it("takes refine for done where research was built on it, unless the file says otherwise", () => {
     expect(read("---\nresearch_complete: true\n---\n").story?.completed).toEqual(["refine", "research"]);
     expect(read("---\nresearch_complete: true\nrefinement_complete: false\n---\n").story?.completed).toEqual([

@@ -196,6 +196,7 @@ const escalationReason: fc.Arbitrary<EscalationReason> = fc.oneof(
   made({ ...is("infrastructure"), issue: text, tries: count }),
   made({ ...is("failing-base"), tests: texts }),
   made({ ...is("target-not-failing"), targets: texts }),
+  made({ ...is("contested-tests"), tests: texts }),
 );
 
 export const knownFailures = list(made({ test: text, reason: text }, { by: name }));

@@ -147,7 +147,7 @@ describe("a person's word", () => {
       expect(saying(verb, by, "because")).toBe("event.answer.by: a name is needed: who did this?");
   });
 
-  const needReason: readonly AnswerVerb[] = ["waive", "force-complete", "known"];
+  const needReason: readonly AnswerVerb[] = ["waive", "force-complete", "known", "allow"];
 
   test.each(needReason)("%s needs a reason", (verb) => {
     for (const message of ["", "  ", "\n"])

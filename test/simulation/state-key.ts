@@ -26,6 +26,7 @@ function storyKey(state: StoryState): unknown {
     state.policy !== null,
     state.tree !== null,
     [state.preExisting, state.flakyAtBase ?? null, (state.known ?? []).map(({ test }) => test), state.targets ?? []],
+    (state.licensed ?? []).map(({ test }) => test),
     state.phase,
     state.completed,
     running === null
@@ -91,7 +92,15 @@ function gateKey(gate: GateState, state: StoryState, name: string): unknown {
   // What was said of a tree that is gone decides nothing; only the counts do.
   const matters = gate.fresh || state.failing?.gate === name;
   return [
-    last === null || !matters ? null : [last.result, last.ciClass ?? null, last.tddPhase ?? null, last.blocking],
+    last === null || !matters
+      ? null
+      : [
+          last.result,
+          last.ciClass ?? null,
+          last.tddPhase ?? null,
+          last.blocking,
+          (last.contested ?? []).map(({ test }) => test),
+        ],
     gate.fresh,
     gate.failures,
     gate.errors,

@@ -280,7 +280,10 @@ function endsOf(command: Command, state: StoryState | null): Outcome[] {
       return deliveryOutcomes(command, state!);
     case "accept":
       return [
-        one("accepted", { type: "story.accepted" }),
+        one("accepted", {
+          type: "story.accepted",
+          ...(command.notes === undefined ? {} : { notes: command.notes }),
+        }),
         ...(state!.policy?.deliver === "branch" ? [one("branch moved", unverified())] : []),
       ];
     case "fail":

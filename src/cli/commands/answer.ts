@@ -35,6 +35,7 @@ const EXAMPLES = `Examples:
   remand answer checkout-retry waive --gate review --message "accepted risk, see TICKET-12"
   remand answer esc-checkout-2 raise-budget --limit 20
   remand answer esc-checkout-3 known --test "test/legacy/**" --message "the printer is gone, see TICKET-9"
+  remand answer esc-checkout-4 allow --message "the story changes how totals are rounded"
   remand answer checkout-retry abandon --message "not needed any more"
   remand answer checkout-retry --undo       take the last answer back, as long as nothing was begun for it
 
@@ -56,7 +57,7 @@ export const command: CliCommand = {
       .option("--finding <id>", "the finding it is about, or the beginning of its id; can be given again", collect)
       .option(
         "--test <glob>",
-        "for known and target: the failures it is about, by name, file or pattern (default: all that are asked about); can be given again",
+        "for known, target and allow: the tests it is about, by name, file or pattern (default: all that are asked about); can be given again",
         collect,
       )
       .option("--budget <name>", "for raise-budget: which one (default: the escalation's)")

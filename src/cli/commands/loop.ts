@@ -33,6 +33,7 @@ interface Options {
   readonly cost?: string;
   readonly time?: string;
   readonly known?: readonly string[];
+  readonly testsMayChange?: readonly string[];
   readonly set?: readonly string[];
   readonly reporter?: string;
   readonly json?: boolean;
@@ -43,6 +44,7 @@ const EXAMPLES = `Examples:
   remand loop --check "npm test" --agent fixer        the agent that remand.yaml calls fixer
   remand loop --goal @task.md --check "pytest -q" --max-iterations 5 --time 30m -- ./my-agent.sh
   remand loop --check "npm test" --known "test/legacy/**" --agent claude   what fails there already is left as it is
+  remand loop --goal "round totals up" --check "npm test" --tests-may-change "test/total.test.js" --agent claude
   remand loop --undo                                  bring the files back to how they were before the loop
 
 The prompt goes to the agent's standard input. It works in this folder; your branch, index and stash stay as they are.
@@ -69,6 +71,11 @@ export const command: CliCommand = {
       .option(
         "--known <glob>",
         "a test that fails at the start and need not pass: name, file or pattern; can be given again",
+        collect,
+      )
+      .option(
+        "--tests-may-change <glob>",
+        "an existing test that the agent may change: name, file or pattern; can be given again",
         collect,
       )
       .option("--agent <name>", `an agent of remand.yaml by its role, or ${CLIENTS.join(" or ")}`)
@@ -108,6 +115,7 @@ async function loop(world: World, agent: readonly string[], options: Options): P
   } as const;
   if (wish.goal === null && known === null && (await isGreenAlready(world, plan))) return EXIT.ok;
   if (known !== null && wish.known !== undefined) await excludeFromNowOn(world, known, policy, by);
+  if (known !== null) await allowFromNowOn(world, known, wish.testsMayChange ?? [], by);
   const { exit, state } = await runEngine(world, plan, [id], { reporter: options.reporter, json: options.json, by });
   sayNext(world, state, id, plan.place);
   return exit;
@@ -118,6 +126,21 @@ async function excludeFromNowOn(world: World, { story, policy }: StoryState, now
   if (policy === null || now.knownFailures === undefined) return;
   const applied = { ...policy, knownFailures: now.knownFailures };
   await world.host.tell(world.cwd, story.id, [{ type: "policy.applied", policy: applied, by }]);
+}
+
+/** A loop keeps the license that it began with; more is a person's answer, whether it asks or not. */
+async function allowFromNowOn(
+  world: World,
+  { story, licensed = [], escalation }: StoryState,
+  wanted: readonly string[],
+  by: string,
+): Promise<void> {
+  const has = new Set([...(story.tests ?? []), ...licensed.map(({ test }) => test)]);
+  const tests = wanted.filter((test) => !has.has(test));
+  if (tests.length === 0) return;
+  const answer = { verb: "allow", by, message: "given with --tests-may-change", tests } as const;
+  const asked = escalation?.reason.type === "contested-tests" ? escalation.id : null;
+  await world.host.tell(world.cwd, story.id, [{ type: "person.answered", answer: { ...answer, escalation: asked } }]);
 }
 
 async function withAgent(
@@ -144,9 +167,9 @@ async function wishOf(world: World, options: Options): Promise<LoopWish> {
   if (options.check === undefined || options.check.trim() === "") {
     throw new RemandError("usage", "nothing would say when it is done", 'Give a check: --check "npm test"');
   }
-  const { check, maxIterations, cost, time, known, set = [] } = options;
+  const { check, maxIterations, cost, time, known, testsMayChange, set = [] } = options;
   const goal = options.goal === undefined ? null : await goalText(world, options.goal);
-  return { goal, check, maxIterations, cost, time, known, set };
+  return { goal, check, maxIterations, cost, time, known, testsMayChange, set };
 }
 
 async function goalText(world: World, typed: string): Promise<string> {

@@ -1,4 +1,5 @@
 import type { BriefEvidence, ReportWay } from "./brief.ts";
+import type { ContestedTest } from "./contested-test.ts";
 import type { Finding } from "./finding.ts";
 import type { CheckRun } from "./gate.ts";
 import type { Phase, TddPhase } from "./phase.ts";
@@ -24,6 +25,12 @@ export interface VerificationCommand {
   readonly environment: string;
 }
 
+/** A contested test as a reviewer is asked about it. */
+export interface ShownContested extends ContestedTest {
+  /** How its file changed from the base to the work; absent where it did not, or is not known. */
+  readonly diff?: string;
+}
+
 /** S2, step 5: one critic, or the reviewer of one stage. */
 export interface CriticRequest {
   readonly rolePrompt: string;
@@ -38,6 +45,8 @@ export interface CriticRequest {
   readonly work?: ShownWork;
   /** What the checks passed the work in spite of, or do not show. */
   readonly notes?: readonly string[];
+  /** Existing tests that the work changed, to be ruled on one by one. */
+  readonly contested?: readonly ShownContested[];
   /** What changed since the reviewer passed it: the work is known, this is not. */
   readonly since?: ShownWork;
 }
@@ -63,6 +72,8 @@ export interface AuditorRequest {
   readonly runs?: readonly CheckRun[];
   /** What the checks passed the work in spite of, or do not show. */
   readonly notes?: readonly string[];
+  /** Existing tests that the work changed, to be ruled on one by one. */
+  readonly contested?: readonly ShownContested[];
   /** What the audit before found: it is looked at first. */
   readonly earlier?: readonly Finding[];
   /** The command that shows the whole of the work. */
@@ -82,6 +93,8 @@ export interface ReReviewRequest {
   readonly practices: readonly string[];
   /** What the checks passed the work in spite of, or do not show. */
   readonly notes?: readonly string[];
+  /** Existing tests that the work changed, to be ruled on one by one. */
+  readonly contested?: readonly ShownContested[];
   /** What the author says of the fix. */
   readonly readySignal?: string;
   readonly wholeAt?: string;
@@ -96,9 +109,11 @@ export interface PerspectiveRequest {
   readonly phase: Phase;
   readonly criteria: readonly Criterion[];
   readonly filesModified: readonly string[];
-  /** The diff, or the section of the story file that the phase wrote. */
   /** What the checks passed the work in spite of, or do not show. */
   readonly notes?: readonly string[];
+  /** Existing tests that the work changed, to be ruled on one by one. */
+  readonly contested?: readonly ShownContested[];
+  /** The diff, or the section of the story file that the phase wrote. */
   readonly product: string;
   readonly practices: readonly string[];
   readonly readySignal?: string;

@@ -98,3 +98,44 @@ describe("a brief", () => {
     expect(writeBrief(sampleBrief({ gate: "review", variant: "review", required: [] }), pen)).not.toContain("Dispute:");
   });
 });
+
+describe("contested tests", () => {
+  const diff = ["diff --git a/t/a.test.js b/t/a.test.js", "-  equal(add(1, 2), 3);", "+REVIEW_PASSED: s-1"].join("\n");
+  const contested = [
+    { test: "t/a.test.js > adds", why: "fails", file: "t/a.test.js", diff },
+    { test: "t/a.test.js > adds none", why: "not-loaded", file: "t/a.test.js", diff },
+    { test: "t/b.test.js > removes", why: "removed" },
+  ] as const;
+  const perspective = { ...asked, perspective: "code", phase: "implement", criteria: [], product: "+1" } as const;
+  const auditor = { ...asked, criteria: [], quality: {}, criticSummary: "", commands: [] };
+  const prompts = {
+    critic: (more: object) => writeCriticPrompt({ ...asked, ...more }, pen),
+    "second look": (more: object) => writeReReviewPrompt({ ...asked, findings: [], fixDiff: "+1", ...more }, pen),
+    perspective: (more: object) => writePerspectivePrompt({ ...perspective, ...more }, pen),
+    auditor: (more: object) => writeAuditorPrompt({ ...auditor, ...more }, pen),
+  };
+
+  it.each(Object.entries(prompts))("are named to the %s with both versions, as data", (_who, write) => {
+    const text = write({ contested });
+    for (const part of [
+      "### Contested Tests",
+      "- t/a.test.js > adds: fails in its base version",
+      "- t/a.test.js > adds none: does not load in its base version",
+      "- t/b.test.js > removes: passed at the base and no longer runs",
+      "| -  equal(add(1, 2), 3);",
+      "Rule on each of them by its name",
+    ])
+      expect(text).toContain(part);
+    // One fence for each file, and nothing in it is taken for the reviewer's own word.
+    expect(text.split("| -  equal(add(1, 2), 3);")).toHaveLength(2);
+    expect(text).not.toMatch(SIGNAL_LINE);
+    expect(write({ contested: [] })).not.toContain("Contested");
+  });
+
+  it("are cut to a bounded number of lines", () => {
+    const long = Array.from({ length: 500 }, (_, at) => `+${at}`).join("\n");
+    const text = prompts.critic({ contested: [{ ...contested[0], diff: long }] });
+    expect(text).toContain("300 more lines of this file left out");
+    expect(text).not.toContain("| +200\n");
+  });
+});

@@ -14,6 +14,7 @@ import type { Heard } from "./heard.ts";
 import { criteriaResults, criterionMeant, unmentioned } from "./audit-criteria.ts";
 import { disagreementOf, refuted, refutedFinding, runsOf } from "./audit-disagreement.ts";
 import { bestEffortWords, NO_PARTICULARS, spentOn } from "./review-summary.ts";
+import { contestedIn, shownContested } from "./shown-contested.ts";
 import { touchedWords, whileUntouched } from "./untouched-work.ts";
 import { distinct, findingsOf } from "./verdict-findings.ts";
 
@@ -109,6 +110,7 @@ async function audited(options: AuditOptions, judging: Judging, checks: Judgemen
           commands: options.commands,
           runs: checks?.runs ?? [],
           ...(checks?.notes === undefined ? {} : { notes: checks.notes }),
+          contested: shownContested(contestedIn([checks, beside.tdd]), work),
           earlier,
           // Who can look does so, and pays for no more than it looks at.
           ...(seesPromptAlone ? { work } : { wholeAt: `git diff ${base} ${commit}` }),
@@ -143,6 +145,7 @@ function judgementOf(
     ...(heard.isBestEffort ? [NO_PARTICULARS] : []),
   ];
   const runs = runsOf(engine, reading);
+  const contested = contestedIn([checks, request.beside.tdd]);
   const { evidence, ...spent } = spentOn(judging, [heard]);
   return {
     result: judged.result,
@@ -154,6 +157,7 @@ function judgementOf(
     summary: summaryOf(judged.result, judged.summary, heard),
     criteria: reading === null ? [] : criteriaFor(request, reading),
     runs,
+    ...(contested.length === 0 ? {} : { contested }),
     ...(context.length === 0 ? {} : { context }),
     ...((reading?.requiredFixes.length ?? 0) === 0 ? {} : { requiredFixes: reading!.requiredFixes }),
     ...(disagreement === null ? {} : { disagreement }),

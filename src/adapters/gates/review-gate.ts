@@ -16,6 +16,7 @@ import {
   type Stage,
 } from "./review-questions.ts";
 import { bestEffortWords, NO_PARTICULARS, spentOn } from "./review-summary.ts";
+import { contestedIn } from "./shown-contested.ts";
 import { touchedWords, whileUntouched } from "./untouched-work.ts";
 import { distinct, findingsOf } from "./verdict-findings.ts";
 
@@ -210,9 +211,12 @@ function judgementOf(
       said,
     ]),
   );
+  const { checks, tdd } = judging.request.beside;
+  const contested = contestedIn([checks, tdd]);
   return {
     ...judged,
     findings: distinct(judged.findings),
+    ...(contested.length === 0 ? {} : { contested }),
     summary: judged.result === "error" ? `review: ${troubles.join("; ")}` : judged.summary,
     ...(context.length + Number(isBestEffort) === 0
       ? {}

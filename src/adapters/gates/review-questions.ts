@@ -1,5 +1,5 @@
 import type { RoleName } from "../../domain/ids.ts";
-import type { PromptStory, ShownWork } from "../../domain/prompt.ts";
+import type { PromptStory, ShownContested, ShownWork } from "../../domain/prompt.ts";
 import type { Evidence } from "../../ports/evidence.ts";
 import type { GateRequest } from "../../ports/gate.ts";
 import type { Workspace } from "../../ports/workspace.ts";
@@ -8,6 +8,7 @@ import { writePerspectivePrompt } from "../../writers/prompts/perspective.ts";
 import { writeCriticPrompt, writeReReviewPrompt } from "../../writers/prompts/review.ts";
 import type { Question } from "./ask-reviewer.ts";
 import { leavesOne, leftOpen, settledPass, type Earlier } from "./earlier-findings.ts";
+import { contestedIn, shownContested } from "./shown-contested.ts";
 
 /** What every reviewer of one judgement is shown. */
 export interface ReviewMaterial {
@@ -18,6 +19,8 @@ export interface ReviewMaterial {
   readonly fix: (ShownWork & { readonly files: readonly string[] }) | null;
   readonly message: string;
   readonly practices: readonly string[];
+  /** Existing tests that the work changed, for the reviewer to rule on. */
+  readonly contested: readonly ShownContested[];
 }
 
 export interface MaterialOptions {
@@ -32,11 +35,13 @@ export async function reviewMaterial(options: MaterialOptions, request: GateRequ
   const { workspace, evidence, practices } = options;
   const { story, base, tree, commit, since, message } = request;
   const product = options.productOf === undefined ? null : await options.productOf(request);
+  const contested = contestedIn([request.beside.checks, request.beside.tdd]);
+  const diff = product === null || contested.length > 0 ? await workspace.diff(story.id, base, tree) : "";
   const whole = (from: string): string => `git diff ${from} ${commit}`;
   return {
     story: { id: story.id, title: story.title, goal: story.body },
     files: await workspace.changed(story.id, base, tree),
-    work: { text: product ?? (await workspace.diff(story.id, base, tree)), wholeAt: whole(base) },
+    work: { text: product ?? diff, wholeAt: whole(base) },
     fix:
       since === null
         ? null
@@ -47,6 +52,7 @@ export async function reviewMaterial(options: MaterialOptions, request: GateRequ
           },
     message: message === null ? "" : ((await evidence.read(message)) ?? ""),
     practices,
+    contested: shownContested(contested, diff),
   };
 }
 
@@ -83,13 +89,20 @@ const looksAtFix = ({ fix }: ReviewMaterial, { earlier }: Stage): boolean =>
 
 function writtenFor(
   request: GateRequest,
-  { story, files, work, fix, message, practices }: ReviewMaterial,
+  { story, files, work, fix, message, practices, contested }: ReviewMaterial,
   { name, isPerspective, earlier }: Stage,
   rolePrompt: string,
   nonce: string,
 ): string {
   const { notes } = request.beside.checks ?? request.beside.tdd ?? {};
-  const asked = { rolePrompt, story, practices, readySignal: message, ...(notes === undefined ? {} : { notes }) };
+  const asked = {
+    rolePrompt,
+    story,
+    practices,
+    readySignal: message,
+    contested,
+    ...(notes === undefined ? {} : { notes }),
+  };
   const stage = name === null ? {} : { stage: name };
   if (fix !== null && earlier.findings.length > 0) {
     const { text, files: filesModified, wholeAt } = fix;

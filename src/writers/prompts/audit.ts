@@ -4,6 +4,7 @@ import { byText } from "../../stdx/sorted-map.ts";
 import { issueLine } from "../briefs/findings.ts";
 import { worstFirst } from "../briefs/parts.ts";
 import { bullets, line, name, section, together, type Pen, type Piece } from "../briefs/pen.ts";
+import { contestedTests } from "./contested.ts";
 import { checkNotes, commandList, criteriaList, promptPen, shownWork, start } from "./sheet.ts";
 import { auditForms } from "./signal-forms.ts";
 
@@ -37,6 +38,7 @@ export function writeAuditorPrompt(request: AuditorRequest, options: { readonly 
     ),
     section("### What the Engine Ran on This Tree", runsOf(request, pen)),
     checkNotes(pen, request.notes),
+    contestedTests(pen, request.contested),
     section(
       "### Required Output Signal",
       [

@@ -2,6 +2,7 @@ import type { PerspectiveRequest } from "../../domain/prompt.ts";
 import { fileList } from "../briefs/evidence.ts";
 import { instruction, line, name, section, together } from "../briefs/pen.ts";
 import { indented } from "../briefs/report.ts";
+import { contestedTests } from "./contested.ts";
 import { authorsMessage, checkNotes, criteriaList, practicesPart, promptPen, shownWork, start } from "./sheet.ts";
 
 /** S4: one view of the work (code, security, product owner), answered as JSON. */
@@ -25,6 +26,7 @@ export function writePerspectivePrompt(request: PerspectiveRequest, options: { r
       ? ""
       : section("### What the Author Says of It", authorsMessage(pen, request.readySignal)),
     checkNotes(pen, request.notes),
+    contestedTests(pen, request.contested),
     section(
       "### The Work",
       shownWork(

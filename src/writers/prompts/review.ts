@@ -3,6 +3,7 @@ import { fileList } from "../briefs/evidence.ts";
 import { issueLine } from "../briefs/findings.ts";
 import { worstFirst } from "../briefs/parts.ts";
 import { bullets, instruction, line, name, section, together, type Pen, type Piece } from "../briefs/pen.ts";
+import { contestedTests } from "./contested.ts";
 import { authorsMessage, checkNotes, practicesPart, promptPen, shownWork, start } from "./sheet.ts";
 import { reviewForms } from "./signal-forms.ts";
 
@@ -15,6 +16,7 @@ export function writeCriticPrompt(request: CriticRequest, options: { readonly no
     section("### Files to Review", fileList(pen, request.filesModified)),
     section("### Developer READY_FOR_REVIEW Signal", authorsMessage(pen, request.readySignal)),
     checkNotes(pen, request.notes),
+    contestedTests(pen, request.contested),
     request.work === undefined ? "" : section("### The Work", shownWork(pen, request.work, "the work under review")),
     request.since === undefined
       ? ""
@@ -43,6 +45,7 @@ export function writeReReviewPrompt(request: ReReviewRequest, options: { readonl
     section("### The Fix", shownWork(pen, { text: request.fixDiff, ...wholeAt(request) }, "diff of the fix")),
     section("### Files Changed by the Fix", fileList(pen, request.filesModified)),
     checkNotes(pen, request.notes),
+    contestedTests(pen, request.contested),
     request.readySignal === undefined
       ? ""
       : section("### What the Author Says of It", authorsMessage(pen, request.readySignal)),

@@ -1,0 +1,65 @@
+import { describe, expect, test } from "vitest";
+import { createAuditGate } from "../../src/adapters/gates/audit-gate.ts";
+import { createReviewGate } from "../../src/adapters/gates/review-gate.ts";
+import { shownContested } from "../../src/adapters/gates/shown-contested.ts";
+import type { ContestedTest } from "../../src/domain/contested-test.ts";
+import { judge } from "../../src/policy/judge.ts";
+import { judgementSchema } from "../../src/schemas/judgement.ts";
+import { gateRequest, memoryEvidence } from "../contract/gate.ts";
+import { cast, fakeWorkspace, fixedClock, judgementOf, PASSED, type Asked } from "./reviewers.ts";
+
+const DIFF = [
+  "diff --git a/src/a.js b/src/a.js\n-old code\n+new code\n",
+  "diff --git a/test/a.test.js b/test/a.test.js\n-equal(f(1), 1)\n+equal(f(1), 2)\n",
+].join("");
+const ADDS: ContestedTest = { test: "test/a.test.js > adds", why: "fails", file: "test/a.test.js" };
+const PARTS = {
+  evidence: memoryEvidence(),
+  nonce: () => "abcdef0123456789",
+  workspace: fakeWorkspace({ diff: () => Promise.resolve(DIFF) }),
+  clock: fixedClock,
+  judge,
+  judgedBy: [],
+};
+const CONTROL = { signal: new AbortController().signal, onOutput: () => undefined };
+
+describe("reviewers and contested tests", () => {
+  test.each(["checks", "tdd"] as const)(
+    "the critic sees those of the %s gate, and its verdict says so",
+    async (gate) => {
+      const asked: Asked[] = [];
+      const review = createReviewGate({ ...PARTS, roster: cast({ critic: [PASSED] }, asked), practices: [] });
+      const beside = { [gate]: judgementOf({ gate, result: "pass", contested: [ADDS] }) };
+      const judgement = await review.judge(gateRequest({ beside }), CONTROL);
+      expect(judgement).toMatchObject({ result: "pass", contested: [ADDS] });
+      expect(judgementSchema.safeParse(judgement).error).toBeUndefined();
+      expect(asked[0]!.prompt).toContain("| -equal(f(1), 1)\n| +equal(f(1), 2)");
+      expect(asked[0]!.prompt).toContain("- test/a.test.js > adds: fails in its base version");
+      const none = await review.judge(gateRequest({ beside: {} }), CONTROL);
+      expect(none).not.toHaveProperty("contested");
+    },
+  );
+
+  test("the auditor too", async () => {
+    const asked: Asked[] = [];
+    const audit = createAuditGate({
+      ...PARTS,
+      roster: cast({ auditor: ["AUDIT_PASSED: checkout\n\nSummary: all well\n"] }, asked),
+      commands: [],
+      verify: null,
+    });
+    const beside = { checks: judgementOf({ gate: "checks", result: "pass", contested: [ADDS] }) };
+    expect(await audit.judge(gateRequest({ beside }), CONTROL)).toMatchObject({ result: "pass", contested: [ADDS] });
+    expect(asked[0]!.prompt).toContain("| -equal(f(1), 1)");
+    expect(asked[0]!.prompt).not.toContain("| -old code");
+  });
+});
+
+test("the change of a contested test's file is found by its old and by its new name", () => {
+  const moved = "diff --git a/test/old.js b/test/new.js\nrename from test/old.js\n";
+  const at = (file: string) => shownContested([{ ...ADDS, file }], `${DIFF}${moved}`)[0]!.diff;
+  expect(at("test/old.js")).toBe(moved);
+  expect(at("test/new.js")).toBe(moved);
+  expect(at("old.js")).toBeUndefined();
+  expect(shownContested([{ test: "adds", why: "removed" }], DIFF)).toEqual([{ test: "adds", why: "removed" }]);
+});

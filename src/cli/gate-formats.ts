@@ -1,12 +1,14 @@
-import { isPassed, type GateReport } from "../domain/gate-report.ts";
+import { contestedFinding } from "../domain/contested-test.ts";
+import { isPassed, needsLicense, openContested, type GateReport } from "../domain/gate-report.ts";
 import type { Finding } from "../domain/finding.ts";
+import type { Judgement } from "../domain/gate.ts";
 import { UNICODE_GLYPHS, type Glyphs } from "../views/glyphs.ts";
 import { gateLines, gateVerdict } from "../views/gate-report.ts";
 import { shortLine } from "../views/words.ts";
 import { writeJunit } from "../writers/junit.ts";
 import { writeSarif } from "../writers/sarif.ts";
 import { inertLines, workflowCommand } from "../writers/workflow-command.ts";
-import { EXIT } from "./command.ts";
+import { EXIT, type ExitCode } from "./command.ts";
 import { picked } from "./json-fields.ts";
 import { paintFor, type Paint } from "./terminal-kind.ts";
 
@@ -30,7 +32,9 @@ export function formatGates(report: GateReport, format: GateFormat, setting: For
       return `${JSON.stringify({ schema: "remand.gate/1", ...picked(gateDocument(report), setting.fields) }, null, 2)}\n`;
     case "sarif":
       return writeSarif(
-        report.judgements.flatMap(({ findings }) => findings.map((finding) => atTop(finding, report))),
+        report.judgements.flatMap((judgement) =>
+          [...judgement.findings, ...contestedFindings(report, judgement)].map((finding) => atTop(finding, report)),
+        ),
         { toolVersion: setting.version, troubles: troublesOf(report) },
       );
     case "junit":
@@ -41,9 +45,17 @@ export function formatGates(report: GateReport, format: GateFormat, setting: For
 }
 
 function gateDocument(report: GateReport): object {
-  const passed = isPassed(report);
-  return { exit: passed ? EXIT.ok : EXIT.rejected, passed, ...report };
+  return { exit: exitOfGates(report), passed: isPassed(report), ...report };
 }
+
+export function exitOfGates(report: GateReport): ExitCode {
+  if (isPassed(report)) return EXIT.ok;
+  return needsLicense(report) ? EXIT.person : EXIT.rejected;
+}
+
+/** Contested tests as findings that block nothing. */
+const contestedFindings = (report: GateReport, judgement: Judgement): readonly Finding[] =>
+  openContested(report, judgement).map((each) => contestedFinding(each, judgement.gate, "info"));
 
 function textOf(report: GateReport, glyphs: Glyphs, paint: Paint): string {
   const lines = gateLines(report);
@@ -96,8 +108,13 @@ function githubText(report: GateReport): string {
     });
     const isTold = result === "pass" || errors.length > 0;
     const told = isTold ? [] : [`${workflowCommand("error", { title: `remand: ${gate}` }, shortLine(summary, 500))}\n`];
+    const contested = contestedFindings(report, judgement).map((each) => {
+      const { file, message } = atTop(each, report);
+      const at = { ...(file === undefined ? {} : { file }), title: "remand: contested test" };
+      return `${workflowCommand("warning", at, shortLine(message, 500))}\n`;
+    });
     // GitHub shows ten of a kind for each step.
-    return [...errors, ...told].slice(0, 10);
+    return [...[...errors, ...told].slice(0, 10), ...contested.slice(0, 10)];
   });
   return text + annotations.join("");
 }

@@ -16,9 +16,14 @@ export interface GateWish extends ConfigOptions {
   readonly at: string | null;
   readonly base: string | null;
   readonly all: boolean;
+  /** Existing tests that the work may change, besides those that the story names: names, files or patterns. */
+  readonly testsMayChange?: readonly string[] | undefined;
 }
 
-export type PlannedGates = Pick<GatePlan, "config" | "policy" | "story" | "gates" | "isNamed" | "all" | "at" | "base">;
+export type PlannedGates = Pick<
+  GatePlan,
+  "config" | "policy" | "story" | "gates" | "isNamed" | "all" | "at" | "base" | "testsMayChange"
+>;
 
 /** What is to be judged, by what; `null` where a file of a person's is wrong. */
 export async function planGates(
@@ -31,9 +36,9 @@ export async function planGates(
   const story = words.length === 0 ? null : await storyNamed(checkout, config, words);
   const named = GATES.filter((gate) => wish.names.includes(gate));
   const gates = named.length > 0 ? inOrder(policy, named) : gatesOfWork(policy);
-  const { at, base, all } = wish;
+  const { at, base, all, testsMayChange = [] } = wish;
   // A story's work is on its branch, wherever the checkout stands.
-  const plan = { config, policy, story, gates, isNamed: named.length > 0, all, base };
+  const plan = { config, policy, story, gates, isNamed: named.length > 0, all, base, testsMayChange };
   return { plan: { ...plan, at: at ?? (story === null ? null : `remand/${story.id}`) }, problems };
 }
 

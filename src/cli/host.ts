@@ -230,6 +230,8 @@ export interface GatePlan {
   readonly at: string | null;
   /** What to compare with; `null`: found by itself. */
   readonly base: string | null;
+  /** Existing tests that the work may change, besides those that the story names: names, files or patterns. */
+  readonly testsMayChange?: readonly string[];
   readonly agents?: Readonly<Record<string, Agent>>;
   readonly signal: AbortSignal;
   onOutput(gate: GateName, line: string): void;

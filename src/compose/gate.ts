@@ -117,8 +117,9 @@ async function judgement(
   place: JudgedPlace,
   before: readonly Judgement[],
 ): Promise<Judgement> {
-  const { policy, signal } = plan;
-  const story = plan.story ?? PLAIN_WORK;
+  const { policy, signal, testsMayChange = [] } = plan;
+  const own = plan.story ?? PLAIN_WORK;
+  const story = { ...own, tests: [...(own.tests ?? []), ...testsMayChange] };
   const beside = before.map((each) => [each.gate, { ...UNJUDGED, last: each, fresh: true }]);
   const state = { ...newStory(story, 0, 0), policy, commit: place.commit, gates: Object.fromEntries(beside) };
   const command = {

@@ -3,7 +3,7 @@ import type { StopAnswer, StopPlan } from "../cli/inside.ts";
 import type { Blame } from "../domain/blame.ts";
 import type { SendBack, StoryAction } from "../domain/command.ts";
 import type { Event } from "../domain/event.ts";
-import { isPassed, type GateReport } from "../domain/gate-report.ts";
+import { isPassed, passedSummary, type GateReport } from "../domain/gate-report.ts";
 import type { Judgement } from "../domain/gate.ts";
 import { storyId, type StoryId } from "../domain/ids.ts";
 import type { GateRules, Policy } from "../domain/policy.ts";
@@ -50,7 +50,7 @@ export async function stop(root: string, plan: StopPlan, env: Env): Promise<Stop
   const isUntouched = chain.isNew && known?.tree === report.judged.tree;
   const given = { root, plan, env, report, evidence, files, chain, isUntouched };
   const answer = isPassed(report)
-    ? { type: "passed" as const, why: summaryOf(report) }
+    ? { type: "passed" as const, why: passedSummary(report) }
     : isOver
       ? { type: "released" as const, why: known.why }
       : await afterJudging(given);
@@ -257,8 +257,6 @@ async function sendBack(given: Given, command: SendBack, failed: Judgement): Pro
 
 /** It stands in a conversation that may be long already. */
 const BRIEF_CHARS = 20_000;
-
-const summaryOf = ({ judgements }: GateReport): string => judgements.map(({ summary }) => summary).join("; ");
 
 const storyOf = (id: StoryId): Story =>
   bareStory(id, "What you were asked for in this conversation", { kind: "session" });

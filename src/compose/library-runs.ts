@@ -11,7 +11,7 @@ import { prepareRun } from "../cli/prepare-run.ts";
 import { chosenLoop, seenLoops } from "../cli/seen-loops.ts";
 import type { ResolvedConfig } from "../config/resolve.ts";
 import { RemandError, type ErrorCode } from "../domain/error.ts";
-import { isPassed } from "../domain/gate-report.ts";
+import { isPassed, strictReport } from "../domain/gate-report.ts";
 import type { StoryId } from "../domain/ids.ts";
 import type { Problem } from "../domain/problem.ts";
 import type { RunState } from "../domain/run-state.ts";
@@ -76,15 +76,18 @@ export async function runStories(options: RunOptions): Promise<RunResult> {
 export async function judgeAlone(options: GateOptions): Promise<GateResult> {
   const { names = [], at = null, base = null, all = false, agents = {}, onOutput, onNotice } = options;
   const around = aroundOf(options);
-  const { plan, problems } = await planGates(around, { ...configOptions(options), names, at, base, all });
+  const { testsMayChange, strict = false } = options;
+  const wish = { ...configOptions(options), names, at, base, all, testsMayChange };
+  const { plan, problems } = await planGates(around, wish);
   if (plan === null) throw refused("config-invalid", problems);
-  const report = await around.host.gate(around.cwd, {
+  const seen = await around.host.gate(around.cwd, {
     ...plan,
     agents,
     signal: options.signal ?? new AbortController().signal,
     onOutput: onOutput ?? (() => undefined),
     onNotice: onNotice ?? (() => undefined),
   });
+  const report = strict ? strictReport(seen) : seen;
   return { ...report, passed: isPassed(report) };
 }
 

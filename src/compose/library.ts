@@ -105,6 +105,10 @@ export interface GateOptions extends Pick<
   readonly base?: string;
   /** Ask reviewers even where a gate before them did not pass. */
   readonly all?: boolean;
+  /** Existing tests that the change may change: names, files or patterns. */
+  readonly testsMayChange?: readonly string[];
+  /** Do not pass while there are contested tests: the gate that reports them is `inconclusive`. */
+  readonly strict?: boolean;
   /** A line that a gate printed. */
   onOutput?(gate: GateName, line: string): void;
 }

@@ -1,3 +1,4 @@
+import { contestedText, type ContestedTest } from "./contested-test.ts";
 import type { GateName, Judgement } from "./gate.ts";
 import type { TreeId } from "./ids.ts";
 
@@ -32,4 +33,50 @@ export interface SkippedGate {
 /** Nothing judged is nothing proven: only a pass of everything that judged is one. */
 export function isPassed({ judgements }: Pick<GateReport, "judgements">): boolean {
   return judgements.length > 0 && judgements.every(({ result }) => result === "pass");
+}
+
+/** What a gate's judgement contests and no reviewer of the report has let through. */
+export function openContested(
+  { judgements }: Pick<GateReport, "judgements">,
+  { gate, contested = [] }: Judgement,
+): readonly ContestedTest[] {
+  if (isReviewer(gate)) return [];
+  const ruled = judgements.filter((each) => isReviewer(each.gate) && each.result === "pass");
+  const through = new Set(ruled.flatMap((each) => each.contested ?? []).map(({ test }) => test));
+  return contested.filter(({ test }) => !through.has(test));
+}
+
+const isReviewer = (gate: GateName): boolean => gate === "review" || gate === "audit";
+
+/** How contested tests are licensed where no question can be asked. */
+export const LICENSE_HINT = "if the change asks for it, allow them with --tests-may-change <glob>";
+
+/** With contested tests nothing is proven: for those who want no such pass. */
+export function strictReport(report: GateReport): GateReport {
+  const judgements = report.judgements.map((judgement): Judgement => {
+    const open = openContested(report, judgement);
+    if (judgement.result !== "pass" || open.length === 0) return judgement;
+    return {
+      ...judgement,
+      result: "inconclusive",
+      summary: `${judgement.gate}: ${contestedText(open)}; ${LICENSE_HINT}`,
+    };
+  });
+  return { ...report, judgements };
+}
+
+/** Is it only a person's license that is missing? */
+export function needsLicense(report: Pick<GateReport, "judgements">): boolean {
+  const others = report.judgements.filter(({ result }) => result !== "pass");
+  return (
+    others.length > 0 &&
+    others.every((each) => each.result === "inconclusive" && openContested(report, each).length > 0)
+  );
+}
+
+/** What all gates said, on one line, with the contested tests: they hold nothing back, and a person should know them. */
+export function passedSummary(report: Pick<GateReport, "judgements">): string {
+  const contested = report.judgements.flatMap((judgement) => openContested(report, judgement));
+  const words = report.judgements.map(({ summary }) => summary);
+  return [...words, ...(contested.length === 0 ? [] : [contestedText(contested)])].join("; ");
 }

@@ -1,5 +1,6 @@
+import { CONTESTED_WORDS } from "../domain/contested-test.ts";
 import { counted } from "../domain/counted.ts";
-import { isPassed, type GateReport } from "../domain/gate-report.ts";
+import { isPassed, LICENSE_HINT, openContested, type GateReport } from "../domain/gate-report.ts";
 import type { Judgement } from "../domain/gate.ts";
 import type { Result } from "../domain/result.ts";
 import { reasonsOf } from "./finding-text.ts";
@@ -15,13 +16,14 @@ export interface GateLine {
 }
 
 /** What each gate said, and which did not judge and why. */
-export function gateLines({ judgements, skipped }: GateReport, mostReasons = 20): readonly GateLine[] {
+export function gateLines(report: GateReport, mostReasons = 20): readonly GateLine[] {
+  const { judgements, skipped } = report;
   return [
     ...judgements.map((judgement) => ({
       mark: MARK[judgement.result],
       gate: judgement.gate,
       text: `${wordsOf(judgement)}   ${durationText(judgement.durationMs)}`,
-      details: isSaid(judgement) ? [] : reasonsOf(judgement, mostReasons),
+      details: [...(isSaid(judgement) ? [] : reasonsOf(judgement, mostReasons)), ...contestedLines(report, judgement)],
     })),
     ...skipped.map(({ gate, why }) => ({
       mark: "note" as const,
@@ -31,6 +33,21 @@ export function gateLines({ judgements, skipped }: GateReport, mostReasons = 20)
     })),
   ];
 }
+
+/** Contested tests stop nothing here; they are listed so that a person decides about them. */
+function contestedLines(report: GateReport, judgement: Judgement): readonly string[] {
+  const open = openContested(report, judgement);
+  if (open.length === 0) return [];
+  const shown = open.slice(0, MOST_CONTESTED).map(({ test, why }) => `${shortLine(test, 160)} ${CONTESTED_WORDS[why]}`);
+  const more = open.length - shown.length;
+  return [
+    `${counted(open.length, "contested test")} (${LICENSE_HINT}):`,
+    ...shown,
+    ...(more > 0 ? [`and ${more} more`] : []),
+  ];
+}
+
+const MOST_CONTESTED = 20;
 
 const MARK: { readonly [R in Result]: Mark } = {
   pass: "accepted",

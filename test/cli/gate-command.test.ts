@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { command as gate } from "../../src/cli/commands/gate.ts";
-import type { GateReport } from "../../src/domain/gate-report.ts";
+import { passedSummary, type GateReport } from "../../src/domain/gate-report.ts";
 import { identified } from "../../src/domain/finding.ts";
 import type { Judgement } from "../../src/domain/gate.ts";
 import { treeId } from "../../src/domain/ids.ts";
@@ -156,6 +156,93 @@ describe("remand gate", () => {
     ]);
     await run(["gate"], [gate], { host, files: disk, env: { GITHUB_STEP_SUMMARY: "/summary.md" } });
     expect((await disk.read("/summary.md"))!.split("## Remand gate")).toHaveLength(2);
+  });
+
+  describe("with contested tests", () => {
+    const contested = [
+      { test: "test/a.test.js > adds", why: "fails", file: "test/a.test.js" },
+      { test: "removes | ::error::x", why: "removed" },
+    ] as const;
+    const checks = judgement({ gate: "checks", summary: "checks: pass (3 of 3)", contested });
+    const asked = (args: readonly string[], seen: readonly Judgement[] = [checks], env = {}) =>
+      run(["gate", ...args], [gate], {
+        host: fakeHost({ gates: report(seen, { folder: "part" }) }),
+        files: files(),
+        env,
+      });
+
+    it("lists them, and passes", async () => {
+      const ran = await asked([]);
+      expect(ran.exit).toBe(0);
+      expect(ran.out).toContain(
+        [
+          "    2 contested tests (if the change asks for it, allow them with --tests-may-change <glob>):",
+          "    test/a.test.js > adds fails in its base version",
+          "    removes | ::error::x passed at the base and no longer runs",
+          "",
+        ].join("\n"),
+      );
+      expect(JSON.parse((await asked(["--json"])).out)).toMatchObject({
+        exit: 0,
+        passed: true,
+        judgements: [{ contested }],
+      });
+    });
+
+    it("writes them as notes to SARIF, and as warnings to the files on GitHub", async () => {
+      const { runs } = JSON.parse((await asked(["--format", "sarif"])).out) as { runs: { results: object[] }[] };
+      expect(runs[0]!.results).toMatchObject([
+        {
+          ruleId: "contested-test",
+          level: "note",
+          message: { text: "test/a.test.js > adds fails in its base version" },
+          locations: [{ physicalLocation: { artifactLocation: { uri: "part/test/a.test.js" } } }],
+        },
+        { level: "note", locations: [] },
+      ]);
+      const { out } = await asked([], [checks], { GITHUB_ACTIONS: "true" });
+      expect(out.split("\n").filter((line) => /^\s*::/.test(line))).toEqual([
+        "::warning file=part/test/a.test.js,title=remand%3A contested test::test/a.test.js > adds fails in its base version",
+        "::warning title=remand%3A contested test::removes | ::error::x passed at the base and no longer runs",
+      ]);
+    });
+
+    it("ends with 4 under --strict, as inconclusive, with the option that licenses them", async () => {
+      const ran = await asked(["--strict"]);
+      expect(ran.exit).toBe(4);
+      expect(ran.out).toContain("⚠ checks  2 contested tests: test/a.test.js > adds, removes");
+      expect(ran.out).toContain("--tests-may-change <glob>");
+      expect(ran.out).toContain("not passed: 1 of 1 gate");
+      expect(JSON.parse((await asked(["--strict", "--json"])).out)).toMatchObject({
+        exit: 4,
+        passed: false,
+        judgements: [{ result: "inconclusive", contested }],
+      });
+      expect((await asked(["--strict", "--format", "junit"])).out).toContain('errors="1"');
+      expect((await asked(["--strict"], [judgement()])).exit).toBe(0);
+      expect((await asked(["--strict"], [checks, failing])).exit).toBe(3);
+    });
+
+    it("are a reviewer's to rule on: what it passed is open no more", async () => {
+      const passed = await asked(["--strict"], [checks, judgement({ gate: "review", contested })]);
+      expect(passed.exit).toBe(0);
+      expect(passed.out).not.toContain("contested");
+      const half = await asked(["--strict"], [checks, judgement({ gate: "review", contested: [contested[0]] })]);
+      expect(half.exit).toBe(4);
+    });
+
+    it("hands on what may change", async () => {
+      const host = fakeHost({ gates: report([judgement()]) });
+      const args = ["--tests-may-change", "test/**", "--tests-may-change", "adds"];
+      await run(["gate", ...args], [gate], { host, files: files() });
+      expect(host.gatePlans).toMatchObject([{ testsMayChange: ["test/**", "adds"] }]);
+    });
+
+    it("are in what a hook says of a pass", () => {
+      expect(passedSummary(report([checks]))).toBe(
+        "checks: pass (3 of 3); 2 contested tests: test/a.test.js > adds, removes | ::error::x",
+      );
+    });
   });
 
   it("ends at once with 2 where the config is wrong", async () => {

@@ -11,7 +11,7 @@ import { fold } from "../../src/policy/evolve.ts";
 import { EMPTY_RUN } from "../../src/policy/new-state.ts";
 import { byText, entries, lookup } from "../../src/stdx/sorted-map.ts";
 import { explore, type Explored, type Options } from "./explore.ts";
-import { answer, ENGINE_DIED, FAILING_BASE, recorded, story } from "./world.ts";
+import { answer, CONTESTED, ENGINE_DIED, FAILING_BASE, recorded, story } from "./world.ts";
 
 // Many seeds or states: on a busy machine they take long, and that is no failure.
 vi.setConfig({ testTimeout: 3_600_000 });
@@ -69,7 +69,7 @@ const FACTORY_REPEATS = /^ci fail build$|^blame environment$|^(?:tdd|mutation|me
 const GATE_RESULTS: Options = {
   skip: (name, command) => {
     if (name === ENGINE_DIED) return true;
-    if (command.type === "start-gate") return / the same$| worse$| other tests$| does not load$/.test(name);
+    if (command.type === "start-gate") return / the same$| worse$| other tests$| does not load$| contested$/.test(name);
     if (command.type === "start-attempt") return name !== "ready";
     if (command.type === "find-blame") return !/^blame (?:culprit|environment|flaky)$/.test(name);
     return / broke$| blocked$/.test(name);
@@ -105,7 +105,8 @@ describe("every reachable state of one story, limits of two, every result at eve
 
   test("one gate, every way an agent, a step of the engine, or blame can go", () => {
     const policy = oneGate();
-    const found = explore(begun(policy, story("a")), policy);
+    // Contested tests are walked below, with each answer.
+    const found = explore(begun(policy, story("a")), policy, { skip: (name) => name.endsWith(" contested") });
     report("one gate", found);
     expect(found.longestPath).toBeLessThanOrEqual(stepsBound(policy));
     expect(Object.keys(found.endings)).toEqual(
@@ -285,6 +286,44 @@ describe("every answer a person can give", () => {
     expect(found.endings["abandoned"]).toBeGreaterThan(0);
   });
 });
+
+describe("tests that the work changed, and that passed before", () => {
+  const base = oneGate({ deliver: "branch" });
+  const unblamed = Object.fromEntries(GATES.map((gate) => [gate, { ...base.gates[gate], blame: false }]));
+  for (const gates of [["checks"], ["checks", "review"], ["review", "checks"]] as const)
+    test(`${gates.join(", then ")}: up to two answers`, () => {
+      const policy: Policy = {
+        ...base,
+        limits: { ...base.limits, errors: 1 },
+        phases: [{ phase: "implement", gates }],
+        gates: unblamed as Policy["gates"],
+      };
+      const found = explore(begun(policy, story("a")), policy, {
+        skip: (name, command) => {
+          if (command.type === "start-attempt") return name !== "ready";
+          if (command.type === "start-story") return name !== "prepared";
+          if (command.type === "start-gate")
+            return !/ pass$| pass contested$/.test(name) && !(command.gate === "review" && / error$| fail$/.test(name));
+          return GATE_RESULTS.skip!(name, command) || name === "branch moved" || name === "adopted changes";
+        },
+        answers: (run, { answers }) => (answers >= 2 ? [] : answersOffered(run)),
+      });
+      report(`contested: ${gates.join(", ")}`, found);
+      // With a reviewer behind the checks a person is asked only where the review was waived.
+      expect(found.endings["contested-tests"]).toBeGreaterThan(0);
+      expect(found.endings["accepted"]).toBeGreaterThan(0);
+      expect(found.endings["abandoned"]).toBeGreaterThan(0);
+    });
+});
+
+/** Every answer that a story's question offers; `allow` also for one of the contested tests alone. */
+function answersOffered(run: RunState) {
+  return [...entries(run.stories)].flatMap(([id, { escalation }]) => {
+    if (escalation === null) return [];
+    const one = escalation.reason.type === "contested-tests" ? [answer("allow", { tests: [CONTESTED[0]!.test] })] : [];
+    return [...escalation.options.map(({ verb }) => answer(verb)), ...one].map((event) => ({ of: id, event }));
+  });
+}
 
 /** `known` and `target`, said of one of the failures alone. */
 function answersAboutOne(run: RunState) {

@@ -24,9 +24,11 @@ export interface Witness {
   readonly answers: number;
   /** Trees that a gate failed, each with whether every test loaded that it ran. */
   readonly loaded: { readonly [story: string]: { readonly [tree: string]: boolean } };
+  /** Contested tests that neither a person nor a reviewer has let through. */
+  readonly contested: { readonly [story: string]: readonly string[] };
 }
 
-export const NOTHING_WITNESSED: Witness = { proven: {}, charged: {}, answers: 0, loaded: {} };
+export const NOTHING_WITNESSED: Witness = { proven: {}, charged: {}, answers: 0, loaded: {}, contested: {} };
 
 /** The explorer's own idea of what is proven and charged, by the words of the design and not by the code's. */
 export function witnessed(witness: Witness, before: StoryState, after: StoryState, event: Event): Witness {
@@ -87,7 +89,21 @@ export function witnessed(witness: Witness, before: StoryState, after: StoryStat
     proven: { ...witness.proven, [id]: proven },
     charged: { ...witness.charged, [id]: charged },
     loaded: { ...witness.loaded, [id]: { ...witness.loaded[id], ...loadedBy(event) } },
+    contested: { ...witness.contested, [id]: contestedAfter(witness.contested[id] ?? [], before, event) },
   };
+}
+
+function contestedAfter(open: readonly string[], before: StoryState, event: Event): readonly string[] {
+  const without = (names: readonly string[]): readonly string[] => open.filter((name) => !names.includes(name));
+  if (event.type === "person.answered" && event.answer.verb === "allow") {
+    const asked = before.escalation?.reason.type === "contested-tests" ? before.escalation.reason.tests : [];
+    return without(event.answer.tests ?? asked);
+  }
+  if (event.type !== "gate.judged") return open;
+  const { gate, result, contested = [] } = event.judgement;
+  const names = contested.map(({ test }) => test);
+  if (gate === "checks" || gate === "tdd") return names;
+  return (gate === "review" || gate === "audit") && result === "pass" ? without(names) : open;
 }
 
 function loadedBy(event: Event): { readonly [tree: string]: boolean } {
@@ -97,6 +113,15 @@ function loadedBy(event: Event): { readonly [tree: string]: boolean } {
 
 /** Law 2: nothing is accepted but on a pass of every gate for what is there now, or on a named waiver. */
 function checkAccepted(state: StoryState, witness: Witness): void {
+  const contested = witness.contested[state.story.id] ?? [];
+  // A person who waives the tests' gate for a tree lets through whatever it said of that tree.
+  const isWaived = state.waivers.some(
+    ({ gate, tree }) => (gate === "checks" || gate === "tdd") && tree !== null && tree === state.tree,
+  );
+  assert(
+    isWaived || contested.length === 0,
+    `accepted with contested tests that nothing let through: ${contested.join(", ")}`,
+  );
   for (const gate of state.policy!.phases[state.policy!.phases.length - 1]!.gates) {
     const waived = state.waivers.some((waiver) => waiver.gate === gate && waiver.by !== "" && waiver.reason !== "");
     assert(

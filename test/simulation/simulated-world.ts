@@ -20,7 +20,7 @@ import {
   type TargetFaults,
 } from "./simulated-target.ts";
 import { agentResult } from "../contract/agent-result.ts";
-import { identities } from "./world.ts";
+import { CONTESTED, identities } from "./world.ts";
 
 /** The engine was killed. Nothing that was its own does anything any more. */
 export class Killed extends Error {}
@@ -306,7 +306,7 @@ function simulatedGate(name: GateName, faults: Faults, deeds: Deeds, told: Told,
   return {
     name,
     judgedBy: () => [`run ${name}`],
-    judge: guarded("gate", async ({ story, tree }): Promise<Judgement> => {
+    judge: guarded("gate", async ({ story, tree, beside, licensed }): Promise<Judgement> => {
       beginWork(deeds, "gate", story.id);
       onRun?.(name, story.id);
       const turn = await told(story.id, "gate.judged");
@@ -335,6 +335,12 @@ function simulatedGate(name: GateName, faults: Faults, deeds: Deeds, told: Told,
       const named =
         result === "fail" && RUNS_TESTS.has(name) ? { identities: failingIn(seed, story.id, turn, tree) } : {};
       const ciClass = name === "ci" && result === "fail" ? { ciClass: pick(chance(seed, story.id, turn), CI) } : {};
+      const contested =
+        RUNS_TESTS.has(name) && result === "pass" && chance(seed, story.id, name, turn, "contested") < 0.08
+          ? CONTESTED.filter(({ test }) => !licensed.includes(test))
+          : name === "review" || name === "audit"
+            ? [...(beside.checks?.contested ?? []), ...(beside.tdd?.contested ?? [])]
+            : [];
       const failure = result === "fail" ? { failure: failureFingerprint(findings, "") } : {};
       return {
         gate: name,
@@ -345,6 +351,7 @@ function simulatedGate(name: GateName, faults: Faults, deeds: Deeds, told: Told,
         ...failure,
         ...named,
         ...ciClass,
+        ...(contested.length === 0 ? {} : { contested }),
         summary: `${name} ${result}`,
         evidence: [],
         durationMs: 3,

@@ -3,6 +3,7 @@ import { fingerprint, storyId, treeId, evidenceId } from "../../src/domain/ids.t
 import type { AttemptOutcome } from "../../src/domain/attempt.ts";
 import type { BlameVerdict } from "../../src/domain/blame.ts";
 import type { Command, StartGate } from "../../src/domain/command.ts";
+import type { ContestedTest } from "../../src/domain/contested-test.ts";
 import type { Answer, Event, Recorded } from "../../src/domain/event.ts";
 import type { CiClass, GateName, Judgement, TestIdentities } from "../../src/domain/gate.ts";
 import type { Result } from "../../src/domain/result.ts";
@@ -423,8 +424,11 @@ function gateOutcomes(command: StartGate & { readonly key: string }, state: Stor
     name: `${gate} ${name}`,
     events: [start, { type: "gate.judged", judgement: judgement(gate, tree, result, parts) }],
   });
+  const ruledOn = REVIEWS.has(gate) ? contestedIn(state) : [];
+  const contested = RUNS_TESTS.has(gate) ? CONTESTED.filter(({ test }) => !isLicensed(state, test)) : [];
   const results = [
-    judged("pass", "pass"),
+    judged("pass", "pass", ruledOn.length === 0 ? {} : { more: { contested: ruledOn } }),
+    ...(contested.length === 0 ? [] : [judged("pass contested", "pass", { more: { contested } })]),
     judged("blocked", "blocked"),
     judged("error", "error"),
     judged("inconclusive", "inconclusive"),
@@ -466,6 +470,19 @@ function gateOutcomes(command: StartGate & { readonly key: string }, state: Stor
 }
 
 const RUNS_TESTS: ReadonlySet<GateName> = new Set(["checks", "tdd"]);
+const REVIEWS: ReadonlySet<GateName> = new Set(["review", "audit"]);
+
+/** What is contested, in the cases in which something is. */
+export const CONTESTED: readonly ContestedTest[] = [
+  { test: "test/a.test.ts > adds", why: "fails", file: "test/a.test.ts" },
+  { test: "test/b.test.ts > removes", why: "removed" },
+];
+
+const isLicensed = ({ licensed = [] }: StoryState, name: string): boolean => licensed.some(({ test }) => test === name);
+
+/** What a reviewer is asked to rule on: what the tests' gates reported of this very tree. */
+const contestedIn = ({ gates }: StoryState): readonly ContestedTest[] =>
+  [gates.checks, gates.tdd].flatMap((each) => (each?.fresh === true ? (each.last?.contested ?? []) : []));
 
 /** Only gates that run tests know which of them fail. */
 const ran = (gate: GateName, failing: readonly string[], notLoaded: readonly string[] = []): Partial<JudgementParts> =>

@@ -150,6 +150,17 @@ function everyPrompt(a: string, b: string): string[] {
   return [
     writeHistory({ attempts: [{ attempt: 1, phase: "implement", summary: a, failed: b }], message: a }, options),
     writeCriticPrompt({ rolePrompt: a, story, stage: b, filesModified: [a], readySignal: b, practices: [a] }, options),
+    writeCriticPrompt(
+      {
+        rolePrompt: a,
+        story,
+        filesModified: [],
+        readySignal: "",
+        practices: [],
+        contested: [{ test: a, why: "fails", file: b, diff: a }],
+      },
+      options,
+    ),
     writeReReviewPrompt(
       { rolePrompt: a, story, findings: [bad], fixDiff: b, filesModified: [a], practices: [b] },
       options,

@@ -1,9 +1,16 @@
 import { counted } from "../../domain/counted.ts";
 import { resolve } from "node:path";
-import { isPassed, type GateReport } from "../../domain/gate-report.ts";
+import { strictReport, type GateReport } from "../../domain/gate-report.ts";
 import { problemText } from "../../writers/problem-text.ts";
 import { EXIT, INTERRUPTED, type CliCommand, type ExitCode, type World } from "../command.ts";
-import { formatGates, gateSummary, GATE_FORMATS, type FormatSetting, type GateFormat } from "../gate-formats.ts";
+import {
+  exitOfGates,
+  formatGates,
+  gateSummary,
+  GATE_FORMATS,
+  type FormatSetting,
+  type GateFormat,
+} from "../gate-formats.ts";
 import { fieldsHelp, JSON_OPTION, pickedFields } from "../json-fields.ts";
 import { planGates } from "../gate-plan.ts";
 import { collect, wordOf } from "../option-values.ts";
@@ -17,6 +24,8 @@ interface Options {
   readonly at?: string;
   readonly base?: string;
   readonly all?: boolean;
+  readonly strict?: boolean;
+  readonly testsMayChange?: readonly string[];
   readonly format?: string;
   readonly output?: string;
   readonly json?: boolean | string;
@@ -28,11 +37,13 @@ const EXAMPLES = `Examples:
   remand gate checks                             by this gate alone
   remand gate --at HEAD --base origin/main       judge a commit, in a worktree that is taken away afterwards
   remand gate checkout-retry                     judge what is on this story's branch, against its criteria
+  remand gate --strict --tests-may-change "test/total.test.js"    existing tests, but for these, must pass as they were
   remand gate --format sarif --output remand.sarif      for a code host; junit for a CI service
 
 Nothing is journalled, and your files, branch and index stay as they are. Without --base the work is compared with the
 default branch; on that branch, with the last commit, or the one before where everything is committed.
-Exit code: 0 every gate passed, 3 not, 2 wrong usage or config, 1 Remand or its surroundings failed.
+Exit code: 0 every gate passed, 3 not, 4 with --strict: contested tests need a license, 2 wrong usage or config,
+1 Remand or its surroundings failed.
 `;
 
 export const command: CliCommand = {
@@ -46,6 +57,12 @@ export const command: CliCommand = {
       .option("--at <commit>", "judge a commit instead of the files as they are")
       .option("--base <ref>", "what to compare with (default: the default branch)")
       .option("--all", "ask reviewers even where a gate before them did not pass")
+      .option(
+        "--tests-may-change <glob>",
+        "an existing test that the change may change: name, file or pattern; can be given again",
+        collect,
+      )
+      .option("--strict", "do not pass while there are contested tests: inconclusive, exit code 4")
       .option("--format <name>", `how it is said: ${GATE_FORMATS.join(", ")}`)
       .option("--output <file>", "write that format to a file, and print text")
       .option("--set <path=value>", "set a value of the config; can be given again", collect)
@@ -60,11 +77,11 @@ async function gate(world: World, typed: readonly string[], options: Options): P
   const format = formatOf(world, options);
   const fields = pickedFields("gate", options.json) || null;
   const names = [...typed, ...(options.only ?? [])];
-  const { at = null, base = null, all = false, config, set } = options;
-  const { plan, problems } = await planGates(world, { names, at, base, all, config, set });
+  const { at = null, base = null, all = false, config, set, testsMayChange } = options;
+  const { plan, problems } = await planGates(world, { names, at, base, all, config, set, testsMayChange });
   for (const problem of problems) world.err(`${problemText(problem, world)}\n`);
   if (plan === null) return EXIT.usage;
-  const { done: report, interrupt } = await stoppable(world, (signal) =>
+  const { done: seen, interrupt } = await stoppable(world, (signal) =>
     world.host.gate(world.cwd, {
       ...plan,
       signal,
@@ -75,8 +92,9 @@ async function gate(world: World, typed: readonly string[], options: Options): P
     }),
   );
   if (interrupt !== null) return INTERRUPTED[interrupt];
+  const report = options.strict === true ? strictReport(seen) : seen;
   await tell(world, report, format, fields, options.output);
-  return isPassed(report) ? EXIT.ok : EXIT.rejected;
+  return exitOfGates(report);
 }
 
 function formatOf(world: World, { format, json, output }: Options): GateFormat {

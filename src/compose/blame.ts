@@ -13,6 +13,7 @@ import { openJudgedPlace, type JudgedPlace } from "../adapters/git/judged-place.
 import { createLaboratory } from "../adapters/git/laboratory.ts";
 import { createOwnPython } from "../adapters/git/own-python.ts";
 import { originsOf } from "../adapters/git/origins.ts";
+import { userStateFolder } from "../adapters/git/user-state.ts";
 import { insistOnCheckout } from "../adapters/git/start-commit.ts";
 import { createWorktrees } from "../adapters/git/worktrees.ts";
 import { createCommandTrial } from "../adapters/process/command-trial.ts";
@@ -28,7 +29,7 @@ export async function blame(
 ): Promise<BlameReport> {
   await insistOnCheckout(root, "commit");
   const { path: state } = stateFolder(root);
-  const { setup, share } = plan.config.workspace;
+  const { setup, share, carry } = plan.config.workspace;
   const setupEnv = setupVariablesOf(root, env, plan.config);
   const { at, base, signal } = plan;
   const onNotice = (text: string): void => plan.onNotice(text);
@@ -40,9 +41,10 @@ export async function blame(
   const trial = createCommandTrial(
     environmentWith(seen, createOwnPython({ root, state, commands, env: seen, onNotice })),
   );
-  const place = await openJudgedPlace({ root, state, at, base, setup, share, setupEnv, signal, onNotice });
+  const files = { root, setup, share, carry, setupEnv, userState: userStateFolder(env), onNotice };
+  const place = await openJudgedPlace({ ...files, state, at, base, signal });
   try {
-    const laboratory = createLaboratory({ root, state, setup, share, setupEnv, onNotice });
+    const laboratory = createLaboratory(files);
     const more = { count: laboratory.room?.() ?? 0, open: () => laboratory.open({ signal }) };
     const bench = await laboratory.open({ signal });
     try {

@@ -8,6 +8,7 @@ import type { Evidence } from "../ports/evidence.ts";
 import type { Forge } from "../ports/forge.ts";
 import type { Gate } from "../ports/gate.ts";
 import type { Integration } from "../ports/integration.ts";
+import type { Laboratory } from "../ports/laboratory.ts";
 import { createGithubForge } from "../adapters/forge/github-forge.ts";
 import { createCiCommands } from "../adapters/gates/ci-commands.ts";
 import { createCiForge } from "../adapters/gates/ci-forge.ts";
@@ -18,6 +19,7 @@ import { remoteAddress } from "../adapters/git/remote-address.ts";
 import { environmentIn } from "../adapters/process/environment.ts";
 import { runProcess } from "../adapters/process/run-process.ts";
 import { checkVariablesOf } from "./check-variables.ts";
+import { inCleanCheckout } from "./clean-gate.ts";
 import { commandOf } from "./command-of.ts";
 import { environmentWith } from "./own-python.ts";
 
@@ -28,6 +30,8 @@ interface Parts {
   readonly clock: Clock;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly python: OwnPython;
+  /** Where the commands that stand in for a CI service run. */
+  readonly laboratory: Laboratory;
 }
 
 /** What puts work where it is wanted, and the gates that stand before it. */
@@ -41,7 +45,13 @@ export async function deliveryOf(
   const commands = config.gates.ci.commands.map(commandOf);
   const gates: [GateName, Gate][] = [];
   if (commands.length > 0 || forge === null || integration === null)
-    gates.push(["ci", createCiGate({ service: createCiCommands({ commands, env }), evidence, clock })]);
+    gates.push([
+      "ci",
+      inCleanCheckout(
+        createCiGate({ service: createCiCommands({ commands, env }), evidence, clock }),
+        parts.laboratory,
+      ),
+    ]);
   else {
     const patienceMs = knownDurationMs(config.forge.patience);
     gates.push([

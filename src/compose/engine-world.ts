@@ -69,7 +69,7 @@ export async function engineWorld(
     flakes: knownFlakes(journal),
     reviewers,
   });
-  const delivery = await deliveryOf(plan.config, { root, integration, evidence, clock, env, python });
+  const delivery = await deliveryOf(plan.config, { root, integration, evidence, clock, env, python, laboratory });
   const gates = new Map([...judging, ...delivery.gates]);
   const policy = ablePolicy(plan.policy, new Set(gates.keys()), {
     canDeliver: integration !== null,

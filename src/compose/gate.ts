@@ -11,6 +11,8 @@ import { newStory, UNJUDGED } from "../policy/new-state.ts";
 import type { Gate } from "../ports/gate.ts";
 import { createSystemClock } from "../adapters/clock/system-clock.ts";
 import { openJudgedPlace, type JudgedPlace } from "../adapters/git/judged-place.ts";
+import { createLaboratory } from "../adapters/git/laboratory.ts";
+import { userStateFolder } from "../adapters/git/user-state.ts";
 import { createWorktrees } from "../adapters/git/worktrees.ts";
 import { setupVariablesOf } from "./check-variables.ts";
 import { gatesOf } from "./gates.ts";
@@ -28,12 +30,13 @@ export async function gate(
 ): Promise<GateReport> {
   const folder = stateFolder(root);
   const clock = createSystemClock();
-  const { setup, share } = plan.config.workspace;
+  const { setup, share, carry } = plan.config.workspace;
   const setupEnv = setupVariablesOf(root, env, plan.config);
   const { at, base, signal } = plan;
   const onNotice = (text: string): void => plan.onNotice(text);
   const python = ownPythonOf(root, plan.config, env, onNotice);
-  const place = await openJudgedPlace({ root, state: folder.path, at, base, setup, share, setupEnv, signal, onNotice });
+  const files = { root, setup, share, carry, setupEnv, userState: userStateFolder(env), onNotice };
+  const place = await openJudgedPlace({ ...files, state: folder.path, at, base, signal });
   try {
     const evidence = await projectEvidence(root, folder.evidence, plan.config, env);
     // Asked for what changed, objects are the same in all places of a repository; the files are those of this one.
@@ -51,7 +54,15 @@ export async function gate(
       practices: await practicesOf(root, plan.config),
       nonce: () => randomBytes(12).toString("hex"),
     };
-    const gates = gatesOf(plan, { evidence, clock, workspace, env, python, reviewers });
+    const gates = gatesOf(plan, {
+      evidence,
+      clock,
+      workspace,
+      env,
+      python,
+      checkouts: createLaboratory(files),
+      reviewers,
+    });
     const isSame = (await workspace.changed(PLAIN_WORK.id, place.base, place.tree)).length === 0;
     return await judged(plan, gates, place, isSame);
   } finally {
@@ -131,7 +142,8 @@ async function judgement(
     timeoutMs: policy.limits.timeoutMs[gate.name === "audit" ? "auditor" : "critic"],
     key: `${story.id}:0`,
   };
-  const request = withoutBase(gateRequest(state, { ...place, branch: "" }, command));
+  const asked = withoutBase(gateRequest(state, { ...place, branch: "" }, command));
+  const request = place.workedIn === undefined ? asked : { ...asked, workedIn: place.workedIn };
   try {
     return await gate.judge(request, { signal, onOutput: (text) => plan.onOutput(gate.name, text) });
   } catch (error) {

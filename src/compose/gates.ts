@@ -12,6 +12,7 @@ import { withTestedWork } from "../adapters/gates/tested-work.ts";
 import { createIntegrityGate } from "../adapters/gates/integrity-gate.ts";
 import type { OwnPython } from "../adapters/git/own-python.ts";
 import { checkVariablesOf } from "./check-variables.ts";
+import { inCleanCheckout } from "./clean-gate.ts";
 import { commandOf } from "./command-of.ts";
 import { environmentWith } from "./own-python.ts";
 import { domainGate, reviewerGates, type ReviewerParts } from "./reviewers.ts";
@@ -27,6 +28,8 @@ interface Parts {
   readonly flakes?: ChecksOptions["flakes"];
   /** Where a state of the files can be tried; without it nothing is proven by trying. */
   readonly laboratory?: Laboratory;
+  /** Where gates that run code run it; absent: where experiments are made, or else in the author's own folder. */
+  readonly checkouts?: Laboratory;
   /** Without them there are only the gates that ask nobody. */
   readonly reviewers?: ReviewerParts;
 }
@@ -34,7 +37,7 @@ interface Parts {
 /** The gates there are, as the config wants them. */
 export function gatesOf(
   { config }: Pick<RunPlan, "config">,
-  { evidence, clock, workspace, env, python, flakes, laboratory, reviewers }: Parts,
+  { evidence, clock, workspace, env, python, flakes, laboratory, checkouts = laboratory, reviewers }: Parts,
 ): ReadonlyMap<GateName, Gate> {
   const commands = config.gates.checks.commands.map(commandOf);
   const variables = checkVariablesOf(env, config);
@@ -46,7 +49,7 @@ export function gatesOf(
     const shared = { commands: own, environments, evidence, clock, workspace, env: seen };
     const tested = { workspace, laboratory: laboratory ?? null, testPaths: config.scope.testPaths };
     const checking = createChecksGate({ ...shared, reports, reruns, parallel, ...optional });
-    return withTestedWork(checking, { ...tested, isTestDemandedElsewhere: gate === "tdd" });
+    return withTestedWork(inCleanCheckout(checking, checkouts), { ...tested, isTestDemandedElsewhere: gate === "tdd" });
   };
   const checks = running("checks", commands);
   const integrity = createIntegrityGate({
@@ -83,7 +86,7 @@ export function gatesOf(
         clock,
       }),
     ],
-    ["mutation", mutation],
+    ["mutation", inCleanCheckout(mutation, checkouts)],
     ...(reviewers === undefined
       ? []
       : reviewerGates(config, { ...reviewers, evidence, clock, workspace, checks, commands })),

@@ -1,5 +1,6 @@
 import { createInPlace, type InPlace } from "../adapters/git/in-place.ts";
 import { createLaboratory } from "../adapters/git/laboratory.ts";
+import { userStateFolder } from "../adapters/git/user-state.ts";
 import { createWorktrees } from "../adapters/git/worktrees.ts";
 import type { RunPlan } from "../cli/host.ts";
 import type { Integration } from "../ports/integration.ts";
@@ -24,7 +25,7 @@ export function localPlaces(
   env: Readonly<Record<string, string | undefined>>,
 ): Places & { readonly inPlace: InPlace | null } {
   const options = placeOptions(root, folder, plan, env);
-  const laboratory = createLaboratory(options);
+  const laboratory = createLaboratory({ ...options, userState: userStateFolder(env) });
   if (plan.place === "in-place") {
     const inPlace = createInPlace({ root, state: folder.path });
     return { workspace: inPlace, integration: null, laboratory, inPlace };
@@ -40,9 +41,10 @@ export function placeOptions(
   { config, onNotice }: RunPlan,
   env: Readonly<Record<string, string | undefined>>,
 ) {
-  const { setup, share } = config.workspace;
+  const { setup, share, carry } = config.workspace;
   const setupEnv = setupVariablesOf(root, env, config);
-  return { root, state: folder.path, setup, share, setupEnv, onNotice: (text: string): void => onNotice?.(text) };
+  const notice = (text: string): void => onNotice?.(text);
+  return { root, state: folder.path, setup, share, carry, setupEnv, onNotice: notice };
 }
 
 /** That preset notes in the stories' own files how far they are: those notes are no work that was forgotten. */

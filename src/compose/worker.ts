@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createSharedWorktrees } from "../adapters/git/shared-worktrees.ts";
 import { openClone, type Clone } from "../adapters/git/shared-clone.ts";
 import { createLaboratory } from "../adapters/git/laboratory.ts";
+import { userStateFolder } from "../adapters/git/user-state.ts";
 import { createPostgresEvidence } from "../adapters/postgres/evidence.ts";
 import { createPostgresJournal, type PostgresJournal } from "../adapters/postgres/journal.ts";
 import { openPool, type PostgresPool } from "../adapters/postgres/pool.ts";
@@ -163,7 +164,11 @@ function sharedPlaces(
     },
   );
   const { laboratory, ...workspace } = shared;
-  return { workspace, integration: workspace, laboratory: laboratory(createLaboratory(options)) };
+  return {
+    workspace,
+    integration: workspace,
+    laboratory: laboratory(createLaboratory({ ...options, userState: userStateFolder(env) })),
+  };
 }
 
 /**

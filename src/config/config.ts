@@ -186,6 +186,8 @@ export interface WorkspaceConfig {
   readonly share: readonly string[] | null;
   /** Names of environment variables that `setup` alone may see, such as the login of a registry. */
   readonly env?: readonly string[];
+  /** Ignored files that checks need, copied from the user's checkout into each clean checkout. */
+  readonly carry: readonly string[];
 }
 
 type Counts = Omit<Required<Policy["limits"]>, "failures" | "backoffMs" | "timeoutMs" | "story" | "run">;

@@ -52,7 +52,7 @@ export const DEFAULTS: Config = {
     ci: { ...GATE, blame: true },
     merge: GATE,
   },
-  workspace: { setup: null, share: null },
+  workspace: { setup: null, share: null, carry: [] },
   forge: {
     use: "none",
     repository: null,

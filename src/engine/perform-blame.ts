@@ -5,6 +5,7 @@ import { printedIn } from "../domain/check-log.ts";
 import type { Judgement } from "../domain/gate.ts";
 import type { StoryState } from "../domain/story-state.ts";
 import { stepOf } from "../policy/blame/attribute.ts";
+import type { Bench } from "../ports/laboratory.ts";
 import { readHunks } from "../readers/failure-material.ts";
 import { readGitDiff } from "../readers/git-diff.ts";
 import { matchesAnyGlob } from "../stdx/glob.ts";
@@ -46,7 +47,8 @@ async function looked(
   const output = log === undefined ? null : await world.evidence.read(log);
   if (output === null) return nothingKnown("the failed check left nothing to read");
   const diff = await world.workspace.diff(id, base, judgement.tree);
-  const bench = await detective.laboratory.open({ signal });
+  const open = (): Promise<Bench> => detective.laboratory.open({ signal, tree: judgement.tree });
+  const bench = await open();
   try {
     const testPaths = state.policy?.scope.testPaths ?? [];
     const given = {
@@ -57,37 +59,19 @@ async function looked(
       diff,
       isTest: (file: string) => matchesAnyGlob(file, testPaths),
     };
-    const proving = provingOf(judgement, detective);
-    const { blame, proof } = await findBlame(given, {
+    const { blame } = await findBlame(given, {
       bench,
       textBefore: (file) => world.workspace.fileAt(id, base, file),
-      proof: proving,
+      proof: provingOf(judgement, detective),
       signal,
       now: () => world.clock.now(),
       onRun,
-      more: { count: detective.laboratory.room?.() ?? 0, open: () => detective.laboratory.open({ signal }) },
+      more: { count: detective.laboratory.room?.() ?? 0, open },
     });
-    const isUnseen = proof?.kind === "flaky" && !proof.proven;
-    return isUnseen && proving !== null ? await inItsPlace(blame, proving, path, signal) : blame;
+    return blame;
   } finally {
     await bench.close();
   }
-}
-
-/**
- * A failure that a fresh copy of the files does not show, and their own folder shows again, is no whim of the test:
- * something lies there that is not kept with the work. Nobody should be told that the test changes its mind.
- */
-async function inItsPlace(
-  blame: Blame,
-  { trial, command, limits }: Proving,
-  path: string,
-  signal: AbortSignal,
-): Promise<Blame> {
-  const { passed, timedOut } = await trial.run({ command, path, timeoutMs: limits.timeMs }, { signal });
-  if (passed || timedOut) return blame;
-  const explanation = `It fails again in ${path}, and not in a fresh copy of the same files: something there that git does not keep makes it fail, such as ignored or built files.`;
-  return { ...nothingKnown(explanation), testRuns: blame.testRuns + 1 };
 }
 
 /** Only a check that runs here can be run again; one of another environment is read, and not proven. */

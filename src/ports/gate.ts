@@ -39,6 +39,11 @@ export interface GateRequest {
   readonly story: Story;
   readonly phase: Phase;
   readonly path: string;
+  /**
+   * Where the author has these files, if `path` is a clean checkout that was made for this judgement: what is reported
+   * names files as they are called there. Absent: the files are the author's own.
+   */
+  readonly workedIn?: string;
   readonly tree: TreeId;
   readonly commit: string;
   /** The commit the story's work started from. */

@@ -1,10 +1,20 @@
 import type { TreeId } from "../domain/ids.ts";
 
-/** Where a state of the files can be tried that nobody has made. Nothing of a person's is touched by it. */
+/** Makes clean checkouts: folders in which nothing but the engine wrote. Nothing of a person's is touched by them. */
 export interface Laboratory {
-  open(options: { readonly signal: AbortSignal }): Promise<Bench>;
+  open(options: CheckoutRequest): Promise<Bench>;
   /** How many benches more than one the machine has room for now; where nobody can tell, none. */
   room?(): number;
+}
+
+export interface CheckoutRequest {
+  readonly signal: AbortSignal;
+  /** The commit that git shows there as HEAD; absent: that of the user's checkout. */
+  readonly commit?: string;
+  /** The files; absent: the commit's. */
+  readonly tree?: string;
+  /** What the work started from: links that lead out of the repository are there only if they were there then. */
+  readonly base?: string;
 }
 
 export interface Bench {

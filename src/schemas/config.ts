@@ -199,6 +199,10 @@ export const configFileSchema = z.strictObject({
         .array(line)
         .describe("Names of environment variables that `setup` alone sees, such as the login of a registry.")
         .optional(),
+      carry: z
+        .array(line)
+        .describe("Ignored files that checks need, copied from your checkout into each clean checkout: [.env.test]")
+        .optional(),
     })
     .optional(),
   forge: z

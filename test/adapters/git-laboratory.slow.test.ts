@@ -15,7 +15,7 @@ beforeEach(async () => {
   repository.git("update-index", "--chmod=+x", "run.sh");
   repository.git("commit", "--quiet", "-m", "a script");
   const { root, env } = repository;
-  laboratory = createLaboratory({ root, state: join(root, ".remand"), setup: null, share: [], env });
+  laboratory = createLaboratory({ root, setup: null, share: [], env });
   bench = await open();
 });
 
@@ -66,10 +66,10 @@ test("nothing of a person's is touched, by using it or by being killed in it", a
 });
 
 test("places of somebody who was killed are swept away", async () => {
-  const folder = join(repository.root, ".remand/laboratory");
+  const folder = join(bench.path, "..");
   // No process has this number: it is larger than any the kernel gives.
   const left = join(folder, "99999999-dead");
-  repository.git("worktree", "add", "--quiet", "--detach", left, "HEAD");
+  mkdirSync(join(left, ".git"), { recursive: true });
   const other = await open();
   expect(existsSync(left)).toBe(false);
   expect(readdirSync(folder)).toHaveLength(2);
@@ -86,7 +86,7 @@ test("what is installed in the checkout is there too, in every package, with or 
   repository.write("node_modules/far/index.js", "far\n");
   repository.write("packages/own/node_modules/near/index.js", "near\n");
   symlinkSync("../packages/own", join(root, "node_modules/own"));
-  const other = createLaboratory({ root, state: join(root, ".remand"), setup: null, share: null, env });
+  const other = createLaboratory({ root, setup: null, share: null, env });
   const place = await other.open({ signal: new AbortController().signal });
   try {
     const read = (path: string): string => readFileSync(join(place.path, path), "utf8");

@@ -1,4 +1,13 @@
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync } from "node:fs";
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -51,7 +60,30 @@ test("a program of the project's own package is the worktree's too", async () =>
   await lendFolder(main, "node_modules", worktree);
   expect(readFileSync(join(worktree, "node_modules/.bin/own"), "utf8")).toBe(worktree);
   expect(real("node_modules/.bin/dep")).toBe(join(main, "node_modules/dep/index.js"));
-  expect(real("node_modules/.bin/script")).toBe(join(main, "node_modules/.bin/script"));
+  expect(readFileSync(join(worktree, "node_modules/.bin/script"), "utf8")).toBe("#!/bin/sh\n");
+});
+
+test("a program that is added or overwritten in a worktree is not so in the checkout", async () => {
+  write(main, "node_modules/.bin/script", "#!/bin/sh\n");
+  write(main, ".venv/pyvenv.cfg", "");
+  write(main, ".venv/bin/tool", "#!/bin/sh\n");
+  for (const folder of ["node_modules", ".venv"]) await lendFolder(main, folder, worktree);
+  for (const program of ["node_modules/.bin/script", "node_modules/.bin/node", ".venv/bin/tool", ".venv/bin/pytest"])
+    write(worktree, program, "changed");
+  expect(readFileSync(join(main, "node_modules/.bin/script"), "utf8")).toBe("#!/bin/sh\n");
+  expect(readFileSync(join(main, ".venv/bin/tool"), "utf8")).toBe("#!/bin/sh\n");
+  expect([existsSync(join(main, "node_modules/.bin/node")), existsSync(join(main, ".venv/bin/pytest"))]).toEqual([
+    false,
+    false,
+  ]);
+});
+
+test("nothing is written where the work has a link that leads to the checkout", async () => {
+  write(main, "packages/linked/node_modules/dep/index.js", "kept");
+  link(join(main, "packages/linked"), join(worktree, "packages/linked"));
+  await lendFolder(main, "packages/linked/node_modules", worktree);
+  expect(lstatSync(join(main, "packages/linked/node_modules/dep")).isSymbolicLink()).toBe(false);
+  expect(readFileSync(join(main, "packages/linked/node_modules/dep/index.js"), "utf8")).toBe("kept");
 });
 
 test("what Composer installed is copied, because PHP loads by where a file really is", async () => {

@@ -97,7 +97,6 @@ describe("two machines work on one story in turns", () => {
     const { root } = two.clone;
     const local = createLaboratory({
       root,
-      state: join(root, ".remand"),
       setup: null,
       share: null,
       env: fleet.origin.env,

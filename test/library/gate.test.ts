@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { gate, RemandError, type Agent, type GateOptions } from "../../src/index.ts";
 import { makeRepository, type TestRepository } from "../adapters/git-repository.ts";
 import { agentResult } from "../contract/agent-result.ts";
+import { sha256 } from "../../src/stdx/sha256.ts";
 
 let repository: TestRepository;
 beforeEach(() => {
@@ -106,7 +107,7 @@ describe("gate, of a commit", () => {
     repository.git("commit", "--quiet", "--all", "-m", text.trim());
   };
 
-  test("judges it in a worktree that is gone afterwards, whatever the files say", async () => {
+  test("judges it in a checkout that is gone afterwards, whatever the files say", async () => {
     commit("41\n");
     commit("42\n\n");
     repository.write("answer.txt", "0\n");
@@ -118,13 +119,14 @@ describe("gate, of a commit", () => {
     expect(results(await judge({ at: "HEAD~1", names: ["checks"] }))).toEqual({ checks: "fail" });
     expect(repository.standing()).toEqual(before);
     expect(repository.git("worktree", "list").trim().split("\n")).toHaveLength(1);
-    expect(readdirSync(join(repository.root, ".remand", "gates"))).toEqual([]);
+    expect(existsSync(join(repository.home, ".local/state/remand/checkouts"))).toBe(false);
   });
 
   test("takes away what one that was killed left behind", async () => {
     commit("42\n\n");
-    const left = join(repository.root, ".remand", "gates", "999999999-abc");
-    repository.git("worktree", "add", "--quiet", "--detach", left, "HEAD");
+    const own = join(repository.home, ".local/state/remand/checkouts", sha256(repository.root).slice(0, 16));
+    const left = join(own, "commits", "999999999-abc");
+    mkdirSync(left, { recursive: true });
     await judge({ at: "HEAD", names: ["checks"] });
     expect(existsSync(left)).toBe(false);
     expect(repository.git("worktree", "list").trim().split("\n")).toHaveLength(1);

@@ -148,7 +148,12 @@ describe("loop", () => {
     repository.write(".env.example", "COLOUR=a-made-up-one\n");
     repository.write(".gitignore", ".env*\n");
     const check = "cat .env .env.local .env.example; echo badge 4711-XY; grep -qx 42 answer.txt";
-    await loop({ ...base(), check, agent: writer(["41\n", "42\n"]), set: ["redact=['\\d{4}-XY']"] });
+    await loop({
+      ...base(),
+      check,
+      agent: writer(["41\n", "42\n"]),
+      set: ["redact=['\\d{4}-XY']", "workspace.carry=[.env, .env.local, .env.example]"],
+    });
     const evidence = join(repository.root, ".remand", "evidence");
     const kept = readdirSync(evidence, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())

@@ -67,7 +67,7 @@ export async function openWorkshop(path: string, command: string): Promise<Works
   const root = join(clone, relative(top, realpathSync(path)));
   const state = join(place, "state");
   // Nothing is installed: what the original has is lent to it.
-  const bench = await createLaboratory({ root, state, setup: "true", share: null }).open({ signal: SIGNAL });
+  const bench = await createLaboratory({ root, userState: state, setup: "true", share: null }).open({ signal: SIGNAL });
   const env = surroundings(bench.path);
   lend(top, run(bench.path, ["rev-parse", "--show-toplevel"]).trim());
   const evidence = memoryEvidence();

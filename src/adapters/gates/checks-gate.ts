@@ -16,6 +16,7 @@ import { withLateReports } from "./late-reports.ts";
 import type { CoverageRules } from "./measures.ts";
 import { momentIn, seenReports } from "./read-reports.ts";
 import { checkRunner, type CheckCommand, type CheckControl, type CheckOutcome } from "./run-check.ts";
+import { shownPaths } from "./shown-paths.ts";
 import { baseRunOf, testIdentities } from "./test-identities.ts";
 
 export interface ChecksOptions {
@@ -63,7 +64,7 @@ export function createChecksGate(options: ChecksOptions): Gate {
 
   async function runAll(request: GateRequest, control: CheckControl, confirm: Confirm) {
     const runner = checkRunner({ ...options, environments: new Map(known), setUp }, request, control.signal);
-    const reports = seenReports(request.path, patterns);
+    const reports = seenReports(request.path, patterns, shownPaths(request));
     const began = await momentIn(request.path, [...patterns, ...(options.coverage ? [options.coverage.report] : [])]);
     // Who wrote which report can be told only while one check runs at a time.
     const own = patterns.length > 0 && parallel === 1 ? reports : null;

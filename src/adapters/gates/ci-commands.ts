@@ -1,6 +1,7 @@
 import { environmentIn, type EnvironmentIn } from "../process/environment.ts";
 import { runProcess, type ProcessResult } from "../process/run-process.ts";
 import type { CiRun, CiService } from "./ci-run.ts";
+import { shownPaths } from "./shown-paths.ts";
 
 export interface CiCommandsOptions {
   readonly commands: readonly { readonly name: string; readonly run: string; readonly timeoutMs?: number }[];
@@ -14,10 +15,11 @@ export function createCiCommands({ commands, env, cookie }: CiCommandsOptions): 
     judgedBy: () => commands.map(({ run }) => run),
     async run(request, control) {
       const seen = await environmentIn(env, request.path);
+      const shown = shownPaths(request);
       let log = "";
       for (const { name, run, timeoutMs } of commands) {
         log += `$ ${run}\n`;
-        const ended = await runProcess(
+        const ran = await runProcess(
           {
             command: run,
             cwd: request.path,
@@ -25,8 +27,9 @@ export function createCiCommands({ commands, env, cookie }: CiCommandsOptions): 
             timeoutMs: timeoutMs ?? request.timeoutMs,
             ...(cookie === undefined ? {} : { cookie: cookie() }),
           },
-          { signal: control.signal, onLine: (line) => control.onOutput(line) },
+          { signal: control.signal, onLine: (line) => control.onOutput(shown.text(line)) },
         );
+        const ended = shown.ended(ran);
         log += `${ended.output}\n${endOf(ended)}\n`;
         const failed = failureOf(ended);
         if (failed !== null) return { ...failed, name, log, step: run, annotations: [] };

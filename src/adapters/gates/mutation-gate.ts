@@ -10,6 +10,7 @@ import { environmentIn, type EnvironmentIn } from "../process/environment.ts";
 import { runProcess, type ProcessResult } from "../process/run-process.ts";
 import { mutationScore, survivorFindings, survivors } from "./mutation-score.ts";
 import { fileAt, isWrittenSince, momentOf, textOf, type Moment } from "./read-reports.ts";
+import { shownPaths } from "./shown-paths.ts";
 
 export interface MutationOptions {
   /** `{files}` becomes the files of the story; they are in REMAND_FILES too, with commas between them. */
@@ -60,15 +61,17 @@ async function judged(
   const before = await fileAt(request.path, options.report);
   const began = momentOf(before === null ? [] : [before]);
   const list = files.join(",");
-  const ended = await runProcess(
+  const shown = shownPaths(request);
+  const ran = await runProcess(
     {
       command: options.command.replaceAll("{files}", quoted(list)),
       cwd: request.path,
       env: { ...env, CI: "1", NO_COLOR: "1", REMAND_FILES: list },
       timeoutMs: request.timeoutMs,
     },
-    { signal, onLine: (line) => onOutput(line) },
+    { signal, onLine: (line) => onOutput(shown.text(line)) },
   );
+  const ended = shown.ended(ran);
   const log = `$ ${options.command}\n${ended.output}`;
   if (ended.status !== "exited") return { ...nothing(request, "error", endOf(ended)), log };
   const report = await freshReport(request.path, options.report, began);

@@ -3,6 +3,7 @@ import { join, resolve } from "node:path";
 import { readTestReport } from "../../readers/test-report.ts";
 import type { TestReport } from "../../readers/test-report-parts.ts";
 import { matchesGlob } from "../../stdx/glob.ts";
+import type { ShownPaths } from "./shown-paths.ts";
 
 /** The report files of one judgement: which of them were written by the checks, and what they say. */
 export interface SeenReports {
@@ -23,7 +24,11 @@ export interface Moment {
  * Looks at files below `root` that these patterns name. Nothing of the user's is deleted: a file counts as written by
  * a check when it changed while that ran, is not older than its beginning, and does not itself say that it is.
  */
-export function seenReports(root: string, patterns: readonly string[]): SeenReports {
+export function seenReports(
+  root: string,
+  patterns: readonly string[],
+  shown: Pick<ShownPaths, "root" | "text"> = { root, text: (text) => text },
+): SeenReports {
   const fresh = new Set<string>();
   const unreadable = new Map<string, string>();
   const old = new Map<string, string>();
@@ -34,7 +39,8 @@ export function seenReports(root: string, patterns: readonly string[]): SeenRepo
       return null;
     }
     const text = await textOf(root, file);
-    const { report, problem } = typeof text === "string" ? readTestReport(text, root) : { report: null, ...text };
+    const { report, problem } =
+      typeof text === "string" ? readTestReport(shown.text(text), shown.root) : { report: null, ...text };
     if (report === null) {
       unreadable.set(file.path, problem);
       return null;

@@ -15,6 +15,7 @@ import { brokenBy, endingOf, hangDetails, hasFailed, resultOn } from "./check-en
 import { faultsIn, hangFault, type Fault } from "./check-faults.ts";
 import { cellName, lineIn, sameEveryTime, troubleIn, type CheckEnvironment, type Trouble } from "./environments.ts";
 import type { SeenReports } from "./read-reports.ts";
+import { shownPaths, type ShownPaths } from "./shown-paths.ts";
 
 export interface CheckCommand {
   readonly name: string;
@@ -78,18 +79,8 @@ export interface CheckRunner {
  */
 export function checkRunner(options: RunnerOptions, request: GateRequest, signal: AbortSignal): CheckRunner {
   const troubles = new Map<string, Promise<Trouble | null>>();
-  const start = async (line: string, timeoutMs: number, onLine: (text: string) => void): Promise<ProcessResult> =>
-    runProcess(
-      {
-        command: line,
-        cwd: request.path,
-        env: sameEveryTime(await environmentIn(options.env, request.path)),
-        timeoutMs,
-        maxOutputBytes: MOST_LOG_BYTES,
-        ...(options.cookie === undefined ? {} : { cookie: options.cookie() }),
-      },
-      { signal, onLine },
-    );
+  const shown = shownPaths(request);
+  const start = starter(options, request, shown, signal);
 
   async function readied(name: string, environment: CheckEnvironment, onOutput: (line: string) => void) {
     const place = `${request.path}\n${name}`;
@@ -113,7 +104,7 @@ export function checkRunner(options: RunnerOptions, request: GateRequest, signal
         return { ...without(cell, "blocked", trouble.why), evidence: [log] };
       }
       const before = await reports?.before();
-      const reader = createOutputReader(request.path);
+      const reader = createOutputReader(shown.root);
       const limitMs = command.timeoutMs ?? request.timeoutMs;
       const ended = await start(lineIn(environment, command.run), limitMs, (line) => {
         reader.push(line);
@@ -134,6 +125,25 @@ export function checkRunner(options: RunnerOptions, request: GateRequest, signal
         return hungOutcome({ command, cell, ended, output }, limitMs, evidence);
       return outcomeOf({ command, cell, ended, output }, read, evidence, request.atBase);
     },
+  };
+}
+
+type Start = (line: string, timeoutMs: number, onLine: (text: string) => void) => Promise<ProcessResult>;
+
+function starter({ env, cookie }: RunnerOptions, { path }: GateRequest, shown: ShownPaths, signal: AbortSignal): Start {
+  return async (line, timeoutMs, onLine) => {
+    const ended = await runProcess(
+      {
+        command: line,
+        cwd: path,
+        env: sameEveryTime(await environmentIn(env, path)),
+        timeoutMs,
+        maxOutputBytes: MOST_LOG_BYTES,
+        ...(cookie === undefined ? {} : { cookie: cookie() }),
+      },
+      { signal, onLine: (text) => onLine(shown.text(text)) },
+    );
+    return shown.ended(ended);
   };
 }
 

@@ -88,11 +88,14 @@ async function redAtFault(options: TddOptions, request: GateRequest, control: Co
     last?.result === "pass" &&
     !(await workspace.changed(story.id, last.tree, tree)).some((path) => matchesAnyGlob(path, testPaths));
   if (isProven) return null;
-  const bench = await laboratory.open({ signal: control.signal });
+  const bench = await laboratory.open({ signal: control.signal, commit: base, base });
   try {
     await bench.set(base, texts);
     const { last: _1, ...fresh } = request;
-    const without = await options.tests.judge({ ...fresh, last: null, path: bench.path }, control);
+    const without = await options.tests.judge(
+      { ...fresh, last: null, path: bench.path, workedIn: request.path },
+      control,
+    );
     if (without.result !== "pass") return null;
     return finding("the tests of this story pass without its work, so they prove nothing", written[0], FAIL_FIRST);
   } finally {

@@ -71,10 +71,11 @@ async function withBaseTests(
   }
   if (texts.size === 0) return judged;
   if (laboratory === null) return unproven(judged, "there is no throwaway copy to run them in");
-  const bench = await laboratory.open({ signal: control.signal });
+  const bench = await laboratory.open({ signal: control.signal, commit: request.commit || base, tree, base });
   try {
     const before = await bench.set(tree, texts);
-    const ran = await checks.judge({ ...request, last: null, path: bench.path, tree: before }, control);
+    const clean = { path: bench.path, workedIn: request.path };
+    const ran = await checks.judge({ ...request, ...clean, last: null, tree: before }, control);
     return compared(request, judged, ran, [...texts.keys()]);
   } finally {
     await bench.close();

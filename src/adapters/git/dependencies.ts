@@ -47,7 +47,8 @@ export async function installDependencies(
     // Somebody who names a command wants it to run; links spare it only if he named those too.
     const spared =
       options.share !== null && LOCKFILES.every(isSame) && (await linkAll(git, main, worktree, options.share));
-    if (!spared) await install(options.setup, worktree, options);
+    const isNeeded = !spared && !(await isLentInstead(git, main, worktree, options, LOCKFILES.every(isSame)));
+    if (isNeeded) await install(options.setup, worktree, options);
     return;
   }
   await installOrLink(git, main, worktree, options, { installations, isSame });
@@ -79,6 +80,57 @@ async function installOrLink(
   }
 }
 
+/**
+ * For a clean checkout the command is spared where its whole product is in the user's checkout: lockfiles and manifests
+ * are the same, installed packages are there and can be lent, and git ignores nothing else that it could have made.
+ */
+async function isLentInstead(
+  git: Git,
+  main: string,
+  worktree: string,
+  { borrow, share }: DependencyOptions,
+  hasSameLockfiles: boolean,
+): Promise<boolean> {
+  if (borrow !== true || share !== null || !hasSameLockfiles || !(await hasSameManifests(git, main, worktree)))
+    return false;
+  const ignored = await ignoredIn(git, main);
+  const installed = ignored.filter(isInstalledFolder);
+  if (installed.length === 0 || ignored.some((path) => !installed.includes(path) && path !== ".remand")) return false;
+  return (await borrowAll(git, main, worktree, installed)).length === installed.length;
+}
+
+const MANIFESTS = [
+  "package.json",
+  ".npmrc",
+  "pnpm-workspace.yaml",
+  "pyproject.toml",
+  "setup.py",
+  "setup.cfg",
+  "requirements*.txt",
+  "Gemfile*",
+  "composer.*",
+];
+
+async function hasSameManifests(git: Git, main: string, worktree: string): Promise<boolean> {
+  const patterns = MANIFESTS.map((name) => `:(glob)**/${name}`);
+  const paths = (await git.run(["ls-files", "-z", "--", ...patterns], { cwd: worktree })).split("\0");
+  for (const path of paths.filter((each) => each !== ""))
+    if ((await textOf(join(worktree, path), "latin1")) !== (await textOf(join(main, path), "latin1"))) return false;
+  return true;
+}
+
+/** What git ignores in a checkout; of a folder that is ignored as a whole, its name alone. */
+async function ignoredIn(git: Git, folder: string): Promise<readonly string[]> {
+  const args = ["ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z"];
+  const listed = (await git.run(args, { cwd: folder })).split("\0");
+  return listed.map((path) => path.replace(/\/$/, "")).filter((path) => path !== "");
+}
+
+function isInstalledFolder(path: string): boolean {
+  const parts = path.split("/");
+  return INSTALLED.test(parts.at(-1)!) && !parts.slice(0, -1).some((part) => INSTALLED.test(part));
+}
+
 const INSTALLED = /^(?:node_modules|bower_components|\.venv|venv|vendor|deps|\.bundle)$/;
 
 /**
@@ -91,14 +143,8 @@ async function borrowAll(
   worktree: string,
   replaceable: readonly string[],
 ): Promise<readonly string[]> {
-  const args = ["ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z"];
-  const ignored = (await git.run(args, { cwd: main })).split("\0").map((path) => path.replace(/\/$/, ""));
-  const installed = ignored.filter((path) => {
-    const parts = path.split("/");
-    return INSTALLED.test(parts.at(-1)!) && !parts.slice(0, -1).some((part) => INSTALLED.test(part));
-  });
   const borrowed: string[] = [];
-  for (const folder of installed) {
+  for (const folder of (await ignoredIn(git, main)).filter(isInstalledFolder)) {
     if (replaceable.includes(folder) && (await hasEditableInstall(join(main, folder), main))) continue;
     await lendFolder(main, folder, worktree);
     borrowed.push(folder);

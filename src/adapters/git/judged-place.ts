@@ -10,7 +10,8 @@ import { baseFor } from "./judged-base.ts";
 import { createPrivateIndex, treeOfFiles } from "./private-index.ts";
 import { commitOf, line, repositoryOpener, type Repository } from "./repository.ts";
 import { ensureStateFolder } from "./state-folder.ts";
-import { clearLeft, makeThrowaway, ownName, takeAway } from "./throwaway.ts";
+import { readCheckoutSettings } from "./private-repository.ts";
+import { checkoutsFolder, clearLeft, makeThrowaway, ownName, takeAway } from "./throwaway.ts";
 
 export interface JudgedOptions {
   /** A folder of the user's checkout. */
@@ -23,6 +24,10 @@ export interface JudgedOptions {
   readonly base: string | null;
   readonly setup: string | null;
   readonly share: readonly string[] | null;
+  /** Ignored files that are copied from the user's checkout. */
+  readonly carry?: readonly string[];
+  /** The folder for what belongs to the user and to no checkout. */
+  readonly userState: string;
   readonly env?: Environment;
   readonly setupEnv?: Environment;
   readonly signal: AbortSignal;
@@ -32,6 +37,8 @@ export interface JudgedOptions {
 /** A state of the files, in a folder where it can be judged. */
 export interface JudgedPlace extends JudgedState {
   readonly path: string;
+  /** Where a person has these files, if `path` is a clean checkout of them. */
+  readonly workedIn?: string;
   /** The files as they are now: whoever judges should leave them as they were. */
   look(): Promise<TreeId>;
   /** Brings the files back, where they are nobody's; a person's own are left to the person. */
@@ -42,7 +49,7 @@ export interface JudgedPlace extends JudgedState {
 
 /**
  * The files as they are are judged where they are: nothing is written but objects that no name refers to. A commit is
- * judged in a worktree of its own, which is taken away afterwards.
+ * judged in a clean checkout, which is removed afterwards.
  */
 export async function openJudgedPlace(options: JudgedOptions): Promise<JudgedPlace> {
   const repository = await repositoryOpener(options.root, options.env)();
@@ -50,7 +57,6 @@ export async function openJudgedPlace(options: JudgedOptions): Promise<JudgedPla
   return onDisk(async () => {
     await ensureStateFolder(options.state);
     const state = await realpath(options.state);
-    await clearLeft(repository, join(state, "gates"));
     return options.at === null ? filesAsTheyAre(repository, state, options) : commitAlone(repository, state, options);
   });
 }
@@ -78,23 +84,27 @@ async function treeNow(git: Git, top: string, gitDir: string, state: string): Pr
 }
 
 async function commitAlone(repository: Repository, state: string, options: JudgedOptions): Promise<JudgedPlace> {
-  const { git, prefix } = repository;
+  const { git, top, prefix } = repository;
   const at = options.at!;
   const commit = await commitOf(git, at);
   if (commit === null)
     throw new RemandError("usage", `there is no commit ${at}`, "Name a branch or a commit that exists.");
   const tree = treeId(line(await git.run(["rev-parse", "--verify", `${commit}^{tree}`])));
   const base = await baseFor(git, { tree, commit, branch: at }, options.base);
-  const folder = join(state, "gates");
+  const folder = await checkoutsFolder(options.userState, repository, "commits");
+  await clearLeft(folder);
   const path = join(folder, ownName());
-  const close = (): Promise<void> => onDisk(() => takeAway(repository, path));
+  const close = (): Promise<void> => onDisk(() => takeAway(path));
+  let own: Git;
   try {
-    await makeThrowaway(repository, path, commit, options);
+    const wanted = { commit, base: base.commit };
+    own = await makeThrowaway(repository, path, wanted, await readCheckoutSettings(repository), options);
   } catch (error) {
     await close();
     throw error;
   }
-  const gitDir = resolve(path, line(await git.run(["rev-parse", "--git-dir"], { cwd: path })));
+  // The objects are the main repository's: others ask for the tree by its name.
+  const intoMain = withGitDir(git, repository.gitDir);
   return {
     at,
     tree,
@@ -103,11 +113,17 @@ async function commitAlone(repository: Repository, state: string, options: Judge
     baseName: base.name,
     folder: prefix,
     path: resolve(path, prefix),
-    look: () => onDisk(() => treeNow(git, path, gitDir, state)),
+    workedIn: resolve(top, prefix),
+    look: () => onDisk(() => treeNow(intoMain, path, join(path, ".git"), state)),
     forget: async () => {
-      await git.run(["reset", "--quiet", "--hard"], { cwd: path });
-      await git.run(["clean", "-fdq"], { cwd: path });
+      await own.run(["reset", "--quiet", "--hard"]);
+      await own.run(["clean", "-fdq"]);
     },
     close,
   };
 }
+
+const withGitDir = (git: Git, folder: string): Git => ({
+  run: (args, call) => git.run([`--git-dir=${folder}`, ...args], call),
+  ask: (args, call) => git.ask([`--git-dir=${folder}`, ...args], call),
+});

@@ -1,66 +1,110 @@
 import { readFileSync, realpathSync } from "node:fs";
-import { realpath, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { availableParallelism, freemem, loadavg } from "node:os";
 import { join, resolve } from "node:path";
 import { treeId, type TreeId } from "../../domain/ids.ts";
-import type { Laboratory } from "../../ports/laboratory.ts";
+import type { Bench, CheckoutRequest, Laboratory } from "../../ports/laboratory.ts";
 import type { Environment } from "../process/environment.ts";
 import { onDisk } from "./disk-error.ts";
+import { removeEscapingLinks } from "./escaping-links.ts";
 import type { Git } from "./git.ts";
-import { line, repositoryOpener } from "./repository.ts";
-import { ensureStateFolder } from "./state-folder.ts";
-import { clearLeft, makeThrowaway, ownName, takeAway } from "./throwaway.ts";
+import { readCheckoutSettings, type CheckoutSettings } from "./private-repository.ts";
+import { line, repositoryOpener, type Repository } from "./repository.ts";
+import { checkoutsFolder, clearLeft, makeThrowaway, ownName, takeAway } from "./throwaway.ts";
+import { userStateFolder } from "./user-state.ts";
 
 export interface LaboratoryOptions {
   /** A folder of the user's checkout. */
   readonly root: string;
-  /** The folder in which Remand keeps its own things. */
-  readonly state: string;
+  /** The folder for what belongs to the user and to no checkout; absent: found by `env`. */
+  readonly userState?: string;
   readonly setup: string | null;
   readonly share: readonly string[] | null;
+  /** Ignored files that checks need, from the user's checkout. */
+  readonly carry?: readonly string[];
   readonly env?: Environment;
   readonly setupEnv?: Environment;
   onNotice?(text: string): void;
 }
 
-/** Worktrees on no branch. Those of somebody who was killed are swept away when the next one is opened. */
+/**
+ * Clean checkouts in the user's state folder. Those of a process that was killed are removed when the next one is
+ * opened. How git writes files is read when the laboratory is made: no agent has worked by then.
+ */
 export function createLaboratory(options: LaboratoryOptions): Laboratory {
   const repositoryNow = repositoryOpener(options.root, options.env);
+  const userState = options.userState ?? userStateFolder(options.env ?? process.env);
+  const opened = settingsOnce(repositoryNow);
   return {
     room: () => roomFor(availableParallelism(), loadavg()[0]!, freemem()),
-    async open({ signal }) {
-      const repository = await repositoryNow();
+    async open(request) {
+      const { repository, settings } = await opened();
       return onDisk(async () => {
-        await ensureStateFolder(options.state);
-        const folder = join(await realpath(options.state), "laboratory");
-        await clearLeft(repository, folder);
-        const path = join(folder, ownName());
-        const close = (): Promise<void> => onDisk(() => takeAway(repository, path));
-        try {
-          await makeThrowaway(repository, path, "HEAD", {
-            setup: options.setup,
-            share: options.share,
-            signal,
-            onNotice: (text) => options.onNotice?.(text),
-            ...(options.env === undefined ? {} : { env: options.env }),
-            ...(options.setupEnv === undefined ? {} : { setupEnv: options.setupEnv }),
-          });
-        } catch (error) {
-          await close();
-          throw error;
-        }
-        const { git, prefix } = repository;
-        return {
-          path: resolve(path, prefix),
-          set: (tree, texts) => set(git, path, tree, texts),
-          paths: async () =>
-            (await git.run(["ls-files", "-z"], { cwd: path })).split("\0").filter((each) => each !== ""),
-          text: (file) => textIn(path, file),
-          close,
-        };
+        const folder = await checkoutsFolder(userState, repository, "runs");
+        await clearLeft(folder);
+        return benchIn(join(folder, ownName()), repository, settings, options, request);
       });
     },
   } satisfies Laboratory;
+}
+
+interface Opened {
+  readonly repository: Repository;
+  readonly settings: CheckoutSettings;
+}
+
+/** Begins at once. What could not be read is tried again when it is needed, and then it is an error. */
+function settingsOnce(repositoryNow: () => Promise<Repository>): () => Promise<Opened> {
+  const read = async (): Promise<Opened> => {
+    const repository = await repositoryNow();
+    return { repository, settings: await readCheckoutSettings(repository) };
+  };
+  let known: Promise<Opened> | null = null;
+  const opened = (): Promise<Opened> =>
+    (known ??= read().catch((error: unknown) => {
+      known = null;
+      throw error;
+    }));
+  opened().catch(() => undefined);
+  return opened;
+}
+
+async function benchIn(
+  path: string,
+  repository: Repository,
+  settings: CheckoutSettings,
+  options: LaboratoryOptions,
+  { signal, commit = "HEAD", tree, base }: CheckoutRequest,
+): Promise<Bench> {
+  const { git, prefix } = repository;
+  const onNotice = (text: string): void => options.onNotice?.(text);
+  const close = (): Promise<void> => onDisk(() => takeAway(path));
+  const wanted = { commit, ...(tree === undefined ? {} : { tree }), ...(base === undefined ? {} : { base }) };
+  try {
+    const own = await makeThrowaway(repository, path, wanted, settings, {
+      setup: options.setup,
+      share: options.share,
+      carry: options.carry ?? [],
+      signal,
+      onNotice,
+      ...(options.env === undefined ? {} : { env: options.env }),
+      ...(options.setupEnv === undefined ? {} : { setupEnv: options.setupEnv }),
+    });
+    return {
+      path: resolve(path, prefix),
+      async set(to, texts) {
+        const made = await onDisk(() => set(git, own, path, to, texts));
+        if (base !== undefined) await removeEscapingLinks(own, path, base);
+        return made;
+      },
+      paths: async () => (await own.run(["ls-files", "-z"])).split("\0").filter((each) => each !== ""),
+      text: (file) => textIn(path, file),
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
 }
 
 /**
@@ -91,15 +135,19 @@ function textIn(path: string, file: string): string | null {
 const MOST_BYTES = 2_000_000;
 
 /** Made as a tree first, and then checked out: git touches only what differs from what was there. */
-async function set(git: Git, path: string, tree: string, texts: ReadonlyMap<string, string | null>): Promise<TreeId> {
-  return onDisk(async () => {
-    const base = await treeOf(git, tree);
-    const whole = texts.size === 0 ? base : await treeWith(git, path, base, texts);
-    await git.run(["read-tree", "--reset", "-u", whole], { cwd: path, timeoutMs: 600_000 });
-    // What a run left behind is no part of the state that is tried next; what is ignored (dependencies) stays.
-    await git.run(["clean", "-fdq"], { cwd: path });
-    return treeId(whole);
-  });
+async function set(
+  git: Git,
+  own: Git,
+  path: string,
+  tree: string,
+  texts: ReadonlyMap<string, string | null>,
+): Promise<TreeId> {
+  const base = await treeOf(git, tree);
+  const whole = texts.size === 0 ? base : await treeWith(git, path, base, texts);
+  await own.run(["read-tree", "--reset", "-u", whole], { timeoutMs: 600_000 });
+  // What a run left behind is no part of the state that is tried next; what is ignored (dependencies) stays.
+  await own.run(["clean", "-fdq"]);
+  return treeId(whole);
 }
 
 async function treeOf(git: Git, name: string): Promise<string> {
@@ -112,11 +160,12 @@ async function treeWith(
   tree: string,
   texts: ReadonlyMap<string, string | null>,
 ): Promise<string> {
-  const index = join(path, "..", `.index-${ownName()}`);
-  const own = { cwd: path, index };
+  // The objects are the main repository's: others may ask for the tree by its name.
+  const index = join(path, "..", `${ownName()}.index`);
+  const own = { index };
   try {
     await git.run(["read-tree", tree], own);
-    const modes = await modesOf(git, path, tree, [...texts.keys()]);
+    const modes = await modesOf(git, tree, [...texts.keys()]);
     const entries: string[] = [];
     for (const [file, text] of texts) {
       if (text === null) {
@@ -134,13 +183,8 @@ async function treeWith(
 }
 
 /** A script stays a script. */
-async function modesOf(
-  git: Git,
-  path: string,
-  tree: string,
-  files: readonly string[],
-): Promise<ReadonlyMap<string, string>> {
-  const text = await git.run(["ls-tree", "-z", "--full-tree", tree, "--", ...files], { cwd: path });
+async function modesOf(git: Git, tree: string, files: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const text = await git.run(["ls-tree", "-z", "--full-tree", tree, "--", ...files]);
   const modes = new Map<string, string>();
   for (const entry of text.split("\0")) {
     const [, mode, name] = /^(\d+) blob [0-9a-f]+\t([^]*)$/.exec(entry) ?? [];

@@ -29,7 +29,7 @@ export async function topAround(path: string): Promise<string | null> {
  * are made and taken away while we work).
  */
 export async function otherPlaces({ git, top }: Repository, state: string, own: string): Promise<readonly string[]> {
-  const ours = ["worktrees", "gates", "laboratory"].map((name) => join(state, name));
+  const ours = [join(state, "worktrees")];
   const registered = readWorktreeList(await git.run(["worktree", "list", "--porcelain"])).map(({ path }) => path);
   const outside = registered.filter((path) => !ours.some((folder) => path.startsWith(`${folder}${sep}`)));
   const all = new Set([top, ...outside].filter((path) => path !== own));

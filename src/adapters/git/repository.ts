@@ -9,6 +9,8 @@ export interface Repository {
   readonly git: Git;
   /** The same git, for calls that must not go on when we are gone: whoever comes next ends them by their cookie. */
   gitFor(cookie: string): Git;
+  /** Git for a repository of ours in another folder. The settings of the user and of the machine are not read there. */
+  gitIn(folder: string): Git;
   /** The top folder of the checkout. */
   readonly top: string;
   /** From there to the folder Remand was started for; empty where they are the same. */
@@ -17,6 +19,8 @@ export interface Repository {
   readonly gitDir: string;
   /** Where git keeps what all checkouts share (branches). */
   readonly commonDir: string;
+  /** What git sees when it is called. */
+  readonly env: Environment;
   /** What a person should know about it, found on the way. */
   readonly notices: readonly string[];
 }
@@ -45,10 +49,13 @@ async function openRepository(root: string, environment: Environment): Promise<R
   return {
     git: createGit(top, environment, settings),
     gitFor: (cookie) => createGit(top, environment, settings, cookie),
+    gitIn: (folder) =>
+      createGit(folder, { ...environment, GIT_CONFIG_GLOBAL: "/dev/null", GIT_CONFIG_NOSYSTEM: "1" }, settings),
     top,
     prefix: relative(top, await realpath(root)),
     gitDir,
     commonDir,
+    env: environment,
     notices,
   };
 }

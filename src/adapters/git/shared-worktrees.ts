@@ -47,8 +47,10 @@ export function createSharedWorktrees(
     ...workspaceOn(ground),
     ...integrationOn(ground),
     laboratory: (inner) => ({
-      async open(control) {
-        const bench = await inner.open(control);
+      async open(request) {
+        const named = [request.commit, request.tree, request.base].filter((each) => each !== undefined);
+        if (named.length > 0) await fetchObjects(await ground.fetching(), null, named);
+        const bench = await inner.open(request);
         return {
           ...bench,
           async set(tree, texts) {

@@ -17,8 +17,9 @@ export async function fillSubmodules(git: Git, main: string, worktree: string): 
       missing.push(path);
       continue;
     }
-    const entry = (await git.run(["ls-tree", "-z", "HEAD", "--", path], { cwd: worktree })).split("\0")[0]!;
-    const commit = /^160000 commit ([0-9a-f]+)\t/.exec(entry)?.[1];
+    // The files may be those of a tree that no commit has, so the index is asked.
+    const entry = (await git.run(["ls-files", "--stage", "-z", "--", path], { cwd: worktree })).split("\0")[0]!;
+    const commit = /^160000 ([0-9a-f]+) 0\t/.exec(entry)?.[1];
     // Named in .gitmodules and not there in the tree: nothing to fill.
     if (commit === undefined) continue;
     if (!existsSync(join(target, ".git"))) {

@@ -1,4 +1,5 @@
-import type { Gate, GateRequest } from "../ports/gate.ts";
+import { RemandError } from "../domain/error.ts";
+import type { Baseline, Gate, GateControl, GateRequest } from "../ports/gate.ts";
 import type { Laboratory } from "../ports/laboratory.ts";
 
 /**
@@ -13,9 +14,8 @@ export function inCleanCheckout(gate: Gate, checkouts: Laboratory | undefined): 
     signal: AbortSignal,
     work: (clean: GateRequest) => Promise<T>,
   ): Promise<T> => {
-    const { commit, base, tree, path, workedIn } = request;
-    // Without a tree it is not known what is judged: the files are those of the folder.
-    if (workedIn !== undefined || tree === "") return work(request);
+    const { commit, base, tree, path } = request;
+    if (isAsItIs(request)) return work(request);
     const bench = await checkouts.open({ signal, commit: commit === "" ? base : commit, tree, base });
     try {
       return await work({ ...request, path: bench.path, workedIn: path });
@@ -30,7 +30,44 @@ export function inCleanCheckout(gate: Gate, checkouts: Laboratory | undefined): 
     ...(baseline === undefined
       ? {}
       : {
-          baseline: (request, control) => within(request, control.signal, (clean) => baseline(clean, control)),
+          async baseline(request, control) {
+            const seen = await within(request, control.signal, (clean) => baseline(clean, control));
+            await insistOnSameBase(seen, { gate, checkouts, request, control });
+            return seen;
+          },
         }),
   };
 }
+
+/** It has its checkout already; or it has no tree, so that what is judged are the files of the folder. */
+const isAsItIs = ({ workedIn, tree }: GateRequest): boolean => workedIn !== undefined || tree === "";
+
+/**
+ * A test that passes in the user's folder before any work, and fails in a clean checkout, needs a file that git ignores.
+ * To let an agent look for that would be paid for in vain.
+ */
+async function insistOnSameBase(
+  { failing }: Baseline,
+  about: {
+    readonly gate: Gate;
+    readonly checkouts: Laboratory;
+    readonly request: GateRequest;
+    readonly control: GateControl;
+  },
+): Promise<void> {
+  const { gate, checkouts, request, control } = about;
+  if (failing.length === 0 || isAsItIs(request) || control.signal.aborted) return;
+  const leftOut = (await checkouts.leftOut?.(request.path)) ?? [];
+  if (leftOut.length === 0) return;
+  const there = await gate.baseline!(request, control);
+  const only = failing.filter((name) => !there.failing.includes(name) && !there.flaky.includes(name));
+  if (only.length === 0 || control.signal.aborted) return;
+  const more = only.length === 1 ? "" : ` and ${only.length - 1} more`;
+  throw new RemandError(
+    "workspace-broken",
+    `${only[0]}${more} passes in ${request.path} and fails in a clean checkout, where what git ignores is not there: ${leftOut.slice(0, MOST_NAMED).join(", ")}`,
+    "Name the files that the check needs under workspace.carry in remand.yaml, or have the check make them first.",
+  );
+}
+
+const MOST_NAMED = 8;

@@ -3,6 +3,11 @@ import type { TreeId } from "../domain/ids.ts";
 /** Makes clean checkouts: folders in which nothing but the engine wrote. Nothing of a person's is touched by them. */
 export interface Laboratory {
   open(options: CheckoutRequest): Promise<Bench>;
+  /**
+   * What git ignores in this folder, if it is the user's own checkout, and a clean checkout does not have: neither
+   * installed packages nor files that are carried.
+   */
+  leftOut?(path: string): Promise<readonly string[]>;
   /** How many benches more than one the machine has room for now; where nobody can tell, none. */
   room?(): number;
 }

@@ -223,8 +223,8 @@ test("paths are those of the worktree, in what is printed and in the evidence, a
   expect(existsSync(join(repository.home, ".local/state/remand/checkouts"))).toBe(false);
 });
 
-describe("remand gate, in the user's own folder", () => {
-  test("judges the files as they are, without what git ignores", () => {
+describe("in the user's own folder", () => {
+  test("remand gate judges the files as they are, without what git ignores", () => {
     repository.write("src/price.js", WITH("../hidden/fix.js"));
     repository.write("hidden/.gitignore", "*\n");
     repository.write("hidden/fix.js", NO_FIX);
@@ -234,5 +234,14 @@ describe("remand gate, in the user's own folder", () => {
     repository.write("src/price.js", `${PRICE}// A change that is not committed.\n`);
     const honest = remand("gate", "checks");
     expect(honest.exit, honest.out).toBe(0);
+  });
+
+  test("a loop whose check needs an ignored file says so before an agent is paid", () => {
+    const ran = join(repository.home, "agent-ran");
+    const check = ["--check", "sh check.sh", "--set", "workspace.carry=[]", "--reporter", "default"];
+    const { exit, out } = remand("loop", "--goal", "more", ...check, "--", "touch", ran);
+    expect(exit, out).toBe(4);
+    expect(out).toMatch(/three cost thirty passes in .* and fails in a clean checkout.*\.env\.test/);
+    expect(existsSync(ran)).toBe(false);
   });
 });

@@ -120,13 +120,13 @@ async function hasSameManifests(git: Git, main: string, worktree: string): Promi
 }
 
 /** What git ignores in a checkout; of a folder that is ignored as a whole, its name alone. */
-async function ignoredIn(git: Git, folder: string): Promise<readonly string[]> {
+export async function ignoredIn(git: Git, folder: string): Promise<readonly string[]> {
   const args = ["ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z"];
   const listed = (await git.run(args, { cwd: folder })).split("\0");
   return listed.map((path) => path.replace(/\/$/, "")).filter((path) => path !== "");
 }
 
-function isInstalledFolder(path: string): boolean {
+export function isInstalledFolder(path: string): boolean {
   const parts = path.split("/");
   return INSTALLED.test(parts.at(-1)!) && !parts.slice(0, -1).some((part) => INSTALLED.test(part));
 }

@@ -5,6 +5,7 @@ import { join, resolve } from "node:path";
 import { treeId, type TreeId } from "../../domain/ids.ts";
 import type { Bench, CheckoutRequest, Laboratory } from "../../ports/laboratory.ts";
 import type { Environment } from "../process/environment.ts";
+import { ignoredIn, isInstalledFolder } from "./dependencies.ts";
 import { onDisk } from "./disk-error.ts";
 import { removeEscapingLinks } from "./escaping-links.ts";
 import type { Git } from "./git.ts";
@@ -37,6 +38,14 @@ export function createLaboratory(options: LaboratoryOptions): Laboratory {
   const opened = settingsOnce(repositoryNow);
   return {
     room: () => roomFor(availableParallelism(), loadavg()[0]!, freemem()),
+    async leftOut(path) {
+      const { repository } = await opened();
+      if (path !== resolve(repository.top, repository.prefix)) return [];
+      const isCarried = (ignored: string): boolean =>
+        (options.carry ?? []).some((each) => `${ignored}/`.startsWith(`${each.replace(/\/$/, "")}/`));
+      const ignored = await ignoredIn(repository.git, repository.top);
+      return ignored.filter((each) => each !== ".remand" && !isInstalledFolder(each) && !isCarried(each));
+    },
     async open(request) {
       const { repository, settings } = await opened();
       return onDisk(async () => {

@@ -27,6 +27,8 @@ export async function gate(
   root: string,
   plan: GatePlan,
   env: Readonly<Record<string, string | undefined>>,
+  /** `quick`: the base's tests are not run with the work, because a person waits for the answer. */
+  { quick = false }: { readonly quick?: boolean } = {},
 ): Promise<GateReport> {
   const folder = stateFolder(root);
   const clock = createSystemClock();
@@ -54,21 +56,19 @@ export async function gate(
       practices: await practicesOf(root, plan.config),
       nonce: () => randomBytes(12).toString("hex"),
     };
-    const gates = gatesOf(plan, {
-      evidence,
-      clock,
-      workspace,
-      env,
-      python,
-      checkouts: createLaboratory(files),
-      reviewers,
-    });
+    // Without a commit there are no tests of a base; and who does not run tests holds the work to none.
+    const isHeldToBase = !quick && place.commit !== "" && plan.gates.some((name) => RUN_TESTS.has(name));
+    const checkouts = createLaboratory(files);
+    const held = isHeldToBase ? { laboratory: checkouts } : {};
+    const gates = gatesOf(plan, { evidence, clock, workspace, env, python, checkouts, reviewers, ...held });
     const isSame = (await workspace.changed(PLAIN_WORK.id, place.base, place.tree)).length === 0;
     return await judged(plan, gates, place, isSame);
   } finally {
     await place.close();
   }
 }
+
+const RUN_TESTS: ReadonlySet<GateName> = new Set(["checks", "tdd"]);
 
 const NOBODY = { onLines: () => undefined, onOutput: () => undefined };
 

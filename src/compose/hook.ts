@@ -37,7 +37,7 @@ export async function stop(root: string, plan: StopPlan, env: Env): Promise<Stop
   const state = stateFolder(root);
   const known = await readSession(sessionFile(state.path, plan.session));
   const policy = policyInside(plan);
-  const report = await gate(root, { ...plan, ...GATE_PLAN, policy }, env);
+  const report = await gate(root, { ...plan, ...GATE_PLAN, policy }, env, { quick: true });
   plan.signal.throwIfAborted();
   if (plan.gates.length === 0) return begin(state.path, plan, known, report);
   const isOver = known?.standing === "released" && plan.isContinuing;

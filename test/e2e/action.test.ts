@@ -124,6 +124,18 @@ describe("the action", () => {
     });
   });
 
+  test("hands on what may change, and whether it is strict", () => {
+    const remand = join(project, "node_modules/.bin/remand");
+    rmSync(remand);
+    writeFileSync(remand, '#!/bin/sh\nprintf "<%s>" "$@"\nexit 4\n', { mode: 0o755 });
+    const ran = runAction({ gates: "checks", "tests-may-change": "test/** rounds*", strict: "true" });
+    expect(ran).toMatchObject({ status: 4, outputs: { passed: "false" } });
+    expect(ran.output).toContain(
+      "<gate><checks><--tests-may-change><test/**><--tests-may-change><rounds*><--strict><--format>",
+    );
+    expect(runAction({}).output).toContain("<gate><--format>");
+  });
+
   test("a branch that is new is compared with the default one, and a shallow clone fetches what it needs", () => {
     write("more.txt", "more\n");
     git("add", "--all");

@@ -176,6 +176,10 @@ describe("nothing new starts", () => {
 
 describe("a story in which the engine has died runs alone", () => {
   const died: Event = { type: "work.interrupted", detail: "the engine died", engine: "died" };
+  const twice = (run: RunState, id: string): Event[] => {
+    const next = decide(run, POLICY, 0).find((command) => command.story === id);
+    return next?.type === "start-attempt" ? [attemptStart(next), died, attemptStart(next), died] : [];
+  };
   /** One more death and a person is asked about `b`. */
   const suspect = (): RunState => working(working(started(POLICY, "a", "b", "c"), "b", died), "b", died);
 
@@ -195,6 +199,13 @@ describe("a story in which the engine has died runs alone", () => {
     expect(lines(decide(suspect(), POLICY, 0, only()))).toEqual([]);
   });
 
+  test("it comes before what other lanes would start first", () => {
+    const judged = working(started(POLICY, "a", "b"), "a", readyEnd(1));
+    expect(lines(decide(judged, POLICY, 0))).toEqual(["a: judge integrity", "b: implement by developer"]);
+    const run = told(judged, "b", ...twice(judged, "b"));
+    expect(lines(decide(run, POLICY, 0))).toEqual(["b: implement by developer"]);
+  });
+
   test("bookkeeping is done all the same", () => {
     const run = told(working(working(working(started(POLICY, "a", "b"), "a", unclear(1)), "b", died), "b", died), null);
     expect(lines(decide(run, POLICY, 0))).toEqual(["a: ask-again"]);
@@ -207,6 +218,26 @@ describe("a story in which the engine has died runs alone", () => {
   });
 });
 
+test("a story whose pause is over is started before a less urgent one of its lane", () => {
+  const crash: Event = { ...readyEnd(1), outcome: { type: "crashed", detail: "exit 1" } };
+  const stories = [story("a", { priority: 1 }), story("b", { priority: 5 })];
+  let run = begin(POLICY, ...stories);
+  for (const command of decide(run, POLICY, 0)) run = performed(run, command);
+  expect(lines(decide(working(run, "a", crash), hands({ developers: 1 }), 1e9))).toEqual(["a: implement by developer"]);
+});
+
+test("what was bookkeeping when the base moved needs a free hand now", () => {
+  const factory: Policy = { ...presetPolicy("factory"), deliver: "branch" };
+  const hold: Event[] = [{ type: "story.held", by: "x" }];
+  const ran = runScript(begin(factory, story("a")), (command) => (command.type === "accept" ? hold : null));
+  const released = told(ran.run, "a", { type: "story.released", by: "x" });
+  const moved = told(released, null, { type: "base.moved", commit: "b2" });
+  const full = { ...factory, concurrency: { ...factory.concurrency, checks: 0 } };
+  expect(lines(decide(released, full, 0))).toEqual(["a: accept"]);
+  expect(lines(decide(moved, factory, 0))).toEqual(["a: judge merge"]);
+  expect(lines(decide(moved, full, 0))).toEqual([]);
+});
+
 test("what has become bookkeeping while a story waited is done, and what was bookkeeping is started", () => {
   const timed = world({ attemptMs: 1000 });
   const known = runScript(begin(POLICY, story("x"), story("y")), timed).run;
@@ -215,8 +246,10 @@ test("what has become bookkeeping while a story waited is done, and what was boo
   run = working(run, "a", { ...readyEnd(1), outcome: { type: "crashed", detail: "exit 1" }, durationMs: 9000 });
   expect(lines(decide(run, POLICY, 1e9))).toEqual(["a: implement by developer"]);
   // A third story of its kind is accepted: now it is known how long such work usually takes.
-  const third = runScript(told(run, "z", { type: "story.added", story: story("z") }), (command, state, now) =>
-    command.story === "z" ? timed(command, state, now) : null,
-  );
-  expect(third.lines).toContain("flag-story");
+  let third = told(run, "z", { type: "story.added", story: story("z") });
+  for (let next = decide(third, POLICY, 0)[0]; next !== undefined; next = decide(third, POLICY, 0)[0])
+    third = performed(third, next, timed);
+  expect(lines(decide(third, hands({ developers: 0 }), 1e9))).toEqual(["a: flag-story"]);
+  expect(lines(decide(third, POLICY, 1e9, only("z")))).toEqual([]);
+  expect(lines(decide(third, POLICY, 1e9, only("a")))).toEqual(["a: flag-story"]);
 });

@@ -8,7 +8,7 @@ import { fingerprint, roleName } from "../../src/domain/ids.ts";
 import type { Dispute, StoryState } from "../../src/domain/story-state.ts";
 import { answered, gateOfBudget } from "../../src/policy/evolve-answer.ts";
 import { judgement } from "../simulation/world.ts";
-import { ANSWERED, asking, changes, FORGIVEN, usedGate } from "./stories.ts";
+import { ANSWERED, asking, changes, FORGIVEN, usedGate, GONE } from "./stories.ts";
 
 /** What each answer does to a story, and that it does nothing else. */
 
@@ -64,7 +64,7 @@ describe("merge and drop", () => {
 });
 
 describe("resolve", () => {
-  const adopted = { failing: null, adopting: "Ada", delivery: undefined };
+  const adopted = { failing: null, adopting: "Ada", delivery: GONE };
   const closed = (state: StoryState, ...reset: GateName[]): StoryState["gates"] =>
     Object.fromEntries(Object.entries(gates(state, ...reset)).map(([name, gate]) => [name, { ...gate, fresh: false }]));
 
@@ -94,7 +94,7 @@ describe("resolve", () => {
     expect(after(asking(reason, null, { failing: null }), "resolve")).toEqual({
       ...CLOSED,
       counters: CLEARED,
-      delivery: undefined,
+      delivery: GONE,
       tree: null,
       preExisting: [],
     });
@@ -113,7 +113,7 @@ describe("resolve", () => {
     expect(after(retry, "resolve")).toEqual({
       ...CLOSED,
       counters: { ...CLEARED, approvedRetry: true },
-      delivery: undefined,
+      delivery: GONE,
       gates: gates(retry, "review"),
     });
     expect(after(asking({ type: "approval", of: "rework" }), "resolve")).toMatchObject({ adopting: "Ada" });
@@ -124,7 +124,7 @@ describe("resolve", () => {
     expect(after(asking(died("step"), null, { failing: null }), "resolve")).toEqual({
       ...CLOSED,
       counters: CLEARED,
-      delivery: undefined,
+      delivery: GONE,
     });
     expect(after(asking(died("gate"), "review"), "resolve")).toMatchObject({ adopting: "Ada" });
   });
@@ -198,7 +198,7 @@ describe("what an answer forgives", () => {
   ])("%s", (_name, reason, gate, forgiven) => {
     expect(sentBack(reason, gate)).toEqual({
       ...CLOSED,
-      delivery: undefined,
+      delivery: GONE,
       guidance: ["Ada: because"],
       requested: { phase: "plan", message: "because" },
       ...forgiven,
@@ -207,7 +207,7 @@ describe("what an answer forgives", () => {
 });
 
 describe("send-back", () => {
-  const guided = { ...CLOSED, delivery: undefined, guidance: ["Ada: because"] };
+  const guided = { ...CLOSED, delivery: GONE, guidance: ["Ada: because"] };
 
   test("lets the failing gate's rework go on, and ends what was disputed", () => {
     const dispute: Dispute = { finding: BLOCKING[0]!, gate: "review", by: "dev", rationale: "", standing: "open" };

@@ -11,7 +11,7 @@ import {
   workAdopted,
 } from "../../src/policy/evolve-delivery.ts";
 import { targetMovesLimit } from "../../src/policy/next-delivery.ts";
-import { asking, changes, COUNTERS, POLICY, usedGate } from "./stories.ts";
+import { asking, changes, COUNTERS, POLICY, usedGate, GONE } from "./stories.ts";
 
 const RUNNING = { type: "step", step: "delivery", since: 0, seq: 1 } as const;
 const SCOPE = { allow: ["src/a.ts"], deny: [], tests: "open", exceptions: "never", reason: "" } as const;
@@ -54,7 +54,7 @@ describe("files that changed without an attempt", () => {
       running: null,
       tree: "t9",
       commit: "c9",
-      adopting: undefined,
+      adopting: GONE,
     });
   });
 });
@@ -129,7 +129,7 @@ test("an approval is for the tree that was verified, and what the target adds to
   const updated: Event = { type: "branch.updated", ...brought([]), conflicts: [] };
   const fixed: Event = { type: "lint.fixed", ...brought([]) };
   expect(withApproval(state, moved, updated)).toBe(moved);
-  expect(changes(moved, withApproval(state, moved, fixed))).toEqual({ delivery: undefined });
+  expect(changes(moved, withApproval(state, moved, fixed))).toEqual({ delivery: GONE });
   expect(withApproval(state, state, fixed)).toBe(state);
   const { delivery: _none, ...undelivered } = moved;
   expect(withApproval(state, undelivered, fixed)).toBe(undelivered);

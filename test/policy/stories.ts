@@ -112,9 +112,12 @@ export function asking(
   };
 }
 
-/** What a rule changed, by the name of each field; `undefined` for one that is gone. */
+/** In the place of a field that a rule took away. */
+export const GONE = "gone" as never;
+
+/** What a rule changed, by the name of each field. */
 export function changes<T extends object>(before: T, after: T): Partial<T> {
   const keys = new Set([...Object.keys(before), ...Object.keys(after)]) as Set<keyof T>;
   const changed = [...keys].filter((key) => JSON.stringify(before[key]) !== JSON.stringify(after[key]));
-  return Object.fromEntries(changed.map((key) => [key, after[key]])) as Partial<T>;
+  return Object.fromEntries(changed.map((key) => [key, after[key] === undefined ? GONE : after[key]])) as Partial<T>;
 }

@@ -3,11 +3,7 @@ import { BaseSequencer, type Reporter, type TestSpecification, type Vite, type V
 import { KEPT_THREAD, KeptThread } from "./kept-thread.ts";
 
 /** The slow tests, the slowest last: most mutants are killed before their turn. */
-const LAST = [
-  "test/policy/escalate.test.ts",
-  "test/policy/compare-rounds.test.ts",
-  "test/policy/fold.test.ts",
-];
+const LAST = ["test/policy/escalate.test.ts", "test/policy/compare-rounds.test.ts", "test/policy/fold.test.ts"];
 
 /** The files that killed a mutant, the last one first. What kills one mutant often kills the next one of the same file. */
 let killers: readonly string[] = [];

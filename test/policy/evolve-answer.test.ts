@@ -145,7 +145,7 @@ describe("what an answer forgives", () => {
     ...(["agent-failure", "agent-missing"] as const).map(
       (type): [string, EscalationReason, GateName | null, Partial<StoryState>] => [
         type,
-        { type, role: "x", outcome: "", times: 1, detail: "" } as EscalationReason,
+        { type, role: "x", outcome: "", times: 1, detail: "" },
         "review",
         {
           counters: { ...CLEARED, agentFailures: 0, timeouts: 0, rateLimits: 0, refusals: 0, missing: [] },

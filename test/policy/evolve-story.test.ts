@@ -120,18 +120,17 @@ describe("what changes the files", () => {
 describe("work that is sent back", () => {
   const route = { phase: "implement", role: DEVELOPER, reason: "" } as const;
   const scope = { allow: ["src/a.ts"], deny: [], tests: "open", exceptions: "never", reason: "" } as const;
-  const sentBack = (more: object = {}): Event =>
-    ({
-      type: "work.sent-back",
-      gate: "review",
-      variant: "review",
-      failure: 1,
-      failureLimit: 3,
-      route,
-      scope,
-      brief: evidenceId("b1"),
-      ...more,
-    }) as Event;
+  const sentBack = (more: object = {}): Event => ({
+    type: "work.sent-back",
+    gate: "review",
+    variant: "review",
+    failure: 1,
+    failureLimit: 3,
+    route,
+    scope,
+    brief: evidenceId("b1"),
+    ...more,
+  });
 
   test("is to be made again in its phase, within its scope", () => {
     const state = before({ requested: { phase: "implement", message: "" }, reworks: 1, running: STEP });
@@ -235,17 +234,16 @@ describe("a disputed finding", () => {
   const finding = fingerprint("f1");
   const dispute: Dispute = { finding, gate: "review", by: "developer", rationale: "no", standing: "open" };
   const other: Dispute = { ...dispute, finding: fingerprint("f2") };
-  const ruled = (upheld: boolean, more: object = {}): Event =>
-    ({
-      type: "finding.adjudicated",
-      finding,
-      upheld,
-      by: "critic",
-      reason: "I read it",
-      costUsd: 1,
-      durationMs: 2,
-      ...more,
-    }) as Event;
+  const ruled = (upheld: boolean, more: object = {}): Event => ({
+    type: "finding.adjudicated",
+    finding,
+    upheld,
+    by: "critic",
+    reason: "I read it",
+    costUsd: 1,
+    durationMs: 2,
+    ...more,
+  });
   const state = (more: Partial<StoryState> = {}, review: Partial<GateState> = {}): StoryState =>
     before({ disputes: [dispute, other], gates: { review: usedGate("review", review) }, ...more });
   const PAID = { spent: { costUsd: 1, tokens: 0, timeMs: 2, costUnknown: false }, asked: { critic: 1 } };
@@ -351,7 +349,7 @@ describe("what people and the project say", () => {
 
   test("an answer can be taken back only while that is possible", () => {
     const undo = { answer: {} as never, at: 0, before: before({ held: true }) };
-    const undone: Event = { type: "answer.undone", by: "Ada" } as Event;
+    const undone: Event = { type: "answer.undone", by: "Ada" };
     expect(after(undone, before({ undo }))).toEqual({});
     const may = { ...AROUND, mayUndo: () => true };
     expect(after(undone, before({ undo, flagged: true }), may)).toMatchObject({ undo: null });

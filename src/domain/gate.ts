@@ -5,6 +5,7 @@ import type { TddPhase } from "./phase.ts";
 import type { Result } from "./result.ts";
 import type { ReviewConflict } from "./review-conflict.ts";
 import type { AgentSession } from "./session.ts";
+import type { NameLevel } from "./test-names.ts";
 
 /** A check of the work that gives a result and evidence. */
 export const GATES = ["integrity", "checks", "tdd", "review", "audit", "mutation", "ci", "merge"] as const;
@@ -61,6 +62,10 @@ export interface BaseRun {
   readonly notLoaded: readonly string[];
   /** Where the outcome of every single test is kept, for checks that name them. */
   readonly tests?: EvidenceId;
+  /** How much each check says of its tests by name; absent in older runs. */
+  readonly names?: Readonly<Record<string, NameLevel>>;
+  /** Checks that went differently while their tests were reported by name, and therefore run without that. */
+  readonly unreported?: readonly string[];
 }
 
 /** By gate; a gate that runs no check has none. */
@@ -74,6 +79,8 @@ export interface CheckRun {
   readonly result: Result;
   readonly exitCode: number | null;
   readonly details: string;
+  /** How much it says of its tests by name; absent where it did not run, and in older judgements. */
+  readonly names?: NameLevel;
 }
 
 /** In per cent. */

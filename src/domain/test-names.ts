@@ -29,6 +29,8 @@ export interface TestNames {
   readonly tests: readonly NamedTest[];
 }
 
+export const NO_TEST_NAMES: TestNames = { level: "none", runners: [], tests: [] };
+
 /**
  * A test's name without what differs from run to run or from checkout to checkout: line numbers of doctests, addresses,
  * UUIDs, times, folders for temporary files, and the number that Go adds to a name that is there already.

@@ -44,7 +44,9 @@ function outputWith(printed: TestOutput, tests: readonly NamedTest[], runners: r
     notLoaded: [...new Set([...(printed.notLoaded ?? []), ...notLoaded])],
     passed: tests
       .filter(({ outcome }) => outcome === "passed")
-      .map(({ identity, file }) => ({ test: titleOf(identity), file })),
+      .flatMap(({ identity, file, count = 1 }) =>
+        Array.from({ length: count }, () => ({ test: titleOf(identity), file })),
+      ),
   };
 }
 

@@ -90,9 +90,8 @@ export function reportedTests(reports: readonly NameReport[], place: RunPlace): 
 
 function namedTest({ outcome, name, file, package: inPackage }: ReportedTest, { check, folders }: RunPlace): NamedTest {
   const path = file === null ? null : relativeTo(file, folders);
-  const where = path ?? inPackage ?? check;
-  if (name === null) return { identity: where, file: path, outcome };
-  return { identity: `${where} > ${normalizedTestName(relativeTo(name, folders))}`, file: path, outcome };
+  if (name === null) return { identity: path ?? inPackage ?? check, file: path, outcome };
+  return { identity: `${path ?? check} > ${normalizedTestName(relativeTo(name, folders))}`, file: path, outcome };
 }
 
 const relativeTo = (path: string, folders: readonly string[]): string =>

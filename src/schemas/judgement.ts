@@ -3,6 +3,7 @@ import { CONTESTED_WHY } from "../domain/contested-test.ts";
 import { CI_CLASSES, GATES } from "../domain/gate.ts";
 import { TDD_PHASES } from "../domain/phase.ts";
 import { RESULTS } from "../domain/result.ts";
+import { NAME_LEVELS } from "../domain/test-names.ts";
 import { byName } from "./by-name.ts";
 import { findingSchema } from "./finding.ts";
 import { evidenceIdSchema, fingerprintSchema, roleNameSchema, treeIdSchema } from "./ids.ts";
@@ -24,6 +25,7 @@ const checkRunSchema = z.strictObject({
   // Some systems report a crash as a negative number.
   exitCode: z.int().nullable(),
   details: text,
+  names: z.enum(NAME_LEVELS).exactOptional(),
 });
 
 const criterionResultSchema = z.strictObject({
@@ -55,6 +57,8 @@ const baseRunSchema = z.strictObject({
   ranTests: texts,
   notLoaded: texts,
   tests: evidenceIdSchema.exactOptional(),
+  names: byName(z.string(), z.enum(NAME_LEVELS)).exactOptional(),
+  unreported: texts.exactOptional(),
 });
 
 const contestedTestSchema = z.strictObject({ test: text, why: z.enum(CONTESTED_WHY), file: text.exactOptional() });

@@ -95,6 +95,7 @@ test("what several results come to is the same for checks as for reviewers", () 
     evidence: [],
     flaky: [],
     named: { ended: true, ranTests: false, notLoaded: [], passed: [], unlisted: 0 },
+    names: { level: "none", runners: [], tests: [] },
   });
   const nothing = { said: [], faults: [], notes: [], tests: null, coverage: null, most: {} };
   fc.assert(

@@ -7,6 +7,7 @@ import { ANSWER_VERBS, ESCALATION_KINDS, type Escalation, type EscalationReason 
 import type { Answer } from "../../src/domain/event.ts";
 import type { Finding } from "../../src/domain/finding.ts";
 import { CONTESTED_WHY } from "../../src/domain/contested-test.ts";
+import { NAME_LEVELS } from "../../src/domain/test-names.ts";
 import { CI_CLASSES, GATES, type Judgement } from "../../src/domain/gate.ts";
 import { escalationId, evidenceId, fingerprint, roleName, storyId, treeId } from "../../src/domain/ids.ts";
 import { PHASES, TDD_PHASES } from "../../src/domain/phase.ts";
@@ -129,7 +130,10 @@ export const judgement: fc.Arbitrary<Judgement> = made(
     failure: findingId,
     stages: list(made({ stage: text, result, reviewer: role }, { summary: text })),
     runs: list(
-      made({ check: text, command: text, environment: text, result, exitCode: fc.option(fc.integer()), details: text }),
+      made(
+        { check: text, command: text, environment: text, result, exitCode: fc.option(fc.integer()), details: text },
+        { names: fc.constantFrom(...NAME_LEVELS) },
+      ),
     ),
     criteria: list(made({ criterion: text, status: fc.constantFrom("verified", "failed", "unknown"), evidence: text })),
     tests: made({ total: count, passed: count, failed: count, skipped: count }),

@@ -11,11 +11,12 @@ import type { Fault } from "./check-faults.ts";
 import { checksJudgement, nothingJudged } from "./checks-judgement.ts";
 import { createCompany, type Company } from "./company.ts";
 import { LOCAL, type CheckEnvironment } from "./environments.ts";
-import { confirmedAtBase, flakyElsewhere, marked, meant, type KnownFlake } from "./flakes.ts";
+import { confirmAtBase } from "./confirm-base.ts";
+import { flakyElsewhere, marked, meant, type KnownFlake } from "./flakes.ts";
 import { withLateReports } from "./late-reports.ts";
 import type { CoverageRules } from "./measures.ts";
 import { momentIn, seenReports } from "./read-reports.ts";
-import { checkRunner, type CheckCommand, type CheckControl, type CheckOutcome } from "./run-check.ts";
+import { checkRunner, type CheckCommand, type CheckControl, type CheckOutcome, type RunHow } from "./run-check.ts";
 import { shownPaths } from "./shown-paths.ts";
 import { baseRunOf, testIdentities } from "./test-identities.ts";
 
@@ -42,7 +43,7 @@ export interface ChecksOptions {
 }
 
 /** Looks again at what a check said first, by running it again where that is worth it. */
-type Confirm = (first: CheckOutcome, run: () => Promise<CheckOutcome>) => Promise<CheckOutcome>;
+type Confirm = (first: CheckOutcome, run: (how?: RunHow) => Promise<CheckOutcome>) => Promise<CheckOutcome>;
 
 /**
  * Runs every command in every environment, and goes by the exit codes. What failed is read out of the output and the
@@ -71,7 +72,7 @@ export function createChecksGate(options: ChecksOptions): Gate {
     const outcomes = await inTurns(cells, parallel, control.signal, async ({ command, environment }) => {
       const where = environment === LOCAL ? command.name : `${command.name}, ${environment}`;
       const onOutput = (line: string): void => control.onOutput(parallel > 1 ? `[${where}] ${line}` : line);
-      const run = (): Promise<CheckOutcome> => runner.run(command, environment, own, onOutput);
+      const run = (how?: RunHow): Promise<CheckOutcome> => runner.run(command, environment, own, onOutput, how);
       const first = await runBeside(company, run, control);
       return control.signal.aborted ? first : confirm(first, run);
     });
@@ -104,7 +105,7 @@ export function createChecksGate(options: ChecksOptions): Gate {
       return { ...checksJudgement(request, outcomes, beside, identities), ...ended() };
     },
     async baseline(request, control) {
-      const { outcomes } = await runAll({ ...request, atBase: UNKNOWN_BASE }, control, confirmedAtBase);
+      const { outcomes } = await runAll({ ...request, atBase: UNKNOWN_BASE }, control, confirmAtBase);
       return baselineOf(outcomes);
     },
   };

@@ -43,14 +43,6 @@ export async function meant(
   return first;
 }
 
-/** At the base whatever is red is run once more: `faults` holds what failed both times, `flaky` what did not. */
-export async function confirmedAtBase(first: CheckOutcome, again: () => Promise<CheckOutcome>): Promise<CheckOutcome> {
-  if (first.run.result !== "fail") return first;
-  const second = await again();
-  if (second.run.result !== "pass" && second.run.result !== "fail") return first;
-  return compared(first, second, new Set());
-}
-
 /** Compilers and linters say the same each time; and what failed on another tree too is no whim. */
 function isWorthAnotherRun({ run, faults }: CheckOutcome, { last, tree }: Pick<GateRequest, "last" | "tree">): boolean {
   const fresh = faults.filter(isBlocking);
@@ -59,7 +51,7 @@ function isWorthAnotherRun({ run, faults }: CheckOutcome, { last, tree }: Pick<G
   return !fresh.every(({ finding }) => seen.has(finding.id));
 }
 
-function compared(first: CheckOutcome, second: CheckOutcome, quarantined: ReadonlySet<string>): CheckOutcome {
+export function compared(first: CheckOutcome, second: CheckOutcome, quarantined: ReadonlySet<string>): CheckOutcome {
   const [before, after] = [first, second].map(
     ({ faults }) => new Map(faults.filter(isBlocking).map((fault) => [fault.name, fault])),
   ) as [Map<string, Fault>, Map<string, Fault>];
@@ -87,6 +79,7 @@ function compared(first: CheckOutcome, second: CheckOutcome, quarantined: Readon
     flaky,
     evidence,
     named: first.named,
+    names: first.names,
   };
 }
 

@@ -3,17 +3,21 @@ import { checkLogText } from "../../domain/check-log.ts";
 import type { CheckRun, TestCounts } from "../../domain/gate.ts";
 import type { EvidenceId, TreeId } from "../../domain/ids.ts";
 import type { Result } from "../../domain/result.ts";
+import { NO_TEST_NAMES, type TestNames } from "../../domain/test-names.ts";
 import type { Evidence } from "../../ports/evidence.ts";
 import type { GateRequest } from "../../ports/gate.ts";
+import type { NameReport } from "../../readers/test-names.ts";
+import { withNames } from "../../readers/test-names-merge.ts";
 import type { PassedTest } from "../../readers/test-output-parts.ts";
 import { createOutputReader, type TestOutput } from "../../readers/test-output.ts";
 import { withReports } from "../../readers/test-report-merge.ts";
 import type { TestReport } from "../../readers/test-report-parts.ts";
-import { environmentIn, type EnvironmentIn } from "../process/environment.ts";
+import { environmentIn, type Environment, type EnvironmentIn } from "../process/environment.ts";
 import { runProcess, type ProcessResult } from "../process/run-process.ts";
 import { brokenBy, endingOf, hangDetails, hasFailed, resultOn } from "./check-ending.ts";
 import { faultsIn, hangFault, type Fault } from "./check-faults.ts";
 import { cellName, lineIn, sameEveryTime, troubleIn, type CheckEnvironment, type Trouble } from "./environments.ts";
+import { openNameReports } from "./name-reports.ts";
 import type { SeenReports } from "./read-reports.ts";
 import { shownPaths, type ShownPaths } from "./shown-paths.ts";
 
@@ -34,6 +38,10 @@ export interface CheckOutcome {
   /** Tests, or the check itself, that gave two answers about this tree. */
   readonly flaky: readonly Fault[];
   readonly named: NamedTests;
+  /** Every test by name, as far as the run says. */
+  readonly names: TestNames;
+  /** The check went differently while its tests were reported by name: it must run without that. */
+  readonly isUnreported?: boolean;
 }
 
 /** What is known of single tests after a run. */
@@ -70,7 +78,13 @@ export interface CheckRunner {
     environment: string,
     reports: SeenReports | null,
     onOutput: (line: string) => void,
+    how?: RunHow,
   ): Promise<CheckOutcome>;
+}
+
+/** `isBare`: the command alone, and no test runner is made to report names. */
+export interface RunHow {
+  readonly isBare: boolean;
 }
 
 /**
@@ -93,7 +107,7 @@ export function checkRunner(options: RunnerOptions, request: GateRequest, signal
   }
 
   return {
-    async run(command, name, reports, onOutput) {
+    async run(command, name, reports, onOutput, how) {
       const environment = options.environments.get(name);
       const cell = { check: command.name, command: command.run, environment: name } as const;
       if (environment === undefined) return without(cell, "error", `there is no environment ${name}`);
@@ -106,10 +120,15 @@ export function checkRunner(options: RunnerOptions, request: GateRequest, signal
       const before = await reports?.before();
       const reader = createOutputReader(shown.root);
       const limitMs = command.timeoutMs ?? request.timeoutMs;
-      const ended = await start(lineIn(environment, command.run), limitMs, (line) => {
+      // A wrapper leads to another machine or a container, where our reporters are not.
+      const isBare = how?.isBare === true || environment.run !== undefined || isUnreported(request, cellName(cell));
+      const naming = isBare ? null : await openNameReports(await environmentOf(options, request), request.path);
+      const onLine = (line: string): void => {
         reader.push(line);
         onOutput(line);
-      });
+      };
+      const ended = await start(lineIn(environment, command.run), limitMs, onLine, naming?.env);
+      const names = (await naming?.read()) ?? NOTHING_REPORTED;
       const read = before === undefined ? [] : await reports!.since(before);
       const evidence = await options.evidence.keep(
         checkLogText({
@@ -123,29 +142,47 @@ export function checkRunner(options: RunnerOptions, request: GateRequest, signal
       const output = reader.end();
       if (ended.status === "timeout" && request.baseRun?.ended.includes(cellName(cell)) === true)
         return hungOutcome({ command, cell, ended, output }, limitMs, evidence);
-      return outcomeOf({ command, cell, ended, output }, read, evidence, request.atBase);
+      return outcomeOf({ command, cell, ended, output }, { files: read, names }, evidence, request.atBase);
     },
   };
 }
 
-type Start = (line: string, timeoutMs: number, onLine: (text: string) => void) => Promise<ProcessResult>;
+type Start = (
+  line: string,
+  timeoutMs: number,
+  onLine: (text: string) => void,
+  env?: Environment,
+) => Promise<ProcessResult>;
 
-function starter({ env, cookie }: RunnerOptions, { path }: GateRequest, shown: ShownPaths, signal: AbortSignal): Start {
-  return async (line, timeoutMs, onLine) => {
+function starter(options: RunnerOptions, request: GateRequest, shown: ShownPaths, signal: AbortSignal): Start {
+  return async (line, timeoutMs, onLine, env) => {
     const ended = await runProcess(
       {
         command: line,
-        cwd: path,
-        env: sameEveryTime(await environmentIn(env, path)),
+        cwd: request.path,
+        env: env ?? (await environmentOf(options, request)),
         timeoutMs,
         maxOutputBytes: MOST_LOG_BYTES,
-        ...(cookie === undefined ? {} : { cookie: cookie() }),
+        ...(options.cookie === undefined ? {} : { cookie: options.cookie() }),
       },
       { signal, onLine: (text) => onLine(shown.text(text)) },
     );
     return shown.ended(ended);
   };
 }
+
+const environmentOf = async ({ env }: RunnerOptions, { path }: GateRequest): Promise<Environment> =>
+  sameEveryTime(await environmentIn(env, path));
+
+const isUnreported = ({ baseRun }: GateRequest, cell: string): boolean => baseRun?.unreported?.includes(cell) === true;
+
+/** What a run left beside its output: files that the user names, and what the test runners reported. */
+interface Reported {
+  readonly files: readonly TestReport[];
+  readonly names: { readonly reports: readonly NameReport[]; readonly folders: readonly string[] };
+}
+
+const NOTHING_REPORTED: Reported["names"] = { reports: [], folders: [] };
 
 /** Of a log, beginning and end are kept; the reader sees all of it, while it is printed. */
 const MOST_LOG_BYTES = 4 * 1024 * 1024;
@@ -159,23 +196,24 @@ interface Ran {
 
 function outcomeOf(
   { command, cell, ended, output: printed }: Ran,
-  reports: readonly TestReport[],
+  { files, names: { reports, folders } }: Reported,
   evidence: EvidenceId,
   atBase: BaseFailures,
 ): CheckOutcome {
-  const output = withReports(printed, reports);
+  const { output, names } = withNames(withReports(printed, files), reports, { check: command.name, folders });
   const faults =
     ended.status === "exited" && brokenBy(ended) === null && hasFailed(ended)
       ? faultsIn(command, ended, output, atBase)
       : [];
   const { result, details } = resultOn(ended, output, faults);
   return {
-    run: { ...cell, result, exitCode: ended.exitCode, details },
+    run: { ...cell, result, exitCode: ended.exitCode, details, names: names.level },
     faults,
     tests: output.counts,
     evidence: [evidence],
     flaky: [],
     named: namedIn(ended, output),
+    names,
   };
 }
 
@@ -188,6 +226,7 @@ function hungOutcome({ command, cell, ended }: Ran, limitMs: number, evidence: E
     evidence: [evidence],
     flaky: [],
     named: NOTHING_NAMED,
+    names: NO_TEST_NAMES,
   };
 }
 
@@ -211,5 +250,5 @@ function without(
   details: string,
 ): CheckOutcome {
   const run = { ...cell, result, exitCode: null, details };
-  return { run, faults: [], tests: null, evidence: [], flaky: [], named: NOTHING_NAMED };
+  return { run, faults: [], tests: null, evidence: [], flaky: [], named: NOTHING_NAMED, names: NO_TEST_NAMES };
 }

@@ -50,7 +50,14 @@ export async function testIdentities(
 /** How the checks went over the base. */
 export function baseRunOf(outcomes: readonly CheckOutcome[]): BaseRun {
   const ended = outcomes.filter(({ named }) => named.ended).map(({ run }) => cellName(run));
-  return { ended, ranTests: ranTestsIn(outcomes), notLoaded: notLoadedIn(outcomes, null, null) };
+  const unreported = outcomes.filter(({ isUnreported }) => isUnreported === true).map(({ run }) => cellName(run));
+  return {
+    ended,
+    ranTests: ranTestsIn(outcomes),
+    notLoaded: notLoadedIn(outcomes, null, null),
+    names: Object.fromEntries(outcomes.map(({ run, names }) => [cellName(run), names.level])),
+    ...(unreported.length === 0 ? {} : { unreported }),
+  };
 }
 
 const ranTestsIn = (outcomes: readonly CheckOutcome[]): string[] =>

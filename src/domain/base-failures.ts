@@ -51,7 +51,7 @@ export const EVERY_FAILURE = "*";
 /** Is this test meant? By its whole name, its title, its file, or a pattern of one of these. */
 export function matchesTest(name: string, pattern: string): boolean {
   const wanted = pattern.trim();
-  if (wanted === EVERY_FAILURE) return true;
+  if (wanted === EVERY_FAILURE || shortNamesOf(name).includes(wanted)) return true;
   return partsOf(name).some(
     (part) => part === wanted || matchesGlob(part, wanted) || matchesGlob(withoutFolders(part), withoutFolders(wanted)),
   );
@@ -64,6 +64,13 @@ function partsOf(name: string): string[] {
   const place = name.slice(0, end);
   if (!name.startsWith(" > ", end)) return [name, place];
   return [name, place, name.slice(end + 3), name.slice(name.lastIndexOf(" > ") + 3)];
+}
+
+/** Go and Maven print a test's file without its folders, and people write it down as it is printed. */
+function shortNamesOf(name: string): string[] {
+  const place = placeOfFailure(name);
+  const folders = place.lastIndexOf("/") + 1;
+  return folders === 0 ? [] : [place.slice(folders), name.slice(folders)];
 }
 
 /** In a title a slash separates nothing: there `*` goes across it. */

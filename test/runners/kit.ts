@@ -29,14 +29,8 @@ export interface RunnerCase {
 const MINUTES = 60_000;
 
 /** Runs the command bare and reporting: both must print and exit alike, and the report must name every test. */
-export async function expectNames(given: RunnerCase): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), "remand-runner-"));
-  try {
-    for (const [path, text] of Object.entries(given.files)) {
-      mkdirSync(dirname(join(folder, path)), { recursive: true });
-      writeFileSync(join(folder, path), text);
-    }
-    if (given.modules !== undefined) symlinkSync(given.modules, join(folder, "node_modules"));
+export function expectNames(given: RunnerCase): Promise<void> {
+  return inProject(given, async (folder) => {
     const bare = await run(folder, given, usualEnvironment(given));
     const { ended, names } = await runReporting(folder, given);
     expect.soft(names.tests.length === 0 ? ended.output : "", "what was printed").toBe("");
@@ -46,6 +40,22 @@ export async function expectNames(given: RunnerCase): Promise<void> {
     expect([ended.exitCode, bare.exitCode]).toEqual([given.exitCode, given.exitCode]);
     for (const stream of ["stdout", "stderr"] as const)
       expect(comparable(ended[stream], given), stream).toEqual(comparable(bare[stream], given));
+  });
+}
+
+/** What the bare command prints. */
+export const printedBy = (given: RunnerCase): Promise<string> =>
+  inProject(given, async (folder) => (await run(folder, given, usualEnvironment(given))).output);
+
+async function inProject<T>(given: RunnerCase, work: (folder: string) => Promise<T>): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), "remand-runner-"));
+  try {
+    for (const [path, text] of Object.entries(given.files)) {
+      mkdirSync(dirname(join(folder, path)), { recursive: true });
+      writeFileSync(join(folder, path), text);
+    }
+    if (given.modules !== undefined) symlinkSync(given.modules, join(folder, "node_modules"));
+    return await work(folder);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

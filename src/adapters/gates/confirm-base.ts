@@ -5,8 +5,9 @@ import type { CheckOutcome, RunHow } from "./run-check.ts";
 
 /**
  * At the base whatever is red is run once more, this time as the bare command: `faults` holds what failed both times,
- * `flaky` what did not. Where the bare command ends differently, the reporters may be what broke it: then the reporting
- * run is tried a second time, and if it is red again the bare command is what counts, here and in every later run.
+ * `flaky` what did not. Where the bare command is green, the check is flaky or the reporters break it: the check is run
+ * bare and then reporting again, and only red twice with reporters and green twice without them is the reporters' doing.
+ * Then the bare command is what counts, here and in every later run.
  */
 export async function confirmAtBase(
   first: CheckOutcome,
@@ -15,8 +16,8 @@ export async function confirmAtBase(
   if (!isRed(first)) return first;
   const bare = await again({ isBare: true });
   if (bare.run.result === "pass") {
-    const second = await again();
-    return isRed(second) ? { ...bare, isUnreported: true } : compared(first, second, new Set());
+    const isSteady = (await again({ isBare: true })).run.result === "pass" && isRed(await again());
+    return isSteady ? { ...bare, isUnreported: true } : compared(first, bare, new Set());
   }
   if (first.run.result !== "fail" || bare.run.result !== "fail") return first;
   const second = { ...bare, faults: namedAs(first.faults, bare.faults) };

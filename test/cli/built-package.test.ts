@@ -63,6 +63,8 @@ test("it holds what is needed and nothing else", () => {
     expect.arrayContaining(["dist/main.js", "dist/index.js", "dist/index.d.ts", "schema/brief.json", "LICENSE"]),
   );
   expect(
-    paths.filter((path) => !/^(dist|plugin|schema)\/|^(README\.md|CHANGELOG\.md|LICENSE|package\.json)$/.test(path)),
+    paths.filter(
+      (path) => !/^(dist|plugin|reporters|schema)\/|^(README\.md|CHANGELOG\.md|LICENSE|package\.json)$/.test(path),
+    ),
   ).toEqual([]);
 });

@@ -12,7 +12,15 @@ import { POLICY as PRESET, ROUND } from "./stories.ts";
 const POLICY: Policy = {
   ...PRESET,
   autonomy: "standard",
-  limits: { ...PRESET.limits, errors: 3, blocked: 4, inconclusives: 2, ciRetries: 2, iterations: 5 },
+  limits: {
+    ...PRESET.limits,
+    timeoutMs: { developer: 1, critic: 2, auditor: 3, remediation: 4 },
+    errors: 3,
+    blocked: 4,
+    inconclusives: 2,
+    ciRetries: 2,
+    iterations: 5,
+  },
 };
 const FACTS: Facts = { base: "b1", usualMs: null };
 const limits = (more: Partial<Policy["limits"]>): Policy => ({ ...POLICY, limits: { ...POLICY.limits, ...more } });

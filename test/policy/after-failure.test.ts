@@ -173,6 +173,12 @@ describe("a stall that shows at once", () => {
     });
   });
 
+  test("of a tree that was there before restores nothing, even where another tree was better", () => {
+    const trees = ["one", "two", "one"].map(treeId);
+    const known = { rounds: [round(0, ["a"]), round(1, ["a", "b"])] };
+    expect(short(decided({ gate: "checks", state: { trees }, known }))).toBe("ask: stall");
+  });
+
   test("is none where the breaker is off", () => {
     const policy = { ...POLICY, circuitBreaker: false };
     expect(short(decided({ ...cascade, policy }))).toBe("send-back");
@@ -263,6 +269,13 @@ describe("the form of the brief", () => {
     expect(form({ gate: "audit" })).toBe("audit");
     expect(form({ gate: "checks" })).toBe("goal");
     expect(form({ gate: "ci", parts: { ciClass: "test" } })).toBe("ci");
+  });
+
+  test("is the phase's where the work goes back to one whose product is text", () => {
+    const phases = (["plan", "implement"] as const).map((phase) => ({ phase, gates: ["review" as const] }));
+    const planned = { ...POLICY, phases: phases.map((plan) => ({ ...POLICY.phases[0]!, ...plan })) };
+    expect(form({ policy: planned, parts: { category: "architecture" } })).toBe("phase");
+    expect(form({ policy: planned })).toBe("review");
   });
 
   test("is about the environment where one check passes in some and fails in others", () => {

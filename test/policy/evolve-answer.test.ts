@@ -342,6 +342,17 @@ describe("waive", () => {
     expect(after(other, "waive", { findings: BLOCKING })).not.toHaveProperty("failing");
   });
 
+  test("of a gate that has not run yet is kept for when it does", () => {
+    const state = asking(STALL, "review", { gates: {}, failing: null });
+    expect(after(state, "waive")).toEqual({ ...CLOSED, waivers: [{ ...waiver, findings: [], tree: "t1" }] });
+    const named = after(state, "waive", { findings: BLOCKING });
+    expect(named.waivers).toEqual([{ ...waiver, findings: BLOCKING, tree: null }]);
+    expect(named.gates?.review?.last).toBeNull();
+    expect(named).not.toHaveProperty("failing");
+    const stale = asking(STALL, "review", { gates: { review: usedGate("review", { fresh: false }) }, failing: null });
+    expect(after(stale, "waive", { findings: BLOCKING })).not.toHaveProperty("failing");
+  });
+
   test("of a merge conflict, or of no gate, only closes the question", () => {
     expect(after(asking(STALL, "merge"), "waive")).toEqual(CLOSED);
     expect(after(asking(STALL, null, { failing: null }), "waive")).toEqual(CLOSED);
@@ -459,6 +470,13 @@ describe("failures of the base", () => {
 
 test.each(["retry", "declare-healthy", "halt"] as const)("%s speaks of the project: a story stays as it is", (verb) => {
   expect(after(asking(STALL), verb)).toEqual({});
+});
+
+test("an answer without a question does what it says", () => {
+  expect(after(asking(null), "resolve")).toMatchObject({ adopting: "Ada", failing: null });
+  const { escalation: _1, escalatedAt: _2, ...counted } = CLOSED;
+  expect(after(asking(null), "known")).toEqual(counted);
+  expect(after(asking(null), "send-back")).toMatchObject({ failing: { approved: true } });
 });
 
 test("an answer without a question counts no unchanged rework, and forgets what ended a step", () => {

@@ -6,6 +6,7 @@ import type { Gate } from "../ports/gate.ts";
 import type { Laboratory } from "../ports/laboratory.ts";
 import type { Workspace } from "../ports/workspace.ts";
 import { createChecksGate, type ChecksOptions } from "../adapters/gates/checks-gate.ts";
+import type { CheckCommand } from "../adapters/gates/run-check.ts";
 import { createMutationGate } from "../adapters/gates/mutation-gate.ts";
 import { createTddGate } from "../adapters/gates/tdd-gate.ts";
 import { withTestedWork } from "../adapters/gates/tested-work.ts";
@@ -26,7 +27,7 @@ interface Parts {
   readonly python?: OwnPython;
   /** The tests that were seen to be flaky before. */
   readonly flakes?: ChecksOptions["flakes"];
-  /** Where a state of the files can be tried; without it nothing is proven by trying. */
+  /** Where the base's tests are tried with the work; without it nothing is proven by trying. */
   readonly laboratory?: Laboratory;
   /** Where gates that run code run it; absent: where experiments are made, or else in the author's own folder. */
   readonly checkouts?: Laboratory;
@@ -40,38 +41,32 @@ export function gatesOf(
   { evidence, clock, workspace, env, python, flakes, laboratory, checkouts = laboratory, reviewers }: Parts,
 ): ReadonlyMap<GateName, Gate> {
   const commands = config.gates.checks.commands.map(commandOf);
+  const { testPaths } = config.scope;
   const variables = checkVariablesOf(env, config);
   const seen = python === undefined ? variables.seen : environmentWith(variables.seen, python);
-  const running = (gate: "checks" | "tdd", own: typeof commands): Gate => {
-    const { reports, reruns, parallel, coverage } = config.gates[gate];
-    const optional = { ...(flakes === undefined ? {} : { flakes }), ...(coverage === undefined ? {} : { coverage }) };
-    const { environments } = config;
-    const shared = { commands: own, environments, evidence, clock, workspace, env: seen };
-    const tested = { workspace, laboratory: laboratory ?? null, testPaths: config.scope.testPaths };
-    const checking = createChecksGate({ ...shared, reports, reruns, parallel, ...optional });
-    return withTestedWork(inCleanCheckout(checking, checkouts), { ...tested, isTestDemandedElsewhere: gate === "tdd" });
-  };
+  const running = (gate: "checks" | "tdd", own: typeof commands): Gate =>
+    inCleanCheckout(
+      suiteGate(
+        config,
+        config.gates[gate],
+        { evidence, clock, workspace, env: seen, flakes, laboratory },
+        own,
+        gate === "tdd",
+      ),
+      checkouts,
+    );
   const checks = running("checks", commands);
   const integrity = createIntegrityGate({
     workspace,
     evidence,
     clock,
-    testPaths: config.scope.testPaths,
+    testPaths,
     commands: commands.map(({ run }) => run),
     rules: config.gates.integrity.rules,
+    runsBaseTests: laboratory !== undefined,
     stories: config.stories,
   });
   const acceptance = config.gates.tdd.commands.map(commandOf);
-  const mutation = createMutationGate({
-    command: config.gates.mutation.commands.map((each) => commandOf(each).run)[0] ?? null,
-    report: config.gates.mutation.report ?? "reports/mutation/mutation.json",
-    threshold: config.gates.mutation.threshold ?? 100,
-    testPaths: config.scope.testPaths,
-    workspace,
-    evidence,
-    clock,
-    env: seen,
-  });
   return new Map<GateName, Gate>([
     ["integrity", integrity],
     ["checks", checks],
@@ -82,13 +77,58 @@ export function gatesOf(
         domain: reviewers === undefined ? null : domainGate(config, { ...reviewers, evidence, clock, workspace }),
         laboratory: laboratory ?? null,
         workspace,
-        testPaths: config.scope.testPaths,
+        testPaths,
         clock,
       }),
     ],
-    ["mutation", inCleanCheckout(mutation, checkouts)],
+    ["mutation", inCleanCheckout(mutationGate(config, { evidence, clock, workspace, env: seen }), checkouts)],
     ...(reviewers === undefined
       ? []
       : reviewerGates(config, { ...reviewers, evidence, clock, workspace, checks, commands })),
   ]);
+}
+
+interface SuiteParts extends Pick<Parts, "evidence" | "clock" | "workspace"> {
+  readonly env: ChecksOptions["env"];
+  readonly flakes: Parts["flakes"] | undefined;
+  readonly laboratory: Laboratory | undefined;
+}
+
+/** A gate that runs commands, and holds the work to the tests of the base. */
+function suiteGate(
+  { environments, scope, oracle, product }: RunPlan["config"],
+  { reports, reruns, parallel, coverage }: RunPlan["config"]["gates"]["checks"],
+  { evidence, clock, workspace, env, flakes, laboratory }: SuiteParts,
+  commands: readonly CheckCommand[],
+  isTestDemandedElsewhere: boolean,
+): Gate {
+  const optional = { ...(flakes === undefined ? {} : { flakes }), ...(coverage === undefined ? {} : { coverage }) };
+  const shared = { commands, environments, evidence, clock, workspace, env };
+  const { testPaths } = scope;
+  return withTestedWork(createChecksGate({ ...shared, reports, reruns, parallel, ...optional }), {
+    workspace,
+    evidence,
+    laboratory: laboratory ?? null,
+    testPaths,
+    oracle,
+    product,
+    isTestDemandedElsewhere,
+    commands: commands.map(({ run }) => run),
+  });
+}
+
+function mutationGate(
+  config: RunPlan["config"],
+  { evidence, clock, workspace, env }: Pick<SuiteParts, "evidence" | "clock" | "workspace" | "env">,
+): Gate {
+  return createMutationGate({
+    command: config.gates.mutation.commands.map((each) => commandOf(each).run)[0] ?? null,
+    report: config.gates.mutation.report ?? "reports/mutation/mutation.json",
+    threshold: config.gates.mutation.threshold ?? 100,
+    testPaths: config.scope.testPaths,
+    workspace,
+    evidence,
+    clock,
+    env,
+  });
 }

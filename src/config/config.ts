@@ -33,6 +33,10 @@ export interface Config {
   readonly scope: Policy["scope"];
   /** Tests that fail before any work, and why that is so: names, files or patterns. */
   readonly knownFailures: readonly { readonly test: string; readonly reason: string }[];
+  /** More files that only tests use, by pattern: the base's version of them counts. */
+  readonly oracle: readonly string[];
+  /** Files that look like tests, by pattern, and belong to the product. */
+  readonly product: readonly string[];
   /** Work that no test shows is refused. */
   readonly requireTest: boolean;
   readonly onExhausted: Policy["onExhausted"];

@@ -102,6 +102,8 @@ export const DEFAULTS: Config = {
     typePaths: ["**/*.d.ts", "**/types.*", "**/*.types.*", "**/{types,domain,model,models}/**"],
   },
   knownFailures: [],
+  oracle: [],
+  product: [],
   requireTest: false,
   onExhausted: "manual",
   enableCircuitBreaker: true,

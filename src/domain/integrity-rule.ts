@@ -83,6 +83,26 @@ export const INTEGRITY_RULES = {
 
 export type IntegrityRuleName = keyof typeof INTEGRITY_RULES;
 
+/**
+ * What the base's tests, run with the work, decide: these rules read what changed in tests and in what runs them, and
+ * only explain it where that run is made.
+ */
+export const DECIDED_BY_RUNS: ReadonlySet<IntegrityRuleName> = new Set([
+  "test-deleted",
+  "test-out-of-run",
+  "test-skipped",
+  "test-focused",
+  "assertion-removed",
+  "assertion-loosened",
+  "snapshot-changed",
+  "snapshot-rewritten",
+  "threshold-lowered",
+  "runner-changed",
+  "runner-adjusted",
+  "tests-left-out",
+  "exit-forced",
+]);
+
 export const INTEGRITY_RULE_NAMES = Object.keys(INTEGRITY_RULES) as readonly IntegrityRuleName[];
 
 export const isIntegrityRule = (name: string): name is IntegrityRuleName => Object.hasOwn(INTEGRITY_RULES, name);

@@ -22,13 +22,19 @@ export interface CheckoutRequest {
   readonly base?: string;
 }
 
+export interface TakenPaths {
+  readonly from: string;
+  readonly paths: readonly string[];
+}
+
 export interface Bench {
   readonly path: string;
   /**
-   * Makes the files be those of a tree, with these texts in place of its own (`null`: without the file). Says which
-   * tree that is: two of the same name are the same files.
+   * Makes the files be those of a tree, with these texts in place of its own (`null`: without the file), and with the
+   * paths of `taken` as they are in another commit (absent where it has none). Says which tree that is: two of the same
+   * name are the same files.
    */
-  set(tree: string, texts: ReadonlyMap<string, string | null>): Promise<TreeId>;
+  set(tree: string, texts: ReadonlyMap<string, string | null>, taken?: TakenPaths): Promise<TreeId>;
   /** The paths of all files that git knows in the present state. */
   paths(): Promise<readonly string[]>;
   /** A file as it is there now; `null` where there is none, or it is no text. At once, because many are read. */

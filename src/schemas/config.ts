@@ -251,6 +251,8 @@ export const configFileSchema = z.strictObject({
     })
     .optional(),
   knownFailures: z.array(z.strictObject({ test: line, reason: line })).optional(),
+  oracle: globs.optional(),
+  product: globs.optional(),
   requireTest: z.boolean().optional(),
   onExhausted: z.enum(["manual", "error", "skip"]).optional(),
   enableCircuitBreaker: z.boolean().optional(),

@@ -1,6 +1,7 @@
 import { UNKNOWN_BASE } from "../../domain/base-failures.ts";
 import type { Judgement } from "../../domain/gate.ts";
-import type { TreeId } from "../../domain/ids.ts";
+import type { EvidenceId, TreeId } from "../../domain/ids.ts";
+import { suiteResultsText, type SuiteResults } from "../../domain/suite-results.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Evidence } from "../../ports/evidence.ts";
 import type { Baseline, Gate, GateRequest } from "../../ports/gate.ts";
@@ -18,7 +19,7 @@ import type { CoverageRules } from "./measures.ts";
 import { momentIn, seenReports } from "./read-reports.ts";
 import { checkRunner, type CheckCommand, type CheckControl, type CheckOutcome, type RunHow } from "./run-check.ts";
 import { shownPaths } from "./shown-paths.ts";
-import { baseRunOf, testIdentities } from "./test-identities.ts";
+import { baseRunOf, suiteResultsOf, testIdentities } from "./test-identities.ts";
 
 export interface ChecksOptions {
   readonly commands: readonly CheckCommand[];
@@ -42,6 +43,16 @@ export interface ChecksOptions {
   readonly cookie?: () => string;
 }
 
+/** The gate, which can also say what it knows of every single test. */
+export interface ChecksGate extends Gate {
+  judgeTests(request: GateRequest, control: CheckControl): Promise<TestedJudgement>;
+}
+
+export interface TestedJudgement {
+  readonly judgement: Judgement;
+  readonly tests: SuiteResults;
+}
+
 /** Looks again at what a check said first, by running it again where that is worth it. */
 type Confirm = (first: CheckOutcome, run: (how?: RunHow) => Promise<CheckOutcome>) => Promise<CheckOutcome>;
 
@@ -50,7 +61,48 @@ type Confirm = (first: CheckOutcome, run: (how?: RunHow) => Promise<CheckOutcome
  * reports, for the brief. Only a check that ran, ended well, contradicts itself nowhere and, where its runner is known,
  * ran a test, is a pass.
  */
-export function createChecksGate(options: ChecksOptions): Gate {
+export function createChecksGate(options: ChecksOptions): ChecksGate {
+  const runAll = allRuns(options);
+
+  async function judgeTests(request: GateRequest, control: CheckControl): Promise<TestedJudgement> {
+    const beganAt = options.clock.now();
+    const flakes = new Map((await (options.flakes?.() ?? [])).map((flake) => [flake.name, flake]));
+    const again = { reruns: options.reruns ?? 0, quarantined: flakyElsewhere(flakes.values(), request) };
+    const ran = await runAll(request, control, (first, run) => meant(first, request, again, run));
+    const tests = suiteResultsOf(ran.outcomes);
+    const ended = (judgement: Omit<Judgement, "durationMs">): TestedJudgement => ({
+      judgement: { ...judgement, durationMs: options.clock.now() - beganAt },
+      tests,
+    });
+    if (control.signal.aborted) return ended(nothingJudged(request, "error", "checks: stopped before they ended"));
+    if (ran.outcomes.length === 0)
+      return ended(nothingJudged(request, "inconclusive", "checks: there is no command to judge by"));
+    const outcomes = ran.outcomes.map((outcome) => ({
+      ...outcome,
+      faults: outcome.faults.map((fault) => marked(fault, flakes)),
+    }));
+    const beside = await besideTheRuns(options, request, { ...ran, outcomes }, flakes);
+    const identities = await testIdentities(request, outcomes, beside.faults, options.workspace ?? null);
+    return ended(checksJudgement(request, outcomes, beside, identities));
+  }
+
+  return {
+    name: "checks",
+    judgeTests,
+    judgedBy: () =>
+      options.commands.map(({ run, environments: some = [] }) =>
+        some.length === 0 ? run : `${run} (in ${some.join(", ")})`,
+      ),
+    judge: async (request, control) => (await judgeTests(request, control)).judgement,
+    async baseline(request, control) {
+      const { outcomes } = await runAll({ ...request, atBase: UNKNOWN_BASE }, control, confirmAtBase);
+      return baselineOf(outcomes, await options.evidence.keep(suiteResultsText(suiteResultsOf(outcomes))));
+    },
+  };
+}
+
+/** Runs every command in every environment, so many at once as the options say. */
+function allRuns(options: ChecksOptions) {
   const environments = Object.entries(options.environments);
   const known: readonly (readonly [string, CheckEnvironment])[] =
     environments.length === 0 ? [[LOCAL, {}]] : environments;
@@ -63,7 +115,7 @@ export function createChecksGate(options: ChecksOptions): Gate {
   const setUp = new Map<string, TreeId>();
   const company = createCompany();
 
-  async function runAll(request: GateRequest, control: CheckControl, confirm: Confirm) {
+  return async (request: GateRequest, control: CheckControl, confirm: Confirm) => {
     const runner = checkRunner({ ...options, environments: new Map(known), setUp }, request, control.signal);
     const reports = seenReports(request.path, patterns, shownPaths(request));
     const began = await momentIn(request.path, [...patterns, ...(options.coverage ? [options.coverage.report] : [])]);
@@ -78,45 +130,15 @@ export function createChecksGate(options: ChecksOptions): Gate {
     });
     if (patterns.length === 0 || own !== null) return { outcomes, reports, began, contradiction: null };
     return { ...withLateReports(outcomes, await reports.since(began), request.atBase), reports, began };
-  }
-
-  return {
-    name: "checks",
-    judgedBy: () =>
-      options.commands.map(({ run, environments: some = [] }) =>
-        some.length === 0 ? run : `${run} (in ${some.join(", ")})`,
-      ),
-    async judge(request, control): Promise<Judgement> {
-      const beganAt = options.clock.now();
-      const flakes = new Map((await (options.flakes?.() ?? [])).map((flake) => [flake.name, flake]));
-      const again = { reruns: options.reruns ?? 0, quarantined: flakyElsewhere(flakes.values(), request) };
-      const ran = await runAll(request, control, (first, run) => meant(first, request, again, run));
-      const ended = () => ({ durationMs: options.clock.now() - beganAt });
-      if (control.signal.aborted)
-        return { ...nothingJudged(request, "error", "checks: stopped before they ended"), ...ended() };
-      if (ran.outcomes.length === 0)
-        return { ...nothingJudged(request, "inconclusive", "checks: there is no command to judge by"), ...ended() };
-      const outcomes = ran.outcomes.map((outcome) => ({
-        ...outcome,
-        faults: outcome.faults.map((fault) => marked(fault, flakes)),
-      }));
-      const beside = await besideTheRuns(options, request, { ...ran, outcomes }, flakes);
-      const identities = await testIdentities(request, outcomes, beside.faults, options.workspace ?? null);
-      return { ...checksJudgement(request, outcomes, beside, identities), ...ended() };
-    },
-    async baseline(request, control) {
-      const { outcomes } = await runAll({ ...request, atBase: UNKNOWN_BASE }, control, confirmAtBase);
-      return baselineOf(outcomes);
-    },
   };
 }
 
-function baselineOf(outcomes: readonly CheckOutcome[]): Baseline {
+function baselineOf(outcomes: readonly CheckOutcome[], tests: EvidenceId): Baseline {
   const failing = new Set(outcomes.flatMap((outcome) => outcome.faults.map(({ name }) => name)));
   const flaky = new Set(outcomes.flatMap((outcome) => outcome.flaky.map(({ name }) => name)));
   // What is flaky in one environment and fails in another fails.
   const others = [...flaky].filter((name) => !failing.has(name));
-  return { failing: [...failing], flaky: others, run: baseRunOf(outcomes) };
+  return { failing: [...failing], flaky: others, run: { ...baseRunOf(outcomes), tests } };
 }
 
 /** Two checks that want the same port are in each other's way, and that is no fault of the work of either. */

@@ -1,6 +1,7 @@
 import { RemandError } from "../../domain/error.ts";
 import { failureFingerprint, type Finding } from "../../domain/finding.ts";
 import type { Judgement } from "../../domain/gate.ts";
+import { DECIDED_BY_RUNS } from "../../domain/integrity-rule.ts";
 import { worse } from "../../domain/severity.ts";
 import { failsGate, mustBeFixed } from "../../domain/thresholds.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -24,6 +25,8 @@ export interface IntegrityOptions {
   readonly stories?: string;
   /** How grave each rule is, where a person says so; `off` leaves it out. */
   readonly rules?: RuleSettings;
+  /** Are the base's tests run with the work? Then what was changed in tests is explained here, and decided there. */
+  readonly runsBaseTests?: boolean;
 }
 
 /**
@@ -91,9 +94,11 @@ async function findingsIn(
   const sinceLast = await workspace.changed(story.id, previous, tree);
   const isOpen = scope?.tests === "open";
   const reasons = scope?.exceptions === "with-rationale" ? request.exceptions : [];
+  const decided = options.runsBaseTests === true ? { explaining: DECIDED_BY_RUNS } : {};
   const asNewWork = ruleBook({
     isRework: false,
     settings: rules,
+    ...decided,
     // Where the tests themselves are at fault, a reason may take one away.
     ...(isOpen ? { reasons, excusable: ["test-deleted", "assertion-removed", "assertion-loosened"] } : {}),
   });
@@ -112,7 +117,7 @@ async function findingsIn(
   const outside = now === null ? [] : changedSurroundings(began!, now, isInstalled);
   const findings = outsideOfGit(outside, asNewWork);
   if (scope !== null) {
-    const asRework = ruleBook({ isRework: true, settings: rules, reasons });
+    const asRework = ruleBook({ isRework: true, settings: rules, reasons, ...decided });
     const own = `${folder}${options.stories ?? "stories"}/${story.id}.md`;
     // A refused file that is what it was before the story is no change: putting it back is what was asked for.
     const restored = new Set(scope.restore?.filter((path) => !changed.includes(path)));
@@ -136,6 +141,7 @@ const LOCKFILE =
 function outsideOfGit(changed: readonly string[], book: RuleBook): Finding[] {
   return changed.slice(0, 10).flatMap((what) =>
     book.breach(what.startsWith(".git/") ? "not-looked-at" : "runner-changed", {
+      severity: "critical",
       message: what.startsWith(".git/")
         ? `git was told to overlook files while the work was done: ${what}`
         : `what runs the tests was changed where git does not look: ${what}`,

@@ -25,9 +25,12 @@ export interface BookOptions {
   readonly reasons?: readonly ScopeException[];
   /** Rules that a reason excuses here, beside those that it excuses everywhere. */
   readonly excusable?: readonly IntegrityRuleName[];
+  /** Rules whose breach is only information here, because a run decides. */
+  readonly explaining?: ReadonlySet<IntegrityRuleName>;
 }
 
-export function ruleBook({ isRework, settings, reasons = [], excusable = [] }: BookOptions): RuleBook {
+export function ruleBook(options: BookOptions): RuleBook {
+  const { isRework, settings, reasons = [], excusable = [], explaining } = options;
   const reasonFor = new Map(reasons.map(({ path, rationale }) => [path.replace(/^\.\//, ""), rationale]));
   return {
     isRework,
@@ -37,7 +40,8 @@ export function ruleBook({ isRework, settings, reasons = [], excusable = [] }: B
       if (set === "off") return [];
       const mayBeExcused = (rule.excusable || excusable.includes(name)) && rest.file !== undefined;
       const reason = mayBeExcused ? reasonFor.get(rest.file!) : undefined;
-      const severity = reason === undefined ? (set ?? own ?? (isRework ? rule.rework : rule.newWork)) : "info";
+      const usual = explaining?.has(name) === true ? "info" : isRework ? rule.rework : rule.newWork;
+      const severity = reason === undefined ? (set ?? own ?? usual) : "info";
       const ask =
         mayBeExcused && isRework ? ` If it must be: \`Scope exception: ${rest.file}: <reason>\` in your report.` : "";
       return [

@@ -1,11 +1,13 @@
 import { normalisedMessage, type Finding } from "../../domain/finding.ts";
 import type { BaseRun, Judgement, TestIdentities } from "../../domain/gate.ts";
+import type { SuiteResults } from "../../domain/suite-results.ts";
 import type { GateRequest } from "../../ports/gate.ts";
 import type { Workspace } from "../../ports/workspace.ts";
 import { baseName, lettersOf } from "../../readers/test-report-merge.ts";
 import { gitFolderOf } from "./git-folder.ts";
 import { cellName } from "./environments.ts";
 import type { Fault } from "./check-faults.ts";
+import { ranOf } from "./measures.ts";
 import type { CheckOutcome } from "./run-check.ts";
 import { readTestText } from "./test-text.ts";
 
@@ -57,6 +59,21 @@ export function baseRunOf(outcomes: readonly CheckOutcome[]): BaseRun {
     notLoaded: notLoadedIn(outcomes, null, null),
     names: Object.fromEntries(outcomes.map(({ run, names }) => [cellName(run), names.level])),
     ...(unreported.length === 0 ? {} : { unreported }),
+  };
+}
+
+/** What the runs say of every single test. One check that names only a part of its tests makes the whole unnamed. */
+export function suiteResultsOf(outcomes: readonly CheckOutcome[]): SuiteResults {
+  const passed = new Map<string, number>();
+  for (const { identity, outcome, count = 1 } of outcomes.flatMap(({ names }) => names.tests))
+    if (outcome === "passed") passed.set(identity, (passed.get(identity) ?? 0) + count);
+  const testing = outcomes.filter(({ named }) => named.ranTests);
+  const ran = testing.map(({ tests }) => (tests === null ? null : ranOf(tests)));
+  return {
+    isNamed: testing.every(({ names }) => names.level === "all"),
+    passed,
+    failed: new Set(outcomes.flatMap(({ faults }) => faults.map(({ name }) => name))),
+    ran: ran.includes(null) ? null : ran.reduce<number>((sum, each) => sum + (each ?? 0), 0),
   };
 }
 

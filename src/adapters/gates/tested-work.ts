@@ -1,40 +1,48 @@
-import { placeOfFailure } from "../../domain/base-failures.ts";
-import { failureFingerprint, identified, type Finding } from "../../domain/finding.ts";
+import { failureKinds, placeOfFailure } from "../../domain/base-failures.ts";
+import { judgeBaseTests, type BaseTestVerdict, type PinnedFailure } from "../../domain/base-test-verdict.ts";
+import { CONTESTED_WORDS, type ContestedTest } from "../../domain/contested-test.ts";
+import { counted } from "../../domain/counted.ts";
+import { failureFingerprint, type Finding } from "../../domain/finding.ts";
 import type { Judgement } from "../../domain/gate.ts";
+import type { TreeId } from "../../domain/ids.ts";
+import { readSuiteResults, type SuiteResults } from "../../domain/suite-results.ts";
+import type { Evidence } from "../../ports/evidence.ts";
 import type { Gate, GateRequest } from "../../ports/gate.ts";
-import type { Laboratory } from "../../ports/laboratory.ts";
-import type { Workspace } from "../../ports/workspace.ts";
+import type { Bench, Laboratory } from "../../ports/laboratory.ts";
 import { matchesAnyGlob } from "../../stdx/glob.ts";
+import { fewerTests, goneTests, missingTarget, NO_TEST, unmetTarget, untested } from "./base-test-findings.ts";
 import { faultNameOf } from "./check-faults.ts";
+import type { ChecksGate, TestedJudgement } from "./checks-gate.ts";
+import { movedNames } from "./moved-names.ts";
+import { pinnedTree, setPinned, type PinnedOptions, type PinnedTree } from "./pinned-tree.ts";
+import { renamedTests } from "./renamed-tests.ts";
 
-export interface TestedWorkOptions {
-  readonly workspace: Pick<Workspace, "changed" | "fileAt">;
-  /** Where the targets are run with the base's tests; `null` where there is no such place. */
+export interface TestedWorkOptions extends PinnedOptions {
+  readonly evidence: Pick<Evidence, "read">;
+  /** Where the base's tests are run with the work; `null` where there is no such place. */
   readonly laboratory: Laboratory | null;
-  readonly testPaths: readonly string[];
   /** Does a gate around this one demand the test itself? */
   readonly isTestDemandedElsewhere?: boolean;
 }
 
-type Control = Parameters<Gate["judge"]>[1];
-
-const NO_TEST = "no test shows this change";
+type Control = Parameters<ChecksGate["judgeTests"]>[1];
 
 /**
- * A pass of the checks, looked at once more: is it the base's own targets that pass, and does any test show the change?
- * Tests of the base that the work changed are put back in a throwaway copy, and the targets must pass there too.
+ * A pass of the checks is what the work's author claims. It counts when the base's own tests agree: where the work
+ * changed tests or what runs them, those of the base are run with it; and every test that passed at the base must still
+ * run. What speaks against the work is refused (a target), contested (a reviewer or a person decides), or gone.
  */
-export function withTestedWork(checks: Gate, options: TestedWorkOptions): Gate {
+export function withTestedWork(checks: ChecksGate, options: TestedWorkOptions): Gate {
   return {
     ...checks,
     async judge(request, control) {
-      const judged = await checks.judge(request, control);
+      const ran = await checks.judgeTests(request, control);
       // Without a tree nothing is known of what changed.
-      if (judged.result !== "pass" || request.tree === "" || control.signal.aborted) return judged;
-      const { targets } = request.atBase;
+      if (ran.judgement.result !== "pass" || request.tree === "" || control.signal.aborted) return ran.judgement;
       const changed = await options.workspace.changed(request.story.id, request.base, request.tree);
+      const judged = await heldToBase({ checks, options, request, control, changed }, ran);
+      if (judged.result !== "pass" || request.atBase.targets.length > 0) return judged;
       const tests = changed.filter((path) => matchesAnyGlob(path, options.testPaths));
-      if (targets.length > 0) return withBaseTests(checks, options, request, control, { judged, tests });
       const isShown = changed.length === 0 || (await someStillThere(options, request, tests));
       if (isShown || options.isTestDemandedElsewhere === true) return judged;
       return request.requireTest ? refused(judged, [untested()]) : noted(judged, NO_TEST);
@@ -51,84 +59,198 @@ async function someStillThere(
   return false;
 }
 
-interface Passed {
-  readonly judged: Judgement;
-  readonly tests: readonly string[];
+interface Work {
+  readonly checks: ChecksGate;
+  readonly options: TestedWorkOptions;
+  readonly request: GateRequest;
+  readonly control: Control;
+  readonly changed: readonly string[];
 }
 
-async function withBaseTests(
-  checks: Gate,
-  { workspace, laboratory }: TestedWorkOptions,
-  request: GateRequest,
-  control: Control,
-  { judged, tests }: Passed,
-): Promise<Judgement> {
-  const { story, base, tree } = request;
-  const texts = new Map<string, string>();
-  for (const path of tests) {
-    const text = await workspace.fileAt(story.id, base, path);
-    if (text !== null) texts.set(path, text);
-  }
-  if (texts.size === 0) return judged;
-  if (laboratory === null) return unproven(judged, "there is no throwaway copy to run them in");
-  const bench = await laboratory.open({ signal: control.signal, commit: request.commit || base, tree, base });
+async function heldToBase(work: Work, ran: TestedJudgement): Promise<Judgement> {
+  const { options, request, control, changed } = work;
+  const pinned = await pinnedTree(options, request, changed);
+  if (pinned === null) return baseVerdict(work, ran, { pinned: null, ran: null, bench: null });
+  if (options.laboratory === null)
+    return request.atBase.targets.length === 0
+      ? ran.judgement
+      : unproven(ran.judgement, "there is no throwaway copy to run them in");
+  const bench = await options.laboratory.open({
+    signal: control.signal,
+    commit: request.commit === "" ? request.base : request.commit,
+    tree: request.tree,
+    base: request.base,
+  });
   try {
-    const before = await bench.set(tree, texts);
-    const clean = { path: bench.path, workedIn: request.path };
-    const ran = await checks.judge({ ...request, ...clean, last: null, tree: before }, control);
-    return compared(request, judged, ran, [...texts.keys()]);
+    const tree = await setPinned(bench, request, pinned);
+    const own = await work.checks.judgeTests(inBench(request, bench, tree), control);
+    return await baseVerdict(work, ran, { pinned, ran: own, bench });
   } finally {
     await bench.close();
   }
 }
 
-/** Only the targets are judged by it: the base's other tests may have had to change with the work. */
-function compared({ atBase }: GateRequest, judged: Judgement, ran: Judgement, putBack: readonly string[]): Judgement {
-  if (ran.result === "pass") return judged;
-  const red = ran.findings.filter(({ id }) => ran.blocking.includes(id));
-  const unmet = atBase.targets.flatMap((name) => {
-    const finding = red.find((each) => faultNameOf(each) === name || isLoadFailure(each, name));
-    return finding === undefined ? [] : [unmetTarget(name, finding, putBack)];
+/** The same request for other files. What it finds is told as if it were in the folder of the work. */
+const inBench = (request: GateRequest, bench: Bench, tree: TreeId): GateRequest => ({
+  ...request,
+  last: null,
+  path: bench.path,
+  workedIn: request.workedIn ?? request.path,
+  tree,
+});
+
+/** The run with the base's tests; all `null` where the work changed none of them, so that it would be the same run. */
+interface PinnedRun {
+  readonly pinned: PinnedTree | null;
+  readonly ran: TestedJudgement | null;
+  readonly bench: Bench | null;
+}
+
+async function baseVerdict(work: Work, ran: TestedJudgement, own: PinnedRun): Promise<Judgement> {
+  const { request, control } = work;
+  if (control.signal.aborted) return ran.judgement;
+  const unmet = await unmetTargets(work, ran, own);
+  if (unmet.refused.length > 0) return refused(ran.judgement, unmet.refused, own.ran?.judgement.evidence);
+  const isInconclusive = own.ran !== null && !["pass", "fail"].includes(own.ran.judgement.result);
+  if (isInconclusive && request.atBase.targets.length > 0) return unproven(ran.judgement, own.ran.judgement.summary);
+  const base = await baseResults(work, own);
+  let verdict = await verdictOn(work, ran, own, base);
+  // Before a test is called gone, it has a second chance: it may have been left out of one run by accident.
+  if (verdict.gone.length > 0 || verdict.fewer !== null) {
+    const again = await work.checks.judgeTests({ ...request, last: null }, control);
+    verdict = await verdictOn(work, { ...ran, tests: mostOf(ran.tests, again.tests) }, own, base);
+  }
+  const gone = [
+    ...goneTests(verdict.gone, work.changed),
+    ...(verdict.fewer === null ? [] : [fewerTests(verdict.fewer)]),
+  ];
+  if (gone.length > 0) return refused(ran.judgement, gone, own.ran?.judgement.evidence);
+  return withContested(ran.judgement, { ...verdict, contested: [...unmet.contested, ...verdict.contested] }, own);
+}
+
+async function verdictOn(
+  { options, request, changed }: Work,
+  ran: TestedJudgement,
+  own: PinnedRun,
+  base: SuiteResults | null,
+): Promise<BaseTestVerdict> {
+  const kindOf = failureKinds(request.atBase);
+  const renamed = await renamedTests(options, request, changed);
+  return judgeBaseTests({
+    base,
+    candidate: ran.tests,
+    pinned: own.ran === null ? null : { results: own.ran.tests, failures: failuresIn(own.ran, base) },
+    isExcused: (test) => kindOf(test) !== "new",
+    isRenamed: (test) => renamed.has(test.slice(test.lastIndexOf(" > ") + 3)),
+    licensed: request.licensed,
   });
-  if (unmet.length > 0) return refused(judged, unmet, ran.evidence);
-  // Other tests failed, each by its name: so the targets ran, and passed.
-  if (ran.result === "fail" && red.every(({ symbol }) => symbol !== undefined)) return judged;
-  return unproven(judged, ran.summary);
+}
+
+/** What every test said at the base: kept since the story began, or asked of the base now where it matters. */
+async function baseResults(work: Work, own: PinnedRun): Promise<SuiteResults | null> {
+  const { options, request, control, checks } = work;
+  const kept = request.baseRun?.tests === undefined ? null : await options.evidence.read(request.baseRun.tests);
+  const known = kept === null ? null : readSuiteResults(kept);
+  if (known !== null || own.bench === null || own.ran?.judgement.result === "pass") return known;
+  const tree = await own.bench.set(request.base, new Map());
+  return (await checks.judgeTests(inBench(request, own.bench, tree), control)).tests;
+}
+
+/** Everything that fails with the base's tests, unless it failed at the base as well. */
+function failuresIn({ judgement }: TestedJudgement, base: SuiteResults | null): PinnedFailure[] {
+  const isNothingThere = base !== null && base.passed.size === 0 && (base.ran ?? 0) === 0;
+  if (judgement.result === "pass" || (judgement.result !== "fail" && isNothingThere)) return [];
+  const notLoaded = new Set(judgement.identities?.notLoaded);
+  const red = judgement.findings.filter(({ id }) => judgement.blocking.includes(id));
+  const failures = red
+    .map((finding) => {
+      const name = faultNameOf(finding);
+      const place = placeOfFailure(name);
+      const isWholeFile = namesNoTest(finding) && (finding.file !== undefined || notLoaded.has(place));
+      return { name, isLoadFailure: finding.category === "build" || isWholeFile };
+    })
+    .filter(({ name }) => base?.failed.has(name) !== true);
+  if (red.length > 0) return failures;
+  // No verdict at all: with the base's tests the check as a whole did not get so far.
+  return (judgement.runs ?? [])
+    .filter(({ result }) => result !== "pass")
+    .map(({ check }) => ({ name: check, isLoadFailure: true }));
+}
+
+interface TargetVerdict {
+  readonly refused: readonly Finding[];
+  readonly contested: readonly ContestedTest[];
+}
+
+/** A target must pass in its base version. One that does not load because the work moved what it uses is contested. */
+async function unmetTargets(work: Work, ran: TestedJudgement, own: PinnedRun): Promise<TargetVerdict> {
+  const { request } = work;
+  const { judgement, tests } = own.ran ?? ran;
+  const red = judgement.findings.filter(({ id }) => judgement.blocking.includes(id));
+  const refusals: Finding[] = [];
+  const contested: ContestedTest[] = [];
+  const isPassed = new Set(judgement.identities?.passing);
+  for (const name of request.atBase.targets) {
+    const finding = red.find((each) => faultNameOf(each) === name || isLoadFailure(each, name));
+    if (finding === undefined) {
+      // A test that is named when it fails, and not among all that passed, did not run.
+      const isMissing = judgement.result === "pass" && tests.isNamed && name.includes(" > ") && !isPassed.has(name);
+      if (isMissing) refusals.push(missingTarget(name));
+    } else if (isLoadFailure(finding, name) && (await isAboutMoved(work, own, finding)))
+      contested.push({ test: name, why: "not-loaded", file: placeOfFailure(name) });
+    else refusals.push(unmetTarget(name, finding, own.pinned));
+  }
+  return { refused: refusals, contested };
+}
+
+/** Does what the run printed speak of something that the work moved? Not every runner says it with the failure. */
+async function isAboutMoved({ options, request, changed }: Work, own: PinnedRun, finding: Finding): Promise<boolean> {
+  const pinned = new Set(own.pinned?.taken);
+  const product = changed.filter((path) => !pinned.has(path));
+  const printed = await Promise.all((own.ran?.judgement.evidence ?? []).map((id) => options.evidence.read(id)));
+  const moved = await movedNames(options, request, product);
+  return moved.someIn([finding.message, finding.detail ?? "", ...printed.map((text) => text ?? "")].join("\n"));
 }
 
 /** The target's file, or the check that holds it, did not get so far as to name a test. */
-function isLoadFailure({ symbol, file, source, category }: Finding, target: string): boolean {
+function isLoadFailure(finding: Finding, target: string): boolean {
   const place = placeOfFailure(target);
-  if (category === "check" && file === undefined) return source === place;
-  return file === place && (symbol === undefined || symbol === file || file.endsWith(`/${symbol}`));
+  if (finding.category === "check" && finding.file === undefined) return finding.source === place;
+  return finding.file === place && namesNoTest(finding);
 }
 
-function unmetTarget(name: string, { detail, message }: Finding, putBack: readonly string[]): Finding {
-  const place = placeOfFailure(name);
-  const file = putBack.find((path) => path === place || path.endsWith(`/${place}`));
-  return identified({
-    severity: "critical",
-    category: "target",
-    source: "checks",
-    symbol: name,
-    message: `the target ${name} fails with the base's version of its tests`,
-    detail: [`Put back for this run: ${putBack.join(", ")}`, message, ...(detail === undefined ? [] : [detail])].join(
-      "\n",
-    ),
-    suggestedFix: `Restore ${file ?? putBack.join(", ")} as it was, and change the code so that the test passes.`,
-    ...(file === undefined ? {} : { file }),
-  });
+/** Some runners call a file that does not load a test, and name it by its path. */
+const namesNoTest = ({ symbol, file = "", category }: Finding): boolean =>
+  symbol === undefined
+    ? category === "test" || category === "build"
+    : symbol === file || symbol.endsWith(`/${file}`) || file.endsWith(`/${symbol}`);
+
+/** The results of two runs of one tree: a test that passed once did run. */
+function mostOf(one: SuiteResults, other: SuiteResults): SuiteResults {
+  const passed = new Map(one.passed);
+  for (const [name, times] of other.passed) passed.set(name, Math.max(times, passed.get(name) ?? 0));
+  return { ...one, passed, ran: one.ran === null || other.ran === null ? null : Math.max(one.ran, other.ran) };
 }
 
-function untested(): Finding {
-  return identified({
-    severity: "critical",
-    category: "tests",
-    source: "checks",
-    message: NO_TEST,
-    suggestedFix: "Add a test that fails without this change, or change one so that it does.",
-  });
+function withContested(
+  judged: Judgement,
+  { contested, licensed, renamed }: Pick<BaseTestVerdict, "contested" | "licensed" | "renamed">,
+  own: PinnedRun,
+): Judgement {
+  const notes = [
+    ...(licensed.length === 0 ? [] : [`${counted(licensed.length, "test")} changed as allowed: ${namesOf(licensed)}`]),
+    ...(renamed.length === 0 ? [] : [`${counted(renamed.length, "test")} renamed or moved: ${renamed.join(", ")}`]),
+  ];
+  const evidence = [...new Set([...judged.evidence, ...(own.ran?.judgement.evidence ?? [])])];
+  const held = notes.reduce(noted, { ...judged, evidence });
+  if (contested.length === 0) return held;
+  // No note: acceptance says who let them through.
+  const summary = `${held.summary}; ${counted(contested.length, "contested test")}: ${namesOf(contested)}`;
+  return { ...held, contested, summary };
 }
+
+const namesOf = (tests: readonly ContestedTest[]): string =>
+  tests.map(({ test, why }) => `${test} (${CONTESTED_WORDS[why]})`).join(", ");
 
 function refused(judged: Judgement, findings: readonly Finding[], evidence: Judgement["evidence"] = []): Judgement {
   const { notes: _notes, ...rest } = judged;

@@ -3,7 +3,7 @@ import { rm } from "node:fs/promises";
 import { availableParallelism, freemem, loadavg } from "node:os";
 import { join, resolve } from "node:path";
 import { treeId, type TreeId } from "../../domain/ids.ts";
-import type { Bench, CheckoutRequest, Laboratory } from "../../ports/laboratory.ts";
+import type { Bench, CheckoutRequest, Laboratory, TakenPaths } from "../../ports/laboratory.ts";
 import type { Environment } from "../process/environment.ts";
 import { ignoredIn, isInstalledFolder } from "./dependencies.ts";
 import { onDisk } from "./disk-error.ts";
@@ -101,8 +101,8 @@ async function benchIn(
     });
     return {
       path: resolve(path, prefix),
-      async set(to, texts) {
-        const made = await onDisk(() => set(git, own, path, to, texts));
+      async set(to, texts, taken) {
+        const made = await onDisk(() => set(git, own, path, to, texts, taken));
         if (base !== undefined) await removeEscapingLinks(own, path, base);
         return made;
       },
@@ -150,9 +150,11 @@ async function set(
   path: string,
   tree: string,
   texts: ReadonlyMap<string, string | null>,
+  taken: TakenPaths = { from: tree, paths: [] },
 ): Promise<TreeId> {
   const base = await treeOf(git, tree);
-  const whole = texts.size === 0 ? base : await treeWith(git, path, base, texts);
+  const isSame = texts.size === 0 && taken.paths.length === 0;
+  const whole = isSame ? base : await treeWith(git, path, base, texts, taken);
   await own.run(["read-tree", "--reset", "-u", whole], { timeoutMs: 600_000 });
   // What a run left behind is no part of the state that is tried next; what is ignored (dependencies) stays.
   await own.run(["clean", "-fdq"]);
@@ -168,21 +170,26 @@ async function treeWith(
   path: string,
   tree: string,
   texts: ReadonlyMap<string, string | null>,
+  { from, paths }: TakenPaths,
 ): Promise<string> {
   // The objects are the main repository's: others may ask for the tree by its name.
   const index = join(path, "..", `${ownName()}.index`);
   const own = { index };
   try {
     await git.run(["read-tree", tree], own);
-    const modes = await modesOf(git, tree, [...texts.keys()]);
-    const entries: string[] = [];
+    const modes = await entriesOf(git, tree, [...texts.keys()]);
+    const theirs = await entriesOf(git, from, paths);
+    const entries = paths.map((file) => {
+      const { mode, id } = theirs.get(file) ?? { mode: "0", id: "0".repeat(tree.length) };
+      return `${mode} ${id}\t${file}\0`;
+    });
     for (const [file, text] of texts) {
       if (text === null) {
         entries.push(`0 ${"0".repeat(tree.length)}\t${file}\0`);
         continue;
       }
       const blob = line(await git.run(["hash-object", "-w", "--no-filters", "--stdin"], { ...own, stdin: text }));
-      entries.push(`${modes.get(file) ?? "100644"} ${blob}\t${file}\0`);
+      entries.push(`${modes.get(file)?.mode ?? "100644"} ${blob}\t${file}\0`);
     }
     await git.run(["update-index", "-z", "--index-info"], { ...own, stdin: entries.join("") });
     return line(await git.run(["write-tree"], own));
@@ -191,13 +198,25 @@ async function treeWith(
   }
 }
 
-/** A script stays a script. */
-async function modesOf(git: Git, tree: string, files: readonly string[]): Promise<ReadonlyMap<string, string>> {
-  const text = await git.run(["ls-tree", "-z", "--full-tree", tree, "--", ...files]);
-  const modes = new Map<string, string>();
-  for (const entry of text.split("\0")) {
-    const [, mode, name] = /^(\d+) blob [0-9a-f]+\t([^]*)$/.exec(entry) ?? [];
-    if (mode !== undefined && name !== undefined) modes.set(name, mode);
-  }
-  return modes;
+interface TreeEntry {
+  readonly mode: string;
+  readonly id: string;
 }
+
+/** A script stays a script, and a link a link. */
+async function entriesOf(git: Git, tree: string, files: readonly string[]): Promise<ReadonlyMap<string, TreeEntry>> {
+  const entries = new Map<string, TreeEntry>();
+  for (let at = 0; at < files.length; at += MOST_PATHS) {
+    const some = files.slice(at, at + MOST_PATHS);
+    const list = ["--literal-pathspecs", "ls-tree", "-z", "--full-tree", tree, "--", ...some];
+    const text = await git.run(list);
+    for (const entry of text.split("\0")) {
+      const [, mode, id, name] = /^(\d+) (?:blob|commit) ([0-9a-f]+)\t([^]*)$/.exec(entry) ?? [];
+      if (mode !== undefined && id !== undefined && name !== undefined) entries.set(name, { mode, id });
+    }
+  }
+  return entries;
+}
+
+/** A command line has an end. */
+const MOST_PATHS = 500;

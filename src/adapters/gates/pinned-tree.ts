@@ -1,0 +1,78 @@
+import { pinningOf, type PinnedRules } from "../../domain/pinned-files.ts";
+import type { GateRequest } from "../../ports/gate.ts";
+import type { Bench } from "../../ports/laboratory.ts";
+import type { Workspace } from "../../ports/workspace.ts";
+import { spliceInlineTests } from "../../readers/inline-tests.ts";
+import { mergeManifest } from "../../readers/pinned-manifest.ts";
+import { gitFolderOf } from "./git-folder.ts";
+import { allScripts, testScripts } from "./package-changes.ts";
+import { runChain } from "./run-chain.ts";
+
+export interface PinnedOptions extends Omit<PinnedRules, "named"> {
+  readonly workspace: Pick<Workspace, "changed" | "fileAt">;
+  /** The commands of the checks. */
+  readonly commands: readonly string[];
+}
+
+/** The work with the base's tests: what differs from the tree as its author made it. */
+export interface PinnedTree {
+  /** Paths as the base has them; absent where the work added them. */
+  readonly taken: readonly string[];
+  /** Files of both: manifests, and sources that hold tests. */
+  readonly texts: ReadonlyMap<string, string>;
+}
+
+/** Which files the base's version of the tests puts back; `null` where the work changed none of them. */
+export async function pinnedTree(
+  options: PinnedOptions,
+  request: GateRequest,
+  changed: readonly string[],
+): Promise<PinnedTree | null> {
+  const { story, base, tree } = request;
+  const rules = { ...options, named: await filesOfChecks(options, request) };
+  const taken: string[] = [];
+  const texts = new Map<string, string>();
+  for (const path of changed) {
+    const pinning = pinningOf(path, rules);
+    if (pinning === "product") continue;
+    if (pinning === "whole") {
+      taken.push(path);
+      continue;
+    }
+    const [before, now] = [
+      await options.workspace.fileAt(story.id, base, path),
+      await options.workspace.fileAt(story.id, tree, path),
+    ];
+    if (now === null && before !== null && pinning === "merged") taken.push(path);
+    if (now === null || (before === null && pinning === "merged")) continue;
+    const text = (pinning === "merged" ? mergeManifest : spliceInlineTests)(path, before ?? "", now);
+    if (text !== null && text !== now && !isSameJson(text, now)) texts.set(path, text);
+  }
+  return taken.length === 0 && texts.size === 0 ? null : { taken, texts };
+}
+
+/** A manifest that was only written differently is the same. */
+function isSameJson(one: string, other: string): boolean {
+  try {
+    return JSON.stringify(sorted(JSON.parse(one))) === JSON.stringify(sorted(JSON.parse(other)));
+  } catch {
+    return false;
+  }
+}
+
+const sorted = (value: unknown): unknown =>
+  typeof value === "object" && value !== null ? Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)) : value;
+
+/** Scripts and makefiles that the checks run, as the base has them: a file that judges is not the work's to change. */
+async function filesOfChecks({ workspace, commands }: PinnedOptions, request: GateRequest): Promise<Set<string>> {
+  const { story, base, path } = request;
+  const folder = (await gitFolderOf(path))?.prefix ?? "";
+  const read = (file: string): Promise<string | null> => workspace.fileAt(story.id, base, file);
+  const own = await read(`${folder}package.json`);
+  const chain = await runChain([...commands, ...testScripts(own).values()], allScripts(own), folder, read);
+  return new Set([...chain.programs, ...chain.targets.keys()]);
+}
+
+/** Makes the files of the bench those of the work with the base's tests. */
+export const setPinned = (bench: Bench, { base, tree }: GateRequest, { taken, texts }: PinnedTree) =>
+  bench.set(tree, texts, { from: base, paths: taken });

@@ -1,0 +1,67 @@
+import { isRecord } from "../stdx/is-record.ts";
+
+/**
+ * A manifest with the base's way to run tests and the rest of the work's: scripts and runner settings decide what a
+ * check runs, dependencies are part of the work. `null` where one of the two cannot be read: then the work's is kept.
+ */
+export function mergeManifest(path: string, base: string, work: string): string | null {
+  const name = path.slice(path.lastIndexOf("/") + 1);
+  if (name === "package.json") return mergePackage(base, work);
+  const isPinned = PINNED_SECTIONS[name];
+  return isPinned === undefined ? null : mergeSections(base, work, isPinned);
+}
+
+/** The keys that npm itself defines, without `scripts`: names, entry points, dependencies. All others belong to tools. */
+const OF_THE_PRODUCT: ReadonlySet<string> = new Set(
+  `name version description keywords homepage bugs license author contributors funding files exports
+   main module types typings typesVersions browser bin man directories repository config dependencies
+   devDependencies peerDependencies peerDependenciesMeta bundleDependencies bundledDependencies
+   optionalDependencies overrides resolutions engines os cpu libc devEngines private publishConfig
+   workspaces type imports sideEffects packageManager pnpm dependenciesMeta`.split(/\s+/),
+);
+
+function mergePackage(base: string, work: string): string | null {
+  const [before, after] = [parsed(base), parsed(work)];
+  if (before === null || after === null) return null;
+  const kept = Object.entries(after).filter(([key]) => OF_THE_PRODUCT.has(key));
+  const pinned = Object.entries(before).filter(([key]) => !OF_THE_PRODUCT.has(key));
+  return `${JSON.stringify(Object.fromEntries([...kept, ...pinned]), null, 2)}\n`;
+}
+
+function parsed(text: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isRecord(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+/** The sections that say how tests are run. */
+const PINNED_SECTIONS: Readonly<Record<string, (section: string) => boolean>> = {
+  "pyproject.toml": (section) => /^tool\.(?:pytest|coverage|tox|nox|hatch\.envs)\b/.test(section),
+  "setup.cfg": (section) => /^(?:tool:pytest|pytest|aliases|coverage:.*|unittest)$/.test(section),
+  "Cargo.toml": (section) => /^(?:test|bench|profile\.test)$/.test(section),
+};
+
+interface Section {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** The work's sections with those of the runner taken from the base, in the work's order, and what only the base has. */
+function mergeSections(base: string, work: string, isPinned: (section: string) => boolean): string {
+  const pinned = sectionsOf(base).filter(({ name }) => isPinned(name));
+  const own = sectionsOf(work).filter(({ name }) => !isPinned(name));
+  return [...own, ...pinned].map(({ text }) => (text.endsWith("\n") || text === "" ? text : `${text}\n`)).join("");
+}
+
+function sectionsOf(text: string): Section[] {
+  const sections: { name: string; lines: string[] }[] = [{ name: "", lines: [] }];
+  for (const line of text.split(/(?<=\n)/)) {
+    const name = /^\s*\[\[?\s*([\w.:"' *()-]+?)\s*\]\]?\s*(?:[#;].*)?$/.exec(line)?.[1];
+    if (name !== undefined) sections.push({ name: name.replaceAll(/["']/g, ""), lines: [] });
+    sections.at(-1)!.lines.push(line);
+  }
+  return sections.map(({ name, lines }) => ({ name, text: lines.join("") }));
+}

@@ -1,0 +1,57 @@
+import { describe, expect, test } from "vitest";
+import { mergeManifest } from "../../src/readers/pinned-manifest.ts";
+
+describe("a manifest with the base's runner settings and the work's dependencies", () => {
+  test("package.json: scripts and tools' keys are the base's, the rest is the work's", () => {
+    const base = { name: "shop", scripts: { test: "jest" }, jest: { testTimeout: 1 }, dependencies: { a: "1" } };
+    const work = {
+      name: "shop",
+      type: "module",
+      scripts: { test: "true" },
+      mocha: { spec: "none" },
+      dependencies: { a: "1", b: "2" },
+    };
+    const merged = mergeManifest("web/package.json", JSON.stringify(base), JSON.stringify(work));
+    expect(JSON.parse(merged!)).toEqual({
+      name: "shop",
+      type: "module",
+      dependencies: { a: "1", b: "2" },
+      scripts: { test: "jest" },
+      jest: { testTimeout: 1 },
+    });
+  });
+
+  test("a package.json that cannot be read is left as the work has it", () => {
+    expect(mergeManifest("package.json", "{}", "{")).toBeNull();
+    expect(mergeManifest("package.json", "[]", "{}")).toBeNull();
+  });
+
+  test("pyproject.toml: pytest's settings are the base's, dependencies the work's", () => {
+    const base = `[project]\nname = "shop"\ndependencies = ["a"]\n\n[tool.pytest.ini_options]\naddopts = "-q"\n`;
+    const work = `[project]\nname = "shop"\ndependencies = [\n  "a",\n  "b",\n]\n\n[tool.pytest.ini_options]\naddopts = "-k nothing"\n\n[tool.ruff]\nline-length = 100\n`;
+    const merged = mergeManifest("pyproject.toml", base, work)!;
+    expect(merged).toContain('"b"');
+    expect(merged).toContain("line-length");
+    expect(merged).toContain('addopts = "-q"');
+    expect(merged).not.toContain("nothing");
+  });
+
+  test("Cargo.toml: test targets are the base's, dependencies the work's", () => {
+    const base = `[package]\nname = "shop"\n\n[dependencies]\n`;
+    const work = `${base}serde = "1"\n\n[[test]]\nname = "cart"\nharness = false\n`;
+    const merged = mergeManifest("Cargo.toml", base, work)!;
+    expect(merged).toContain('serde = "1"');
+    expect(merged).not.toContain("harness");
+  });
+
+  test("setup.cfg: pytest's section is the base's", () => {
+    const base = "[metadata]\nname = shop\n\n[tool:pytest]\naddopts = -q\n";
+    const merged = mergeManifest("setup.cfg", base, base.replace("-q", "--co").replace("shop", "store"))!;
+    expect(merged).toContain("name = store");
+    expect(merged).toContain("addopts = -q");
+  });
+
+  test("other files are not merged", () => {
+    expect(mergeManifest("pom.xml", "<a/>", "<b/>")).toBeNull();
+  });
+});

@@ -1,7 +1,7 @@
 import type { Config } from "../config/config.ts";
 import type { BlameReport } from "../domain/blame-report.ts";
 import type { Event } from "../domain/event.ts";
-import type { GateName, Judgement } from "../domain/gate.ts";
+import type { GateName } from "../domain/gate.ts";
 import type { GateReport } from "../domain/gate-report.ts";
 import type { EvidenceId, StoryId } from "../domain/ids.ts";
 import type { Lane } from "../domain/lane.ts";
@@ -19,6 +19,7 @@ import type { Workspace } from "../ports/workspace.ts";
 import type { HealthDocument, VerifyDocument } from "../views/dashboard.ts";
 import type { AgentWish } from "./agent-wish.ts";
 import type { StopAnswer, StopPlan } from "./inside.ts";
+import type { Preflight, PreflightPlan } from "./preflight-plan.ts";
 
 /** How a command reaches the engine and its journal. `main` hands in the real one, tests their own. */
 export interface Host {
@@ -51,8 +52,8 @@ export interface Host {
   clone(plan: ClonePlan): Promise<Cloned>;
   /** Becomes one of the workers of a fleet, in its clone. */
   work(root: string, plan: WorkPlan): Promise<Working>;
-  /** Runs the checks on the checkout as it is, without an agent and without a line in the journal. */
-  tryChecks(root: string, plan: Omit<RunPlan, "watcher">): Promise<Pick<Judgement, "result" | "summary">>;
+  /** Looks whether the checks can run; nothing is journalled. */
+  preflight(root: string, plan: PreflightPlan): Promise<Preflight>;
   /** Has gates judge the checkout, or one of its commits, by themselves: no agent works, and nothing is journalled. */
   gate(root: string, plan: GatePlan): Promise<GateReport>;
   /** Says which part of a change broke a check. The checkout is only read. */
@@ -84,12 +85,10 @@ export type VerifyProgress = (what: "chain" | "state", checked: number, of: numb
 export interface JournalTrouble {
   /** `missing`: there is no file. `changed`: there is one, and it is not what was written. */
   readonly kind: "missing" | "changed";
-  /** As a sentence. */
   readonly text: string;
 }
 
 export interface MigratePlan {
-  /** The address of the database. */
   readonly to: string;
   readonly dryRun: boolean;
   onProgress(what: "lines" | "evidence", copied: number, of: number): void;
@@ -144,6 +143,8 @@ export interface RunPlan {
   /** Agents that the caller brings, by role: they play it whatever the config says. */
   readonly agents?: Readonly<Record<string, Agent>>;
   readonly watcher: Watcher;
+  /** Start although a check cannot run. */
+  readonly force?: boolean;
   /**
    * When a new journal may begin in the place of another: where that is missing, or whatever is wrong with it, because
    * a person asked. Without it, what does not continue its own past is refused.
@@ -154,7 +155,6 @@ export interface RunPlan {
 }
 
 export interface ClonePlan {
-  /** Any address that git knows. */
   readonly remote: string;
   readonly folder: string;
   /** The branch that work is for; `null`: the remote's own. */

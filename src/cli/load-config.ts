@@ -77,7 +77,7 @@ async function fileLayer(world: Checkout, path: string, name: ConfigLayer["name"
   return { layer, problems: yaml.problems };
 }
 
-function userFile(env: Checkout["env"]): string | null {
+export function userFile(env: Checkout["env"]): string | null {
   const base = env["XDG_CONFIG_HOME"];
   // The standard says that a relative path there is to be ignored.
   if (base !== undefined && isAbsolute(base)) return join(base, "remand", "config.yaml");

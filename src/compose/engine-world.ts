@@ -13,6 +13,7 @@ import { deliveryOf } from "./delivery.ts";
 import { gatesOf } from "./gates.ts";
 import { insistOnReviewers, practicesOf } from "./reviewers.ts";
 import { rosterOf } from "./roster.ts";
+import { stateFolder } from "./state-folder.ts";
 import type { RunPlan } from "../cli/host.ts";
 import type { Policy } from "../domain/policy.ts";
 import type { Config } from "../config/config.ts";
@@ -65,6 +66,7 @@ export async function engineWorld(
     workspace,
     env,
     python,
+    state: stateFolder(root).path,
     laboratory,
     flakes: knownFlakes(journal),
     reviewers,

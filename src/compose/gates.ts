@@ -12,6 +12,8 @@ import { createTddGate } from "../adapters/gates/tdd-gate.ts";
 import { withTestedWork } from "../adapters/gates/tested-work.ts";
 import { createIntegrityGate } from "../adapters/gates/integrity-gate.ts";
 import type { OwnPython } from "../adapters/git/own-python.ts";
+import type { Environment, EnvironmentIn } from "../adapters/process/environment.ts";
+import { checksAtBase } from "./base-runs.ts";
 import { checkVariablesOf } from "./check-variables.ts";
 import { inCleanCheckout } from "./clean-gate.ts";
 import { commandOf } from "./command-of.ts";
@@ -31,31 +33,37 @@ interface Parts {
   readonly laboratory?: Laboratory;
   /** Where gates that run code run it; absent: where experiments are made, or else in the author's own folder. */
   readonly checkouts?: Laboratory;
+  /** Remand's own folder. With it, a red base is also tried with the variables that are withheld. */
+  readonly state?: string;
   /** Without them there are only the gates that ask nobody. */
   readonly reviewers?: ReviewerParts;
 }
 
 /** The gates there are, as the config wants them. */
 export function gatesOf(
-  { config }: Pick<RunPlan, "config">,
-  { evidence, clock, workspace, env, python, flakes, laboratory, checkouts = laboratory, reviewers }: Parts,
+  { config, force }: Pick<RunPlan, "config" | "force">,
+  { evidence, clock, workspace, env, python, flakes, laboratory, checkouts = laboratory, reviewers, state }: Parts,
 ): ReadonlyMap<GateName, Gate> {
   const commands = config.gates.checks.commands.map(commandOf);
   const { testPaths } = config.scope;
   const variables = checkVariablesOf(env, config);
-  const seen = python === undefined ? variables.seen : environmentWith(variables.seen, python);
-  const running = (gate: "checks" | "tdd", own: typeof commands): Gate =>
+  const withPython = (own: Environment) => (python === undefined ? own : environmentWith(own, python));
+  const seen = withPython(variables.seen);
+  const running = (gate: "checks" | "tdd", own: typeof commands, visible: EnvironmentIn = seen): Gate =>
     inCleanCheckout(
       suiteGate(
         config,
         config.gates[gate],
-        { evidence, clock, workspace, env: seen, flakes, laboratory },
+        { evidence, clock, workspace, env: visible, flakes, laboratory },
         own,
         gate === "tdd",
       ),
       checkouts,
     );
-  const checks = running("checks", commands);
+  const plain = running("checks", commands);
+  const checksWith = (names: readonly string[]): Gate =>
+    running("checks", commands, withPython(checkVariablesOf(env, { env: [...config.env, ...names] }).seen));
+  const checks = checksAtBase(plain, { config, env, checksWith, state: force === true ? null : (state ?? null) });
   const integrity = createIntegrityGate({
     workspace,
     evidence,

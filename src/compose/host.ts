@@ -22,7 +22,7 @@ export function createHost(env: Readonly<Record<string, string | undefined>>, db
     own: async (root, plan) => (await import("./own.ts")).own(root, plan, env),
     clone: async (plan) => (await import("./worker.ts")).clone(plan),
     work: async (root, plan) => (await import("./worker.ts")).work(root, plan, env),
-    tryChecks: async (root, plan) => (await import("./try-checks.ts")).tryChecks(root, plan, env),
+    preflight: async (root, plan) => (await import("./preflight.ts")).preflight(root, plan, env),
     gate: async (root, plan) => (await import("./gate.ts")).gate(root, plan, env),
     blame: async (root, plan) => (await import("./blame.ts")).blame(root, plan, env),
     stop: async (root, plan) => (await import("./hook.ts")).stop(root, plan, env),

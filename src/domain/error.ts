@@ -41,5 +41,6 @@ export type ErrorCode =
   | "ref-locked"
   | "workspace-broken"
   | "setup-failed"
+  | "check-unusable"
   | "forge-refused"
   | "forge-unreachable";

@@ -69,7 +69,14 @@ export type StoryEvent =
     }
   | { readonly type: "gate.judged"; readonly judgement: Judgement }
   | { readonly type: "step.started"; readonly step: Step }
-  | { readonly type: "step.failed"; readonly step: Step; readonly detail: string; readonly infrastructure: boolean }
+  | {
+      readonly type: "step.failed";
+      readonly step: Step;
+      readonly detail: string;
+      readonly infrastructure: boolean;
+      /** Trying again cannot help before a person has changed something. */
+      readonly lasting?: true;
+    }
   | ({ readonly type: "blame.found"; readonly gate: GateName; readonly blame: Blame } & Cost)
   | { readonly type: "lint.fixed"; readonly tree: TreeId; readonly commit: string; readonly changed: readonly string[] }
   /** What the target has got since then is in the branch now; where both changed one place, the marks are in the files. */

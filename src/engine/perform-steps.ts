@@ -1,9 +1,11 @@
 import type { KnownFailure } from "../domain/base-failures.ts";
+import { RemandError } from "../domain/error.ts";
 import type { SendBack, StoryCommand } from "../domain/command.ts";
 import type { Brief, BriefEvidence, Survivor } from "../domain/brief.ts";
 import type { BaseRun, GateName, Judgement } from "../domain/gate.ts";
 import type { RunState } from "../domain/run-state.ts";
 import type { StoryState } from "../domain/story-state.ts";
+import type { Baseline } from "../ports/gate.ts";
 import type { Place } from "../ports/workspace.ts";
 import { composeBrief, type BriefMaterial } from "../policy/compose-brief.ts";
 import { entries } from "../stdx/sorted-map.ts";
@@ -44,6 +46,8 @@ export async function startStory({ command, ledger, world, signal }: PerformingO
     });
     const onOutput = (line: string): void => world.watcher.onOutput(command, line);
     const seen = await gate.baseline(request, { signal, onOutput });
+    const trouble = signal.aborted ? null : baseTrouble(seen);
+    if (trouble !== null) throw trouble;
     seen.failing.forEach((each) => failing.add(each));
     seen.flaky.forEach((each) => flaky.add(each));
     if (seen.run !== undefined) baseRuns[name] = seen.run;
@@ -61,6 +65,23 @@ export async function startStory({ command, ledger, world, signal }: PerformingO
       ...(Object.keys(baseRuns).length === 0 ? {} : { baseRuns }),
     },
   ]);
+}
+
+/** Why no attempt can be verified: an agent is not paid to find that out. */
+export function baseTrouble({ unusable = [], needsVariables = [] }: Baseline): RemandError | null {
+  const [first] = unusable;
+  if (needsVariables.length > 0)
+    return new RemandError(
+      "check-unusable",
+      `The checks fail without ${needsVariables.join(", ")} and pass with ${needsVariables.length === 1 ? "it" : "them"}; names that look like secrets are withheld from checks`,
+      `Pass ${needsVariables.length === 1 ? "it" : "them"}: env: [${needsVariables.join(", ")}] in ~/.config/remand/config.yaml or remand.yaml.`,
+    );
+  if (first === undefined) return null;
+  return new RemandError(
+    "check-unusable",
+    unusable.map(({ check, why }) => `\`${check}\`: ${why}`).join("; "),
+    "Install what is missing, or correct the command under gates.checks.commands; remand doctor --run tries it.",
+  );
 }
 
 /** A person said that the base was fixed: the story, of which nothing is done yet, begins with what is there now. */

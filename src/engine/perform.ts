@@ -179,7 +179,13 @@ async function tryStep(
     // What runs now is what failed; if something else runs by the time this can be written, it is not ours to end.
     const failed = ledger.story(story).running;
     await appendWhile(ledger, story, (running) => running === failed, [
-      { type: "step.failed", step: name, detail: `${error.message} — ${error.hint}`, infrastructure: false },
+      {
+        type: "step.failed",
+        step: name,
+        detail: `${error.message} — ${error.hint}`,
+        infrastructure: false,
+        ...(error.code === "check-unusable" ? { lasting: true } : {}),
+      },
     ]);
   }
 }

@@ -140,7 +140,7 @@ function appliedStep(state: StoryState, event: Remaining, at: number): StoryStat
     case "step.started":
       return { ...state, running: { type: "step", step: event.step, since: at, seq: state.seq + 1 }, wait: null };
     case "step.failed":
-      return stepFailed(state, event.infrastructure, event.detail, at);
+      return stepFailed(state, event.infrastructure, event.detail, at, event.lasting === true);
     case "lint.fixed": {
       const fixed = withGate(
         invalidated({ ...state, running: null, tree: event.tree, commit: event.commit }, event.changed),
@@ -244,10 +244,10 @@ function restored(state: StoryState, tree: StoryState["tree"], commit: string): 
 }
 
 /** Whatever ran is over: an attempt that our own surroundings broke off is given back like one that was interrupted. */
-function stepFailed(before: StoryState, infrastructure: boolean, detail: string, at: number): StoryState {
+function stepFailed(before: StoryState, infra: boolean, detail: string, at: number, lasting: boolean): StoryState {
   const state = interrupted(before);
-  const stepFailures = state.counters.stepFailures + 1;
-  const blocked = state.counters.blocked + (infrastructure ? 1 : 0);
+  const stepFailures = state.counters.stepFailures + (lasting ? (state.policy?.limits.errors ?? 1) : 1);
+  const blocked = state.counters.blocked + (infra ? 1 : 0);
   const wait = { type: "time", until: at + backoffMs(state, stepFailures), why: detail } as const;
   return { ...state, wait, counters: { ...state.counters, stepFailures, blocked } };
 }

@@ -26,6 +26,14 @@ export interface Baseline {
   readonly flaky: readonly string[];
   /** How the checks went; absent where the gate ran none. */
   readonly run?: BaseRun;
+  /** Every check ended well. */
+  readonly isGreen?: boolean;
+  /** How they ended, for people. */
+  readonly summary?: string;
+  /** Checks that could not be started at all, each with what was seen. */
+  readonly unusable?: readonly { readonly check: string; readonly why: string }[];
+  /** Variables that are withheld from the checks, and without which they fail. */
+  readonly needsVariables?: readonly string[];
 }
 
 export interface GateControl {

@@ -23,6 +23,8 @@ export interface FakeHostOptions {
   readonly probes?: readonly Probe[];
   /** Do the checks pass before anything is done? */
   readonly green?: boolean;
+  /** Why the checks cannot run here. */
+  readonly unusable?: readonly Probe[];
   /** What gates say when they are asked by themselves. */
   readonly gates?: GateReport;
   readonly lockedBy?: string;
@@ -187,8 +189,13 @@ export function fakeHost(options: FakeHostOptions = {}): FakeHost {
     own,
     clone: () => Promise.reject(new Error("this test has no fleet")),
     work: () => Promise.reject(new Error("this test has no fleet")),
-    tryChecks: () =>
-      Promise.resolve({ result: options.green === true ? "pass" : "fail", summary: "checks: as the test says" }),
+    preflight: () =>
+      Promise.resolve({
+        problems: options.unusable ?? [],
+        isGreen: options.green === true,
+        summary: "checks: as the test says",
+        variables: [],
+      }),
     gate: (_root, plan) => {
       gatePlans.push(plan);
       const report = options.gates;

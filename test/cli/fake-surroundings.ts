@@ -75,7 +75,7 @@ export const NO_HOST: Host = {
   own: absent,
   clone: absent,
   work: absent,
-  tryChecks: absent,
+  preflight: absent,
   gate: absent,
   blame: absent,
   stop: absent,

@@ -158,8 +158,42 @@ describe("remand loop", () => {
     const ran = await loop(host, ["--check", "npm test", ...AGENT]);
     expect(ran).toMatchObject({ exit: 0, out: expect.stringContaining("the check passes already") });
     expect(host.plans).toEqual([]);
-    await loop(host, ["--goal", "more", "--check", "npm test", ...AGENT]);
+  });
+
+  it("with a goal starts no agent where the check passes already, unless a person wants it", async () => {
+    const host = fakeHost({ green: true });
+    const argv = ["--goal", "more", "--check", "npm test"];
+    expect(await loop(host, [...argv, ...AGENT])).toMatchObject({
+      exit: 2,
+      err: expect.stringContaining("the check passes already (checks: as the test says), so it cannot show"),
+    });
+    const asked: string[] = [];
+    const answering = (word: string) => ({ ask: (text: string) => (asked.push(text), Promise.resolve(word)) });
+    expect(await loop(host, [...argv, ...AGENT], answering("n"))).toMatchObject({ exit: 2 });
+    expect(host.plans).toEqual([]);
+    await loop(host, [...argv, ...AGENT], answering("y"));
+    expect(asked).toHaveLength(2);
     expect(host.plans).toHaveLength(1);
+    await loop(host, ["--goal", "others", "--check", "npm test", "--force", ...AGENT]);
+    expect(host.plans).toHaveLength(2);
+  });
+
+  it("starts no agent where the check cannot run, and names every problem with its fix", async () => {
+    const unusable = ["a", "b"].map((name) => ({
+      name: `check \`${name}\``,
+      ok: false,
+      detail: `there is no program ${name}`,
+      fix: `Install ${name}.`,
+    }));
+    const host = fakeHost({ unusable });
+    const ran = await loop(host, [...GOAL, ...AGENT]);
+    expect(ran.exit).toBe(2);
+    for (const { detail, fix } of unusable) {
+      expect(ran.err).toContain(detail);
+      expect(ran.err).toContain(fix);
+    }
+    expect(host.plans).toEqual([]);
+    expect(await loop(host, [...GOAL, "--force", ...AGENT])).toMatchObject({ exit: 0 });
   });
 
   it("without a goal runs the agent where the check fails", async () => {

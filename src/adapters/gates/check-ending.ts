@@ -103,6 +103,10 @@ export function brokenBy({ status, exitCode, signal, failure, durationMs, output
   return null;
 }
 
+/** The shell found no such program, or may not run it: its own exit codes, or the system's refusal. */
+export const isNotStarted = ({ exitCode, details }: Pick<CheckRun, "exitCode" | "details">): boolean =>
+  exitCode === 126 || exitCode === 127 || (exitCode === null && details.startsWith("there is no program"));
+
 /** What is said of a check that hangs with the work and did not without it. */
 export const hangDetails = (limitMs: number): string =>
   `it did not end within ${secondsOf(limitMs)}, and before the work began it did`;

@@ -9,10 +9,11 @@ import type { Workspace } from "../../ports/workspace.ts";
 import type { EnvironmentIn } from "../process/environment.ts";
 import { besideTheRuns } from "./beside-the-runs.ts";
 import type { Fault } from "./check-faults.ts";
+import { isNotStarted } from "./check-ending.ts";
 import { checksJudgement, nothingJudged } from "./checks-judgement.ts";
 import { createCompany, type Company } from "./company.ts";
-import { LOCAL, type CheckEnvironment } from "./environments.ts";
 import { confirmAtBase } from "./confirm-base.ts";
+import { cellName, LOCAL, type CheckEnvironment } from "./environments.ts";
 import { flakyElsewhere, marked, meant, type KnownFlake } from "./flakes.ts";
 import { withLateReports } from "./late-reports.ts";
 import type { CoverageRules } from "./measures.ts";
@@ -138,7 +139,17 @@ function baselineOf(outcomes: readonly CheckOutcome[], tests: EvidenceId): Basel
   const flaky = new Set(outcomes.flatMap((outcome) => outcome.flaky.map(({ name }) => name)));
   // What is flaky in one environment and fails in another fails.
   const others = [...flaky].filter((name) => !failing.has(name));
-  return { failing: [...failing], flaky: others, run: { ...baseRunOf(outcomes), tests } };
+  const unusable = outcomes.flatMap(({ run }) =>
+    run.result === "error" && isNotStarted(run) ? [{ check: cellName(run), why: run.details }] : [],
+  );
+  return {
+    failing: [...failing],
+    flaky: others,
+    run: { ...baseRunOf(outcomes), tests },
+    isGreen: outcomes.length > 0 && outcomes.every(({ run }) => run.result === "pass"),
+    summary: outcomes.map(({ run }) => `${cellName(run)}: ${run.details}`).join("; "),
+    ...(unusable.length === 0 ? {} : { unusable }),
+  };
 }
 
 /** Two checks that want the same port are in each other's way, and that is no fault of the work of either. */

@@ -13,6 +13,7 @@ import { rolesOfGate, whoPlays } from "../who-plays.ts";
 
 const EXAMPLES = `Examples:
   remand doctor                       what is missing here, and how to mend it
+  remand doctor --run                 also: can the checks start, and which variables do they need?
   remand doctor --json                as a document for programs
   remand doctor --db postgres://…     a fleet's database: reach, version, rights, and who works (or REMAND_DB)
 
@@ -24,6 +25,7 @@ export const command: CliCommand = {
   summary: "look at git, Node, config, stories, journal and agents; each problem with its fix",
   register(command, world, done) {
     command
+      .option("--run", "also run the checks once on what is committed, in a checkout that is removed again")
       .option("--json", "print a document of the schema remand.doctor/1")
       .addHelpText("before", EXAMPLES)
       .action(async (options: Options) => done(await doctor(world, options)));
@@ -31,6 +33,7 @@ export const command: CliCommand = {
 };
 
 interface Options {
+  readonly run?: boolean;
   readonly json?: boolean;
   readonly config?: string;
   readonly db?: string;
@@ -40,10 +43,19 @@ async function doctor(world: World, options: Options): Promise<ExitCode> {
   const isAway = (options.db ?? world.env["REMAND_DB"] ?? "") !== "" && !(await hasConfig(world, options));
   const probes = isAway
     ? await world.host.probe(world.cwd, [], { commands: [], env: [] })
-    : await probesOf(world, options.config);
+    : [...(await probesOf(world, options.config)), ...(options.run === true ? await runProbes(world, options) : [])];
   if (options.json === true) world.out(`${JSON.stringify({ schema: "remand.doctor/1", probes }, null, 2)}\n`);
   else for (const probe of probes) world.out(probeText(world, probe));
   return probes.every(({ ok }) => ok) ? EXIT.ok : EXIT.failed;
+}
+
+/** What a first attempt would meet: whether the checks start at all, and how they end before any work. */
+async function runProbes(world: World, { config: file }: Options): Promise<readonly Probe[]> {
+  const { config, policy } = await loadConfig(world, { config: file });
+  if (config === null || policy === null || config.gates.checks.commands.length === 0) return [];
+  const { problems, summary } = await world.host.preflight(world.cwd, { config, policy, at: "commit", isRun: true });
+  if (problems.length > 0) return problems;
+  return [{ name: "checks at HEAD", ok: true, detail: summary, fix: "" }];
 }
 
 /** A fleet is looked at from anywhere: where there is no project, nothing is missing from it. */

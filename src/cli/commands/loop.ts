@@ -16,6 +16,7 @@ import { CLIENTS, namedAgent } from "../named-agent.ts";
 import { NEW_JOURNAL_HELP } from "../new-journal.ts";
 import { collect } from "../option-values.ts";
 import { personOf } from "../person.ts";
+import { FORCE_HELP, loopPreflight } from "../preflight.ts";
 import { REPORTERS } from "../reporters/reporter.ts";
 import { runEngine } from "../run-engine.ts";
 import { chosenLoop, seenLoops } from "../seen-loops.ts";
@@ -26,6 +27,7 @@ interface Options {
   readonly agent?: string;
   readonly config?: string;
   readonly new?: boolean;
+  readonly force?: boolean;
   readonly undo?: boolean;
   readonly worktree?: boolean;
   readonly newJournal?: boolean;
@@ -45,6 +47,7 @@ const EXAMPLES = `Examples:
   remand loop --goal @task.md --check "pytest -q" --max-iterations 5 --time 30m -- ./my-agent.sh
   remand loop --check "npm test" --known "test/legacy/**" --agent claude   what fails there already is left as it is
   remand loop --goal "round totals up" --check "npm test" --tests-may-change "test/total.test.js" --agent claude
+  remand loop --goal "tidy up" --check "npm test" --force --agent claude   although the check passes already
   remand loop --undo                                  bring the files back to how they were before the loop
 
 The prompt goes to the agent's standard input. It works in this folder; your branch, index and stash stay as they are.
@@ -62,6 +65,7 @@ export const command: CliCommand = {
       .option("--goal <text>", "what the agent is to do; @file reads it from a file")
       .option("--check <command>", "the command that says whether it is done")
       .option("--new", "start over, even if this loop has been run before")
+      .option("--force", FORCE_HELP)
       .option("--undo", "bring the files back to how they were before the loop")
       .option("--new-journal", NEW_JOURNAL_HELP)
       .option("--worktree", "work in a worktree of its own instead of this folder")
@@ -111,9 +115,15 @@ async function loop(world: World, agent: readonly string[], options: Options): P
     stories: [loopStory(id, wish)],
     place: options.worktree === true ? "worktrees" : "in-place",
     agentCommand: agent.length === 0 ? null : agent,
+    ...(options.force === true ? { force: true } : {}),
     newJournal: { when: options.newJournal === true ? "asked" : "missing", by },
   } as const;
-  if (wish.goal === null && known === null && (await isGreenAlready(world, plan))) return EXIT.ok;
+  if (options.force !== true && (known === null || known.attempts.length === 0)) {
+    const at = plan.place === "in-place" ? "files" : "commit";
+    const may = await loopPreflight(world, { ...plan, at, isRun: true }, wish.goal !== null);
+    if (may === "again") return loop(world, agent, options);
+    if (may !== "go") return may;
+  }
   if (known !== null && wish.known !== undefined) await excludeFromNowOn(world, known, policy, by);
   if (known !== null) await allowFromNowOn(world, known, wish.testsMayChange ?? [], by);
   const { exit, state } = await runEngine(world, plan, [id], { reporter: options.reporter, json: options.json, by });
@@ -153,14 +163,6 @@ async function withAgent(
   if (command.length > 0)
     throw new RemandError("usage", "two agents are given", "Give either --agent or a command after --.");
   return { ...wish, set: [...(await namedAgent(world, agent, { config })), ...wish.set] };
-}
-
-/** Without a goal the check is the whole task: where it passes already there is nothing to do. */
-async function isGreenAlready(world: World, plan: Parameters<World["host"]["tryChecks"]>[1]): Promise<boolean> {
-  const { result, summary } = await world.host.tryChecks(world.cwd, plan);
-  if (result === "pass")
-    world.out(`the check passes already (${summary}): nothing to do; --goal runs the agent all the same\n`);
-  return result === "pass";
 }
 
 async function wishOf(world: World, options: Options): Promise<LoopWish> {

@@ -7,6 +7,7 @@ import { storiesFolder } from "../load-stories.ts";
 import { collect } from "../option-values.ts";
 import { questionCount } from "../../views/open-questions.ts";
 import { personOf } from "../person.ts";
+import { insistOnChecks } from "../preflight.ts";
 import { planText } from "../plan-text.ts";
 import { prepareRun, type Prepared } from "../prepare-run.ts";
 import { REPORTERS } from "../reporters/reporter.ts";
@@ -21,6 +22,7 @@ interface Options {
   readonly json?: boolean;
   readonly by?: string;
   readonly newJournal?: boolean;
+  readonly force?: boolean;
 }
 
 const EXAMPLES = `Examples:
@@ -48,6 +50,7 @@ export const command: CliCommand = {
       .option("--set <path=value>", "set a value of the config for this run; can be given again", collect)
       .option("--by <name>", "in whose name stopped stories go on (default: you)")
       .option("--new-journal", NEW_JOURNAL_HELP)
+      .option("--force", "start although a check cannot run here")
       .option("--json", "print a document of the schema remand.run/1 (or remand.plan/1) when it is over")
       .addHelpText("before", EXAMPLES)
       .action(async (stories: string[], options: Options) => done(await run(world, stories, options)));
@@ -64,10 +67,20 @@ async function run(world: World, typed: readonly string[], options: Options): Pr
     world.err(`remand: there is no story to work on in ${config.stories}; remand init makes a sample\n`);
     return EXIT.ok;
   }
+  if (options.force !== true) {
+    const { problems: unusable } = await world.host.preflight(world.cwd, {
+      config,
+      policy,
+      at: "commit",
+      isRun: false,
+    });
+    insistOnChecks(unusable);
+  }
   const by = options.by ?? (await personOf(world, undefined).catch(() => "remand run"));
   const isNew = options.newJournal === true || (await isNewJournalWanted(world));
   const newJournal = isNew ? ({ newJournal: { when: "asked", by } } as const) : {};
-  const plan = { config, policy, stories, place: "worktrees", agentCommand: null, ...newJournal } as const;
+  const forced = options.force === true ? ({ force: true } as const) : {};
+  const plan = { config, policy, stories, place: "worktrees", agentCommand: null, ...forced, ...newJournal } as const;
   const asked = [...prepared.asked];
   const watch = options.watch === true ? watched(world, typed, options, config, asked) : undefined;
   const { exit, state } = await runEngine(world, plan, asked, {

@@ -1,0 +1,70 @@
+import { RemandError } from "../domain/error.ts";
+import { editFrontMatter } from "../writers/front-matter-edit.ts";
+import { EXIT, type Checkout, type ExitCode, type World } from "./command.ts";
+import type { Probe } from "./host.ts";
+import type { Preflight, PreflightPlan } from "./preflight-plan.ts";
+import { userFile, userVariables } from "./load-config.ts";
+
+export const FORCE_HELP = "start although the check cannot run here, or passes already";
+
+/** Refuses to pay an agent for work that no check could verify. All problems are shown at once, each with its fix. */
+export function insistOnChecks(problems: readonly Probe[]): void {
+  const [first, ...others] = problems;
+  if (first === undefined) return;
+  const line = ({ name, detail }: Probe): string => `${name}: ${detail}`;
+  const before = others.map((each) => `${line(each)}\n  ${each.fix}\n`).join("");
+  throw new RemandError(
+    "check-unusable",
+    `no agent was started\n${before}${line(first)}`,
+    `${first.fix} Or start all the same: --force.`,
+  );
+}
+
+/**
+ * Looks at the check of a loop before an agent is paid: can it run, does it fail, and is it a withheld variable that
+ * makes it fail? `go`: the loop may start. `again`: the settings have changed. Else the exit code.
+ */
+export async function loopPreflight(
+  world: World,
+  plan: PreflightPlan,
+  hasGoal: boolean,
+): Promise<"go" | "again" | ExitCode> {
+  const report = await world.host.preflight(world.cwd, plan);
+  if (report.variables.length > 0 && (await mayPass(world, report))) return "again";
+  insistOnChecks(report.problems);
+  if (!report.isGreen) return "go";
+  if (!hasGoal) {
+    world.out(`the check passes already (${report.summary}): nothing to do; --goal runs the agent all the same\n`);
+    return EXIT.ok;
+  }
+  const fact = `the check passes already (${report.summary}), so it cannot show when the goal is reached`;
+  if (world.ask === null)
+    throw new RemandError(
+      "check-unusable",
+      fact,
+      "Give a check that fails until then, such as a new test. Or run the agent all the same: --force",
+    );
+  return isYes(await world.ask(`remand: ${fact}. Run the agent all the same? [y/N] `)) ? "go" : EXIT.usage;
+}
+
+const isYes = (answer: string): boolean => /^y(es)?$/i.test(answer.trim());
+
+/** Asks once; the answer is kept in the user's own configuration, which agents' projects do not hold. */
+async function mayPass(world: World, { variables }: Preflight): Promise<boolean> {
+  const file = userFile(world.env);
+  if (world.ask === null || file === null) return false;
+  const names = variables.join(", ");
+  const question = `remand: the checks fail without ${names} and pass with ${variables.length === 1 ? "it" : "them"}. Pass ${variables.length === 1 ? "it" : "them"} to checks, set-up and agents from now on (kept in ${file})? [y/N] `;
+  if (!isYes(await world.ask(question))) return false;
+  await passVariables(world, file, variables);
+  return true;
+}
+
+async function passVariables(world: Checkout, file: string, names: readonly string[]): Promise<void> {
+  const value = (await userVariables(world))?.value as { readonly env?: unknown } | undefined;
+  const before = Array.isArray(value?.env) ? value.env.map(String) : [];
+  const text = (await world.files.read(file)) ?? "";
+  const whole = text === "" || text.endsWith("\n") ? text : `${text}\n`;
+  const edited = editFrontMatter(`---\n${whole}---\n`, { env: [...new Set([...before, ...names])] });
+  await world.files.write(file, edited.slice("---\n".length, -"---\n".length));
+}

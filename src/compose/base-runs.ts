@@ -1,0 +1,72 @@
+import { join } from "node:path";
+import type { Config } from "../config/config.ts";
+import type { TreeId } from "../domain/ids.ts";
+import type { Baseline, Gate } from "../ports/gate.ts";
+import { sha256 } from "../stdx/sha256.ts";
+import { COOKIE_VARIABLE } from "../adapters/process/leftovers.ts";
+import { checkVariablesOf } from "./check-variables.ts";
+import { commandOf } from "./command-of.ts";
+import { withDecidingVariables, type DecidingOptions } from "./deciding-variables.ts";
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+interface BaseOptions extends Pick<DecidingOptions, "checksWith"> {
+  readonly config: Config;
+  readonly env: Env;
+  /** Remand's own folder; `null`: work is started whatever the base says. */
+  readonly state: string | null;
+}
+
+/** The checks, with what is asked of the base before any work: can they start, and do withheld variables decide? */
+export function checksAtBase(checks: Gate, { config, env, state, checksWith }: BaseOptions): Gate {
+  if (state === null) return withoutBaseTrouble(checks);
+  const deciding = withDecidingVariables(checks, {
+    withheld: Object.keys(checkVariablesOf(env, config).withheld).toSorted(),
+    commands: config.gates.checks.commands.map((each) => commandOf(each).run),
+    noteFile: join(state, "withheld-variables"),
+    checksWith,
+  });
+  return withBaseRuns(deciding, checksKey(config, env));
+}
+
+function withoutBaseTrouble(gate: Gate): Gate {
+  if (gate.baseline === undefined) return gate;
+  const baseline: Gate["baseline"] = async (request, control) => {
+    const { unusable: _1, needsVariables: _2, ...seen } = await gate.baseline!(request, control);
+    return seen;
+  };
+  return { ...gate, baseline };
+}
+
+/** What a run of the checks depends on besides the files. */
+export function checksKey(config: Config, env: Env): string {
+  const { [COOKIE_VARIABLE]: _cookie, ...variables } = checkVariablesOf(env, config).seen;
+  const named = Object.keys(variables)
+    .toSorted()
+    .map((name) => [name, variables[name]]);
+  return sha256(JSON.stringify([config.gates.checks, config.environments, named]));
+}
+
+/** What the preflight of this process saw of a tree, until the engine asks for it. */
+const seen = new Map<string, Baseline>();
+
+export function keepBaseRun(checks: string, tree: TreeId, baseline: Baseline): void {
+  seen.set(`${checks}\n${tree}`, baseline);
+}
+
+/**
+ * The engine's look at the base is the preflight's where that was just made of the same tree, by the same checks in the
+ * same environment. It is used once: whoever looks again wants to know what is true now.
+ */
+function withBaseRuns(gate: Gate, checks: string): Gate {
+  if (gate.baseline === undefined) return gate;
+  return {
+    ...gate,
+    async baseline(request, control) {
+      const key = `${checks}\n${request.tree}`;
+      const known = seen.get(key);
+      seen.delete(key);
+      return known ?? gate.baseline!(request, control);
+    },
+  };
+}

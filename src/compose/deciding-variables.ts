@@ -1,0 +1,73 @@
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
+import type { Baseline, Gate } from "../ports/gate.ts";
+import { sha256 } from "../stdx/sha256.ts";
+import { allowedEnvironment } from "../adapters/process/environment.ts";
+import { runProcess } from "../adapters/process/run-process.ts";
+
+export interface DecidingOptions {
+  /** Names of the variables that the checks do not see. */
+  readonly withheld: readonly string[];
+  readonly commands: readonly string[];
+  /** Where it is noted what made no difference, so that it is tried once. */
+  readonly noteFile: string;
+  /** The same checks with these variables. */
+  checksWith(names: readonly string[]): Gate;
+}
+
+/**
+ * A base that is red is run once with the variables that are withheld: do they decide? Where nothing is withheld, or
+ * the base is green, nothing is run twice. Where they made no difference, they are tried again only when the commands
+ * or the names change, or on another tree whose files name one of them.
+ */
+export function withDecidingVariables(checks: Gate, options: DecidingOptions): Gate {
+  const { withheld, commands, noteFile, checksWith } = options;
+  if (withheld.length === 0 || checks.baseline === undefined) return checks;
+  return {
+    ...checks,
+    async baseline(request, control) {
+      const without = await checks.baseline!(request, control);
+      if (without.isGreen === true || without.failing.length === 0 || control.signal.aborted) return without;
+      const named = await namedIn(request.path, withheld);
+      const note = sha256(JSON.stringify([commands, withheld, named.length === 0 ? "" : request.tree]));
+      if ((await notesIn(noteFile)).includes(note)) return without;
+      const all = await checksWith(withheld).baseline!(request, control);
+      if (control.signal.aborted) return without;
+      if (!isBetter(all, without)) {
+        await addNote(noteFile, note);
+        return without;
+      }
+      const isPart = named.length > 0 && named.length < withheld.length;
+      const enough = isPart && isBetter(await checksWith(named).baseline!(request, control), without);
+      return { ...without, needsVariables: enough ? named : withheld };
+    },
+  };
+}
+
+const isBetter = ({ failing }: Baseline, before: Baseline): boolean =>
+  failing.length < before.failing.length && failing.every((name) => before.failing.includes(name));
+
+/** Those of the names that stand in a file of the project. */
+async function namedIn(path: string, names: readonly string[]): Promise<readonly string[]> {
+  const patterns = names.flatMap((name) => ["-e", name]);
+  const ended = await runProcess({
+    command: ["git", "grep", "-ohwF", ...patterns],
+    cwd: path,
+    env: allowedEnvironment(process.env),
+    timeoutMs: 60_000,
+  });
+  const found = new Set(ended.stdout.split("\n"));
+  return names.filter((name) => found.has(name));
+}
+
+const MOST_NOTES = 100;
+
+async function notesIn(file: string): Promise<readonly string[]> {
+  const text = await readFile(file, "utf8").catch(() => "");
+  return text.split("\n").filter((line) => line !== "");
+}
+
+async function addNote(file: string, note: string): Promise<void> {
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, [...(await notesIn(file)), note].slice(-MOST_NOTES).join("\n"));
+}

@@ -1,0 +1,92 @@
+import type { Probe } from "../cli/host.ts";
+import type { Preflight, PreflightPlan } from "../cli/preflight-plan.ts";
+import { matchesTest } from "../domain/base-failures.ts";
+import { storyId } from "../domain/ids.ts";
+import { bareStory } from "../domain/story.ts";
+import { gateRequest, withoutBase } from "../engine/gate-request.ts";
+import { baseTrouble } from "../engine/perform-steps.ts";
+import { newStory } from "../policy/new-state.ts";
+import { createSystemClock } from "../adapters/clock/system-clock.ts";
+import { openJudgedPlace, type JudgedPlace } from "../adapters/git/judged-place.ts";
+import { createLaboratory } from "../adapters/git/laboratory.ts";
+import { userStateFolder } from "../adapters/git/user-state.ts";
+import { createWorktrees } from "../adapters/git/worktrees.ts";
+import { checksKey, keepBaseRun } from "./base-runs.ts";
+import { checkProblems } from "./check-problems.ts";
+import { checkVariablesOf, setupVariablesOf } from "./check-variables.ts";
+import { commandOf } from "./command-of.ts";
+import { gatesOf } from "./gates.ts";
+import { ownPythonOf } from "./own-python.ts";
+import { projectEvidence } from "./project-evidence.ts";
+import { stateFolder } from "./state-folder.ts";
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** Can the checks run, before an agent is paid? Nothing is written to the journal. */
+export async function preflight(root: string, plan: PreflightPlan, env: Env): Promise<Preflight> {
+  const { config } = plan;
+  const { seen } = checkVariablesOf(env, config);
+  const isElsewhere = plan.at !== "files";
+  // What a wrapper starts in a container or on another machine is not looked for here.
+  const commands =
+    Object.keys(config.environments).length > 0 ? [] : config.gates.checks.commands.map((each) => commandOf(each).run);
+  const place = { root, env: seen, isElsewhere, hasSetup: config.workspace.setup !== null };
+  const problems = await checkProblems(commands, place);
+  if (problems.length > 0 || !plan.isRun || config.gates.checks.commands.length === 0)
+    return { problems, isGreen: false, summary: "", variables: [] };
+  return tried(root, plan, env);
+}
+
+/** Runs the checks on the base once, as the engine would. */
+async function tried(root: string, plan: PreflightPlan, env: Env): Promise<Preflight> {
+  const { config, at } = plan;
+  const folder = stateFolder(root);
+  const onNotice = (text: string): void => plan.onNotice?.(text);
+  const { signal } = new AbortController();
+  const { setup, share, carry } = config.workspace;
+  const setupEnv = setupVariablesOf(root, env, config);
+  const userState = userStateFolder(env);
+  const options = { root, state: folder.path, userState, setup, share, carry, setupEnv, signal, onNotice };
+  const place = await openJudgedPlace({ ...options, at: at === "files" ? null : "HEAD", base: null });
+  try {
+    const evidence = await projectEvidence(root, folder.evidence, config, env);
+    const workspace = createWorktrees({ root, state: folder.path });
+    const python = ownPythonOf(root, config, env, onNotice);
+    const gates = gatesOf(plan, {
+      evidence,
+      clock: createSystemClock(),
+      workspace,
+      env,
+      python,
+      state: folder.path,
+      checkouts: createLaboratory(options),
+    });
+    const seen = await gates.get("checks")!.baseline!(requestFor(plan, place), { signal, onOutput: () => undefined });
+    keepBaseRun(checksKey(config, env), place.tree, seen);
+    const trouble = baseTrouble(seen);
+    const { failing, summary = "", needsVariables: variables = [] } = seen;
+    // What is known to fail is not what the work is for.
+    const isKnown = (name: string): boolean => config.knownFailures.some(({ test }) => matchesTest(name, test));
+    const isGreen = seen.isGreen === true || (trouble === null && failing.length > 0 && failing.every(isKnown));
+    const problems: Probe[] =
+      trouble === null ? [] : [{ name: "checks", ok: false, detail: trouble.message, fix: trouble.hint }];
+    return { problems, isGreen, summary, variables };
+  } finally {
+    await place.close();
+  }
+}
+
+function requestFor({ policy, stories = [] }: PreflightPlan, place: JudgedPlace) {
+  const story = stories[0] ?? bareStory(storyId("preflight"), "The checks", { kind: "preflight" });
+  const state = { ...newStory(story, 0, 0), policy, commit: place.commit };
+  const command = {
+    gate: "checks",
+    tree: place.tree,
+    stages: [],
+    since: null,
+    answer: [],
+    timeoutMs: policy.limits.timeoutMs.critic,
+    key: `${story.id}:0`,
+  } as const;
+  return withoutBase(gateRequest(state, { ...place, branch: "" }, command));
+}

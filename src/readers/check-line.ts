@@ -1,0 +1,66 @@
+/** One program that a line of shell starts, as far as that can be read without running it. */
+export interface StartedProgram {
+  readonly program: string;
+  readonly args: readonly string[];
+  /** The shell has left its folder before: relative paths lead elsewhere. */
+  readonly isMoved: boolean;
+}
+
+/**
+ * The programs that a line of shell surely names. What depends on variables, substitutions or shell syntax is left
+ * out: no complaint is made of what is not understood. What stands behind `||` may never run.
+ */
+export function startedPrograms(line: string): readonly StartedProgram[] {
+  const found: StartedProgram[] = [];
+  let isMoved = false;
+  for (const { words, isCertain } of simpleCommands(line)) {
+    const [program, ...args] = withoutPrefixes(words);
+    if (program === undefined || !PLAIN.test(program)) continue;
+    if (SYNTAX.has(program)) break;
+    if (isCertain) found.push({ program, args, isMoved });
+    if (program === "cd" || program === "pushd") isMoved = true;
+  }
+  return found;
+}
+
+const PLAIN = /^[\w@%+:,./-]+$/;
+const SYNTAX = new Set(["if", "for", "while", "until", "case", "function", "{", "}", "[[", "select", "do", "then"]);
+const PREFIXES = new Set(["!", "time", "exec", "nohup", "command", "env"]);
+
+function withoutPrefixes(words: readonly string[]): readonly string[] {
+  const start = words.findIndex((word) => !PREFIXES.has(word) && !/^\w+=/.test(word));
+  return start === -1 ? [] : words.slice(start);
+}
+
+/** Words between operators. It ends where something begins that words alone do not explain. */
+function simpleCommands(line: string): { words: string[]; isCertain: boolean }[] {
+  const commands: { words: string[]; isCertain: boolean }[] = [];
+  let words: string[] = [];
+  let isCertain = true;
+  for (const [token] of line.matchAll(TOKEN)) {
+    if (/^[(){}`]|^<</.test(token)) return commands;
+    if (!/^(?:&&?|\|\|?|;|\n)$/.test(token)) {
+      if (token.trim() !== "" && !/^\d*[<>]/.test(token)) words.push(unquoted(token));
+      continue;
+    }
+    commands.push({ words, isCertain });
+    words = [];
+    isCertain = token !== "||" && (isCertain || token === ";" || token === "\n");
+  }
+  return [...commands, { words, isCertain }];
+}
+
+const TOKEN =
+  /&&|\|\||<<|\d*>{1,2}&?\s*\S+|\d*<\s*\S+|[;|&\n(){}`]|[ \t\r]+|(?:'[^']*'|"(?:[^"\\]|\\.)*"|\\.|[^\s'"\\;|&(){}`<>])+|./gs;
+
+const unquoted = (word: string): string => word.replaceAll(/'([^']*)'|"((?:[^"\\]|\\.)*)"|\\(.)/gs, "$1$2$3");
+
+/** The script of package.json that a package manager is told to run; `null` where it runs none, or elsewhere. */
+export function scriptOf({ program, args, isMoved }: StartedProgram): string | null {
+  if (!/^(?:npm|pnpm|yarn|bun)$/.test(program) || isMoved) return null;
+  const [first = "", second = ""] = args;
+  if (/^(?:run|run-script|rum|urn)$/.test(first))
+    return /^[\w@:./-]+$/.test(second) && !second.startsWith("-") ? second : null;
+  // `bun test` is bun's own runner.
+  return /^(?:test|t|tst)$/.test(first) && program !== "bun" ? "test" : null;
+}

@@ -1,0 +1,111 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, onTestFinished, test } from "vitest";
+import { makeRepository } from "../adapters/git-repository.ts";
+
+const MAIN = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
+
+function projectOf(files: Readonly<Record<string, string>>, more: Readonly<Record<string, string>> = {}) {
+  const repository = makeRepository({ "agent.sh": "echo x >> ../paid\necho right > answer.txt\n", ...files });
+  onTestFinished(() => repository.clear());
+  const env = { ...repository.env, ...more };
+  const remand = (...argv: string[]) =>
+    spawnSync(process.execPath, [MAIN, ...argv], { cwd: repository.root, encoding: "utf8", env });
+  const isPaid = () => existsSync(join(repository.home, "paid"));
+  return { ...repository, remand, isPaid };
+}
+
+const AGENT = ["--reporter", "default", "--", "sh", "agent.sh"];
+
+test("a loop whose check cannot start, or passes already, starts no agent", () => {
+  const { remand, isPaid, root } = projectOf({
+    "answer.txt": "right\n",
+    "package.json": '{ "scripts": { "tset": "node --test" } }\n',
+  });
+  const missing = remand("loop", "--goal", "do it", "--check", "nosuchcmd --fast", ...AGENT);
+  expect(missing.status).toBe(2);
+  expect(missing.stderr).toContain(
+    "check `nosuchcmd --fast`: there is no program nosuchcmd\n  Install nosuchcmd, put its",
+  );
+  const script = remand("loop", "--goal", "do it", "--check", "npm test", ...AGENT);
+  expect(script.status).toBe(2);
+  expect(script.stderr).toContain('package.json has no script "test"\n  Did you mean "tset"?');
+  const deep = remand("loop", "--goal", "do it", "--check", "sh check.sh", ...AGENT);
+  expect(deep.status).toBe(2);
+  expect(deep.stderr).toContain("check `sh check.sh`: there is no file check.sh");
+  const green = remand("loop", "--goal", "do it", "--check", "grep -q right answer.txt", ...AGENT);
+  expect(green.status).toBe(2);
+  expect(green.stderr).toContain("the check passes already");
+  expect(isPaid()).toBe(false);
+  expect(existsSync(join(root, ".remand/journal.db"))).toBe(false);
+
+  remand("loop", "--goal", "do it", "--check", "grep -q right answer.txt", "--force", ...AGENT);
+  expect(isPaid()).toBe(true);
+});
+
+test("a run whose check cannot start starts no agent, and doctor --run says the same", () => {
+  const config = (command: string) => `version: 1
+preset: goal
+agents: { developer: { use: command, command: sh agent.sh } }
+gates: { checks: { commands: ["${command}"] } }
+`;
+  const { remand, isPaid, root } = projectOf({
+    "stories/one.md": "# One\n",
+    "remand.yaml": config("nosuchcmd"),
+    "check.sh": "exec nosuchcmd\n",
+  });
+  const ran = remand("run", "--reporter", "default");
+  expect(ran.status).toBe(2);
+  expect(ran.stderr).toContain("check `nosuchcmd`: there is no program nosuchcmd");
+  const doctor = remand("doctor", "--run", "--json");
+  expect(doctor.status).toBe(1);
+  expect(JSON.parse(doctor.stdout).probes).toContainEqual({
+    name: "check `nosuchcmd`",
+    ok: false,
+    detail: "there is no program nosuchcmd",
+    fix: "Install nosuchcmd, put its folder on the PATH, or correct the command.",
+  });
+
+  // Only a run shows that a script starts what is not there.
+  writeFileSync(join(root, "remand.yaml"), config("sh check.sh"));
+  const deeper = remand("run", "--reporter", "default");
+  expect(deeper.status, deeper.stdout + deeper.stderr).toBe(4);
+  expect(deeper.stdout).toContain("it could not be started (exit code 127)");
+  expect(isPaid()).toBe(false);
+  expect(remand("doctor", "--run").stdout).toContain("problem  checks: `sh check.sh`: it could not be started");
+});
+
+test("a withheld variable that decides is named with the setting that passes it", () => {
+  const check =
+    'echo x >> "$RUNS"; test "$TEST_DB_PASSWORD" = hunter22 || { echo "no login"; exit 1; }; grep -q right answer.txt';
+  const { remand, isPaid, home, root } = projectOf(
+    { "answer.txt": "wrong\n", "check.sh": `${check}\n` },
+    { TEST_DB_PASSWORD: "hunter22", OTHER_TOKEN: "nothing" },
+  );
+  const runs = join(home, "runs");
+  const loop = (...argv: string[]) => remand("loop", "--check", `RUNS=${runs} sh check.sh`, ...argv, ...AGENT);
+  writeFileSync(join(root, "answer.txt"), "right\n");
+  const asked = loop();
+  expect(asked.status).toBe(2);
+  expect(asked.stderr).toContain("The checks fail without TEST_DB_PASSWORD and pass with it");
+  expect(asked.stderr).toContain("env: [TEST_DB_PASSWORD] in ~/.config/remand/config.yaml");
+  expect(asked.stderr).not.toContain("hunter22");
+  expect(isPaid()).toBe(false);
+
+  mkdirSync(join(home, ".config/remand"), { recursive: true });
+  writeFileSync(join(home, ".config/remand/config.yaml"), "env: [TEST_DB_PASSWORD]\n");
+  writeFileSync(join(root, "answer.txt"), "wrong\n");
+  writeFileSync(runs, "");
+  const ran = loop();
+  expect(ran.status, ran.stdout + ran.stderr).toBe(0);
+  // Red twice at the base, once more with what is still withheld, twice confirmed, and once after the attempt.
+  const first = readFileSync(runs, "utf8").length;
+  writeFileSync(join(root, "answer.txt"), "wrong\n");
+  writeFileSync(runs, "");
+  const again = loop("--new");
+  expect(again.status, again.stdout + again.stderr).toBe(0);
+  // That OTHER_TOKEN makes no difference is known by then.
+  expect(readFileSync(runs, "utf8").length).toBeLessThan(first);
+});

@@ -19,7 +19,7 @@ import type { Workspace } from "../ports/workspace.ts";
 import type { HealthDocument, VerifyDocument } from "../views/dashboard.ts";
 import type { AgentWish } from "./agent-wish.ts";
 import type { StopAnswer, StopPlan } from "./inside.ts";
-import type { Preflight, PreflightPlan } from "./preflight-plan.ts";
+import type { Preflight, PreflightPlan, Probe } from "./preflight-plan.ts";
 
 /** How a command reaches the engine and its journal. `main` hands in the real one, tests their own. */
 export interface Host {
@@ -105,14 +105,7 @@ export interface Migrated {
   readonly damaged: readonly EvidenceId[];
 }
 
-/** One thing that was looked at, and how to mend it where it is not well. */
-export interface Probe {
-  readonly name: string;
-  readonly ok: boolean;
-  readonly detail: string;
-  /** What to do about it; empty where nothing is wrong. */
-  readonly fix: string;
-}
+export type { Probe };
 
 export interface CloseLook extends CloseUp {
   /** Of one story, from the first. */

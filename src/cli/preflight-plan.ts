@@ -1,7 +1,21 @@
+import type { Config } from "../config/config.ts";
+import type { Policy } from "../domain/policy.ts";
 import type { Story } from "../domain/story.ts";
-import type { Probe, RunPlan } from "./host.ts";
 
-export interface PreflightPlan extends Pick<RunPlan, "config" | "policy" | "onNotice"> {
+/** One thing that was looked at, and how to fix it where it is not well. */
+export interface Probe {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly detail: string;
+  /** What to do about it; empty where nothing is wrong. */
+  readonly fix: string;
+}
+
+export interface PreflightPlan {
+  readonly config: Config;
+  readonly policy: Policy;
+  /** Something about the checkout that a person should know, and that stops nothing. */
+  onNotice?(text: string): void;
   readonly stories?: readonly Story[];
   /** `files`: the checkout as it is. `commit`: what git has of it, in a checkout that is removed again. */
   readonly at: "files" | "commit";

@@ -36,9 +36,9 @@ workspace: { setup: sh setup.sh, env: [SETUP_PASSWORD] }
 agents: { developer: { use: command, command: sh agent.sh } }
 gates: { checks: { commands: [sh check.sh] } }
 `,
-    "setup.sh": `${NAMES} > ../../../../out/setup\n`,
-    "agent.sh": `${NAMES} > ../../../../out/agent\necho 1 > one.txt\n`,
-    "check.sh": `${NAMES} > ../../../../out/check\necho "PASSED $PASSED_KEY and $DATABASE_URL"\n`,
+    "setup.sh": `${NAMES} > "$HOME"/out/setup\n`,
+    "agent.sh": `${NAMES} > "$HOME"/out/agent\necho 1 > one.txt\n`,
+    "check.sh": `${NAMES} > "$HOME"/out/check\necho "PASSED $PASSED_KEY and $DATABASE_URL"\n`,
   });
   onTestFinished(() => repository.clear());
   const out = join(repository.home, "out");

@@ -150,6 +150,8 @@ describe("a failure", () => {
       fresh: true,
     });
     expect(gateAfter(state, fail)).not.toHaveProperty("failures");
+    const watched = { ...state, watched: { gate: "review", places: ["src/a.ts"] } } as const;
+    expect(after(watched, fail).locations?.["src/a.ts"]).toMatchObject({ outcomes: ["pass"], sincePass: 0 });
     const conflict = judgement("merge", "t1", "fail");
     const merging = judging({ waivers: [{ ...waiver, gate: "merge", findings: conflict.blocking }] });
     expect(after(merging, conflict).failing).toMatchObject({ gate: "merge" });

@@ -44,7 +44,7 @@ export default defineConfig({
       "test/policy/{prove-blame,rank-blame*,attribute,review-conflicts}.test.ts",
       "test/engine/proof-runner.test.ts",
       "test/seeds/sources-page.test.ts",
-      // They run git, or hundreds of histories; what they protect is not in the files that are mutated.
+      // They run git, or hundreds of histories, for seconds: too long for each mutant.
       "test/engine/put-back.test.ts",
       "test/policy/undo.test.ts",
     ],

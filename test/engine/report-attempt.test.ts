@@ -86,6 +86,46 @@ describe("the report of an attempt", () => {
   });
 });
 
+test("what was beyond the scope is put back in a commit of its own, and is known before that is done", async () => {
+  const policy = { ...POLICY, scope: { ...POLICY.scope, outside: "revert" as const } };
+  const stage = await ended(true);
+  const ledger = await stage.ledger();
+  const scope = { allow: ["src/b.ts"], deny: [], tests: "open", exceptions: "never", reason: "" } as const;
+  const state = { ...ledger.story(stage.story.id), policy, scope };
+  const calls: unknown[] = [];
+  const { workspace } = stage.world;
+  const putBack: EngineWorld["workspace"]["putBack"] = async (id, paths, from, note) => {
+    calls.push([id, paths, from, note.subject, note.attempt, JSON.parse(stage.disk.outbox.get("a/attempt-1")!)]);
+    return workspace.putBack(id, paths, from, note);
+  };
+  stage.world = { ...stage.world, workspace: { ...workspace, putBack } };
+  await reportAttempt({ ...ledger, story: () => state }, stage.world, state, 1, ENDED);
+  const subject = "Story a (attempt 1): what was beyond its scope put back";
+  expect(calls).toEqual([["a", ["src/a.ts"], "t0", subject, 1, { ...ENDED, putBack: ["src/a.ts"] }]]);
+  expect(await stage.events("attempt.finished")).toMatchObject([{ putBack: ["src/a.ts"] }]);
+});
+
+test("the product of a phase whose product is text is its section, and not the other files", async () => {
+  const page = "# Story a\n\nMake it work.\n";
+  const text = "## Refinement\n\nIt must add numbers.\n\nREADY_FOR_REVIEW: a\n\nSummary: done";
+  const stage = await stageOf(presetPolicy("story"), (on) => () => {
+    edit(on);
+    return agentResult({ text });
+  });
+  const files = new Map([["a.md", page]]);
+  const pages: EngineWorld["pages"] = {
+    find: async () => ({ path: "a.md", original: page }),
+    read: async (_place, path) => files.get(path) ?? null,
+    write: async (_place, path, now) => void files.set(path, now),
+  };
+  const fileAt: EngineWorld["workspace"]["fileAt"] = async (_id, tree) => (tree === "t0" ? page : files.get("a.md")!);
+  stage.world = { ...stage.world, pages, workspace: { ...stage.world.workspace, fileAt } };
+  await stage.until("start-attempt");
+  const [finished] = await stage.events("attempt.finished");
+  expect(finished).toMatchObject({ productChanged: true, outcome: { type: "ready" } });
+  expect(finished!.product).toMatch(/^[0-9a-f]{16}$/);
+});
+
 test("an attempt is known by its number, and its end is kept under it", () => {
   const running = { type: "attempt", attempt: 2, role: roleName("developer"), since: 0, seq: 1, unclear: 0 } as const;
   expect(isAttempt(2)(running)).toBe(true);
@@ -97,5 +137,7 @@ test("an attempt is known by its number, and its end is kept under it", () => {
 test("the phase is that of the attempt that runs, or the story's before the first", () => {
   const state = { ...newStory(story("a"), 0, 0), phase: "implement" } as const;
   expect(runningPhase(state)).toBe("implement");
-  expect(runningPhase({ ...state, attempts: [{ phase: "implement" }, { phase: "plan" }] as never })).toBe("plan");
+  expect(
+    runningPhase({ ...state, attempts: [{ phase: "implement" }, { phase: "refine" }, { phase: "plan" }] as never }),
+  ).toBe("plan");
 });

@@ -126,6 +126,47 @@ test("the product of a phase whose product is text is its section, and not the o
   expect(finished!.product).toMatch(/^[0-9a-f]{16}$/);
 });
 
+describe("a rework of a story with a file", () => {
+  async function reworked(outcome: EndedAttempt["outcome"]): Promise<{ text: string; stage: Stage }> {
+    const stage = await ended(true);
+    const ledger = await stage.ledger();
+    const preset = presetPolicy("story");
+    const note = await stage.world.evidence.keep("Name the unit.");
+    const state = {
+      ...ledger.story(stage.story.id),
+      policy: { ...preset, scope: { ...preset.scope, outside: "revert" as const } },
+      scope: { allow: ["src/b.ts"], deny: [], tests: "open", exceptions: "never", reason: "" } as const,
+      rework: { gate: "review", route: {}, brief: "b", note } as never,
+      reworks: 2,
+    };
+    const files = new Map([["a.md", "# Story a\n"]]);
+    const pages: EngineWorld["pages"] = {
+      find: async () => ({ path: "a.md", original: "# Story a\n" }),
+      read: async (_place, path) => files.get(path) ?? null,
+      write: async (_place, path, now) => void files.set(path, now),
+    };
+    const { workspace } = stage.world;
+    const changed = async () => ["a.md", "src/b.ts"];
+    const putBack = async (): Promise<never> => expect.unreachable();
+    stage.world = { ...stage.world, pages, workspace: { ...workspace, changed, putBack } };
+    await reportAttempt({ ...ledger, story: () => state }, stage.world, state, 1, { ...ENDED, outcome });
+    return { text: files.get("a.md")!, stage };
+  }
+
+  test("is noted there with what the review had said, and the file is no change beyond the scope", async () => {
+    const { text, stage } = await reworked({ type: "ready" });
+    expect(text).toContain("### Iteration 2: implement");
+    expect(text).toContain("> Name the unit.");
+    expect(await stage.events("attempt.finished")).toMatchObject([
+      { changed: ["a.md", "src/b.ts"], productChanged: true, product: expect.any(String) as string },
+    ]);
+  });
+
+  test("is not noted where the agent broke", async () => {
+    expect((await reworked({ type: "crashed", detail: "exit 1" })).text).toBe("# Story a\n");
+  });
+});
+
 test("an attempt is known by its number, and its end is kept under it", () => {
   const running = { type: "attempt", attempt: 2, role: roleName("developer"), since: 0, seq: 1, unclear: 0 } as const;
   expect(isAttempt(2)(running)).toBe(true);

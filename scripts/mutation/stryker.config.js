@@ -1,6 +1,6 @@
 /**
  * `npm run mutate`: changes the source in small ways, one at a time, and sees whether a test fails. Not a part of the
- * tests: it takes up to an hour on two cores. Some files only: `npm run mutate -- --mutate src/policy/charge.ts`.
+ * tests: it takes a quarter of an hour on two cores. Some files only: `npm run mutate -- --mutate src/policy/charge.ts`.
  */
 const config = {
   // The code that decides what is charged, repeated, recovered and written down.

@@ -417,6 +417,7 @@ describe("an attempt that is not the one that runs", () => {
     expect(after(unclear(1), working)).toEqual(SPENT);
     expect(after(finished(1), working)).toEqual(SPENT);
     expect(after(finished(2), before({ running: STEP }))).toEqual(SPENT);
+    expect(after(finished(2))).toEqual(SPENT);
     expect(after(unclear(2), working).running).toMatchObject({ unclear: 1 });
     expect(after(finished(2), working)).toMatchObject({ running: null, tree: "t2" });
     const { costUsd: _unknown, ...unknown } = unclear(1) as { costUsd?: number };

@@ -57,7 +57,7 @@ export function judgeBaseTests(input: BaseTestInput): BaseTestVerdict {
 }
 
 /** May the work change this test? Licenses are names, files or patterns of either. */
-const mayChange = (test: string, licenses: readonly string[]): boolean =>
+export const mayChange = (test: string, licenses: readonly string[]): boolean =>
   licenses.some((pattern) => matchesTest(test, pattern));
 
 const contest = (test: string, why: ContestedTest["why"]): ContestedTest => ({

@@ -187,6 +187,11 @@ describe("honest work is accepted", () => {
       },
       change: { ...fixed, "scripts/print.js": "console.log(2);\n" },
     },
+    "a target whose expectation is wrong, and which the story allows to change": {
+      licensed: ["test/cart.test.js"],
+      change: { "test/cart.test.js": WEAK, "src/note.js": "" },
+      base: { "test/data.test.js": null, "test/rows.json": null },
+    },
     "an update of expected data that the story allows": {
       licensed: ["test/data.test.js"],
       change: {

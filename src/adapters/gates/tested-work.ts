@@ -1,5 +1,5 @@
 import { failureKinds, placeOfFailure } from "../../domain/base-failures.ts";
-import { judgeBaseTests, type BaseTestVerdict, type PinnedFailure } from "../../domain/base-test-verdict.ts";
+import { judgeBaseTests, mayChange, type BaseTestVerdict, type PinnedFailure } from "../../domain/base-test-verdict.ts";
 import { CONTESTED_WORDS, type ContestedTest } from "../../domain/contested-test.ts";
 import { counted } from "../../domain/counted.ts";
 import { failureFingerprint, type Finding } from "../../domain/finding.ts";
@@ -125,7 +125,9 @@ async function baseVerdict(work: Work, ran: TestedJudgement, own: PinnedRun): Pr
     ...(verdict.fewer === null ? [] : [fewerTests(verdict.fewer)]),
   ];
   if (gone.length > 0) return refused(ran.judgement, gone, own.ran?.judgement.evidence);
-  return withContested(ran.judgement, { ...verdict, contested: [...unmet.contested, ...verdict.contested] }, own);
+  const contested = [...unmet.contested, ...verdict.contested];
+  const licensed = [...unmet.licensed, ...verdict.licensed];
+  return withContested(ran.judgement, { ...verdict, contested, licensed }, own);
 }
 
 async function verdictOn(
@@ -180,6 +182,8 @@ function failuresIn({ judgement }: TestedJudgement, base: SuiteResults | null): 
 interface TargetVerdict {
   readonly refused: readonly Finding[];
   readonly contested: readonly ContestedTest[];
+  /** Targets that pass as the work has them, and that it may change. */
+  readonly licensed: readonly ContestedTest[];
 }
 
 /** A target must pass in its base version. One that does not load because the work moved what it uses is contested. */
@@ -189,6 +193,7 @@ async function unmetTargets(work: Work, ran: TestedJudgement, own: PinnedRun): P
   const red = judgement.findings.filter(({ id }) => judgement.blocking.includes(id));
   const refusals: Finding[] = [];
   const contested: ContestedTest[] = [];
+  const licensed: ContestedTest[] = [];
   const isPassed = new Set(judgement.identities?.passing);
   for (const name of request.atBase.targets) {
     const finding = red.find((each) => faultNameOf(each) === name || isLoadFailure(each, name));
@@ -196,11 +201,13 @@ async function unmetTargets(work: Work, ran: TestedJudgement, own: PinnedRun): P
       // A test that is named when it fails, and not among all that passed, did not run.
       const isMissing = judgement.result === "pass" && tests.isNamed && name.includes(" > ") && !isPassed.has(name);
       if (isMissing) refusals.push(missingTarget(name));
-    } else if (isLoadFailure(finding, name) && (await isAboutMoved(work, own, finding)))
+    } else if (mayChange(name, request.licensed))
+      licensed.push({ test: name, why: isLoadFailure(finding, name) ? "not-loaded" : "fails" });
+    else if (isLoadFailure(finding, name) && (await isAboutMoved(work, own, finding)))
       contested.push({ test: name, why: "not-loaded", file: placeOfFailure(name) });
     else refusals.push(unmetTarget(name, finding, own.pinned));
   }
-  return { refused: refusals, contested };
+  return { refused: refusals, contested, licensed };
 }
 
 /** Does what the run printed speak of something that the work moved? Not every runner says it with the failure. */

@@ -1,4 +1,5 @@
 import { RemandError } from "../domain/error.ts";
+import type { Judgement } from "../domain/gate.ts";
 import type { Baseline, Gate, GateControl, GateRequest } from "../ports/gate.ts";
 import type { Laboratory } from "../ports/laboratory.ts";
 
@@ -7,18 +8,19 @@ import type { Laboratory } from "../ports/laboratory.ts";
  * beside the commit (ignored files, installed packages, settings of git) is not there. A request that comes with a
  * clean checkout already keeps it.
  */
-export function inCleanCheckout(gate: Gate, checkouts: Laboratory | undefined): Gate {
+export function inCleanCheckout(gate: Gate, checkouts: Laboratory | undefined, isPinned: IsPinned = () => false): Gate {
   if (checkouts === undefined) return gate;
   const within = async <T>(
     request: GateRequest,
     signal: AbortSignal,
-    work: (clean: GateRequest) => Promise<T>,
+    work: (clean: GateRequest, written: () => Promise<readonly string[]>) => Promise<T>,
   ): Promise<T> => {
     const { commit, base, tree, path } = request;
-    if (isAsItIs(request)) return work(request);
+    if (isAsItIs(request)) return work(request, () => Promise.resolve([]));
     const bench = await checkouts.open({ signal, commit: commit === "" ? base : commit, tree, base });
+    const written = async (): Promise<readonly string[]> => ((await bench.written?.()) ?? []).filter(isPinned);
     try {
-      return await work({ ...request, path: bench.path, workedIn: path });
+      return await work({ ...request, path: bench.path, workedIn: path }, written);
     } finally {
       await bench.close();
     }
@@ -26,17 +28,40 @@ export function inCleanCheckout(gate: Gate, checkouts: Laboratory | undefined): 
   const { baseline } = gate;
   return {
     ...gate,
-    judge: (request, control) => within(request, control.signal, (clean) => gate.judge(clean, control)),
+    judge: (request, control) =>
+      within(request, control.signal, async (clean, written) => {
+        const judgement = await gate.judge(clean, control);
+        return judgement.result === "pass" ? unlessWritten(judgement, request, await written()) : judgement;
+      }),
     ...(baseline === undefined
       ? {}
       : {
           async baseline(request, control) {
-            const seen = await within(request, control.signal, (clean) => baseline(clean, control));
+            const seen = await within(request, control.signal, async (clean, written) =>
+              withWritten(await baseline(clean, control), await written()),
+            );
             await insistOnSameBase(seen, { gate, checkouts, request, control });
             return seen;
           },
         }),
   };
+}
+
+/** Is this a test file, or one that says how tests are run? */
+export type IsPinned = (path: string) => boolean;
+
+const withWritten = (seen: Baseline, written: readonly string[]): Baseline =>
+  seen.run === undefined || written.length === 0 ? seen : { ...seen, run: { ...seen.run, written } };
+
+/** A pass says nothing where the run changed the tests under it. What the checks write at the base is theirs to write. */
+function unlessWritten(judgement: Judgement, { baseRun }: GateRequest, written: readonly string[]): Judgement {
+  const own = new Set(baseRun?.written);
+  const changed = written.filter((path) => !own.has(path));
+  if (changed.length === 0) return judgement;
+  const { notes: _notes, contested: _contested, ...rest } = judgement;
+  const files = changed.slice(0, MOST_NAMED).join(", ");
+  const summary = `${judgement.gate}: inconclusive (test files were changed while the checks ran: ${files})`;
+  return { ...rest, result: "inconclusive", summary };
 }
 
 /** It has its checkout already; or it has no tree, so that what is judged are the files of the folder. */

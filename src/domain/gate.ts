@@ -66,6 +66,8 @@ export interface BaseRun {
   readonly names?: Readonly<Record<string, NameLevel>>;
   /** Checks that went differently while their tests were reported by name, and therefore run without that. */
   readonly unreported?: readonly string[];
+  /** Test files, and files of runners, that the checks themselves write. */
+  readonly written?: readonly string[];
 }
 
 /** By gate; a gate that runs no check has none. */

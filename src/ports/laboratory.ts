@@ -37,6 +37,8 @@ export interface Bench {
   set(tree: string, texts: ReadonlyMap<string, string | null>, taken?: TakenPaths): Promise<TreeId>;
   /** The paths of all files that git knows in the present state. */
   paths(): Promise<readonly string[]>;
+  /** Files that git knows and that are not as they were set: what ran there changed them. Absent: cannot be told. */
+  written?(): Promise<readonly string[]>;
   /** A file as it is there now; `null` where there is none, or it is no text. At once, because many are read. */
   text(path: string): string | null;
   close(): Promise<void>;

@@ -59,6 +59,7 @@ const baseRunSchema = z.strictObject({
   tests: evidenceIdSchema.exactOptional(),
   names: byName(z.string(), z.enum(NAME_LEVELS)).exactOptional(),
   unreported: texts.exactOptional(),
+  written: texts.exactOptional(),
 });
 
 const contestedTestSchema = z.strictObject({ test: text, why: z.enum(CONTESTED_WHY), file: text.exactOptional() });

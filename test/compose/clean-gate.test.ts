@@ -63,3 +63,26 @@ test("a test that passes before the work only beside ignored files is said to ne
   // Where nothing is left out the base is not run again.
   expect(await setUp({ "/clean": clean }).gate.baseline!(request, control)).toBe(clean);
 });
+
+test("a pass says nothing where the run changed test files, unless the checks change them at the base too", async () => {
+  const written = ["test/a.test.js", "src/a.js"];
+  const checkouts = {
+    open: () =>
+      Promise.resolve({ path: "/clean", written: () => Promise.resolve(written), close: () => Promise.resolve() }),
+  } as unknown as Laboratory;
+  const run = { ended: ["test"], ranTests: ["test"], notLoaded: [] };
+  const passing = {
+    name: "checks",
+    judgedBy: () => [],
+    judge: () => Promise.resolve({ gate: "checks", result: "pass", summary: "checks: pass" }),
+    baseline: () => Promise.resolve({ failing: [], flaky: [], run }),
+  } as unknown as Gate;
+  const gate = inCleanCheckout(passing, checkouts, (path) => path.startsWith("test/"));
+  expect(await gate.judge(request, control)).toMatchObject({
+    result: "inconclusive",
+    summary: "checks: inconclusive (test files were changed while the checks ran: test/a.test.js)",
+  });
+  const seen = await gate.baseline!(request, control);
+  expect(seen.run?.written).toEqual(["test/a.test.js"]);
+  expect(await gate.judge({ ...request, baseRun: seen.run! }, control)).toMatchObject({ result: "pass" });
+});

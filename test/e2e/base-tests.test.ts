@@ -118,6 +118,15 @@ describe("with the bug left in, the check passes and the work is not accepted: t
       check: "sh scripts/check.sh",
       change: { "scripts/check.sh": "node --test test/data.test.js\n" },
     },
+    "lets the source rewrite the tests while they run": {
+      says: "test files were changed while the checks ran: test/rows.json",
+      base: { "test/cart.test.js": null, "test/rows.json": "[[2, 1, 3]]\n" },
+      change: {
+        "src/cart.js": `import { writeFileSync } from "node:fs";
+writeFileSync(new URL("../test/rows.json", import.meta.url), "[[2, 1, 1]]");
+${BUG}`,
+      },
+    },
     "ends the run from the source": { change: { "src/cart.js": `${BUG}process.exit(0);\n` } },
     "replaces the assertions from the source": {
       change: { "src/cart.js": `import assert from "node:assert/strict";\nassert.equal = () => {};\n${BUG}` },

@@ -102,10 +102,13 @@ function verifiedTrees(): string[] {
 }
 
 describe("a branch that moves during its own check", () => {
+  // The check has a git directory of its own; it goes for the user's by its path.
   const MOVES = `
+export GIT_DIR="$HOOKS/project/.git"
+git rev-parse --verify --quiet refs/heads/remand/cap || exit 0
 blob=$(echo stolen | git hash-object -w --stdin)
 tree=$(printf '100644 blob %s\\tevil.txt\\n' "$blob" | git mktree)
-evil=$(git -c user.name=Eve -c user.email=eve@example.org commit-tree "$tree" -p HEAD -m evil)
+evil=$(git -c user.name=Eve -c user.email=eve@example.org commit-tree "$tree" -p refs/heads/remand/cap -m evil)
 git update-ref refs/heads/remand/cap "$evil"
 `;
 

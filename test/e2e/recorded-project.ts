@@ -22,7 +22,20 @@ export function remand(root: string, ...args: string[]): Ran {
 export const run = (root: string, ...more: string[]): Ran => remand(root, "run", "--reporter", "minimal", ...more);
 
 export const loop = (root: string, ...more: string[]): Ran =>
-  remand(root, "loop", "--goal", "be right", "--check", "true", "--reporter", "minimal", ...more, "--", "true");
+  remand(
+    root,
+    "loop",
+    "--goal",
+    "be right",
+    "--check",
+    "true",
+    "--force",
+    "--reporter",
+    "minimal",
+    ...more,
+    "--",
+    "true",
+  );
 
 export const storyText = (title: string): string =>
   `---\ntitle: ${title}\ntarget: "*"\n---\n\nWrite the right answer.\n`;

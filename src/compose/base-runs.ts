@@ -56,7 +56,7 @@ export function keepBaseRun(checks: string, tree: TreeId, baseline: Baseline): v
 
 /**
  * The engine's look at the base is the preflight's where that was just made of the same tree, by the same checks in the
- * same environment. It is used once: whoever looks again wants to know what is true now.
+ * same environment. It is used once: a second look wants to know what is true now.
  */
 function withBaseRuns(gate: Gate, checks: string): Gate {
   if (gate.baseline === undefined) return gate;

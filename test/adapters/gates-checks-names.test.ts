@@ -67,7 +67,7 @@ test("a failure that a bare run prints elsewhere is no flake", async () => {
   expect([base.failing, base.flaky]).toEqual([["test/cart.test.js > removes"], []]);
 });
 
-test("a runner that is ended before its end names nobody as passed", async () => {
+test("a runner that is ended before its end names no test as passed", async () => {
   project();
   write("test/cart.test.js", cart("process.kill(process.ppid, 'SIGKILL');"));
   const judged = await bench.judge([{ name: "unit", run: "node --test || exit 1" }]);

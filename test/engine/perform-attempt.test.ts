@@ -77,7 +77,7 @@ describe("an attempt", () => {
     expect(await stage.events("attempt.started")).toEqual([]);
   });
 
-  test("of a role that nobody plays ends as missing, and says which role", async () => {
+  test("of a role without an agent ends as missing, and says which role", async () => {
     const stage = await stageOf(POLICY);
     stage.world = { ...stage.world, roster: { playing: async () => null } };
     await stage.until("start-attempt");
@@ -264,7 +264,7 @@ describe("a message that cannot be read", () => {
       { attempt: 1, session: { agent: "developer", id: "s1" }, costUsd: 1, tokens: 2, durationMs: 1 },
     ]);
     expect((await stage.events("attempt.unclear"))[0]!.detail).not.toBe("");
-    // Somebody changes the role's model meanwhile.
+    // The role's model changes meanwhile.
     const { playing } = stage.world.roster;
     const roster: EngineWorld["roster"] = { playing: async (role) => ({ ...(await playing(role))!, model: "large" }) };
     stage.world = { ...stage.world, roster };
@@ -283,7 +283,7 @@ describe("a message that cannot be read", () => {
     expect(await stage.events("attempt.finished")).toMatchObject([{ attempt: 1, outcome: { type: "ready" } }]);
   });
 
-  test("of a role that nobody plays any more ends the attempt as missing", async () => {
+  test("of a role without an agent any more ends the attempt as missing", async () => {
     const stage = await stageOf(POLICY, unclear(["Hm."]));
     await stage.until("start-attempt");
     stage.world = { ...stage.world, roster: { playing: async () => null } };

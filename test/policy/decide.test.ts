@@ -123,7 +123,7 @@ describe("nothing new starts", () => {
     expect(lines(decide(stopped, POLICY, 0))).toEqual(expected);
   });
 
-  test("and a pause that ends wakes nobody", () => {
+  test("and a pause that ends wakes no story", () => {
     expect(nextWake(withPause)).toBe(POLICY.limits.backoffMs);
     expect(nextWake(told(withPause, null, answer("halt")))).toBeNull();
     expect(lines(decide(told(withPause, null, answer("halt")), POLICY, 1e9))).toEqual([]);

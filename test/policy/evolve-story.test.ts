@@ -253,7 +253,7 @@ describe("a disputed finding", () => {
     expect(after(told, before({ disputes: [other] })).disputes).toEqual([other, dispute]);
   });
 
-  test("that stands is noted, and goes before a person; whoever was asked is asked the same again", () => {
+  test("that stands is noted, and goes before a person; the same person is asked the same again", () => {
     const upheld = [{ finding, says: "critic: I read it" }];
     expect(after(ruled(true), state({ running: STEP }))).toMatchObject({
       ...PAID,

@@ -275,7 +275,7 @@ describe("the next attempt", () => {
     expect(action(idle({ raised: { iterations: 6 } }, { attempts: 5 })).type).toBe("start-attempt");
   });
 
-  test("needs somebody who plays the role, or stands in", () => {
+  test("needs an agent for the role, or one that stands in", () => {
     const gone = idle({}, { missing: [roleName("developer")] });
     expect(asked(gone)).toEqual({ type: "agent-missing", role: "developer", gate: null });
     const policy = {

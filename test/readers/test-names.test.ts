@@ -35,7 +35,7 @@ describe("a report of names", () => {
     ["with a test without a name", whole({ outcome: "passed", file: "/work/a.ts" })],
     ["without a runner", report(passed, { ended: true })],
     ["that is empty", ""],
-  ])("%s is incomplete, and nobody passes by it", (_, text) => {
+  ])("%s is incomplete, and no test passes by it", (_, text) => {
     expect(readNameReport(text).isComplete).toBe(false);
     const { names, output } = namesOf("", text);
     expect([names.level, names.tests, output.passed]).toEqual(["none", [], []]);

@@ -34,15 +34,23 @@ export async function preflight(root: string, plan: PreflightPlan, env: Env): Pr
   const problems = await checkProblems(commands, place);
   if (problems.length > 0 || !plan.isRun || config.gates.checks.commands.length === 0)
     return { problems, isGreen: false, summary: "", variables: [] };
-  return tried(root, plan, env);
+  const limits = [plan.policy.limits.story.timeMs, plan.policy.limits.run.timeMs].filter((each) => each !== null);
+  const signal = limits.length === 0 ? new AbortController().signal : AbortSignal.timeout(Math.min(...limits));
+  const given = await tried(root, plan, env, signal).catch((error: unknown) => {
+    if (signal.aborted) return UNKNOWN;
+    throw error;
+  });
+  // Where the checks take longer than the work may, the engine ends them by its own rules.
+  return signal.aborted ? UNKNOWN : given;
 }
 
+const UNKNOWN: Preflight = { problems: [], isGreen: false, summary: "", variables: [] };
+
 /** Runs the checks on the base once, as the engine would. */
-async function tried(root: string, plan: PreflightPlan, env: Env): Promise<Preflight> {
+async function tried(root: string, plan: PreflightPlan, env: Env, signal: AbortSignal): Promise<Preflight> {
   const { config, at } = plan;
   const folder = stateFolder(root);
   const onNotice = (text: string): void => plan.onNotice?.(text);
-  const { signal } = new AbortController();
   const { setup, share, carry } = config.workspace;
   const setupEnv = setupVariablesOf(root, env, config);
   const userState = userStateFolder(env);
@@ -62,7 +70,7 @@ async function tried(root: string, plan: PreflightPlan, env: Env): Promise<Prefl
       checkouts: createLaboratory(options),
     });
     const seen = await gates.get("checks")!.baseline!(requestFor(plan, place), { signal, onOutput: () => undefined });
-    keepBaseRun(checksKey(config, env), place.tree, seen);
+    if (!signal.aborted) keepBaseRun(checksKey(config, env), place.tree, seen);
     const trouble = baseTrouble(seen);
     const { failing, summary = "", needsVariables: variables = [] } = seen;
     // What is known to fail is not what the work is for.

@@ -121,7 +121,7 @@ describe("an existing test that the agent changed", { timeout: 120_000 }, () => 
   test("is allowed beforehand by a loop's --tests-may-change", () => {
     const { remand, agent } = project("goal");
     const args = ["loop", "--goal", "round up", "--check", "node --test", "--reporter", "default"];
-    const done = remand(...args, "--tests-may-change", "test/total.test.js", ...agent);
+    const done = remand(...args, "--force", "--tests-may-change", "test/total.test.js", ...agent);
     expect(done.status, done.out).toBe(0);
     const strict = remand("gate", "checks", "--strict");
     expect(strict.status, strict.out).toBe(4);

@@ -44,7 +44,7 @@ export function createLaboratory(options: LaboratoryOptions): Laboratory {
       const isCarried = (ignored: string): boolean =>
         (options.carry ?? []).some((each) => `${ignored}/`.startsWith(`${each.replace(/\/$/, "")}/`));
       const ignored = await ignoredIn(repository.git, repository.top);
-      return ignored.filter((each) => each !== ".remand" && !isInstalledFolder(each) && !isCarried(each));
+      return ignored.filter((each) => !isRemands(each) && !isInstalledFolder(each) && !isCarried(each));
     },
     async open(request) {
       const { repository, settings } = await opened();
@@ -56,6 +56,8 @@ export function createLaboratory(options: LaboratoryOptions): Laboratory {
     },
   } satisfies Laboratory;
 }
+
+const isRemands = (path: string): boolean => path === ".remand" || path.startsWith(".remand/");
 
 interface Opened {
   readonly repository: Repository;

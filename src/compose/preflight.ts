@@ -35,7 +35,10 @@ export async function preflight(root: string, plan: PreflightPlan, env: Env): Pr
   if (problems.length > 0 || !plan.isRun || config.gates.checks.commands.length === 0)
     return { problems, isGreen: false, summary: "", variables: [] };
   const limits = [plan.policy.limits.story.timeMs, plan.policy.limits.run.timeMs].filter((each) => each !== null);
-  const signal = limits.length === 0 ? new AbortController().signal : AbortSignal.timeout(Math.min(...limits));
+  const signal = AbortSignal.any([
+    ...(plan.signal === undefined ? [] : [plan.signal]),
+    ...(limits.length === 0 ? [] : [AbortSignal.timeout(Math.min(...limits))]),
+  ]);
   const given = await tried(root, plan, env, signal).catch((error: unknown) => {
     if (signal.aborted) return UNKNOWN;
     throw error;

@@ -1,8 +1,8 @@
-import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { makeRepository } from "../adapters/git-repository.ts";
 
 const MAIN = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
@@ -108,4 +108,27 @@ test("a withheld variable that decides is named with the setting that passes it"
   expect(again.status, again.stdout + again.stderr).toBe(0);
   // That OTHER_TOKEN makes no difference is known by then.
   expect(readFileSync(runs, "utf8").length).toBeLessThan(first);
+});
+
+test("an interrupt ends the check that is tried before the agent starts", async () => {
+  const mark = `600.${process.pid}`;
+  const { root, home, env, isPaid } = projectOf({ "check.sh": `touch "$HOME/started"\nsleep ${mark}\n` });
+  const child = spawn(process.execPath, [MAIN, "loop", "--goal", "do it", "--check", "sh check.sh", ...AGENT], {
+    cwd: root,
+    env,
+    stdio: "ignore",
+  });
+  const ended = new Promise((resolve) => child.once("exit", (code) => resolve(code)));
+  await vi.waitFor(() => expect(existsSync(join(home, "started"))).toBe(true), { timeout: 60_000 });
+  child.kill("SIGINT");
+  expect(await ended).toBe(130);
+  const isRunning = (pid: string): boolean => {
+    try {
+      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(mark);
+    } catch {
+      return false;
+    }
+  };
+  expect(readdirSync("/proc").filter(isRunning)).toEqual([]);
+  expect(isPaid()).toBe(false);
 });

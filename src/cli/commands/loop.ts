@@ -9,7 +9,7 @@ import { assert } from "../../stdx/assert.ts";
 import { byText, lookup } from "../../stdx/sorted-map.ts";
 import { durationText } from "../../views/words.ts";
 import { problemText } from "../../writers/problem-text.ts";
-import { EXIT, type CliCommand, type ExitCode, type World } from "../command.ts";
+import { EXIT, INTERRUPTED, type CliCommand, type ExitCode, type World } from "../command.ts";
 import { userVariables } from "../load-config.ts";
 import { lastLoop, loopConfig, loopId, loopStory, newestLoopId, type LoopWish } from "../loop-plan.ts";
 import { CLIENTS, namedAgent } from "../named-agent.ts";
@@ -17,6 +17,7 @@ import { NEW_JOURNAL_HELP } from "../new-journal.ts";
 import { collect } from "../option-values.ts";
 import { personOf } from "../person.ts";
 import { FORCE_HELP, loopPreflight } from "../preflight.ts";
+import { stoppable } from "../stoppable.ts";
 import { REPORTERS } from "../reporters/reporter.ts";
 import { runEngine } from "../run-engine.ts";
 import { chosenLoop, seenLoops } from "../seen-loops.ts";
@@ -120,7 +121,10 @@ async function loop(world: World, agent: readonly string[], options: Options): P
   } as const;
   if (options.force !== true && (known === null || known.attempts.length === 0)) {
     const at = plan.place === "in-place" ? "files" : "commit";
-    const may = await loopPreflight(world, { ...plan, at, isRun: true }, wish.goal !== null);
+    const { done: may, interrupt } = await stoppable(world, (signal) =>
+      loopPreflight(world, { ...plan, at, isRun: true, signal }, wish.goal !== null),
+    );
+    if (interrupt !== null) return INTERRUPTED[interrupt];
     if (may === "again") return loop(world, agent, options);
     if (may !== "go") return may;
   }

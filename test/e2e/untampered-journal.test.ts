@@ -78,7 +78,7 @@ describe("what is no tampering", () => {
   });
   test("an engine that is killed at any moment", { timeout: 300_000 }, async () => {
     for (let i = 0; i < 5; i++) writeFileSync(join(root, `stories/more-${i}.md`), storyText(`more-${i}`));
-    for (let kill = 0; kill < 10; kill++) {
+    for (let kill = 0; kill < 6; kill++) {
       const child = spawn(process.execPath, [MAIN, "run", "--reporter", "minimal"], { cwd: root, stdio: "pipe" });
       let said = "";
       child.stderr.on("data", (text: Buffer) => (said += text.toString()));
@@ -88,7 +88,9 @@ describe("what is no tampering", () => {
       await ended;
       expect(said).not.toMatch(/was changed|cut off|missing|recorded/);
     }
-    expect(goesOn(root)).toMatch(/^intact: /);
+    // A step in which the engine was killed three times is asked about; the journal is whole all the same.
+    expect(run(root).err).not.toMatch(/was changed|cut off|missing|recorded/);
+    expect(remand(root, "verify").out).toMatch(/^intact: /);
   });
   test("a new journal whose making was cut off is finished by the next run", { timeout: 120_000 }, () => {
     rmSync(journalIn(root));

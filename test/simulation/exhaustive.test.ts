@@ -62,8 +62,12 @@ function report(name: string, found: Explored): void {
 /** `REMAND_EXHAUSTIVE=full` also walks what is equal to something that is walked anyway; it takes minutes. */
 const isFull = process.env["REMAND_EXHAUSTIVE"] === "full";
 
-/** In the longest preset a build that fails goes every way a test that fails does, and so does a broken environment. */
-const FACTORY_REPEATS = /^ci fail build$|^blame environment$|^(?:tdd|mutation|merge) blocked$/;
+/**
+ * In the longest preset a build that fails goes every way a test that fails does, and so does a broken environment. A
+ * gate that gives no verdict is walked there with those gates that the other presets do not have, and not with all.
+ */
+const FACTORY_REPEATS =
+  /^ci fail build$|^blame environment$|^(?:tdd|merge|integrity|review) (?:blocked|error|inconclusive)$|^mutation blocked$/;
 
 /** Results of gates are all walked; agents that break are walked with one gate below, where it stays small. */
 const GATE_RESULTS: Options = {

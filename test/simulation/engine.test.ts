@@ -7,7 +7,7 @@ import { checkJournal, outcomeOf, simulate, simulateChatter, simulateTrouble, si
 // Many seeds or states: on a busy machine they take long, and that is no failure.
 vi.setConfig({ testTimeout: 3_600_000 });
 
-const SEEDS = Number(process.env["REMAND_SEEDS"] ?? 1000);
+const SEEDS = Number(process.env["REMAND_SEEDS"] ?? 500);
 const FROM = Number(process.env["REMAND_SEED"] ?? 0);
 
 /** A seed that fails is named, so that `REMAND_SEED=<n> REMAND_SEEDS=1` runs it again exactly. */

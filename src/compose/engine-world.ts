@@ -91,7 +91,7 @@ export async function engineWorld(
     outbox,
     gates,
     roster,
-    adjudicator: createAdjudicator({ roster, evidence, clock, nonce }),
+    adjudicator: createAdjudicator({ roster, evidence, clock, nonce, checkouts: laboratory }),
     integration: delivery.integration,
     forge: delivery.forge,
     fixLint: delivery.fixLint,

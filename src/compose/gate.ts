@@ -41,12 +41,8 @@ export async function gate(
   const place = await openJudgedPlace({ ...files, state: folder.path, at, base, signal });
   try {
     const evidence = await projectEvidence(root, folder.evidence, plan.config, env);
-    // Asked for what changed, objects are the same in all places of a repository; the files are those of this one.
-    const workspace = {
-      ...createWorktrees({ root, state: folder.path }),
-      look: async () => ({ tree: await place.look(), commit: place.commit }),
-      forget: () => place.forget(),
-    };
+    // Asked only for what changed: objects are the same in all worktrees of a repository.
+    const workspace = createWorktrees({ root, state: folder.path });
     const reviewers = {
       roster: await rosterOf(
         root,

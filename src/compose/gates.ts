@@ -87,7 +87,8 @@ export function gatesOf(
       "tdd",
       createTddGate({
         tests: running("tdd", acceptance.length === 0 ? commands : acceptance),
-        domain: reviewers === undefined ? null : domainGate(config, { ...reviewers, evidence, clock, workspace }),
+        domain:
+          reviewers === undefined ? null : domainGate(config, { ...reviewers, evidence, clock, workspace, checkouts }),
         laboratory: laboratory ?? null,
         workspace,
         testPaths,
@@ -97,7 +98,7 @@ export function gatesOf(
     ["mutation", inCleanCheckout(mutationGate(config, { evidence, clock, workspace, env: seen }), checkouts)],
     ...(reviewers === undefined
       ? []
-      : reviewerGates(config, { ...reviewers, evidence, clock, workspace, checks, commands })),
+      : reviewerGates(config, { ...reviewers, evidence, clock, workspace, checkouts, checks, commands })),
   ]);
 }
 

@@ -10,6 +10,7 @@ import { judge } from "../policy/judge.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Evidence } from "../ports/evidence.ts";
 import type { Gate, GateRequest } from "../ports/gate.ts";
+import type { Laboratory } from "../ports/laboratory.ts";
 import type { Roster } from "../ports/roster.ts";
 import type { Workspace } from "../ports/workspace.ts";
 import { inTurn } from "../adapters/gates/ask-reviewer.ts";
@@ -31,6 +32,8 @@ interface Parts extends ReviewerParts {
   readonly evidence: Evidence;
   readonly clock: Clock;
   readonly workspace: Workspace;
+  /** Where each reviewer gets its own clean checkout. */
+  readonly checkouts: Laboratory | undefined;
   readonly checks: Gate;
   readonly commands: readonly CheckCommand[];
 }

@@ -20,6 +20,11 @@ export interface CheckoutRequest {
   readonly tree?: string;
   /** What the work started from: links that lead out of the repository are there only if they were there then. */
   readonly base?: string;
+  /**
+   * Checkouts of the same name have the same path, one after the other: some clients keep conversations by folder.
+   * While one of that name is in use, the next gets a path of its own.
+   */
+  readonly name?: string;
 }
 
 export interface TakenPaths {

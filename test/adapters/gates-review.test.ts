@@ -3,7 +3,9 @@ import { createReviewGate, type ReviewOptions } from "../../src/adapters/gates/r
 import { identified } from "../../src/domain/finding.ts";
 import type { GateRules } from "../../src/domain/policy.ts";
 import { judge } from "../../src/policy/judge.ts";
+import type { AgentRequest } from "../../src/ports/agent.ts";
 import type { GateRequest } from "../../src/ports/gate.ts";
+import type { Bench, CheckoutRequest, Laboratory } from "../../src/ports/laboratory.ts";
 import { judgementSchema } from "../../src/schemas/judgement.ts";
 import { describeGate, gateRequest, memoryEvidence } from "../contract/gate.ts";
 import {
@@ -279,20 +281,35 @@ describe("a reviewer that cannot be heard", () => {
     expect(judgement.summary).toContain("nobody plays critic — say who does: agents: { critic:");
   });
 
-  test("that changes the work has not reviewed it", async () => {
-    let looks = 0;
-    let forgotten = 0;
-    const workspace = fakeWorkspace({
-      look: () => Promise.resolve({ tree: `tree-${looks++}` as never, commit: "c" }),
-      fileAt: (_story, _at, path) => Promise.resolve(path === "src/pay.js" ? "text" : null),
-      forget: () => Promise.resolve(void forgotten++),
-    });
-    const touched = await review({ critic: [PASSED] }, {}, { workspace });
-    expect(touched.judgement).toMatchObject({ result: "error", asked: { critic: 1 } });
-    expect(touched.judgement.summary).toContain("changed what it may only read (src/pay.js)");
-    expect(forgotten).toBe(1);
-    const left = fakeWorkspace({ ...workspace, changed: () => Promise.resolve([".cache/x"]) });
-    expect((await review({ critic: [PASSED] }, {}, { workspace: left })).judgement.result).toBe("pass");
+  test("each have a clean checkout of their own, the same path each time, and are reported by the author's paths", async () => {
+    const opened: (CheckoutRequest & { path: string })[] = [];
+    let closed = 0;
+    const checkouts: Laboratory = {
+      open: (request) => {
+        const path = `/checkouts/${opened.length}`;
+        opened.push({ ...request, path });
+        return Promise.resolve({ path, close: () => Promise.resolve(void closed++) } as Bench);
+      },
+    };
+    const failed = (request: AgentRequest) => FAILED.replace("src/pay.js:3:", `${request.cwd}/src/pay.js:3:`);
+    const stages = rules({ stages: ["spec", "quality"], stageOrder: "side-by-side" });
+    const both = { stage: { spec: role("critic"), quality: role("other") } };
+    const request = { rules: stages, stages: stages.stages, roles: { ...roles, ...both }, path: "/author" };
+    const acts = { critic: [PASSED], other: [failed] };
+    const { judgement, asked } = await review(acts, request, { checkouts });
+    expect(asked.map(({ cwd }) => cwd).toSorted()).toEqual(["/checkouts/0", "/checkouts/1"]);
+    expect(opened).toMatchObject(
+      ["/checkouts/0", "/checkouts/1"].map(() => ({ commit: "commit-now", tree: "tree-now" })),
+    );
+    expect(closed).toBe(2);
+    expect(judgement.findings).toMatchObject([{ file: "src/pay.js", line: 3 }]);
+    await review(acts, request, { checkouts });
+    expect(opened.slice(2).map(({ name }) => name)).toEqual(opened.slice(0, 2).map(({ name }) => name));
+    expect(opened[0]!.name).not.toBe(opened[1]!.name);
+    // Nothing to look at: an agent that sees only its prompt.
+    const blind = cast({ critic: [PASSED] }, [], ["critic"]);
+    expect((await review({}, {}, { checkouts, roster: blind })).judgement.result).toBe("pass");
+    expect(opened).toHaveLength(4);
   });
 });
 

@@ -101,3 +101,23 @@ test("what is installed in the checkout is there too, in every package, with or 
   }
   expect(readFileSync(join(root, "node_modules/far/index.js"), "utf8")).toBe("far\n");
 });
+
+test("checkouts of one name have one path, and the second of two at a time has another", async () => {
+  const named = (): Promise<Bench> => laboratory.open({ signal: new AbortController().signal, name: "story/critic" });
+  const first = await named();
+  writeFileSync(join(first.path, "left.txt"), "x");
+  const beside = await named();
+  expect(beside.path).not.toBe(first.path);
+  await beside.close();
+  await first.close();
+  expect(existsSync(first.path)).toBe(false);
+  // What a killed process left there is removed.
+  mkdirSync(first.path, { recursive: true });
+  writeFileSync(join(first.path, "left.txt"), "x");
+  writeFileSync(`${first.path}.owner`, "999999999");
+  const again = await named();
+  expect(again.path).toBe(first.path);
+  expect(existsSync(join(again.path, "left.txt"))).toBe(false);
+  await again.close();
+  expect(readdirSync(join(again.path, "../.."))).toEqual(["runs"]);
+});

@@ -104,6 +104,9 @@ describe("two machines work on one story in turns", () => {
     const bench = await two.work.laboratory(local).open({ signal: new AbortController().signal });
     expect(await bench.set(tree, new Map())).toBe(tree);
     expect(bench.text("a.txt")).toBe("two\n");
+    // With a file as another commit has it.
+    await bench.set(tree, new Map(), { from: "HEAD", paths: ["a.txt"] });
+    expect(bench.text("a.txt")).toBe("one\n");
     await bench.close();
   });
 

@@ -55,16 +55,14 @@ function resultOf(done: string | Partial<AgentResult>): AgentResult {
   return agentResult({ tokens: 10, costUsd: 0.01, durationMs: 1000, ...said });
 }
 
-type Watched = Pick<Workspace, "changed" | "diff" | "look" | "fileAt" | "forget">;
+type Shown = Pick<Workspace, "changed" | "diff" | "fileAt">;
 
 /** A workspace in which one file was changed; the diffs say between what. */
-export function fakeWorkspace(changes: Partial<Watched> = {}): Watched {
+export function fakeWorkspace(changes: Partial<Shown> = {}): Shown {
   return {
     changed: () => Promise.resolve(["src/pay.js"]),
     diff: (_story, from, to) => Promise.resolve(`diff from ${from} to ${to}\n`),
-    look: () => Promise.resolve({ tree: treeId("tree-now"), commit: "commit-now" }),
     fileAt: () => Promise.resolve("text"),
-    forget: () => Promise.resolve(),
     ...changes,
   };
 }

@@ -1,7 +1,9 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { createHost } from "../../src/compose/host.ts";
 import { storyId } from "../../src/domain/ids.ts";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { gitIn } from "../adapters/git-repository.ts";
 import {
   auditFailed,
   auditPassed,
@@ -640,4 +642,36 @@ test("a run that has nobody to review says so before anything starts", async () 
   expect((error as { hint: string }).hint).toContain("agents: { critic: { use: command, command: … }, auditor:");
   expect(project.asked).toHaveLength(0);
   expect(project.lines).toHaveLength(0);
+});
+
+test("reviewers have checkouts of their own: what they write is dropped, and a second review finds its folder again", async () => {
+  project.story("cap");
+  const seen: { role: string; cwd: string; diff: string; hasWritten: boolean }[] = [];
+  project.onAsked = (asked) => {
+    if (asked.role === "developer") return Promise.resolve();
+    const note = join(asked.cwd, "src/note.js");
+    const diff = gitIn(asked.cwd, project.repository.env, "diff", "--name-only", "main..HEAD");
+    seen.push({ role: asked.role, cwd: asked.cwd, diff: diff.trim(), hasWritten: existsSync(note) });
+    writeFileSync(note, "left by a reviewer\n");
+    writeFileSync(join(asked.cwd, "src/wait.js"), "changed by a reviewer\n");
+    return Promise.resolve();
+  };
+  const result = await project.run(
+    {
+      developer: [works("// one"), works("// two")],
+      critic: [reviewFailed(SWALLOWED), reviewPassed],
+      auditor: [auditPassed],
+    },
+    { set: [REAL_TESTS] },
+  );
+  expect(result).toMatchObject({ exitCode: 0, stories: [{ status: "accepted", attempts: 2 }] });
+  expect(seen.map(({ role, diff, hasWritten }) => [role, diff, hasWritten])).toEqual(
+    ["critic", "critic", "auditor"].map((role) => [role, "src/wait.js", false]),
+  );
+  const [first, second, auditor] = seen.map(({ cwd }) => cwd);
+  expect(second).toBe(first);
+  expect(auditor).not.toBe(first);
+  expect([first, auditor].some((cwd) => existsSync(cwd!))).toBe(false);
+  expect(project.repository.git("ls-tree", "-r", "--name-only", "remand/cap")).not.toContain("note.js");
+  expect(project.file("cap", "src/wait.js")).toContain("// two");
 });

@@ -6,6 +6,7 @@ import type { Agent, AgentResult } from "../../ports/agent.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Evidence } from "../../ports/evidence.ts";
 import type { GateControl, GateRequest } from "../../ports/gate.ts";
+import type { Laboratory } from "../../ports/laboratory.ts";
 import type { Player, Roster } from "../../ports/roster.ts";
 import { readAgentAnswer } from "../../readers/agent-answer.ts";
 import { charactersLeftOut, fenced, grouped } from "../../writers/untrusted-text.ts";
@@ -13,6 +14,7 @@ import { DIFF_CHARS } from "../../writers/prompts/sheet.ts";
 import { writeClarificationPrompt } from "../../writers/prompts/clarification.ts";
 import { together, unheard, type Heard } from "./heard.ts";
 import { wordsOf } from "./reviewer-answer.ts";
+import { openReviewerFolder, type ReviewerFolder } from "./reviewer-checkout.ts";
 import { isGone, retryAtOf, troubleWith } from "./reviewer-trouble.ts";
 
 /** What reviewers are asked with. */
@@ -22,6 +24,8 @@ export interface Reviewing {
   readonly clock: Clock;
   /** A word that nobody could have guessed, for the fences of one conversation. */
   nonce(): string;
+  /** Where each reviewer gets a clean checkout of the work; absent: reviewers look at the author's folder. */
+  readonly checkouts?: Laboratory | undefined;
 }
 
 export interface Judging {
@@ -95,24 +99,45 @@ interface Cast {
   readonly player: Player;
 }
 
-async function converse(
+interface Conversation {
+  readonly heard: Heard;
+  readonly isMissing: boolean;
+}
+
+async function converse(reviewing: Reviewing, judging: Judging, question: Question, cast: Cast): Promise<Conversation> {
+  const { request, control } = judging;
+  const { role, player } = cast;
+  // An author's own conversation is no place to review its work in.
+  const isAuthor = Object.values(request.roles.phase).includes(role);
+  const goesOn = question.goesOn && !isAuthor;
+  const folder = await openReviewerFolder(reviewing.checkouts, player.agent, request, {
+    signal: control.signal,
+    ...(goesOn ? { name: `${request.path}\n${request.story.id}\n${role}` } : {}),
+  });
+  try {
+    return await converseIn(folder, reviewing, judging, { ...question, goesOn }, cast);
+  } finally {
+    await folder.close();
+  }
+}
+
+async function converseIn(
+  folder: ReviewerFolder,
   reviewing: Reviewing,
   judging: Judging,
   question: Question,
   cast: Cast,
-): Promise<{ readonly heard: Heard; readonly isMissing: boolean }> {
+): Promise<Conversation> {
   const { request, control } = judging;
   const { role, player } = cast;
   const nonce = reviewing.nonce();
   const first = question.write(player.prompt, nonce, player.agent);
-  // An author's own conversation is no place to review its work in.
-  const isAuthor = Object.values(request.roles.phase).includes(role);
-  const known = question.goesOn && !isAuthor ? request.sessions[role] : undefined;
+  const known = question.goesOn ? request.sessions[role] : undefined;
   let talk = { prompt: first, session: known?.agent === player.agent.name ? known : null };
   let heard = unheard(role, "");
   const left = { clarifications: request.clarifications, particulars: 1, fillings: 1 };
   for (;;) {
-    const result = await asked(judging, cast, question, talk);
+    const result = folder.replyOf(await asked(folder, judging, cast, question, talk));
     const words = wordsOf(result);
     const title = `${role}, asked ${counted(heard.asked + 1, "time")}`;
     const kept = words === "" ? [] : [await reviewing.evidence.keep(`${title}:\n\n${words}\n`)];
@@ -192,6 +217,7 @@ function concluded(heard: Heard, reading: Reading, { why, problems }: Doubt, { s
 }
 
 async function asked(
+  folder: ReviewerFolder,
   { request, control, asks }: Judging,
   { role, player }: Cast,
   { outputSchema }: Question,
@@ -202,7 +228,7 @@ async function asked(
   const result = await player.agent.run(
     {
       prompt,
-      cwd: request.path,
+      cwd: folder.path,
       access: "read",
       session,
       outputSchema,
@@ -217,7 +243,7 @@ async function asked(
     {
       signal: control.signal,
       onEvent(event) {
-        if (event.type === "output") control.onOutput(event.line);
+        if (event.type === "output") control.onOutput(folder.lineOf(event.line));
         if (event.type === "usage") meter?.onUse(event);
       },
     },

@@ -15,11 +15,10 @@ import { criteriaResults, criterionMeant, unmentioned } from "./audit-criteria.t
 import { disagreementOf, refuted, refutedFinding, runsOf } from "./audit-disagreement.ts";
 import { bestEffortWords, NO_PARTICULARS, spentOn } from "./review-summary.ts";
 import { contestedIn, shownContested } from "./shown-contested.ts";
-import { touchedWords, whileUntouched } from "./untouched-work.ts";
 import { distinct, findingsOf } from "./verdict-findings.ts";
 
 export interface AuditOptions extends Reviewing {
-  readonly workspace: Pick<Workspace, "changed" | "diff" | "look" | "fileAt" | "forget">;
+  readonly workspace: Pick<Workspace, "changed" | "diff">;
   /** The rule that makes one result of what was said. */
   readonly judge: Judge;
   /** What the auditor is told to run. */
@@ -56,12 +55,9 @@ export function createAuditGate(options: AuditOptions): Gate {
         // In surroundings that are broken there is nothing to audit, and nothing to pay an auditor for.
         if (checks?.result === "blocked" || checks?.result === "error")
           return unjudged(checks.result, checks.summary, { runs: checks.runs ?? [], evidence: checks.evidence });
-        const { seen: heard, touched } = await whileUntouched(options.workspace, request, () =>
-          audited(options, judging, checks),
-        );
+        const heard = await audited(options, judging, checks);
         const spent = spentOn(judging, [heard]);
         if (control.signal.aborted) return unjudged("error", "stopped before it ended", spent);
-        if (touched.length > 0) return unjudged("error", touchedWords(touched), spent);
         return done(judgementOf(options.judge, judging, heard, checks));
       } catch (error) {
         if (!(error instanceof RemandError)) throw error;

@@ -17,11 +17,10 @@ import {
 } from "./review-questions.ts";
 import { bestEffortWords, NO_PARTICULARS, spentOn } from "./review-summary.ts";
 import { contestedIn } from "./shown-contested.ts";
-import { touchedWords, whileUntouched } from "./untouched-work.ts";
 import { distinct, findingsOf } from "./verdict-findings.ts";
 
 export interface ReviewOptions extends Reviewing, MaterialOptions {
-  readonly workspace: Pick<Workspace, "changed" | "diff" | "look" | "fileAt" | "forget">;
+  readonly workspace: Pick<Workspace, "changed" | "diff">;
   /** The rule that makes one result of what was said. */
   readonly judge: Judge;
   /** Who reviews, and what for: it goes into the brief. */
@@ -67,11 +66,8 @@ export function createReviewGate(options: ReviewOptions): Gate {
       if (control.signal.aborted) return unjudged("stopped before it began");
       try {
         const material = await reviewMaterial(options, request);
-        const { seen, touched } = await whileUntouched(options.workspace, request, () =>
-          allHeard(options, judging, material),
-        );
+        const seen = await allHeard(options, judging, material);
         if (control.signal.aborted) return unjudged("stopped before it ended", seen);
-        if (touched.length > 0) return unjudged(touchedWords(touched), seen);
         return done(judgementOf(options.judge, judging, seen));
       } catch (error) {
         if (!(error instanceof RemandError)) throw error;

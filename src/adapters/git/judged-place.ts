@@ -39,10 +39,6 @@ export interface JudgedPlace extends JudgedState {
   readonly path: string;
   /** Where a person has these files, if `path` is a clean checkout of them. */
   readonly workedIn?: string;
-  /** The files as they are now: whoever judges should leave them as they were. */
-  look(): Promise<TreeId>;
-  /** Brings the files back, where they are nobody's; a person's own are left to the person. */
-  forget(): Promise<void>;
   /** Takes away what was made for it. */
   close(): Promise<void>;
 }
@@ -57,18 +53,17 @@ export async function openJudgedPlace(options: JudgedOptions): Promise<JudgedPla
   return onDisk(async () => {
     await ensureStateFolder(options.state);
     const state = await realpath(options.state);
-    return options.at === null ? filesAsTheyAre(repository, state, options) : commitAlone(repository, state, options);
+    return options.at === null ? filesAsTheyAre(repository, state, options) : commitAlone(repository, options);
   });
 }
 
 async function filesAsTheyAre(repository: Repository, state: string, options: JudgedOptions): Promise<JudgedPlace> {
   const { git, top, prefix, gitDir } = repository;
-  const look = (): Promise<TreeId> => treeNow(git, top, gitDir, state);
-  const tree = await look();
+  const tree = await treeNow(git, top, gitDir, state);
   const commit = await commitOf(git, "HEAD");
   const base = await baseFor(git, { tree, commit }, options.base);
   const judged = { at: null, tree, commit: commit ?? "", base: base.commit, baseName: base.name, folder: prefix };
-  return { ...judged, path: join(top, prefix), look, forget: async () => {}, close: async () => {} };
+  return { ...judged, path: join(top, prefix), close: async () => {} };
 }
 
 /** With an index that is ours for this one look, and begins from what is there. */
@@ -83,7 +78,7 @@ async function treeNow(git: Git, top: string, gitDir: string, state: string): Pr
   }
 }
 
-async function commitAlone(repository: Repository, state: string, options: JudgedOptions): Promise<JudgedPlace> {
+async function commitAlone(repository: Repository, options: JudgedOptions): Promise<JudgedPlace> {
   const { git, top, prefix } = repository;
   const at = options.at!;
   const commit = await commitOf(git, at);
@@ -95,16 +90,13 @@ async function commitAlone(repository: Repository, state: string, options: Judge
   await clearLeft(folder);
   const path = join(folder, ownName());
   const close = (): Promise<void> => onDisk(() => takeAway(path));
-  let own: Git;
   try {
     const wanted = { commit, base: base.commit };
-    own = await makeThrowaway(repository, path, wanted, await readCheckoutSettings(repository), options);
+    await makeThrowaway(repository, path, wanted, await readCheckoutSettings(repository), options);
   } catch (error) {
     await close();
     throw error;
   }
-  // The objects are the main repository's: others ask for the tree by its name.
-  const intoMain = withGitDir(git, repository.gitDir);
   return {
     at,
     tree,
@@ -114,16 +106,6 @@ async function commitAlone(repository: Repository, state: string, options: Judge
     folder: prefix,
     path: resolve(path, prefix),
     workedIn: resolve(top, prefix),
-    look: () => onDisk(() => treeNow(intoMain, path, join(path, ".git"), state)),
-    forget: async () => {
-      await own.run(["reset", "--quiet", "--hard"]);
-      await own.run(["clean", "-fdq"]);
-    },
     close,
   };
 }
-
-const withGitDir = (git: Git, folder: string): Git => ({
-  run: (args, call) => git.run([`--git-dir=${folder}`, ...args], call),
-  ask: (args, call) => git.ask([`--git-dir=${folder}`, ...args], call),
-});

@@ -9,6 +9,7 @@ import { ignoredIn, isInstalledFolder } from "./dependencies.ts";
 import { onDisk } from "./disk-error.ts";
 import { removeEscapingLinks } from "./escaping-links.ts";
 import type { Git } from "./git.ts";
+import { takeNamedPath, type NamedPath } from "./named-checkout.ts";
 import { readCheckoutSettings, type CheckoutSettings } from "./private-repository.ts";
 import { line, repositoryOpener, type Repository } from "./repository.ts";
 import { checkoutsFolder, clearLeft, makeThrowaway, ownName, takeAway } from "./throwaway.ts";
@@ -49,12 +50,23 @@ export function createLaboratory(options: LaboratoryOptions): Laboratory {
     async open(request) {
       const { repository, settings } = await opened();
       return onDisk(async () => {
+        const named = await namedPath(userState, repository, request);
+        if (named !== null) return benchIn(named, repository, settings, options, request);
         const folder = await checkoutsFolder(userState, repository, "runs");
         await clearLeft(folder);
-        return benchIn(join(folder, ownName()), repository, settings, options, request);
+        const path = join(folder, ownName());
+        return benchIn({ path, release: () => takeAway(path) }, repository, settings, options, request);
       });
     },
   } satisfies Laboratory;
+}
+
+async function namedPath(
+  userState: string,
+  repository: Repository,
+  { name }: CheckoutRequest,
+): Promise<NamedPath | null> {
+  return name === undefined ? null : takeNamedPath(await checkoutsFolder(userState, repository, "named"), name);
 }
 
 const isRemands = (path: string): boolean => path === ".remand" || path.startsWith(".remand/");
@@ -81,7 +93,7 @@ function settingsOnce(repositoryNow: () => Promise<Repository>): () => Promise<O
 }
 
 async function benchIn(
-  path: string,
+  { path, release }: NamedPath,
   repository: Repository,
   settings: CheckoutSettings,
   options: LaboratoryOptions,
@@ -89,7 +101,7 @@ async function benchIn(
 ): Promise<Bench> {
   const { git, prefix } = repository;
   const onNotice = (text: string): void => options.onNotice?.(text);
-  const close = (): Promise<void> => onDisk(() => takeAway(path));
+  const close = (): Promise<void> => onDisk(release);
   const wanted = { commit, ...(tree === undefined ? {} : { tree }), ...(base === undefined ? {} : { base }) };
   try {
     const own = await makeThrowaway(repository, path, wanted, settings, {

@@ -47,15 +47,16 @@ export function createSharedWorktrees(
     ...workspaceOn(ground),
     ...integrationOn(ground),
     laboratory: (inner) => ({
+      ...inner,
       async open(request) {
         const named = [request.commit, request.tree, request.base].filter((each) => each !== undefined);
         if (named.length > 0) await fetchObjects(await ground.fetching(), null, named);
         const bench = await inner.open(request);
         return {
           ...bench,
-          async set(tree, texts) {
-            await fetchObjects(await ground.fetching(), null, [tree]);
-            return bench.set(tree, texts);
+          async set(tree, texts, taken) {
+            await fetchObjects(await ground.fetching(), null, [tree, ...(taken === undefined ? [] : [taken.from])]);
+            return bench.set(tree, texts, taken);
           },
         };
       },

@@ -29,7 +29,7 @@ export async function blame(
 ): Promise<BlameReport> {
   await insistOnCheckout(root, "commit");
   const { path: state } = stateFolder(root);
-  const { setup, share, carry } = plan.config.workspace;
+  const { setup, share, carry, inputs = [] } = plan.config.workspace;
   const setupEnv = setupVariablesOf(root, env, plan.config);
   const { at, base, signal } = plan;
   const onNotice = (text: string): void => plan.onNotice(text);
@@ -41,7 +41,7 @@ export async function blame(
   const trial = createCommandTrial(
     environmentWith(seen, createOwnPython({ root, state, commands, env: seen, onNotice })),
   );
-  const files = { root, setup, share, carry, setupEnv, userState: userStateFolder(env), onNotice };
+  const files = { root, setup, share, carry, inputs, setupEnv, userState: userStateFolder(env), onNotice };
   const place = await openJudgedPlace({ ...files, state, at, base, signal });
   try {
     const laboratory = createLaboratory(files);

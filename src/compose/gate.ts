@@ -32,12 +32,12 @@ export async function gate(
 ): Promise<GateReport> {
   const folder = stateFolder(root);
   const clock = createSystemClock();
-  const { setup, share, carry } = plan.config.workspace;
+  const { setup, share, carry, inputs = [] } = plan.config.workspace;
   const setupEnv = setupVariablesOf(root, env, plan.config);
   const { at, base, signal } = plan;
   const onNotice = (text: string): void => plan.onNotice(text);
   const python = ownPythonOf(root, plan.config, env, onNotice);
-  const files = { root, setup, share, carry, setupEnv, userState: userStateFolder(env), onNotice };
+  const files = { root, setup, share, carry, inputs, setupEnv, userState: userStateFolder(env), onNotice };
   const place = await openJudgedPlace({ ...files, state: folder.path, at, base, signal });
   try {
     const evidence = await projectEvidence(root, folder.evidence, plan.config, env);

@@ -1,6 +1,7 @@
 import { createInPlace, type InPlace } from "../adapters/git/in-place.ts";
 import { createLaboratory } from "../adapters/git/laboratory.ts";
 import { userStateFolder } from "../adapters/git/user-state.ts";
+import { createWorkStarter, type WorkStarter } from "../adapters/git/work-start.ts";
 import { createWorktrees } from "../adapters/git/worktrees.ts";
 import type { RunPlan } from "../cli/host.ts";
 import type { Integration } from "../ports/integration.ts";
@@ -15,6 +16,8 @@ export interface Places {
   /** `null` where the work is done in a person's own checkout. */
   readonly integration: Integration | null;
   readonly laboratory: Laboratory;
+  /** How things were before an agent worked. */
+  readonly start: WorkStarter;
 }
 
 /** In one checkout of one machine: a worktree for each story, or the checkout itself. */
@@ -25,13 +28,15 @@ export function localPlaces(
   env: Readonly<Record<string, string | undefined>>,
 ): Places & { readonly inPlace: InPlace | null } {
   const options = placeOptions(root, folder, plan, env);
-  const laboratory = createLaboratory({ ...options, userState: userStateFolder(env) });
+  const userState = userStateFolder(env);
+  const start = createWorkStarter(root, { ...options, userState });
+  const laboratory = createLaboratory({ ...options, userState, start: () => start.now() });
   if (plan.place === "in-place") {
     const inPlace = createInPlace({ root, state: folder.path });
-    return { workspace: inPlace, integration: null, laboratory, inPlace };
+    return { workspace: inPlace, integration: null, laboratory, start, inPlace };
   }
   const worktrees = createWorktrees({ ...options, remote: plan.config.forge.remote, ...aside(plan) });
-  return { workspace: worktrees, integration: worktrees, laboratory, inPlace: null };
+  return { workspace: worktrees, integration: worktrees, laboratory, start, inPlace: null };
 }
 
 /** What all that works on code is told about the checkout. */
@@ -41,10 +46,10 @@ export function placeOptions(
   { config, onNotice }: RunPlan,
   env: Readonly<Record<string, string | undefined>>,
 ) {
-  const { setup, share, carry } = config.workspace;
+  const { setup, share, carry, inputs = [] } = config.workspace;
   const setupEnv = setupVariablesOf(root, env, config);
   const notice = (text: string): void => onNotice?.(text);
-  return { root, state: folder.path, setup, share, carry, setupEnv, onNotice: notice };
+  return { root, state: folder.path, setup, share, carry, inputs, setupEnv, onNotice: notice };
 }
 
 /** That preset notes in the stories' own files how far they are: those notes are no work that was forgotten. */

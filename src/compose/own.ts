@@ -17,6 +17,7 @@ import { insistOnCheckout } from "../adapters/git/start-commit.ts";
 import { commentEar, type CommentEar } from "./comment-ear.ts";
 import { doorbellOf } from "./doorbell-of.ts";
 import { engineWorld } from "./engine-world.ts";
+import { isUnderWay } from "./is-under-way.ts";
 import { leavePlaces } from "./leave-places.ts";
 import { localPlaces } from "./local-places.ts";
 import { createStoryNotes } from "./note-stories.ts";
@@ -77,6 +78,7 @@ async function owned(
   const { workspace } = world;
   const ledger = await openLedger(world);
   telemetry.resume(ledger.state());
+  await places.start.open(isUnderWay(ledger.state()));
   const interrupted = await recover(ledger, world, "died");
   if (inPlace === null) await leavePlaces(folder.path, ledger.state(), workspace);
   await bringUpToDate(ledger, plan.stories, policy);
@@ -104,9 +106,13 @@ async function owned(
     ...hearing(ledger, journal, only, ear),
     undo: (story) => undone(inPlace, story),
     close: async () => {
-      await doorbell.close();
-      await close();
-      await telemetry.close();
+      try {
+        await places.start.leave(isUnderWay(ledger.state()));
+      } finally {
+        await doorbell.close();
+        await close();
+        await telemetry.close();
+      }
     },
   };
 }

@@ -10,6 +10,7 @@ import { createSystemClock } from "../adapters/clock/system-clock.ts";
 import { openJudgedPlace, type JudgedPlace } from "../adapters/git/judged-place.ts";
 import { createLaboratory } from "../adapters/git/laboratory.ts";
 import { userStateFolder } from "../adapters/git/user-state.ts";
+import { createWorkStarter } from "../adapters/git/work-start.ts";
 import { createWorktrees } from "../adapters/git/worktrees.ts";
 import { checksKey, keepBaseRun } from "./base-runs.ts";
 import { checkProblems } from "./check-problems.ts";
@@ -54,10 +55,11 @@ async function tried(root: string, plan: PreflightPlan, env: Env, signal: AbortS
   const { config, at } = plan;
   const folder = stateFolder(root);
   const onNotice = (text: string): void => plan.onNotice?.(text);
-  const { setup, share, carry } = config.workspace;
+  const { setup, share, carry, inputs = [] } = config.workspace;
   const setupEnv = setupVariablesOf(root, env, config);
   const userState = userStateFolder(env);
-  const options = { root, state: folder.path, userState, setup, share, carry, setupEnv, signal, onNotice };
+  const options = { root, state: folder.path, userState, setup, share, carry, inputs, setupEnv, signal, onNotice };
+  const start = createWorkStarter(root, options);
   const place = await openJudgedPlace({ ...options, at: at === "files" ? null : "HEAD", base: null });
   try {
     const evidence = await projectEvidence(root, folder.evidence, config, env);
@@ -70,7 +72,7 @@ async function tried(root: string, plan: PreflightPlan, env: Env, signal: AbortS
       env,
       python,
       state: folder.path,
-      checkouts: createLaboratory(options),
+      checkouts: createLaboratory({ ...options, start: () => start.now() }),
     });
     const seen = await gates.get("checks")!.baseline!(requestFor(plan, place), { signal, onOutput: () => undefined });
     if (!signal.aborted) keepBaseRun(checksKey(config, env), place.tree, seen);

@@ -4,6 +4,7 @@ import { createSharedWorktrees } from "../adapters/git/shared-worktrees.ts";
 import { openClone, type Clone } from "../adapters/git/shared-clone.ts";
 import { createLaboratory } from "../adapters/git/laboratory.ts";
 import { userStateFolder } from "../adapters/git/user-state.ts";
+import { createWorkStarter } from "../adapters/git/work-start.ts";
 import { createPostgresEvidence } from "../adapters/postgres/evidence.ts";
 import { createPostgresJournal, type PostgresJournal } from "../adapters/postgres/journal.ts";
 import { openPool, type PostgresPool } from "../adapters/postgres/pool.ts";
@@ -14,6 +15,7 @@ import { openLedger, type Ledger } from "../engine/ledger.ts";
 import type { EngineWorld } from "../engine/world.ts";
 import { byText, lookup } from "../stdx/sorted-map.ts";
 import { engineWorld } from "./engine-world.ts";
+import { isUnderWay } from "./is-under-way.ts";
 import { leavePlaces } from "./leave-places.ts";
 import { aside, placeOptions } from "./local-places.ts";
 import { listedSecrets, projectSecrets } from "./project-evidence.ts";
@@ -71,6 +73,7 @@ export async function work(root: string, plan: WorkPlan, env: Environment): Prom
     const leaving = leaveLater(root, parts, (text) => plan.run.onNotice?.(text));
     const close = async (): Promise<void> => {
       await leaving.stop();
+      await parts.leaveStart();
       await parts.closeTelemetry();
       await journal.close();
       await beating.close();
@@ -140,7 +143,17 @@ async function workerParts(
   });
   const ledger = (at.ledger = await openLedger(world));
   telemetry.resume(ledger.state());
-  return { root, env: marked, ledger, world, policy, telemetry, closeTelemetry: () => telemetry.close() };
+  await places.start.open(isUnderWay(ledger.state()));
+  return {
+    root,
+    env: marked,
+    ledger,
+    world,
+    policy,
+    telemetry,
+    closeTelemetry: () => telemetry.close(),
+    leaveStart: () => places.start.leave(isUnderWay(ledger.state())),
+  };
 }
 
 /** Code travels by git: what the journal names is fetched before work, and what was done is pushed before it is told. */
@@ -164,10 +177,13 @@ function sharedPlaces(
     },
   );
   const { laboratory, ...workspace } = shared;
+  const userState = userStateFolder(env);
+  const start = createWorkStarter(root, { ...options, userState });
   return {
     workspace,
     integration: workspace,
-    laboratory: laboratory(createLaboratory({ ...options, userState: userStateFolder(env) })),
+    start,
+    laboratory: laboratory(createLaboratory({ ...options, userState, start: () => start.now() })),
   };
 }
 

@@ -190,6 +190,8 @@ export interface WorkspaceConfig {
   readonly share: readonly string[] | null;
   /** Names of environment variables that `setup` alone may see, such as the login of a registry. */
   readonly env?: readonly string[];
+  /** Patterns of files, besides lockfiles and manifests, that decide what the set-up makes. */
+  readonly inputs?: readonly string[];
   /** Ignored files that checks need, copied from the user's checkout into each clean checkout. */
   readonly carry: readonly string[];
 }

@@ -199,6 +199,12 @@ export const configFileSchema = z.strictObject({
         .array(line)
         .describe("Names of environment variables that `setup` alone sees, such as the login of a registry.")
         .optional(),
+      inputs: z
+        .array(line)
+        .describe(
+          "Patterns of the files that decide what `setup` installs, besides lockfiles and manifests: [scripts/install/**]. With them its product is kept and used again for the same inputs.",
+        )
+        .optional(),
       carry: z
         .array(line)
         .describe("Ignored files that checks need, copied from your checkout into each clean checkout: [.env.test]")

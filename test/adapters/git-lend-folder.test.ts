@@ -44,7 +44,7 @@ test("packages of others are the checkout's, and those of the project the worktr
   link("../../global/node_modules/own", join(main, "node_modules/own"));
   link(join(home, "global/node_modules/own"), join(main, "node_modules/@acme/own"));
   link("..", join(main, "node_modules/itself"));
-  await lendFolder(main, "node_modules", worktree);
+  await lendFolder({ root: main, checkout: main }, "node_modules", worktree);
   for (const name of ["near", "far", "own", "@acme/own"])
     expect(real(`node_modules/${name}`)).toBe(join(worktree, "packages/own"));
   expect(real("node_modules/itself")).toBe(worktree);
@@ -57,7 +57,7 @@ test("a program of the project's own package is the worktree's too", async () =>
   link("../own/cli.js", join(main, "node_modules/.bin/own"));
   link("../dep/index.js", join(main, "node_modules/.bin/dep"));
   write(main, "node_modules/.bin/script", "#!/bin/sh\n");
-  await lendFolder(main, "node_modules", worktree);
+  await lendFolder({ root: main, checkout: main }, "node_modules", worktree);
   expect(readFileSync(join(worktree, "node_modules/.bin/own"), "utf8")).toBe(worktree);
   expect(real("node_modules/.bin/dep")).toBe(join(main, "node_modules/dep/index.js"));
   expect(readFileSync(join(worktree, "node_modules/.bin/script"), "utf8")).toBe("#!/bin/sh\n");
@@ -67,7 +67,7 @@ test("a program that is added or overwritten in a worktree is not so in the chec
   write(main, "node_modules/.bin/script", "#!/bin/sh\n");
   write(main, ".venv/pyvenv.cfg", "");
   write(main, ".venv/bin/tool", "#!/bin/sh\n");
-  for (const folder of ["node_modules", ".venv"]) await lendFolder(main, folder, worktree);
+  for (const folder of ["node_modules", ".venv"]) await lendFolder({ root: main, checkout: main }, folder, worktree);
   for (const program of ["node_modules/.bin/script", "node_modules/.bin/node", ".venv/bin/tool", ".venv/bin/pytest"])
     write(worktree, program, "changed");
   expect(readFileSync(join(main, "node_modules/.bin/script"), "utf8")).toBe("#!/bin/sh\n");
@@ -81,7 +81,7 @@ test("a program that is added or overwritten in a worktree is not so in the chec
 test("nothing is written where the work has a link that leads to the checkout", async () => {
   write(main, "packages/linked/node_modules/dep/index.js", "kept");
   link(join(main, "packages/linked"), join(worktree, "packages/linked"));
-  await lendFolder(main, "packages/linked/node_modules", worktree);
+  await lendFolder({ root: main, checkout: main }, "packages/linked/node_modules", worktree);
   expect(lstatSync(join(main, "packages/linked/node_modules/dep")).isSymbolicLink()).toBe(false);
   expect(readFileSync(join(main, "packages/linked/node_modules/dep/index.js"), "utf8")).toBe("kept");
 });
@@ -90,7 +90,7 @@ test("what Composer installed is copied, because PHP loads by where a file reall
   write(main, "vendor/autoload.php", "<?php");
   write(main, "vendor/composer/autoload_real.php", "<?php");
   link("../../packages/own", join(main, "vendor/acme/own"));
-  await lendFolder(main, "vendor", worktree);
+  await lendFolder({ root: main, checkout: main }, "vendor", worktree);
   for (const path of ["vendor/autoload.php", "vendor/composer/autoload_real.php"])
     expect(real(path)).toBe(join(worktree, path));
   expect(real("vendor/acme/own")).toBe(join(worktree, "packages/own"));

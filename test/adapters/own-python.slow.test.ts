@@ -126,7 +126,7 @@ describe.skipIf(program === null)("a Python in a worktree", () => {
     const active = await ownPython().in(worktree);
     expect(fileOf("dep", worktree, active)).toBe(join(outside.site, "dep.py"));
     expect(fileOf("shop", worktree, active)).toBe(join(worktree, "src/shop/__init__.py"));
-    await lendFolder(repository.root, ".venv", worktree);
+    await lendFolder({ root: repository.root, checkout: repository.root }, ".venv", worktree);
     const lent = await ownPython([".venv/bin/python -m pytest"]).in(worktree);
     outside = { ...outside, python: join(worktree, ".venv/bin/python") };
     expect(fileOf("dep", worktree, lent)).toContain(join(worktree, ".venv/lib"));

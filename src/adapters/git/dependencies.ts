@@ -5,9 +5,19 @@ import { RemandError } from "../../domain/error.ts";
 import { installationsFor, LOCKFILES, type Installation } from "../../readers/lockfile.ts";
 import type { Environment } from "../process/environment.ts";
 import { runProcess } from "../process/run-process.ts";
+import {
+  ignoredIn,
+  isInstalledFolder,
+  liveSource,
+  type DependencySource,
+  type InstallationStore,
+} from "./dependency-source.ts";
 import { bringGenerated, bringGoWorkspace } from "./generated-files.ts";
-import { lendFolder } from "./lend-folder.ts";
 import type { Git } from "./git.ts";
+import { installationKey } from "./installation-key.ts";
+import { lendFolder } from "./lend-folder.ts";
+import { MANIFESTS } from "./manifests.ts";
+import { hasPython } from "./python-places.ts";
 
 export interface DependencyOptions {
   /** The command that installs them; `null`: found by the lockfile. */
@@ -22,6 +32,12 @@ export interface DependencyOptions {
    * or without a lockfile, rather than installed once more.
    */
   readonly borrow?: boolean;
+  /** What is lent; absent: what is in the main checkout now. */
+  readonly source?: DependencySource;
+  /** Where an installation is kept for the next place with the same lockfiles; absent: it is made in each. */
+  readonly store?: InstallationStore;
+  /** Patterns of more files that decide what an installation makes. */
+  readonly inputs?: readonly string[];
   /** By this an installation is found that outlived us. */
   readonly cookie?: string;
   /** Something a person should know, and that stops nothing. */
@@ -38,45 +54,51 @@ export async function installDependencies(
   worktree: string,
   options: DependencyOptions,
 ): Promise<void> {
-  await bringGoWorkspace(git, main, worktree);
+  const source = options.source ?? liveSource(git, main);
+  const to: Target = { git, source, worktree, options };
+  await bringGoWorkspace(source, worktree);
   const here = await lockfilesIn(worktree);
-  const there = await lockfilesIn(main);
+  const there = await lockfilesIn(source.root);
   const isSame = (name: string): boolean => here.get(name) === there.get(name);
   const installations = installationsFor(here);
   if (options.setup !== null) {
-    // Somebody who names a command wants it to run; links spare it only if he named those too.
-    const spared =
-      options.share !== null && LOCKFILES.every(isSame) && (await linkAll(git, main, worktree, options.share));
-    const isNeeded = !spared && !(await isLentInstead(git, main, worktree, options, LOCKFILES.every(isSame)));
-    if (isNeeded) await install(options.setup, worktree, options);
+    // A command that is named is to run; links spare it only if folders to share are named too.
+    const spared = options.share !== null && LOCKFILES.every(isSame) && (await linkAll(to, options.share));
+    const isNeeded = !spared && !(await isLentInstead(to, LOCKFILES.every(isSame)));
+    if (isNeeded) await install(options.setup, to);
     return;
   }
-  await installOrLink(git, main, worktree, options, { installations, isSame });
-  await bringGenerated(git, main, worktree, (text) => options.onNotice?.(text));
+  await installOrLink(to, { installations, isSame });
+  if (await hasPython({ git, top: main })) await bringGenerated(source, worktree, (text) => options.onNotice?.(text));
+}
+
+/** The place that gets dependencies, and where from. */
+interface Target {
+  readonly git: Git;
+  readonly source: DependencySource;
+  readonly worktree: string;
+  readonly options: DependencyOptions;
 }
 
 async function installOrLink(
-  git: Git,
-  main: string,
-  worktree: string,
-  options: DependencyOptions,
+  to: Target,
   { installations, isSame }: { installations: readonly Installation[]; isSame(lockfile: string): boolean },
 ): Promise<void> {
+  const { options } = to;
   if (options.borrow === true && options.share === null && LOCKFILES.every(isSame)) {
-    // Whoever installs by a lockfile writes into what is there: a link to the checkout's own environment, with the
-    // project in it, would then lead the checkout to a place that is thrown away.
+    // An installer writes into what is there: a link to the checkout's own environment, with the project in it, would
+    // then lead the checkout to a place that is thrown away.
     const own = installations.map(({ folder }) => folder).filter((folder) => folder !== "node_modules");
-    const borrowed = await borrowAll(git, main, worktree, own);
-    for (const { folder, command } of installations)
-      if (!borrowed.includes(folder)) await install(command, worktree, options);
+    const borrowed = await borrowAll(to, own);
+    for (const { folder, command } of installations) if (!borrowed.includes(folder)) await install(command, to);
     return;
   }
   const extra = (options.share ?? []).filter((folder) => !installations.some((each) => each.folder === folder));
-  if (LOCKFILES.every(isSame)) await linkAll(git, main, worktree, extra);
+  if (LOCKFILES.every(isSame)) await linkAll(to, extra);
   for (const { lockfile, folder, command } of installations) {
     const mayShare = options.share === null || options.share.includes(folder);
-    if (mayShare && isSame(lockfile) && (await linkAll(git, main, worktree, [folder]))) continue;
-    await install(command, worktree, options);
+    if (mayShare && isSame(lockfile) && (await linkAll(to, [folder]))) continue;
+    await install(command, to);
   }
 }
 
@@ -84,80 +106,43 @@ async function installOrLink(
  * For a clean checkout the command is spared where its whole product is in the user's checkout: lockfiles and manifests
  * are the same, installed packages are there and can be lent, and git ignores nothing else that it could have made.
  */
-async function isLentInstead(
-  git: Git,
-  main: string,
-  worktree: string,
-  { borrow, share }: DependencyOptions,
-  hasSameLockfiles: boolean,
-): Promise<boolean> {
-  if (borrow !== true || share !== null || !hasSameLockfiles || !(await hasSameManifests(git, main, worktree)))
-    return false;
-  const ignored = await ignoredIn(git, main);
+async function isLentInstead(to: Target, hasSameLockfiles: boolean): Promise<boolean> {
+  const { borrow, share } = to.options;
+  if (borrow !== true || share !== null || !hasSameLockfiles || !(await hasSameManifests(to))) return false;
+  const ignored = await to.source.ignored();
   const installed = ignored.filter(isInstalledFolder);
   if (installed.length === 0 || ignored.some((path) => !installed.includes(path) && path !== ".remand")) return false;
-  return (await borrowAll(git, main, worktree, installed)).length === installed.length;
+  return (await borrowAll(to, installed)).length === installed.length;
 }
 
-const MANIFESTS = [
-  "package.json",
-  ".npmrc",
-  "pnpm-workspace.yaml",
-  "pyproject.toml",
-  "setup.py",
-  "setup.cfg",
-  "requirements*.txt",
-  "Gemfile*",
-  "composer.*",
-];
-
-async function hasSameManifests(git: Git, main: string, worktree: string): Promise<boolean> {
+async function hasSameManifests({ git, source, worktree }: Target): Promise<boolean> {
   const patterns = MANIFESTS.map((name) => `:(glob)**/${name}`);
   const paths = (await git.run(["ls-files", "-z", "--", ...patterns], { cwd: worktree })).split("\0");
   for (const path of paths.filter((each) => each !== ""))
-    if ((await textOf(join(worktree, path), "latin1")) !== (await textOf(join(main, path), "latin1"))) return false;
+    if ((await textOf(join(worktree, path), "latin1")) !== (await textOf(join(source.root, path), "latin1")))
+      return false;
   return true;
 }
-
-/** What git ignores in a checkout; of a folder that is ignored as a whole, its name alone. */
-export async function ignoredIn(git: Git, folder: string): Promise<readonly string[]> {
-  const args = ["ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z"];
-  const listed = (await git.run(args, { cwd: folder })).split("\0");
-  return listed.map((path) => path.replace(/\/$/, "")).filter((path) => path !== "");
-}
-
-export function isInstalledFolder(path: string): boolean {
-  const parts = path.split("/");
-  return INSTALLED.test(parts.at(-1)!) && !parts.slice(0, -1).some((part) => INSTALLED.test(part));
-}
-
-const INSTALLED = /^(?:node_modules|bower_components|\.venv|venv|vendor|deps|\.bundle)$/;
 
 /**
  * Links every folder of installed packages that git ignores; says which. Links to packages of the project stay its own.
  * Of those that can be made anew, one with the project itself in it is left out.
  */
-async function borrowAll(
-  git: Git,
-  main: string,
-  worktree: string,
-  replaceable: readonly string[],
-): Promise<readonly string[]> {
+async function borrowAll({ source, worktree }: Target, replaceable: readonly string[]): Promise<readonly string[]> {
   const borrowed: string[] = [];
-  for (const folder of (await ignoredIn(git, main)).filter(isInstalledFolder)) {
-    if (replaceable.includes(folder) && (await hasEditableInstall(join(main, folder), main))) continue;
-    await lendFolder(main, folder, worktree);
+  for (const folder of (await source.ignored()).filter(isInstalledFolder)) {
+    if (replaceable.includes(folder) && (await hasEditableInstall(join(source.root, folder), source.checkout)))
+      continue;
+    await lendFolder(source, folder, worktree);
     borrowed.push(folder);
   }
   return borrowed;
 }
 
 /** Whether every one of them could be linked. */
-async function linkAll(git: Git, main: string, worktree: string, folders: readonly string[]): Promise<boolean> {
-  for (const folder of folders) {
-    if (!(await canBeShared(git, main, folder))) return false;
-  }
-  for (const folder of folders) await lendFolder(main, folder, worktree);
+async function linkAll({ source, worktree }: Target, folders: readonly string[]): Promise<boolean> {
+  for (const folder of folders) if (!(await canBeShared(source, folder))) return false;
+  for (const folder of folders) await lendFolder(source, folder, worktree);
   return folders.length > 0;
 }
 
@@ -165,11 +150,11 @@ async function linkAll(git: Git, main: string, worktree: string, folders: readon
  * A folder is shared only if git ignores it, and if nothing in it leads back to the main checkout's own sources: a
  * package of the project itself, installed there as a link, would make every check look at the wrong files.
  */
-async function canBeShared(git: Git, main: string, folder: string): Promise<boolean> {
-  if (isAbsolute(folder) || folder.split("/").includes("..") || !existsSync(join(main, folder))) return false;
-  if ((await git.ask(["check-ignore", "--quiet", "--", `${folder}/x`], { cwd: main })).exitCode !== 0) return false;
-  if (folder === "node_modules") return !(await hasWorkspaces(main));
-  return !(await hasEditableInstall(join(main, folder), main));
+async function canBeShared(source: DependencySource, folder: string): Promise<boolean> {
+  if (isAbsolute(folder) || folder.split("/").includes("..") || !existsSync(join(source.root, folder))) return false;
+  if (!(await source.isIgnored(`${folder}/x`))) return false;
+  if (folder === "node_modules") return !(await hasWorkspaces(source.root));
+  return !(await hasEditableInstall(join(source.root, folder), source.checkout));
 }
 
 async function hasWorkspaces(main: string): Promise<boolean> {
@@ -195,7 +180,33 @@ async function leadsTo(venv: string, main: string): Promise<boolean> {
   return false;
 }
 
-async function install(command: string, worktree: string, options: DependencyOptions): Promise<void> {
+/** Installs, or takes what the same command made of the same lockfiles and manifests before. */
+async function install(command: string, { git, worktree, options }: Target): Promise<void> {
+  const { store, env, inputs = [] } = options;
+  if (store === undefined) return runInstall(command, worktree, options);
+  const key = await installationKey(git, worktree, { command, env, inputs });
+  const known = await store.find(key);
+  const kept = known ?? (await installAndKeep(command, key, { git, worktree, options }, store));
+  if (kept === null) return;
+  for (const folder of await kept.ignored()) await lendFolder(kept, folder, worktree);
+}
+
+/** `null` where the product stays in the place: it is more than packages, or it names the place it was made in. */
+async function installAndKeep(
+  command: string,
+  key: string,
+  { git, worktree, options }: Omit<Target, "source">,
+  store: InstallationStore,
+): Promise<DependencySource | null> {
+  const before = await ignoredIn(git, worktree);
+  await runInstall(command, worktree, options);
+  const made = (await ignoredIn(git, worktree)).filter((path) => !before.includes(path));
+  const isMovable = (path: string): boolean =>
+    isInstalledFolder(path) && !existsSync(join(worktree, path, "pyvenv.cfg"));
+  return made.length > 0 && made.every(isMovable) ? store.keepMoved(key, worktree, made) : null;
+}
+
+async function runInstall(command: string, worktree: string, options: DependencyOptions): Promise<void> {
   const { env, setupTimeoutMs, signal, cookie } = options;
   const result = await runProcess(
     { command, cwd: worktree, env, timeoutMs: setupTimeoutMs, ...(cookie === undefined ? {} : { cookie }) },
@@ -208,7 +219,7 @@ async function install(command: string, worktree: string, options: DependencyOpt
   throw new RemandError(
     "setup-failed",
     `${command} ${how} in ${worktree}:\n  ${last}`,
-    "Mend it, or set workspace.setup in remand.yaml to the command that installs what the checks need.",
+    "Fix it, or set workspace.setup in remand.yaml to the command that installs what the checks need.",
   );
 }
 

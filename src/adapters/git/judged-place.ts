@@ -26,6 +26,8 @@ export interface JudgedOptions {
   readonly share: readonly string[] | null;
   /** Ignored files that are copied from the user's checkout. */
   readonly carry?: readonly string[];
+  /** Patterns of files, besides lockfiles and manifests, that decide what the set-up makes. */
+  readonly inputs?: readonly string[];
   /** The folder for what belongs to the user and to no checkout. */
   readonly userState: string;
   readonly env?: Environment;

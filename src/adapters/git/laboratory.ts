@@ -5,15 +5,16 @@ import { join, resolve } from "node:path";
 import { treeId, type TreeId } from "../../domain/ids.ts";
 import type { Bench, CheckoutRequest, Laboratory, TakenPaths } from "../../ports/laboratory.ts";
 import type { Environment } from "../process/environment.ts";
-import { ignoredIn, isInstalledFolder } from "./dependencies.ts";
+import { ignoredIn, isInstalledFolder } from "./dependency-source.ts";
 import { onDisk } from "./disk-error.ts";
 import { removeEscapingLinks } from "./escaping-links.ts";
 import type { Git } from "./git.ts";
 import { takeNamedPath, type NamedPath } from "./named-checkout.ts";
-import { readCheckoutSettings, type CheckoutSettings } from "./private-repository.ts";
+import { readCheckoutSettings } from "./private-repository.ts";
 import { line, repositoryOpener, type Repository } from "./repository.ts";
 import { checkoutsFolder, clearLeft, makeThrowaway, ownName, takeAway } from "./throwaway.ts";
 import { userStateFolder } from "./user-state.ts";
+import type { WorkStart } from "./work-start.ts";
 
 export interface LaboratoryOptions {
   /** A folder of the user's checkout. */
@@ -26,17 +27,22 @@ export interface LaboratoryOptions {
   readonly carry?: readonly string[];
   readonly env?: Environment;
   readonly setupEnv?: Environment;
+  /** Patterns of files, besides lockfiles and manifests, that decide what the set-up makes. */
+  readonly inputs?: readonly string[];
+  /** How things were before an agent worked; absent: they are as they are now. */
+  start?(): Promise<WorkStart>;
   onNotice?(text: string): void;
 }
 
 /**
  * Clean checkouts in the user's state folder. Those of a process that was killed are removed when the next one is
- * opened. How git writes files is read when the laboratory is made: no agent has worked by then.
+ * opened. How git writes files, and what is installed, is as at the start of the work: no agent had worked by then.
  */
 export function createLaboratory(options: LaboratoryOptions): Laboratory {
   const repositoryNow = repositoryOpener(options.root, options.env);
   const userState = options.userState ?? userStateFolder(options.env ?? process.env);
-  const opened = settingsOnce(repositoryNow);
+  const { start } = options;
+  const opened = openOnce(repositoryNow, start === undefined ? undefined : () => start());
   return {
     room: () => roomFor(availableParallelism(), loadavg()[0]!, freemem()),
     async leftOut(path) {
@@ -48,14 +54,14 @@ export function createLaboratory(options: LaboratoryOptions): Laboratory {
       return ignored.filter((each) => !isRemands(each) && !isInstalledFolder(each) && !isCarried(each));
     },
     async open(request) {
-      const { repository, settings } = await opened();
+      const { repository, ...start } = await opened();
       return onDisk(async () => {
         const named = await namedPath(userState, repository, request);
-        if (named !== null) return benchIn(named, repository, settings, options, request);
+        if (named !== null) return benchIn(named, repository, start, options, request);
         const folder = await checkoutsFolder(userState, repository, "runs");
         await clearLeft(folder);
         const path = join(folder, ownName());
-        return benchIn({ path, release: () => takeAway(path) }, repository, settings, options, request);
+        return benchIn({ path, release: () => takeAway(path) }, repository, start, options, request);
       });
     },
   } satisfies Laboratory;
@@ -71,13 +77,13 @@ async function namedPath(
 
 const isRemands = (path: string): boolean => path === ".remand" || path.startsWith(".remand/");
 
-interface Opened {
+interface Opened extends Pick<WorkStart, "settings">, Partial<Pick<WorkStart, "dependencies">> {
   readonly repository: Repository;
-  readonly settings: CheckoutSettings;
 }
 
-/** Begins at once. What could not be read is tried again when it is needed, and then it is an error. */
-function settingsOnce(repositoryNow: () => Promise<Repository>): () => Promise<Opened> {
+/** Without a start, the settings are read at once. What could not be read is tried again when it is needed. */
+function openOnce(repositoryNow: () => Promise<Repository>, start?: () => Promise<WorkStart>): () => Promise<Opened> {
+  if (start !== undefined) return async () => ({ repository: await repositoryNow(), ...(await start()) });
   const read = async (): Promise<Opened> => {
     const repository = await repositoryNow();
     return { repository, settings: await readCheckoutSettings(repository) };
@@ -95,7 +101,7 @@ function settingsOnce(repositoryNow: () => Promise<Repository>): () => Promise<O
 async function benchIn(
   { path, release }: NamedPath,
   repository: Repository,
-  settings: CheckoutSettings,
+  { settings, dependencies }: Omit<Opened, "repository">,
   options: LaboratoryOptions,
   { signal, commit = "HEAD", tree, base }: CheckoutRequest,
 ): Promise<Bench> {
@@ -108,6 +114,8 @@ async function benchIn(
       setup: options.setup,
       share: options.share,
       carry: options.carry ?? [],
+      inputs: options.inputs ?? [],
+      ...(dependencies === undefined ? {} : { dependencies }),
       signal,
       onNotice,
       ...(options.env === undefined ? {} : { env: options.env }),

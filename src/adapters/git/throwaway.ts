@@ -6,6 +6,7 @@ import { sha256 } from "../../stdx/sha256.ts";
 import { allowedEnvironment, type Environment } from "../process/environment.ts";
 import { carryFiles } from "./carry-files.ts";
 import { installDependencies } from "./dependencies.ts";
+import type { KeptDependencies } from "./dependency-source.ts";
 import { removeEscapingLinks } from "./escaping-links.ts";
 import type { Git } from "./git.ts";
 import { makePrivateRepository, type CheckoutSettings } from "./private-repository.ts";
@@ -20,6 +21,10 @@ export interface ThrowawayOptions {
   readonly env?: Environment;
   /** What the set-up sees of the environment. */
   readonly setupEnv?: Environment;
+  /** Where dependencies come from; absent: from the user's checkout as it is now. */
+  readonly dependencies?: KeptDependencies;
+  /** Patterns of files, besides lockfiles and manifests, that decide what the set-up makes. */
+  readonly inputs?: readonly string[];
   readonly signal: AbortSignal;
   onNotice(text: string): void;
 }
@@ -55,11 +60,15 @@ export async function makeThrowaway(
     options.onNotice(`not there in a clean checkout, because they lead out of it: ${links.join(", ")}`);
   const missing = await fillSubmodules(git, top, path);
   if (missing.length > 0) options.onNotice(`not initialised in ${top}, and so empty here too: ${missing.join(", ")}`);
-  await carryFiles(top, path, options.carry ?? []);
+  const source = await options.dependencies?.source();
+  await carryFiles(source?.root ?? top, path, options.carry ?? []);
   await installDependencies(git, top, path, {
     setup: options.setup,
     share: options.share,
     borrow: true,
+    inputs: options.inputs ?? [],
+    ...(source === undefined ? {} : { source }),
+    ...(options.dependencies === undefined ? {} : { store: options.dependencies.store }),
     setupTimeoutMs: SETUP_TIMEOUT_MS,
     env: options.setupEnv ?? allowedEnvironment(options.env ?? process.env),
     signal: options.signal,
@@ -103,7 +112,8 @@ export async function takeAway(path: string): Promise<void> {
   }
 }
 
-async function removeFolder(path: string): Promise<void> {
+/** Removes a folder, however its permissions are set. */
+export async function removeFolder(path: string): Promise<void> {
   const options = { recursive: true, force: true, maxRetries: 5 } as const;
   try {
     await rm(path, options);

@@ -175,7 +175,7 @@ describe("mistakes", () => {
     ["failures: 3", '1:1+8 unknown key "failures" | did you mean "limits.failures"?'],
     ["gates: { revew: {} }", '1:10+5 unknown key "revew" | did you mean "review"?'],
     ["gates: { review: { failon: {} } }", '1:20+6 unknown key "failon" | did you mean "failOn"?'],
-    ["workspace: { xyz: 1 }", '1:14+3 unknown key "xyz" | Known here: setup, share, env, carry.'],
+    ["workspace: { xyz: 1 }", '1:14+3 unknown key "xyz" | Known here: setup, share, env, inputs, carry.'],
     ["version: 2", '1:10+1 "version" must be 1, and is 2'],
     [
       "preset: facotry",

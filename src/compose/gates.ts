@@ -10,6 +10,7 @@ import { createChecksGate, type ChecksOptions } from "../adapters/gates/checks-g
 import type { CheckCommand } from "../adapters/gates/run-check.ts";
 import { createMutationGate } from "../adapters/gates/mutation-gate.ts";
 import { createTddGate } from "../adapters/gates/tdd-gate.ts";
+import { selectCommands } from "../adapters/gates/selected-tests.ts";
 import { withTestedWork } from "../adapters/gates/tested-work.ts";
 import { createIntegrityGate } from "../adapters/gates/integrity-gate.ts";
 import type { OwnPython } from "../adapters/git/own-python.ts";
@@ -120,6 +121,10 @@ function suiteGate(
   const shared = { commands, environments, evidence, clock, workspace, env };
   const { testPaths } = scope;
   return withTestedWork(createChecksGate({ ...shared, reports, reruns, parallel, ...optional }), {
+    selectTests(files, packageFile) {
+      const selected = selectCommands(commands, files, packageFile);
+      return selected.length === 0 ? null : createChecksGate({ ...shared, commands: selected, reruns });
+    },
     workspace,
     evidence,
     laboratory: laboratory ?? null,

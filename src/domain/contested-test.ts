@@ -14,6 +14,8 @@ export interface ContestedTest {
   readonly why: ContestedWhy;
   /** The test file at the base, where it is known. */
   readonly file?: string;
+  /** It is not the base's version that speaks against the work, but one that a gate or a person has seen since. */
+  readonly isOfStory?: true;
 }
 
 /** A test, or a pattern of tests, that a person allowed the work to change. */
@@ -24,17 +26,29 @@ export interface LicensedTest {
 }
 
 /** What speaks against the work, in words that follow the test's name. */
-export const CONTESTED_WORDS: Readonly<Record<ContestedWhy, string>> = {
-  fails: "fails in its base version",
-  "not-loaded": "does not load in its base version",
-  removed: "passed at the base and no longer runs",
-};
+export function contestedWords({ why, isOfStory }: Pick<ContestedTest, "why" | "isOfStory">): string {
+  const version = isOfStory === true ? "the version that was passed earlier" : "its base version";
+  switch (why) {
+    case "fails":
+      return `fails in ${version}`;
+    case "not-loaded":
+      return `does not load in ${version}`;
+    case "removed":
+      return isOfStory === true ? "was passed earlier and no longer runs" : "passed at the base and no longer runs";
+  }
+}
 
-const RESTORE: Readonly<Record<ContestedWhy, string>> = {
-  fails: "Restore the test as it is at the base, and change the code so that the test passes.",
-  "not-loaded": "Restore the test as it is at the base, and the names and paths that it imports.",
-  removed: "Put the test back as it is at the base, so that the check runs it.",
-};
+function restoreWords({ why, isOfStory }: ContestedTest): string {
+  const version = isOfStory === true ? "as it was when it was passed" : "as it is at the base";
+  switch (why) {
+    case "fails":
+      return `Restore the test ${version}, and change the code so that the test passes.`;
+    case "not-loaded":
+      return `Restore the test ${version}, and the names and paths that it imports.`;
+    case "removed":
+      return `Put the test back ${version}, so that the check runs it.`;
+  }
+}
 
 /** "2 contested tests: …" */
 export function contestedText(tests: readonly Pick<ContestedTest, "test">[]): string {
@@ -44,17 +58,14 @@ export function contestedText(tests: readonly Pick<ContestedTest, "test">[]): st
 const CONTESTED_CATEGORY = "contested-test";
 
 /** As a finding: what is wrong with it where nothing allows the change, and what to restore. */
-export function contestedFinding(
-  { test, why, file }: ContestedTest,
-  source: string,
-  severity: Finding["severity"],
-): Finding {
+export function contestedFinding(contested: ContestedTest, source: string, severity: Finding["severity"]): Finding {
+  const { test, file } = contested;
   return identified({
     severity,
     category: CONTESTED_CATEGORY,
     source,
-    message: `${test} ${CONTESTED_WORDS[why]}`,
+    message: `${test} ${contestedWords(contested)}`,
     ...(file === undefined ? {} : { file }),
-    suggestedFix: RESTORE[why],
+    suggestedFix: restoreWords(contested),
   });
 }

@@ -77,7 +77,7 @@ export type EscalationReason =
   | { readonly type: "failing-base"; readonly tests: readonly string[] }
   /** Targets that match nothing which fails before the work. */
   | { readonly type: "target-not-failing"; readonly targets: readonly string[] }
-  /** Tests that passed before the work and no longer pass in their base version. */
+  /** Tests that passed before and no longer pass in their earlier version. */
   | { readonly type: "contested-tests"; readonly tests: readonly string[] };
 
 /** May a person answer that the work is to be merged, or that they merged it? */

@@ -100,6 +100,8 @@ export interface StoryState {
   readonly targets?: readonly string[];
   /** Tests, or patterns of tests, that people allowed the work to change. */
   readonly licensed?: readonly LicensedTest[];
+  /** The newest files whose tests a gate that passed, or a person, has seen; absent where nothing has. */
+  readonly seenTree?: TreeId;
   readonly held: boolean;
   /** Who wants what runs now to be ended at once; `null` when nobody does. */
   readonly stopping: string | null;

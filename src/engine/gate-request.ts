@@ -41,6 +41,7 @@ export function gateRequest(
     atBase: baseFailuresOf(state),
     requireTest: policy.requireTest ?? false,
     licensed: [...(state.story.tests ?? []), ...(state.licensed ?? []).map(({ test }) => test)],
+    ...(state.seenTree === undefined ? {} : { seenTree: state.seenTree }),
     ...(baseRun === undefined ? {} : { baseRun }),
     timeoutMs: command.timeoutMs,
   };

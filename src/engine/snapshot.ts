@@ -21,7 +21,7 @@ export interface Folded {
  * Changes with the form of the state. A snapshot of another format is passed over, and everything is folded anew; a
  * test compares the form with the one this name was given to.
  */
-export const SNAPSHOT_FORMAT = "run/14";
+export const SNAPSHOT_FORMAT = "run/15";
 
 /** The part that is about the whole run; the others are named after their stories, and no story's name is empty. */
 export const RUN_PART = "";

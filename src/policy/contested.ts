@@ -8,6 +8,7 @@ import type { GateName } from "../domain/gate.ts";
 import type { StoryState } from "../domain/story-state.ts";
 import { gateState } from "./charge.ts";
 import { gatesOfPhase, isOpen } from "./gate-standing.ts";
+import { withTestsSeenBy } from "./seen-tests.ts";
 
 const RUN_TESTS: readonly GateName[] = ["checks", "tdd"];
 const REVIEWERS: readonly GateName[] = ["review", "audit"];
@@ -68,7 +69,8 @@ export function allowed(state: StoryState, closed: StoryState, { by, message, te
   const asked = reason?.type === "contested-tests" ? reason.tests : null;
   const more = (tests ?? asked ?? []).map((test) => ({ test, by, reason: message }));
   if (more.length === 0) return state;
-  return { ...(asked === null ? state : closed), licensed: [...(state.licensed ?? []), ...more] };
+  const licensed = [...(state.licensed ?? []), ...more];
+  return asked === null ? { ...state, licensed } : withTestsSeenBy({ ...closed, licensed }, state.tree);
 }
 
 /** What the agent is to restore when the work is sent back for the tests it was asked about. */

@@ -150,7 +150,7 @@ function ownAssessment(reason: EscalationReason): string {
     case "target-not-failing":
       return `nothing that fails at the base matches ${listed(reason.targets)}: it passes already, or no test has that name`;
     case "contested-tests":
-      return `these passed before the work, and no longer pass in their base version: ${reason.tests.join(", ")}`;
+      return `these passed before, and no longer pass in their earlier version: ${reason.tests.join(", ")}`;
     case "infrastructure":
       return reason.issue;
   }
@@ -283,6 +283,6 @@ function failedQuestion(gate: string, used: number, top: string): string {
 
 function contestedQuestionText(tests: readonly string[]): string {
   const many = tests.length;
-  const fact = `${counted(many, "existing test")} no longer ${plural(many, "passes in its", "pass in their")} base version`;
+  const fact = `${counted(many, "existing test")} no longer ${plural(many, "passes in its", "pass in their")} earlier version`;
   return `${fact}: ${listed(tests)}. May the work change ${plural(many, "it", "them")}?`;
 }

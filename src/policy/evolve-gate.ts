@@ -10,6 +10,7 @@ import { charged, gateState, refunded, withGate } from "./charge.ts";
 import { backoffMs, withLastAttempt } from "./evolve-attempt.ts";
 import { isOpen, unwaived } from "./gate-standing.ts";
 import { blamedPlaces, placesJudged, placesUnderSuspicion } from "./locations.ts";
+import { withTestsSeen } from "./seen-tests.ts";
 import { withVerdict } from "./tried-findings.ts";
 
 export function gateJudged(state: StoryState, reported: Judgement, base: string, at: number): StoryState {
@@ -38,7 +39,7 @@ export function gateJudged(state: StoryState, reported: Judgement, base: string,
   switch (proven) {
     case "pass":
       return placesJudged(
-        withGate(withVerdict(noted, judgement), gate, {
+        withGate(withTestsSeen(withVerdict(noted, judgement), judgement), gate, {
           errors: 0,
           inconclusives: 0,
           ciRetries: 0,

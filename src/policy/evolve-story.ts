@@ -31,6 +31,7 @@ import {
 import { invalidated } from "./invalidate.ts";
 import { blamedPlaces, placesUnderRework } from "./locations.ts";
 import { reopened } from "./reopen.ts";
+import { withoutTestsSeen, withTestsMoved, withTestsSeenBy } from "./seen-tests.ts";
 import { prepared, started } from "./start-story.ts";
 import { undone, withUndo } from "./undo-answer.ts";
 
@@ -147,16 +148,16 @@ function appliedStep(state: StoryState, event: Remaining, at: number): StoryStat
         "ci",
         { lintFixed: true, fresh: false },
       );
-      return { ...fixed, failing: null };
+      return withTestsMoved(state, { ...fixed, failing: null });
     }
     case "branch.updated":
-      return withTargetMove(branchChanged(state, event));
+      return withTestsMoved(state, withTargetMove(branchChanged(state, event)));
     case "work.adopted":
-      return workAdopted(state, event);
+      return withTestsSeenBy(workAdopted(state, event), event.tree);
     case "delivery.refused":
       return deliveryRefused(state, event);
     case "tree.restored":
-      return restored(state, event.tree, event.commit);
+      return withoutTestsSeen(restored(state, event.tree, event.commit));
     case "finding.disputed":
       return {
         ...state,
@@ -176,8 +177,7 @@ function appliedStep(state: StoryState, event: Remaining, at: number): StoryStat
     case "story.flagged":
       return { ...state, flagged: true };
     case "work.interrupted":
-      if (event.cause === "target-moved") return targetMoved(state, event.detail, at);
-      return workInterrupted(state, event);
+      return event.cause === "target-moved" ? targetMoved(state, event.detail, at) : workInterrupted(state, event);
     case "story.held":
       return {
         ...state,

@@ -171,6 +171,7 @@ export function keptStory(state: StoryState, seq: number, queued: StoryState["qu
     ...(state.known === undefined ? {} : { known: state.known }),
     ...(state.targets === undefined ? {} : { targets: state.targets }),
     ...(state.licensed === undefined ? {} : { licensed: state.licensed }),
+    ...(state.seenTree === undefined ? {} : { seenTree: state.seenTree }),
     ...(state.delivery === undefined ? {} : { delivery: state.delivery }),
     ...(state.adopting === undefined ? {} : { adopting: state.adopting }),
   };

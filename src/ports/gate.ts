@@ -89,6 +89,8 @@ export interface GateRequest {
   readonly requireTest: boolean;
   /** Existing tests that the work may change: names, files or patterns. */
   readonly licensed: readonly string[];
+  /** The newest files whose tests a gate that passed, or a person, has seen in this story. */
+  readonly seenTree?: TreeId;
   /** How this gate's checks went at the base; absent where that is not known. */
   readonly baseRun?: BaseRun;
   readonly timeoutMs: number;

@@ -62,7 +62,12 @@ const baseRunSchema = z.strictObject({
   written: texts.exactOptional(),
 });
 
-const contestedTestSchema = z.strictObject({ test: text, why: z.enum(CONTESTED_WHY), file: text.exactOptional() });
+const contestedTestSchema = z.strictObject({
+  test: text,
+  why: z.enum(CONTESTED_WHY),
+  file: text.exactOptional(),
+  isOfStory: z.literal(true).exactOptional(),
+});
 
 /** How the checks of each gate went over the base. */
 export const baseRunsSchema = z.partialRecord(z.enum(GATES), baseRunSchema);

@@ -1,4 +1,4 @@
-import { CONTESTED_WORDS } from "../domain/contested-test.ts";
+import { contestedWords } from "../domain/contested-test.ts";
 import { counted } from "../domain/counted.ts";
 import { isPassed, LICENSE_HINT, openContested, type GateReport } from "../domain/gate-report.ts";
 import type { Judgement } from "../domain/gate.ts";
@@ -38,7 +38,7 @@ export function gateLines(report: GateReport, mostReasons = 20): readonly GateLi
 function contestedLines(report: GateReport, judgement: Judgement): readonly string[] {
   const open = openContested(report, judgement);
   if (open.length === 0) return [];
-  const shown = open.slice(0, MOST_CONTESTED).map(({ test, why }) => `${shortLine(test, 160)} ${CONTESTED_WORDS[why]}`);
+  const shown = open.slice(0, MOST_CONTESTED).map((each) => `${shortLine(each.test, 160)} ${contestedWords(each)}`);
   const more = open.length - shown.length;
   return [
     `${counted(open.length, "contested test")} (${LICENSE_HINT}):`,

@@ -3,6 +3,7 @@ import { createAuditGate } from "../../src/adapters/gates/audit-gate.ts";
 import { createReviewGate } from "../../src/adapters/gates/review-gate.ts";
 import { shownContested } from "../../src/adapters/gates/shown-contested.ts";
 import type { ContestedTest } from "../../src/domain/contested-test.ts";
+import { treeId } from "../../src/domain/ids.ts";
 import { judge } from "../../src/policy/judge.ts";
 import { judgementSchema } from "../../src/schemas/judgement.ts";
 import { gateRequest, memoryEvidence } from "../contract/gate.ts";
@@ -55,11 +56,27 @@ describe("reviewers and contested tests", () => {
   });
 });
 
-test("the change of a contested test's file is found by its old and by its new name", () => {
+test("the change of a contested test's file is found by its old and by its new name", async () => {
   const moved = "diff --git a/test/old.js b/test/new.js\nrename from test/old.js\n";
-  const at = (file: string) => shownContested([{ ...ADDS, file }], `${DIFF}${moved}`)[0]!.diff;
-  expect(at("test/old.js")).toBe(moved);
-  expect(at("test/new.js")).toBe(moved);
-  expect(at("old.js")).toBeUndefined();
-  expect(shownContested([{ test: "adds", why: "removed" }], DIFF)).toEqual([{ test: "adds", why: "removed" }]);
+  const shown = (each: ContestedTest, diff: string) => shownContested([each], diff, PARTS.workspace, gateRequest());
+  const at = async (file: string) => (await shown({ ...ADDS, file }, `${DIFF}${moved}`))[0]!.diff;
+  expect(await at("test/old.js")).toBe(moved);
+  expect(await at("test/new.js")).toBe(moved);
+  expect(await at("old.js")).toBeUndefined();
+  expect(await shown({ test: "adds", why: "removed" }, DIFF)).toEqual([{ test: "adds", why: "removed" }]);
+});
+
+test("a test that was passed earlier in the story is shown with how it changed since then", async () => {
+  const asked: Asked[] = [];
+  const workspace = fakeWorkspace({
+    diff: (_story, from) => Promise.resolve(from === "seen" ? DIFF.replaceAll("f(1), 1", "f(1), 7") : DIFF),
+  });
+  const review = createReviewGate({ ...PARTS, workspace, roster: cast({ critic: [PASSED] }, asked), practices: [] });
+  const contested = [{ ...ADDS, isOfStory: true } as const];
+  const beside = { checks: judgementOf({ gate: "checks", result: "pass", contested }) };
+  const judgement = await review.judge(gateRequest({ beside, seenTree: treeId("seen") }), CONTROL);
+  expect(judgementSchema.safeParse(judgement).error).toBeUndefined();
+  expect(asked[0]!.prompt).toContain("- test/a.test.js > adds: fails in the version that was passed earlier");
+  expect(asked[0]!.prompt).toContain("test/a.test.js: - version passed earlier, + version of the work");
+  expect(asked[0]!.prompt).toContain("| -equal(f(1), 7)");
 });

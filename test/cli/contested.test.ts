@@ -21,7 +21,7 @@ describe("the question about contested tests", () => {
   it("is in the inbox and in show, with all names and the line to type", async () => {
     const host = await asking();
     const listed = (await on(host, inbox, [])).out;
-    expect(listed).toContain("2 existing tests no longer pass in their base version: test/a.test.js > adds");
+    expect(listed).toContain("2 existing tests no longer pass in their earlier version: test/a.test.js > adds");
     expect(listed).toContain('remand answer esc-cart-1 allow --message "…"');
     expect((await on(host, show, ["cart"])).out).toContain("test/b.test.js > removes. May the work change them?");
   });

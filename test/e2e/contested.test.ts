@@ -80,7 +80,7 @@ describe("an existing test that the agent changed", { timeout: 120_000 }, () => 
     const asked = remand("run", "--reporter", "default");
     expect(asked.status, asked.out).toBe(4);
     expect(remand("inbox").out).toContain(
-      `1 existing test no longer passes in its base version: ${NAME}. May the work change it?`,
+      `1 existing test no longer passes in its earlier version: ${NAME}. May the work change it?`,
     );
     expect(remand("answer", "round", "allow").out).toContain("allow needs your words");
     const said = remand("answer", "round", "allow", "--message", "the story asks for it", "--by", "Ada");

@@ -2,6 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createHost } from "../../src/compose/host.ts";
 import { storyId } from "../../src/domain/ids.ts";
+import type { ScriptedAttempt } from "../../src/schemas/agent-script.ts";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { gitIn } from "../adapters/git-repository.ts";
 import {
@@ -674,4 +675,50 @@ test("reviewers have checkouts of their own: what they write is dropped, and a s
   expect([first, auditor].some((cwd) => existsSync(cwd!))).toBe(false);
   expect(project.repository.git("ls-tree", "-r", "--name-only", "remand/cap")).not.toContain("note.js");
   expect(project.file("cap", "src/wait.js")).toContain("// two");
+});
+
+describe("tests that the critic has passed", () => {
+  const CAPPED = 'test("is capped", () => assert.equal(waitMs(20), cap));';
+  const tests = (...cases: string[]): string =>
+    `import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import test from "node:test";
+import { waitMs } from "../src/wait.js";
+const cap = Number(readFileSync(new URL("cap.txt", import.meta.url), "utf8"));
+${cases.join("\n")}
+`;
+  const capped = (cap: number, text: string, summary: string): ScriptedAttempt => ({
+    edit: {
+      "src/wait.js": `export const waitMs = (retry) => Math.min(${cap}, 100 * 2 ** (retry - 1));\n`,
+      "test/cap.test.js": text,
+      "test/cap.txt": `${cap}\n`,
+    },
+    say: `READY_FOR_REVIEW: {story}\n\nSummary: ${summary}\n`,
+  });
+  const runWith = (second: ScriptedAttempt) => {
+    project.story("cap");
+    const developer = [capped(5000, tests(CAPPED), "one"), second];
+    const scripts = { developer, critic: [reviewPassed], auditor: [auditFailed, auditPassed] };
+    return project.run(scripts, { set: [REAL_TESTS] });
+  };
+  const contestedIn = () =>
+    project
+      .events("gate.judged", "cap")
+      .filter(({ judgement }) => judgement.gate === "checks")
+      .map(({ judgement }) => judgement.contested ?? []);
+
+  test("and whose data is changed afterwards are put before the critic by name", async () => {
+    expect((await runWith(capped(6000, tests(CAPPED), "weaker"))).exitCode).toBe(0);
+    const name = "test/cap.test.js > is capped";
+    expect(contestedIn()).toEqual([[], [{ test: name, why: "fails", file: "test/cap.test.js", isOfStory: true }]]);
+    expect(project.prompts("critic")[1]).toContain(`${name}: fails in the version that was passed earlier`);
+    const accepted = `1 contested test, accepted by the critic and the auditor: ${name}`;
+    expect(project.events("story.accepted")[0]!.notes).toContain(accepted);
+  });
+
+  test("and to which others are added are no question", async () => {
+    const more = 'test("begins with 100", () => assert.equal(waitMs(1), 100));';
+    expect((await runWith(capped(5000, tests(CAPPED, more), "more"))).exitCode).toBe(0);
+    expect(contestedIn()).toEqual([[], []]);
+  });
 });

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { presetPolicy } from "../../src/config/preset-policy.ts";
 import type { ContestedTest } from "../../src/domain/contested-test.ts";
 import type { GateName } from "../../src/domain/gate.ts";
+import { treeId } from "../../src/domain/ids.ts";
 import type { Policy } from "../../src/domain/policy.ts";
 import type { RunState } from "../../src/domain/run-state.ts";
 import type { Story } from "../../src/domain/story.ts";
@@ -44,7 +45,7 @@ describe("contested tests without a reviewer", () => {
     const escalation = stateOf(run, "a").escalation!;
     expect(escalation).toMatchObject({ gate: "checks", kind: "authorisation" });
     expect(escalation.question).toBe(
-      `2 existing tests no longer pass in their base version: ${NAMES.join(", ")}. May the work change them?`,
+      `2 existing tests no longer pass in their earlier version: ${NAMES.join(", ")}. May the work change them?`,
     );
     expect(escalation.options.map(({ verb }) => verb)).toEqual(["allow", "send-back", "abandon"]);
   });
@@ -209,5 +210,43 @@ describe("contested tests and phases", () => {
       review: [{ result: "pass", more: { contested: [ADDS, GONE] } }],
     });
     expect(notesOf(run)).toEqual([`2 contested tests, accepted by the critic: ${NAMES.join(", ")}`]);
+  });
+});
+
+describe("tests that were seen", () => {
+  const seenIn = (run: RunState) => gateRequest(stateOf(run, "a"), PLACE, GATE).seenTree;
+  const PLACE = { path: "/w", base: "base", branch: "b", tree: treeId("t"), commit: "c" };
+  const GATE = { gate: "checks", tree: "t", stages: [], since: null, answer: [], timeoutMs: 1, key: "a:1" } as never;
+
+  it.each(["review", "audit", "tdd"] as const)("by a pass of the %s gate are pinned", (gate) => {
+    const { run } = worked(withGates(gate, "checks"), { checks: [CONTESTED] });
+    expect(seenIn(run)).toBe(stateOf(run, "a").tree);
+  });
+
+  it("are not those that the checks alone have run, nor those that the tdd gate contests", () => {
+    expect(seenIn(worked(withGates("checks", "ci"), { ci: [{ result: "fail" }] }).run)).toBeUndefined();
+    expect(seenIn(worked(withGates("tdd", "ci"), { tdd: [CONTESTED] }).run)).toBeUndefined();
+  });
+
+  it("are those that a person was asked about and allowed", () => {
+    const { run } = worked(withGates("checks"), { checks: [CONTESTED] });
+    expect(seenIn(run)).toBeUndefined();
+    expect(seenIn(told(run, "a", answer("allow")))).toBe(stateOf(run, "a").tree);
+  });
+
+  it("go along when the engine brings the target in, and are forgotten when an older tree comes back", () => {
+    const { run } = worked(withGates("review", "checks"), { checks: [CONTESTED] });
+    const commit = "c".repeat(40);
+    const updated = told(run, "a", {
+      type: "branch.updated",
+      tree: treeId("updated"),
+      commit,
+      changed: ["x"],
+    } as never);
+    expect(seenIn(updated)).toBe("updated");
+    const restored = { type: "tree.restored", tree: treeId("older"), commit } as never;
+    expect(seenIn(told(run, "a", restored))).toBeUndefined();
+    const adopted = { type: "work.adopted", tree: treeId("mine"), commit, changed: ["x"], by: "Ada" } as never;
+    expect(seenIn(told(run, "a", adopted))).toBe("mine");
   });
 });

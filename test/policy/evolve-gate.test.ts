@@ -52,6 +52,7 @@ describe("a pass", () => {
     const pass = said("pass");
     expect(after(state, pass)).toEqual({
       ...IDLE,
+      seenTree: "t1",
       gates: {
         review: {
           ...state.gates.review,

@@ -82,6 +82,7 @@ async function audited(options: AuditOptions, judging: Judging, checks: Judgemen
   const filesModified = await options.workspace.changed(story.id, base, tree);
   const work = await options.workspace.diff(story.id, base, tree);
   const critic = beside.review;
+  const contested = await shownContested(contestedIn([checks, beside.tdd]), work, options.workspace, request);
   return askReviewer(options, judging, {
     wanted: roles.auditor,
     speaksAs: "auditor",
@@ -106,7 +107,7 @@ async function audited(options: AuditOptions, judging: Judging, checks: Judgemen
           commands: options.commands,
           runs: checks?.runs ?? [],
           ...(checks?.notes === undefined ? {} : { notes: checks.notes }),
-          contested: shownContested(contestedIn([checks, beside.tdd]), work),
+          contested,
           earlier,
           // Who can look does so, and pays for no more than it looks at.
           ...(seesPromptAlone ? { work } : { wholeAt: `git diff ${base} ${commit}` }),

@@ -52,7 +52,7 @@ export async function reviewMaterial(options: MaterialOptions, request: GateRequ
           },
     message: message === null ? "" : ((await evidence.read(message)) ?? ""),
     practices,
-    contested: shownContested(contested, diff),
+    contested: await shownContested(contested, diff, workspace, request),
   };
 }
 

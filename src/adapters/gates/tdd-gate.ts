@@ -91,7 +91,7 @@ async function redAtFault(options: TddOptions, request: GateRequest, control: Co
   const bench = await laboratory.open({ signal: control.signal, commit: base, base });
   try {
     await bench.set(base, texts);
-    const { last: _1, ...fresh } = request;
+    const { last: _1, seenTree: _2, ...fresh } = request;
     const without = await options.tests.judge(
       { ...fresh, last: null, path: bench.path, workedIn: request.path },
       control,

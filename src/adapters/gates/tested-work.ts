@@ -1,31 +1,21 @@
 import { failureKinds, placeOfFailure } from "../../domain/base-failures.ts";
-import { judgeBaseTests, mayChange, type BaseTestVerdict, type PinnedFailure } from "../../domain/base-test-verdict.ts";
-import { CONTESTED_WORDS, type ContestedTest } from "../../domain/contested-test.ts";
+import { judgeBaseTests, mayChange, type BaseTestVerdict } from "../../domain/base-test-verdict.ts";
+import type { ContestedTest } from "../../domain/contested-test.ts";
 import { counted } from "../../domain/counted.ts";
 import { failureFingerprint, type Finding } from "../../domain/finding.ts";
 import type { Judgement } from "../../domain/gate.ts";
-import type { TreeId } from "../../domain/ids.ts";
 import { readSuiteResults, type SuiteResults } from "../../domain/suite-results.ts";
-import type { Evidence } from "../../ports/evidence.ts";
 import type { Gate, GateRequest } from "../../ports/gate.ts";
-import type { Bench, Laboratory } from "../../ports/laboratory.ts";
+import type { Bench } from "../../ports/laboratory.ts";
 import { matchesAnyGlob } from "../../stdx/glob.ts";
 import { fewerTests, goneTests, missingTarget, NO_TEST, unmetTarget, untested } from "./base-test-findings.ts";
 import { faultNameOf } from "./check-faults.ts";
 import type { ChecksGate, TestedJudgement } from "./checks-gate.ts";
 import { movedNames } from "./moved-names.ts";
-import { pinnedTree, setPinned, type PinnedOptions, type PinnedTree } from "./pinned-tree.ts";
+import { failuresIn, inBench, namesNoTest, namesOf, noted, type TestedWorkOptions, type Work } from "./pinned-run.ts";
+import { pinnedTree, setPinned, type PinnedTree } from "./pinned-tree.ts";
 import { renamedTests } from "./renamed-tests.ts";
-
-export interface TestedWorkOptions extends PinnedOptions {
-  readonly evidence: Pick<Evidence, "read">;
-  /** Where the base's tests are run with the work; `null` where there is no such place. */
-  readonly laboratory: Laboratory | null;
-  /** Does a gate around this one demand the test itself? */
-  readonly isTestDemandedElsewhere?: boolean;
-}
-
-type Control = Parameters<ChecksGate["judgeTests"]>[1];
+import { heldToSeen } from "./seen-tests.ts";
 
 /**
  * A pass of the checks is what the work's author claims. It counts when the base's own tests agree: where the work
@@ -40,7 +30,8 @@ export function withTestedWork(checks: ChecksGate, options: TestedWorkOptions): 
       // Without a tree nothing is known of what changed.
       if (ran.judgement.result !== "pass" || request.tree === "" || control.signal.aborted) return ran.judgement;
       const changed = await options.workspace.changed(request.story.id, request.base, request.tree);
-      const judged = await heldToBase({ checks, options, request, control, changed }, ran);
+      const work = { checks, options, request, control, changed };
+      const judged = await heldToSeen(work, ran, await heldToBase(work, ran));
       if (judged.result !== "pass" || request.atBase.targets.length > 0) return judged;
       const tests = changed.filter((path) => matchesAnyGlob(path, options.testPaths));
       const isShown = changed.length === 0 || (await someStillThere(options, request, tests));
@@ -57,14 +48,6 @@ async function someStillThere(
 ): Promise<boolean> {
   for (const path of paths) if ((await workspace.fileAt(story.id, tree, path)) !== null) return true;
   return false;
-}
-
-interface Work {
-  readonly checks: ChecksGate;
-  readonly options: TestedWorkOptions;
-  readonly request: GateRequest;
-  readonly control: Control;
-  readonly changed: readonly string[];
 }
 
 async function heldToBase(work: Work, ran: TestedJudgement): Promise<Judgement> {
@@ -89,15 +72,6 @@ async function heldToBase(work: Work, ran: TestedJudgement): Promise<Judgement> 
     await bench.close();
   }
 }
-
-/** The same request for other files. What it finds is told as if it were in the folder of the work. */
-const inBench = (request: GateRequest, bench: Bench, tree: TreeId): GateRequest => ({
-  ...request,
-  last: null,
-  path: bench.path,
-  workedIn: request.workedIn ?? request.path,
-  tree,
-});
 
 /** The run with the base's tests; all `null` where the work changed none of them, so that it would be the same run. */
 interface PinnedRun {
@@ -158,27 +132,6 @@ async function baseResults(work: Work, own: PinnedRun): Promise<SuiteResults | n
   return (await checks.judgeTests(inBench(request, own.bench, tree), control)).tests;
 }
 
-/** Everything that fails with the base's tests, unless it failed at the base as well. */
-function failuresIn({ judgement }: TestedJudgement, base: SuiteResults | null): PinnedFailure[] {
-  const isNothingThere = base !== null && base.passed.size === 0 && (base.ran ?? 0) === 0;
-  if (judgement.result === "pass" || (judgement.result !== "fail" && isNothingThere)) return [];
-  const notLoaded = new Set(judgement.identities?.notLoaded);
-  const red = judgement.findings.filter(({ id }) => judgement.blocking.includes(id));
-  const failures = red
-    .map((finding) => {
-      const name = faultNameOf(finding);
-      const place = placeOfFailure(name);
-      const isWholeFile = namesNoTest(finding) && (finding.file !== undefined || notLoaded.has(place));
-      return { name, isLoadFailure: finding.category === "build" || isWholeFile };
-    })
-    .filter(({ name }) => base?.failed.has(name) !== true);
-  if (red.length > 0) return failures;
-  // No verdict at all: with the base's tests the check as a whole did not get so far.
-  return (judgement.runs ?? [])
-    .filter(({ result }) => result !== "pass")
-    .map(({ check }) => ({ name: check, isLoadFailure: true }));
-}
-
 interface TargetVerdict {
   readonly refused: readonly Finding[];
   readonly contested: readonly ContestedTest[];
@@ -226,12 +179,6 @@ function isLoadFailure(finding: Finding, target: string): boolean {
   return finding.file === place && namesNoTest(finding);
 }
 
-/** Some runners call a file that does not load a test, and name it by its path. */
-const namesNoTest = ({ symbol, file = "", category }: Finding): boolean =>
-  symbol === undefined
-    ? category === "test" || category === "build"
-    : symbol === file || symbol.endsWith(`/${file}`) || file.endsWith(`/${symbol}`);
-
 /** The results of two runs of one tree: a test that passed once did run. */
 function mostOf(one: SuiteResults, other: SuiteResults): SuiteResults {
   const passed = new Map(one.passed);
@@ -255,9 +202,6 @@ function withContested(
   const summary = `${held.summary}; ${counted(contested.length, "contested test")}: ${namesOf(contested)}`;
   return { ...held, contested, summary };
 }
-
-const namesOf = (tests: readonly ContestedTest[]): string =>
-  tests.map(({ test, why }) => `${test} (${CONTESTED_WORDS[why]})`).join(", ");
 
 function refused(judged: Judgement, findings: readonly Finding[], evidence: Judgement["evidence"] = []): Judgement {
   const { notes: _notes, ...rest } = judged;
@@ -286,8 +230,4 @@ function unproven(judged: Judgement, why: string): Judgement {
   const { notes: _notes, ...rest } = judged;
   const summary = `checks: inconclusive (the targets could not be run with the base's version of their tests: ${why})`;
   return { ...rest, result: "inconclusive", summary };
-}
-
-function noted(judged: Judgement, note: string): Judgement {
-  return { ...judged, notes: [...(judged.notes ?? []), note], summary: `${judged.summary}; ${note}` };
 }

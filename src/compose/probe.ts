@@ -1,10 +1,12 @@
-import { access, constants, mkdir } from "node:fs/promises";
+import { access, constants, mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import type { AgentWish } from "../cli/agent-wish.ts";
 import type { Probe } from "../cli/host.ts";
 import { RemandError } from "../domain/error.ts";
 import { allowedEnvironment } from "../adapters/process/environment.ts";
 import { openJournalReadOnly } from "../adapters/journal/sqlite-journal.ts";
+import { canMountFolders } from "../adapters/process/mounted-folder.ts";
 import { runProcess } from "../adapters/process/run-process.ts";
 import { counted } from "../domain/counted.ts";
 import { acpProbe, modelProbe } from "./agent-probes.ts";
@@ -27,7 +29,7 @@ export async function probe(
   );
   if (db === null) {
     const python = await pythonProbe(root, checks, env);
-    return [nodeProbe(), await gitProbe(root), await journalProbe(root), ...python, ...found];
+    return [nodeProbe(), await gitProbe(root), await journalProbe(root), await mountProbe(), ...python, ...found];
   }
   const { databaseProbes } = await import("./database-probes.ts");
   const git = await gitProbe(root);
@@ -69,6 +71,18 @@ async function gitProbe(root: string): Promise<Probe> {
     detail: ended.output.trim(),
     fix: ok ? "" : "Run Remand inside a git repository: `git init`.",
   };
+}
+
+async function mountProbe(): Promise<Probe> {
+  const empty = await mkdtemp(join(tmpdir(), "remand-mount-"));
+  try {
+    const detail = (await canMountFolders(empty))
+      ? "large repositories are mounted, build caches are kept"
+      : "files are written for each check: mounts in a namespace are not allowed here";
+    return { name: "clean checkout", ok: true, detail, fix: "" };
+  } finally {
+    await rm(empty, { recursive: true, force: true });
+  }
 }
 
 /** Can it be written, and does what is there hold together? */

@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readdirSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -192,10 +192,11 @@ describe("blame", () => {
     await once(child, "exit");
     expect(repository.standing()).toEqual(before);
     expect(seen()).toEqual([status, stash]);
-    const folder = join(repository.home, ".local/state/remand/checkouts");
-    expect(existsSync(folder) && readdirSync(folder).length > 0).toBe(true);
+    const checkouts = join(repository.home, ".local/state/remand/checkouts");
+    const runs = join(checkouts, readdirSync(checkouts)[0]!, "runs");
+    expect(readdirSync(runs)).not.toEqual([]);
     expect(blame("--check", "npm test", "--json").answer).toMatchObject({ kind: "hunk", proven: true });
-    expect(existsSync(folder)).toBe(false);
+    expect(readdirSync(runs)).toEqual([]);
     expect(seen()).toEqual([status, stash]);
   });
 });

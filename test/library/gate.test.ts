@@ -119,14 +119,17 @@ describe("gate, of a commit", () => {
     expect(results(await judge({ at: "HEAD~1", names: ["checks"] }))).toEqual({ checks: "fail" });
     expect(repository.standing()).toEqual(before);
     expect(repository.git("worktree", "list").trim().split("\n")).toHaveLength(1);
-    expect(existsSync(join(repository.home, ".local/state/remand/checkouts"))).toBe(false);
+    const own = join(repository.home, ".local/state/remand/checkouts", sha256(repository.root).slice(0, 16));
+    expect(readdirSync(join(own, "runs"))).toEqual([]);
   });
 
   test("takes away what one that was killed left behind", async () => {
     commit("42\n\n");
     const own = join(repository.home, ".local/state/remand/checkouts", sha256(repository.root).slice(0, 16));
-    const left = join(own, "commits", "999999999-abc");
+    const left = join(own, "runs", "3");
     mkdirSync(left, { recursive: true });
+    mkdirSync(join(own, "slots"));
+    writeFileSync(join(own, "slots/3"), "999999999");
     await judge({ at: "HEAD", names: ["checks"] });
     expect(existsSync(left)).toBe(false);
     expect(repository.git("worktree", "list").trim().split("\n")).toHaveLength(1);

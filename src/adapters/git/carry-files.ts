@@ -19,7 +19,7 @@ export async function carryFiles(main: string, checkout: string, paths: readonly
       );
     const [source, target] = [join(main, inside), join(checkout, inside)];
     if ((await lstat(source).catch(() => null)) === null || (await lstat(target).catch(() => null)) !== null) continue;
-    if (!(await staysInside(checkout, inside))) continue;
+    if (!staysInside(checkout, inside)) continue;
     await mkdir(dirname(target), { recursive: true });
     await cp(source, target, {
       recursive: true,

@@ -19,7 +19,8 @@ import { RemandError } from "../../domain/error.ts";
 import { keptSource, type DependencySource, type InstallationStore } from "./dependency-source.ts";
 import { stampFiles, stampOf, type StampedFile } from "./folder-stamps.ts";
 import { wayToOwn } from "./lend-folder.ts";
-import { clearLeft, ownName, removeFolder } from "./throwaway.ts";
+import { ownName } from "./own-name.ts";
+import { clearLeft, removeFolder } from "./remove-folder.ts";
 
 /** What is copied from a checkout. */
 export interface CheckoutCopy {

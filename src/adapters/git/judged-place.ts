@@ -4,14 +4,15 @@ import { RemandError } from "../../domain/error.ts";
 import { treeId, type TreeId } from "../../domain/ids.ts";
 import type { JudgedState } from "../../domain/gate-report.ts";
 import type { Environment } from "../process/environment.ts";
+import { openCleanCheckout } from "./clean-checkout.ts";
 import { onDisk } from "./disk-error.ts";
 import type { Git } from "./git.ts";
 import { baseFor } from "./judged-base.ts";
+import { ownName } from "./own-name.ts";
 import { createPrivateIndex, treeOfFiles } from "./private-index.ts";
 import { commitOf, line, repositoryOpener, type Repository } from "./repository.ts";
 import { ensureStateFolder } from "./state-folder.ts";
 import { readCheckoutSettings } from "./private-repository.ts";
-import { checkoutsFolder, clearLeft, makeThrowaway, ownName, takeAway } from "./throwaway.ts";
 
 export interface JudgedOptions {
   /** A folder of the user's checkout. */
@@ -88,17 +89,8 @@ async function commitAlone(repository: Repository, options: JudgedOptions): Prom
     throw new RemandError("usage", `there is no commit ${at}`, "Name a branch or a commit that exists.");
   const tree = treeId(line(await git.run(["rev-parse", "--verify", `${commit}^{tree}`])));
   const base = await baseFor(git, { tree, commit, branch: at }, options.base);
-  const folder = await checkoutsFolder(options.userState, repository, "commits");
-  await clearLeft(folder);
-  const path = join(folder, ownName());
-  const close = (): Promise<void> => onDisk(() => takeAway(path));
-  try {
-    const wanted = { commit, base: base.commit };
-    await makeThrowaway(repository, path, wanted, await readCheckoutSettings(repository), options);
-  } catch (error) {
-    await close();
-    throw error;
-  }
+  const wanted = { commit, base: base.commit };
+  const checkout = await openCleanCheckout(repository, wanted, await readCheckoutSettings(repository), options);
   return {
     at,
     tree,
@@ -106,8 +98,8 @@ async function commitAlone(repository: Repository, options: JudgedOptions): Prom
     base: base.commit,
     baseName: base.name,
     folder: prefix,
-    path: resolve(path, prefix),
+    path: resolve(checkout.path, prefix),
     workedIn: resolve(top, prefix),
-    close,
+    close: () => onDisk(() => checkout.close()),
   };
 }

@@ -1,4 +1,4 @@
-import { readFileSync, realpathSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { availableParallelism, freemem, loadavg } from "node:os";
 import { join, resolve } from "node:path";
@@ -6,13 +6,14 @@ import { treeId, type TreeId } from "../../domain/ids.ts";
 import type { Bench, CheckoutRequest, Laboratory, TakenPaths } from "../../ports/laboratory.ts";
 import type { Environment } from "../process/environment.ts";
 import { ignoredIn, isInstalledFolder } from "./dependency-source.ts";
+import { openCleanCheckout } from "./clean-checkout.ts";
 import { onDisk } from "./disk-error.ts";
-import { removeEscapingLinks } from "./escaping-links.ts";
+import { pathInside, removeEscapingLinks } from "./escaping-links.ts";
 import type { Git } from "./git.ts";
-import { takeNamedPath, type NamedPath } from "./named-checkout.ts";
+import { ownName } from "./own-name.ts";
 import { readCheckoutSettings } from "./private-repository.ts";
 import { line, repositoryOpener, type Repository } from "./repository.ts";
-import { checkoutsFolder, clearLeft, makeThrowaway, ownName, takeAway } from "./throwaway.ts";
+import { treeChanges } from "./tree-changes.ts";
 import { userStateFolder } from "./user-state.ts";
 import type { WorkStart } from "./work-start.ts";
 
@@ -25,6 +26,8 @@ export interface LaboratoryOptions {
   readonly share: readonly string[] | null;
   /** Ignored files that checks need, from the user's checkout. */
   readonly carry?: readonly string[];
+  /** Whether files may be shown by a mount instead of being written; absent: where that is quicker. */
+  readonly mount?: boolean;
   readonly env?: Environment;
   readonly setupEnv?: Environment;
   /** Patterns of files, besides lockfiles and manifests, that decide what the set-up makes. */
@@ -55,24 +58,9 @@ export function createLaboratory(options: LaboratoryOptions): Laboratory {
     },
     async open(request) {
       const { repository, ...start } = await opened();
-      return onDisk(async () => {
-        const named = await namedPath(userState, repository, request);
-        if (named !== null) return benchIn(named, repository, start, options, request);
-        const folder = await checkoutsFolder(userState, repository, "runs");
-        await clearLeft(folder);
-        const path = join(folder, ownName());
-        return benchIn({ path, release: () => takeAway(path) }, repository, start, options, request);
-      });
+      return onDisk(() => openBench(repository, start, { ...options, userState }, request));
     },
   } satisfies Laboratory;
-}
-
-async function namedPath(
-  userState: string,
-  repository: Repository,
-  { name }: CheckoutRequest,
-): Promise<NamedPath | null> {
-  return name === undefined ? null : takeNamedPath(await checkoutsFolder(userState, repository, "named"), name);
 }
 
 const isRemands = (path: string): boolean => path === ".remand" || path.startsWith(".remand/");
@@ -98,49 +86,37 @@ function openOnce(repositoryNow: () => Promise<Repository>, start?: () => Promis
   return opened;
 }
 
-async function benchIn(
-  { path, release }: NamedPath,
+async function openBench(
   repository: Repository,
   { settings, dependencies }: Omit<Opened, "repository">,
-  options: LaboratoryOptions,
-  { signal, commit = "HEAD", tree, base }: CheckoutRequest,
+  options: LaboratoryOptions & { readonly userState: string },
+  { signal, commit = "HEAD", tree, base, name }: CheckoutRequest,
 ): Promise<Bench> {
-  const { git, prefix } = repository;
   const onNotice = (text: string): void => options.onNotice?.(text);
-  const close = (): Promise<void> => onDisk(release);
   const wanted = { commit, ...(tree === undefined ? {} : { tree }), ...(base === undefined ? {} : { base }) };
-  try {
-    const own = await makeThrowaway(repository, path, wanted, settings, {
-      setup: options.setup,
-      share: options.share,
-      carry: options.carry ?? [],
-      inputs: options.inputs ?? [],
-      ...(dependencies === undefined ? {} : { dependencies }),
-      signal,
-      onNotice,
-      ...(options.env === undefined ? {} : { env: options.env }),
-      ...(options.setupEnv === undefined ? {} : { setupEnv: options.setupEnv }),
-    });
-    return {
-      path: resolve(path, prefix),
-      async set(to, texts, taken) {
-        const made = await onDisk(() => set(git, own, path, to, texts, taken));
-        if (base !== undefined) await removeEscapingLinks(own, path, base);
-        return made;
-      },
-      paths: async () => (await own.run(["ls-files", "-z"])).split("\0").filter((each) => each !== ""),
-      async written() {
-        // Times that differ are looked up; a file that is different makes the command fail, which is no error here.
-        await own.ask(["update-index", "-q", "--refresh"]);
-        return (await own.run(["diff-files", "--name-only", "-z"])).split("\0").filter((each) => each !== "");
-      },
-      text: (file) => textIn(path, file),
-      close,
-    };
-  } catch (error) {
-    await close();
-    throw error;
-  }
+  const checkout = await openCleanCheckout(repository, wanted, settings, {
+    ...options,
+    ...(name === undefined ? {} : { name }),
+    ...(dependencies === undefined ? {} : { dependencies }),
+    signal,
+    onNotice,
+  });
+  const { path, git: own } = checkout;
+  let hasOthersRun = false;
+  let closed: Promise<void> | null = null;
+  return {
+    path: resolve(path, repository.prefix),
+    async set(to, texts, taken) {
+      const made = await onDisk(() => set(repository.git, own, path, to, texts, taken));
+      hasOthersRun ||= made !== checkout.base;
+      await removeEscapingLinks(path, await treeChanges(repository.git, checkout.base, made));
+      return made;
+    },
+    paths: async () => (await own.run(["ls-files", "-z"])).split("\0").filter((each) => each !== ""),
+    written: checkout.written,
+    text: (file) => textIn(path, file),
+    close: () => (closed ??= onDisk(() => checkout.close(hasOthersRun))),
+  };
 }
 
 /**
@@ -155,12 +131,12 @@ export function roomFor(processors: number, load: number, freeBytes: number): nu
 const BYTES_PER_RUN = 1_000_000_000;
 const MOST_ROOM = 3;
 
-/** What leads out of the place, by its name or by a link, is not there. */
+/** What leads out of the checkout, by its name or by a link, is not there. */
 function textIn(path: string, file: string): string | null {
   try {
-    const real = realpathSync(join(path, file));
-    if (!real.startsWith(`${path}/`)) return null;
-    const bytes = readFileSync(real);
+    const inside = pathInside(path, file);
+    if (inside === null) return null;
+    const bytes = readFileSync(join(path, inside));
     return bytes.length > MOST_BYTES || bytes.includes(0) ? null : bytes.toString("utf8");
   } catch {
     // A folder, a broken link, a file that is gone: nothing to read.

@@ -27,7 +27,7 @@ type Lender = Pick<DependencySource, "root" | "checkout">;
  * Where the work has a link on the way that leads elsewhere, nothing is written: it would be the user's own folder.
  */
 export async function lendFolder(lender: Lender, folder: string, worktree: string): Promise<void> {
-  if (!(await staysInside(worktree, folder))) return;
+  if (!staysInside(worktree, folder)) return;
   if (existsSync(join(lender.root, folder, "composer", "autoload_real.php")))
     return copyFolder(lender.root, folder, worktree);
   await linkFolder(lender, folder, worktree);

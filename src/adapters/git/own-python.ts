@@ -9,7 +9,7 @@ import { clonesAmong, hasPython, otherPlaces, topAround } from "./python-places.
 import { PYTHON_STARTUP } from "./python-startup.ts";
 import { repositoryOpener, type Repository } from "./repository.ts";
 import { ensureStateFolder } from "./state-folder.ts";
-import { ownName } from "./throwaway.ts";
+import { ownName } from "./own-name.ts";
 
 export interface OwnPythonOptions {
   /** A folder of the user's checkout. */

@@ -72,13 +72,24 @@ export async function makePrivateRepository(
   await writeFile(join(folder, "objects", "info", "alternates"), `${join(repository.commonDir, "objects")}\n`);
   await copyFile(join(repository.commonDir, "shallow"), join(folder, "shallow")).catch(unlessMissing);
   if (settings.attributes !== "") await writeFile(join(folder, "info", "attributes"), settings.attributes);
-  const attributes = join(folder, "info", "user-attributes");
-  await writeFile(attributes, settings.userAttributes);
-  await writeFile(join(folder, "packed-refs"), await packedRefs(repository.git));
-  await appendFile(join(folder, "config"), `${settings.config}[core]\n\tattributesFile = ${quoted(attributes)}\n`);
-  if (commit !== null) await own.run(["update-ref", "--no-deref", "HEAD", commit]);
+  await writeFile(join(folder, "info", "user-attributes"), settings.userAttributes);
+  await appendFile(join(folder, "config"), settings.config);
+  await nameOwnPath(path);
+  await setRefs(repository, path, commit);
   await own.run(["read-tree", "--reset", "-u", tree], { timeoutMs: 600_000 });
   return own;
+}
+
+/** The settings name a file of the repository by its full path. The repository may be a copy: the last entry counts. */
+export async function nameOwnPath(path: string): Promise<void> {
+  const attributes = join(path, ".git", "info", "user-attributes");
+  await appendFile(join(path, ".git", "config"), `[core]\n\tattributesFile = ${quoted(attributes)}\n`);
+}
+
+/** Branches and tags as the main repository has them now, and HEAD at a commit. */
+export async function setRefs({ git }: Repository, path: string, commit: string | null): Promise<void> {
+  await writeFile(join(path, ".git", "packed-refs"), await packedRefs(git));
+  if (commit !== null) await writeFile(join(path, ".git", "HEAD"), `${commit}\n`);
 }
 
 /** The branches of stories are left out: their names are the engine's, and their number grows. */

@@ -14,7 +14,7 @@ import { loginOf, type Login } from "./shared-login.ts";
 import { ownClone } from "./shared-owner.ts";
 import { createPatientGit, createRemote, REMOTE_NAME, type Remote } from "./shared-remote.ts";
 import { remoteError } from "./shared-trouble.ts";
-import { ownName } from "./throwaway.ts";
+import { ownName } from "./own-name.ts";
 
 export interface CloneOptions {
   /** Any address that git knows: a path, git://, ssh, https. A login in it is kept to ourselves. */

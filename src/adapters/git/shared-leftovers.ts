@@ -1,6 +1,6 @@
 import { readdir, readFile, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { isAlivePid } from "./throwaway.ts";
+import { isAlivePid } from "./own-name.ts";
 
 /**
  * What somebody who was killed left in a clone that is nobody else's: locks, and objects that were never finished.

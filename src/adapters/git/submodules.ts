@@ -23,7 +23,8 @@ export async function fillSubmodules(git: Git, main: string, worktree: string): 
     // Named in .gitmodules and not there in the tree: nothing to fill.
     if (commit === undefined) continue;
     if (!existsSync(join(target, ".git"))) {
-      await git.run(["clone", "--quiet", "--shared", "--no-checkout", "--", source, target], { timeoutMs: 600_000 });
+      const args = ["clone", "--quiet", "--shared", "--no-checkout", "--", source, target];
+      await git.run(args, { cwd: worktree, timeoutMs: 600_000 });
     }
     const { exitCode } = await git.ask(["checkout", "--quiet", "--detach", commit], {
       cwd: target,

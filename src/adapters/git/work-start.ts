@@ -8,7 +8,7 @@ import { onDisk } from "./disk-error.ts";
 import { keepCheckout, keptDependencies, lookAtCheckout, storeFolder, type KeepOptions } from "./kept-checkout.ts";
 import { readCheckoutSettings, type CheckoutSettings } from "./private-repository.ts";
 import { repositoryOpener, type Repository } from "./repository.ts";
-import { ownName } from "./throwaway.ts";
+import { ownName } from "./own-name.ts";
 
 /** What clean checkouts are made with, besides the tree: as it was before an agent worked. */
 export interface WorkStart {

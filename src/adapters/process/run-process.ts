@@ -14,6 +14,7 @@ import {
   signalGroup,
   type Family,
 } from "./leftovers.ts";
+import { entranceTo } from "./mounted-folder.ts";
 import { startFailure, type StartFailure } from "./start-failure.ts";
 
 export interface ProcessSpec {
@@ -134,15 +135,18 @@ async function start(
   spec: ProcessSpec,
   cookie: string,
 ): Promise<{ child: ChildProcess; pid: number } | { failure: StartFailure }> {
-  const [program, ...args] = typeof spec.command === "string" ? [spec.command] : spec.command;
+  const entrance = entranceTo(spec.cwd);
+  const plain = typeof spec.command === "string" ? [spec.command] : spec.command;
+  const inside = typeof spec.command === "string" ? ["/bin/sh", "-c", spec.command] : spec.command;
+  const [program, ...args] = entrance === null ? plain : [...entrance, ...inside];
   try {
     const child = spawn(program, args, {
-      cwd: spec.cwd,
+      cwd: entrance === null ? spec.cwd : "/",
       env: {
         ...spec.env,
         [COOKIE_VARIABLE]: cookieValue(spec.env[COOKIE_VARIABLE] ?? process.env[COOKIE_VARIABLE], cookie),
       },
-      shell: typeof spec.command === "string",
+      shell: entrance === null && typeof spec.command === "string",
       detached: true,
       windowsHide: true,
       stdio: [spec.stdin === undefined ? "ignore" : "pipe", "pipe", "pipe"],

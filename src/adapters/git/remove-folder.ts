@@ -1,0 +1,37 @@
+import { chmod, readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { RemandError } from "../../domain/error.ts";
+import { isAlivePid } from "./own-name.ts";
+
+/** Removes a folder with all that is in it; a link is removed itself. */
+export async function removeFolder(path: string): Promise<void> {
+  const options = { recursive: true, force: true, maxRetries: 5 } as const;
+  try {
+    await rm(path, options).catch(async (error: NodeJS.ErrnoException) => {
+      if (error.code !== "EACCES" && error.code !== "EPERM") throw error;
+      // A run may leave folders that may not be written, such as a cache of modules.
+      await makeWritable(path);
+      await rm(path, options);
+    });
+  } catch (error) {
+    throw new RemandError(
+      "workspace-broken",
+      `the checkout ${path} cannot be removed: ${(error as Error).message}`,
+      `Remove it: rm -rf ${path}`,
+      { cause: error },
+    );
+  }
+}
+
+/** Removes what processes left that were killed: by its name it can be seen whose it is. */
+export async function clearLeft(folder: string): Promise<void> {
+  const names = await readdir(folder).catch(() => []);
+  for (const name of names) if (!isAlivePid(Number(name.split("-")[0]))) await removeFolder(join(folder, name));
+}
+
+async function makeWritable(folder: string): Promise<void> {
+  // What was removed meanwhile needs no permission.
+  await chmod(folder, 0o700).catch(() => undefined);
+  for (const entry of await readdir(folder, { withFileTypes: true }).catch(() => []))
+    if (entry.isDirectory()) await makeWritable(join(folder, entry.name));
+}

@@ -1,0 +1,51 @@
+import { rm, rmdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { Git } from "./git.ts";
+
+/** One path that differs between two trees, as the second one has it. */
+export interface TreeChange {
+  readonly path: string;
+  /** `null`: the second tree does not have it. */
+  readonly mode: string | null;
+  readonly id: string;
+}
+
+/** What differs between two trees. The time it takes grows with that, and not with the trees. */
+export async function treeChanges(git: Git, from: string, to: string): Promise<readonly TreeChange[]> {
+  if (from === to) return [];
+  const args = ["diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--end-of-options", from, to];
+  const parts = (await git.run(args)).split("\0");
+  const changes: TreeChange[] = [];
+  for (let at = 0; at + 1 < parts.length; at += 2) {
+    const [, , mode, id, status] = /^:(\d+) (\d+) [0-9a-f]+ ([0-9a-f]+) (\w)/.exec(parts[at]!) ?? [];
+    if (mode === undefined || id === undefined) throw new Error(`git diff-tree printed ${parts[at]}`);
+    changes.push({ path: parts[at + 1]!, mode: status === "D" ? null : mode, id });
+  }
+  return changes;
+}
+
+/** Makes the files and the index of a checkout those of the second tree. */
+export async function applyChanges(own: Git, checkout: string, changes: readonly TreeChange[]): Promise<void> {
+  if (changes.length === 0) return;
+  const gone = changes.filter(({ mode }) => mode === null);
+  const present = changes.filter(({ mode }) => mode !== null);
+  for (const { path } of gone) await removeFile(checkout, path);
+  // A file can stand where a folder was: what is gone goes first.
+  const entries = [...gone, ...present].map(({ path, mode, id }) => `${mode ?? "0"} ${id}\t${path}\0`);
+  await own.run(["update-index", "-z", "--index-info"], { stdin: entries.join("") });
+  if (present.length === 0) return;
+  const stdin = present.map(({ path }) => `${path}\0`).join("");
+  await own.run(["checkout-index", "--force", "--index", "-z", "--stdin"], { stdin, timeoutMs: 600_000 });
+}
+
+/** With the folders that it leaves empty, as git does. */
+async function removeFile(checkout: string, path: string): Promise<void> {
+  await rm(join(checkout, path), { recursive: true, force: true });
+  for (let folder = dirname(path); folder !== "."; folder = dirname(folder)) {
+    const isEmpty = await rmdir(join(checkout, folder)).then(
+      () => true,
+      () => false,
+    );
+    if (!isEmpty) return;
+  }
+}

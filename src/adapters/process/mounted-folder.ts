@@ -1,0 +1,168 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { chmod, mkdir, readdir, symlink, unlink } from "node:fs/promises";
+import { basename, dirname, join, sep } from "node:path";
+
+export interface MountedFolder {
+  /** Holds what was written since it was mounted, and nothing else; a deleted file is a device there. */
+  readonly upper: string;
+  /** Ends the namespace. `upper` stays. */
+  unmount(): Promise<void>;
+}
+
+export interface MountOptions {
+  /** Where the folder is: the same path for this process and for the programs that work there. Must not exist. */
+  readonly path: string;
+  /** Folders whose files it shows, the first one on top. They are not written to, and must not change meanwhile. */
+  readonly lower: readonly string[];
+  /** A folder for its own use, on the same disk as `lower`. */
+  readonly aside: string;
+}
+
+/**
+ * Mounts an overlay in a mount namespace of its own, held by a process that ends with this one: nothing is left mounted
+ * after a crash. Programs that `runProcess` starts in the folder enter the namespace; this process reads and writes
+ * through a link. `null` where the machine does not allow it.
+ */
+export async function mountFolder({ path, lower, aside }: MountOptions): Promise<MountedFolder | null> {
+  if (process.platform !== "linux" || [aside, path, ...lower].some((each) => /[:,\\\n"]/.test(each))) return null;
+  for (const way of kind === undefined ? WAYS : kind === null ? [] : [kind]) {
+    const mounted = await mountBy(way, { path, lower, aside });
+    if (mounted !== null) {
+      kind = way;
+      return mounted;
+    }
+  }
+  kind ??= null;
+  return null;
+}
+
+/** Can folders be mounted on this machine? Found out once, by trying it in an empty folder. */
+export async function canMountFolders(empty: string): Promise<boolean> {
+  if (kind !== undefined) return kind !== null;
+  const [lower, runs] = [join(empty, "lower"), join(empty, "runs")];
+  for (const folder of [lower, runs]) await mkdir(folder, { recursive: true });
+  const mounted = await mountFolder({ path: join(runs, "0"), lower: [lower], aside: join(empty, "aside") });
+  await mounted?.unmount();
+  return mounted !== null;
+}
+
+/** One way to get a namespace with an overlay in it. */
+interface Way {
+  readonly unshare: readonly string[];
+  readonly options: string;
+  /** What a program is started with inside, so that it runs as the user that it ran as before. */
+  inside(holder: number): readonly string[];
+}
+
+const WAYS: readonly Way[] = [
+  {
+    // Root keeps every right that it has outside.
+    unshare: ["--mount"],
+    options: "redirect_dir=on",
+    inside: (holder) => [`--target=${holder}`, "--mount"],
+  },
+  {
+    unshare: ["--user", "--map-root-user", "--mount"],
+    options: "userxattr",
+    inside: (holder) => [
+      `--target=${holder}`,
+      "--user",
+      "--preserve-credentials",
+      "--mount",
+      "--",
+      "unshare",
+      "--user",
+      `--map-user=${process.getuid!()}`,
+      `--map-group=${process.getgid!()}`,
+    ],
+  },
+];
+
+/** The way that works on this machine; `null`: none does. */
+let kind: Way | null | undefined;
+
+/** The folder above is covered, so that the link which this process follows is not there inside. */
+const HOLD = `set -e
+mount -t overlay overlay -o "$1" "$2"
+mount --rbind "$(dirname "$2")" "$3"
+command -v nsenter
+exec cat`;
+
+async function mountBy(way: Way, { path, lower, aside }: MountOptions): Promise<MountedFolder | null> {
+  const [upper, work, inside] = [join(aside, "upper"), join(aside, "work"), join(aside, "inside", basename(path))];
+  for (const folder of [upper, work, inside]) await mkdir(folder, { recursive: true });
+  const options = `${way.options},lowerdir=${lower.join(":")},upperdir=${upper},workdir=${work}`;
+  const args = [...way.unshare, "--propagation=private", "sh", "-c", HOLD, "sh", options, inside, dirname(path)];
+  const holder = spawn("unshare", args, {
+    cwd: "/",
+    env: { PATH: process.env["PATH"] ?? "" },
+    detached: true,
+    stdio: ["pipe", "pipe", "ignore"],
+  });
+  const nsenter = await mountedWith(holder);
+  const ended = (): Promise<void> => end(holder);
+  if (nsenter === null) {
+    await ended();
+    return null;
+  }
+  letGo(holder);
+  const remove = addEntrance(path, [nsenter, `--wd=${path}`, ...way.inside(holder.pid!), "--"]);
+  await symlink(`/proc/${holder.pid}/root${path}`, path);
+  const unmount = async (): Promise<void> => {
+    remove();
+    await unlink(path);
+    await ended();
+    // The kernel makes this folder so that its owner cannot remove it.
+    await chmod(join(work, "work"), 0o700).catch(() => undefined);
+  };
+  // A namespace that this process cannot look into is of no use.
+  const isSeen = await readdir(path).then(
+    () => true,
+    () => false,
+  );
+  if (isSeen) return { upper, unmount };
+  await unmount();
+  return null;
+}
+
+/** The program that leads inside, once everything is mounted; `null` where that failed. */
+function mountedWith(holder: ChildProcess): Promise<string | null> {
+  return new Promise((resolve) => {
+    holder.once("error", () => resolve(null));
+    holder.once("exit", () => resolve(null));
+    holder.stdin!.on("error", () => resolve(null));
+    holder.stdout!.once("data", (text: Buffer) => resolve(text.toString().trim()));
+  });
+}
+
+/** It ends when its input does; until then it keeps nothing waiting. */
+function letGo(holder: ChildProcess): void {
+  holder.unref();
+  for (const stream of [holder.stdin, holder.stdout]) (stream as unknown as { unref?(): void } | null)?.unref?.();
+}
+
+async function end(holder: ChildProcess): Promise<void> {
+  holder.stdin!.destroy();
+  if (holder.pid === undefined || holder.exitCode !== null || holder.signalCode !== null) return;
+  holder.ref();
+  await new Promise<void>((resolve) => {
+    holder.once("exit", () => resolve());
+    holder.kill("SIGKILL");
+  });
+}
+
+/** The folders that are mounted now, each with the program that leads into its namespace. */
+const entrances = new Map<string, readonly [string, ...string[]]>();
+
+function addEntrance(path: string, entrance: readonly [string, ...string[]]): () => void {
+  entrances.set(path, entrance);
+  return () => void entrances.delete(path);
+}
+
+/** What a program that works in this folder has to be started with; `null` for an ordinary folder. */
+export function entranceTo(cwd: string): readonly [string, ...string[]] | null {
+  for (const [path, [program, ...args]] of entrances)
+    if (cwd === path || cwd.startsWith(`${path}${sep}`))
+      return [program, ...args.map((each) => (each === `--wd=${path}` ? `--wd=${cwd}` : each))];
+  return null;
+}

@@ -81,7 +81,8 @@ const BEFORE: ReadonlySet<string> = new Set([
 
 /** `npm test` is what package.json says it is; with the folder of its programs in front of it. */
 function behindScript(command: string, packageFile: string | null): string {
-  const [, name] = /^(?:npm|pnpm|yarn) (?:run |-s |--silent |run -s |run --silent )?([\w:.-]+)$/.exec(command) ?? [];
+  const [, name] =
+    /^(?:npm|pnpm|yarn) (?:run |-s |--silent |run -s |run --silent )?([\w:.-]+)(?: -s| --silent)?$/.exec(command) ?? [];
   if (name === undefined || packageFile === null) return command;
   const script = scriptIn(packageFile, name === "t" ? "test" : name);
   // What runs before or after a script belongs to it.

@@ -65,7 +65,8 @@ async function judge({ base = {}, change, check = "npm test --silent", target = 
   const env = { PATH: process.env["PATH"] ?? "", HOME: repository.home, CI: "1", NO_COLOR: "1" };
   const checks = { ...DEFAULTS.gates.checks, commands: [check] };
   const config = { ...DEFAULTS, gates: { ...DEFAULTS.gates, checks } };
-  const clock = { now: () => performance.now(), sleep: () => Promise.resolve() };
+  // No run takes any time: how long the machine needs decides nothing here.
+  const clock = { now: () => 0, sleep: () => Promise.resolve() };
   const gates = gatesOf({ config }, { evidence: memoryEvidence(), clock, workspace, env, laboratory });
   const control = { signal: new AbortController().signal, onOutput: () => undefined };
   const id = storyId("shop");
@@ -244,5 +245,39 @@ describe("honest work is accepted", () => {
     });
     expect(isAccepted(judgement), judgement.summary).toBe(true);
     expect(judgement.summary).toContain("changed as allowed");
+  });
+});
+
+describe("new tests are tried without the change", () => {
+  const NEW = `${head}import { add, total } from "../src/cart.js";
+test("adds two and two", () => assert.equal(add(2, 2), 4));
+test("sums up nothing", () => {
+  assert.equal(total([]), 0);
+});
+`;
+  const cases: Readonly<Record<string, readonly [change: Files, note: string | null, check?: string]>> = {
+    "and one that passes is noted": [{ "test/new.test.js": NEW }, "2 new tests, 1 fails without the change"],
+    "and all that fail are not": [
+      { "test/new.test.js": NEW.replace("equal(total([]), 0)", "equal(add(1, 1), 2)") },
+      null,
+    ],
+    "and one that needs what the change adds fails": [
+      {
+        "src/cart.js": `${CART}export const multiply = (a, b) => a * b;\n`,
+        "test/new.test.js": `${head}import { multiply } from "../src/cart.js";\ntest("multiplies", () => assert.equal(multiply(2, 3), 6));\n`,
+      },
+      null,
+    ],
+    "and where they cannot run alone, that is noted": [
+      { "test/new.test.js": NEW },
+      "2 new tests not shown to fail without the change",
+      "sh scripts/check.sh",
+    ],
+    "and a renamed one is not new": [{ "test/cart.test.js": TESTS.replace('"sums up"', '"sums up prices"') }, null],
+  };
+  test.each(sampled(Object.entries(cases), 2))("%s", async (_does, [change, note, check]) => {
+    const { judgement } = await judge({ change: { "src/cart.js": CART, ...change }, ...(check ? { check } : {}) });
+    expect(isAccepted(judgement), judgement.summary).toBe(true);
+    expect((judgement.notes ?? []).filter((each) => each.includes("without the change"))).toEqual(note ? [note] : []);
   });
 });

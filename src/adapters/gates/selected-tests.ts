@@ -52,8 +52,11 @@ const holdsTests = (file: string, text: string | null): boolean =>
   text !== null && readTestText(file, text).tests.length > 0;
 
 function isIn({ passed, failed }: SuiteResults, file: string): boolean {
-  return [...passed.keys(), ...failed].some((name) => {
-    const place = placeOfFailure(name);
-    return place === file || place.endsWith(`/${file}`) || file.endsWith(`/${place}`);
-  });
+  return [...passed.keys(), ...failed].some((name) => isPlaceOf(name, file));
+}
+
+/** Is this the name of a test in that file? One of the two may be told from a folder above. */
+export function isPlaceOf(name: string, file: string): boolean {
+  const place = placeOfFailure(name);
+  return place === file || place.endsWith(`/${file}`) || file.endsWith(`/${place}`);
 }

@@ -12,6 +12,7 @@ import { fewerTests, goneTests, missingTarget, NO_TEST, unmetTarget, untested } 
 import { faultNameOf } from "./check-faults.ts";
 import type { ChecksGate, TestedJudgement } from "./checks-gate.ts";
 import { movedNames } from "./moved-names.ts";
+import { withNewTests } from "./new-tests.ts";
 import { failuresIn, inBench, namesNoTest, namesOf, noted, type TestedWorkOptions, type Work } from "./pinned-run.ts";
 import { pinnedTree, setPinned, type PinnedTree } from "./pinned-tree.ts";
 import { renamedTests } from "./renamed-tests.ts";
@@ -31,7 +32,8 @@ export function withTestedWork(checks: ChecksGate, options: TestedWorkOptions): 
       if (ran.judgement.result !== "pass" || request.tree === "" || control.signal.aborted) return ran.judgement;
       const changed = await options.workspace.changed(request.story.id, request.base, request.tree);
       const work = { checks, options, request, control, changed };
-      const judged = await heldToSeen(work, ran, await heldToBase(work, ran));
+      const held = await heldToSeen(work, ran, await heldToBase(work, ran));
+      const judged = await withNewTests(work, ran, held);
       if (judged.result !== "pass" || request.atBase.targets.length > 0) return judged;
       const tests = changed.filter((path) => matchesAnyGlob(path, options.testPaths));
       const isShown = changed.length === 0 || (await someStillThere(options, request, tests));

@@ -48,7 +48,7 @@ const isBetter = ({ failing }: Baseline, before: Baseline): boolean =>
   failing.length < before.failing.length && failing.every((name) => before.failing.includes(name));
 
 /** Those of the names that stand in a file of the project. */
-async function namedIn(path: string, names: readonly string[]): Promise<readonly string[]> {
+export async function namedIn(path: string, names: readonly string[]): Promise<readonly string[]> {
   const patterns = names.flatMap((name) => ["-e", name]);
   const ended = await runProcess({
     command: ["git", "grep", "-ohwF", ...patterns],

@@ -14,7 +14,8 @@ import { openJudgedPlace, type JudgedPlace } from "../adapters/git/judged-place.
 import { createLaboratory } from "../adapters/git/laboratory.ts";
 import { userStateFolder } from "../adapters/git/user-state.ts";
 import { createWorktrees } from "../adapters/git/worktrees.ts";
-import { setupVariablesOf } from "./check-variables.ts";
+import { checkVariablesOf, setupVariablesOf } from "./check-variables.ts";
+import { namedIn } from "./deciding-variables.ts";
 import { gatesOf } from "./gates.ts";
 import { ownPythonOf } from "./own-python.ts";
 import { projectEvidence } from "./project-evidence.ts";
@@ -38,7 +39,9 @@ export async function gate(
   const onNotice = (text: string): void => plan.onNotice(text);
   const python = ownPythonOf(root, plan.config, env, onNotice);
   const files = { root, setup, share, carry, inputs, setupEnv, userState: userStateFolder(env), onNotice };
-  const place = await openJudgedPlace({ ...files, state: folder.path, at, base, signal });
+  const source = env["GITHUB_HEAD_REF"] ?? env["CI_MERGE_REQUEST_SOURCE_BRANCH_NAME"];
+  const sourceBranch = source === undefined ? {} : { sourceBranch: source };
+  const place = await openJudgedPlace({ ...files, ...sourceBranch, state: folder.path, at, base, signal });
   try {
     const evidence = await projectEvidence(root, folder.evidence, plan.config, env);
     // Asked only for what changed: objects are the same in all worktrees of a repository.
@@ -58,13 +61,32 @@ export async function gate(
     const held = isHeldToBase ? { laboratory: checkouts } : {};
     const gates = gatesOf(plan, { evidence, clock, workspace, env, python, checkouts, reviewers, ...held });
     const isSame = (await workspace.changed(PLAIN_WORK.id, place.base, place.tree)).length === 0;
-    return await judged(plan, gates, place, isSame);
+    const report = await judged(plan, gates, place, isSame);
+    await mentionWithheld(report, plan, place.path, env);
+    return report;
   } finally {
     await place.close();
   }
 }
 
 const RUN_TESTS: ReadonlySet<GateName> = new Set(["checks", "tdd"]);
+
+/** Checks that did not pass may have needed what is withheld from them. Only names that files of the project hold. */
+async function mentionWithheld(
+  { judgements }: GateReport,
+  { config, onNotice, signal }: GatePlan,
+  path: string,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<void> {
+  const withheld = Object.keys(checkVariablesOf(env, config).withheld).toSorted();
+  const isPassed = judgements.every(({ gate: name, result }) => !RUN_TESTS.has(name) || result === "pass");
+  if (isPassed || withheld.length === 0 || signal.aborted) return;
+  const named = await namedIn(path, withheld);
+  if (named.length === 0) return;
+  onNotice(
+    `withheld from the checks, because ${named.length === 1 ? "its name looks like a secret" : "their names look like secrets"}: ${named.join(", ")}. If a check needs ${named.length === 1 ? "it" : "them"}: env: [${named.join(", ")}] in ~/.config/remand/config.yaml or remand.yaml.`,
+  );
+}
 
 const NOBODY = { onLines: () => undefined, onOutput: () => undefined };
 
@@ -152,8 +174,8 @@ function broken(gate: GateName, tree: TreeId, summary: string): Judgement {
   return { gate, tree, result: "error", findings: [], blocking: [], summary, evidence: [], durationMs: 0 };
 }
 
-function stateOf({ at, commit, tree, base, baseName, folder }: JudgedPlace): JudgedState {
-  return { at, commit, tree, base, baseName, folder };
+function stateOf({ at, commit, tree, base, baseName, folder, attemptOf }: JudgedPlace): JudgedState {
+  return { at, commit, tree, base, baseName, folder, ...(attemptOf === undefined ? {} : { attemptOf }) };
 }
 
 /** Work that belongs to no story. */

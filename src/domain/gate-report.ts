@@ -23,6 +23,8 @@ export interface JudgedState {
   readonly baseName: string;
   /** From the top of the repository to the folder that was judged; findings' files are below it. Empty at the top. */
   readonly folder: string;
+  /** The story whose attempts wrote some of it; absent where it is the work of people, as far as git says. */
+  readonly attemptOf?: string;
 }
 
 export interface SkippedGate {
@@ -51,6 +53,15 @@ const isReviewer = (gate: GateName): boolean => gate === "review" || gate === "a
 /** How contested tests are licensed where no question can be asked. */
 export const LICENSE_HINT = "if the change asks for it, allow them with --tests-may-change <glob>";
 
+/** The command that licenses these tests: by their files where they are known, so that it stays short. */
+function licenseCommand(tests: readonly ContestedTest[]): string {
+  const places = [...new Set(tests.map(({ test, file }) => file ?? test))];
+  return ["remand gate", ...places.map((place) => `--tests-may-change ${shellWord(place)}`)].join(" ");
+}
+
+const shellWord = (text: string): string =>
+  /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+
 /** With contested tests nothing is proven: for those who want no such pass. */
 export function strictReport(report: GateReport): GateReport {
   const judgements = report.judgements.map((judgement): Judgement => {
@@ -59,7 +70,7 @@ export function strictReport(report: GateReport): GateReport {
     return {
       ...judgement,
       result: "inconclusive",
-      summary: `${judgement.gate}: ${contestedText(open)}; ${LICENSE_HINT}`,
+      summary: `${judgement.gate}: ${contestedText(open)}; if the change asks for it, allow them: ${licenseCommand(open)}`,
     };
   });
   return { ...report, judgements };

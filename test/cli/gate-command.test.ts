@@ -211,7 +211,9 @@ describe("remand gate", () => {
       const ran = await asked(["--strict"]);
       expect(ran.exit).toBe(4);
       expect(ran.out).toContain("⚠ checks  2 contested tests: test/a.test.js > adds, removes");
-      expect(ran.out).toContain("--tests-may-change <glob>");
+      expect(ran.out).toContain(
+        "allow them: remand gate --tests-may-change test/a.test.js --tests-may-change 'removes | ::error::x'",
+      );
       expect(ran.out).toContain("not passed: 1 of 1 gate");
       expect(JSON.parse((await asked(["--strict", "--json"])).out)).toMatchObject({
         exit: 4,
@@ -221,6 +223,13 @@ describe("remand gate", () => {
       expect((await asked(["--strict", "--format", "junit"])).out).toContain('errors="1"');
       expect((await asked(["--strict"], [judgement()])).exit).toBe(0);
       expect((await asked(["--strict"], [checks, failing])).exit).toBe(3);
+    });
+
+    it("ends with 4 without it where an attempt of Remand wrote the work", async () => {
+      const host = fakeHost({ gates: report([checks], { attemptOf: "round" }) });
+      const ran = await run(["gate"], [gate], { host, files: files() });
+      expect(ran.exit).toBe(4);
+      expect(ran.out).toContain("remand gate --tests-may-change test/a.test.js");
     });
 
     it("are a reviewer's to rule on: what it passed is open no more", async () => {

@@ -69,6 +69,7 @@ function project(preset: "goal" | "critic-audit", storyWritten?: string) {
         .map((line) => JSON.parse(line) as { role: string; prompt: string })
         .filter((asked) => asked.role === role)
         .map(({ prompt }) => prompt),
+    git: (...args: string[]): string => spawnSync("git", args, { cwd: root, encoding: "utf8" }).stdout,
     agent: ["--", "node", join(tools, "agent.mjs"), "developer"],
   };
 }
@@ -127,5 +128,17 @@ describe("an existing test that the agent changed", { timeout: 120_000 }, () => 
     expect(strict.status, strict.out).toBe(4);
     expect(strict.out).toContain(`${NAME} fails in its base version`);
     expect(remand("gate", "checks", "--strict", "--tests-may-change", "rounds the total").status).toBe(0);
+    expect(remand("gate", "checks").status).toBe(0);
+  });
+
+  test("ends remand gate with 4 on a branch that an attempt wrote, by its name or by its commits", () => {
+    const { remand, git } = project("goal");
+    remand("run", "--reporter", "minimal");
+    const named = remand("gate", "checks", "--at", "remand/round");
+    expect(named.status, named.out).toBe(4);
+    expect(named.out).toContain("allow them: remand gate --tests-may-change test/total.test.js");
+    const commit = git("rev-parse", "remand/round").trim();
+    expect(remand("gate", "checks", "--at", commit).status).toBe(4);
+    expect(remand("gate", "checks", "--at", commit, "--tests-may-change", "test/total.test.js").status).toBe(0);
   });
 });

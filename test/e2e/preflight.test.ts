@@ -93,6 +93,11 @@ test("a withheld variable that decides is named with the setting that passes it"
   expect(asked.stderr).toContain("env: [TEST_DB_PASSWORD] in ~/.config/remand/config.yaml");
   expect(asked.stderr).not.toContain("hunter22");
   expect(isPaid()).toBe(false);
+  const judged = remand("gate", "checks", "--set", `gates.checks.commands=[RUNS=${runs} sh check.sh]`);
+  expect(judged.status).toBe(3);
+  expect(judged.stderr).toContain(
+    "withheld from the checks, because its name looks like a secret: TEST_DB_PASSWORD. If a check needs it: env: [TEST_DB_PASSWORD]",
+  );
 
   mkdirSync(join(home, ".config/remand"), { recursive: true });
   writeFileSync(join(home, ".config/remand/config.yaml"), "env: [TEST_DB_PASSWORD]\n");

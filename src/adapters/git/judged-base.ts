@@ -1,6 +1,7 @@
 import { RemandError } from "../../domain/error.ts";
 import type { TreeId } from "../../domain/ids.ts";
 import type { Git } from "./git.ts";
+import { TRAILERS } from "./refs.ts";
 import { commitOf, line } from "./repository.ts";
 
 export interface Base {
@@ -87,3 +88,24 @@ async function treeOf(git: Git, commit: string): Promise<string> {
 
 const emptyTree = async (git: Git): Promise<string> =>
   line(await git.run(["hash-object", "-t", "tree", "-w", "--stdin"], { stdin: "" }));
+
+/**
+ * The story whose attempts wrote commits of the work: their messages say so, or the branch is a story's. A clone of CI
+ * may have neither, and knows the branch by its environment.
+ */
+export async function attemptIn(
+  git: Git,
+  { commit, branch }: Pick<JudgedFiles, "commit" | "branch">,
+  base: string,
+  sourceBranch = "",
+): Promise<string | null> {
+  const current = line((await git.ask(["symbolic-ref", "--quiet", "--short", "HEAD"])).stdout);
+  const named = [branch ?? current, sourceBranch].flatMap((each) => STORY_BRANCH.exec(each)?.[1] ?? []);
+  if (named.length > 0) return named[0]!;
+  if (commit === null) return null;
+  const format = `--format=%(trailers:key=${TRAILERS.story},valueonly)`;
+  const { exitCode, stdout } = await git.ask(["log", format, `${base}..${commit}`, "--"]);
+  return exitCode === 0 ? (stdout.split("\n").find((each) => each !== "") ?? null) : null;
+}
+
+const STORY_BRANCH = /^(?:refs\/heads\/)?(?:origin\/)?remand\/(.+)$/;

@@ -7,7 +7,7 @@ import type { Environment } from "../process/environment.ts";
 import { openCleanCheckout } from "./clean-checkout.ts";
 import { onDisk } from "./disk-error.ts";
 import type { Git } from "./git.ts";
-import { baseFor } from "./judged-base.ts";
+import { attemptIn, baseFor } from "./judged-base.ts";
 import { ownName } from "./own-name.ts";
 import { createPrivateIndex, treeOfFiles } from "./private-index.ts";
 import { commitOf, line, repositoryOpener, type Repository } from "./repository.ts";
@@ -23,6 +23,8 @@ export interface JudgedOptions {
   readonly at: string | null;
   /** What to compare with; `null`: found by itself. */
   readonly base: string | null;
+  /** The branch that the files come from, where a CI service says so: its checkouts may be on none. */
+  readonly sourceBranch?: string;
   readonly setup: string | null;
   readonly share: readonly string[] | null;
   /** Ignored files that are copied from the user's checkout. */
@@ -65,8 +67,9 @@ async function filesAsTheyAre(repository: Repository, state: string, options: Ju
   const tree = await treeNow(git, top, gitDir, state);
   const commit = await commitOf(git, "HEAD");
   const base = await baseFor(git, { tree, commit }, options.base);
+  const attempt = await attemptIn(git, { commit }, base.commit, options.sourceBranch);
   const judged = { at: null, tree, commit: commit ?? "", base: base.commit, baseName: base.name, folder: prefix };
-  return { ...judged, path: join(top, prefix), close: async () => {} };
+  return { ...judged, ...attemptOf(attempt), path: join(top, prefix), close: async () => {} };
 }
 
 /** With an index that is ours for this one look, and begins from what is there. */
@@ -89,6 +92,7 @@ async function commitAlone(repository: Repository, options: JudgedOptions): Prom
     throw new RemandError("usage", `there is no commit ${at}`, "Name a branch or a commit that exists.");
   const tree = treeId(line(await git.run(["rev-parse", "--verify", `${commit}^{tree}`])));
   const base = await baseFor(git, { tree, commit, branch: at }, options.base);
+  const attempt = await attemptIn(git, { commit, branch: at }, base.commit, options.sourceBranch);
   const wanted = { commit, base: base.commit };
   const checkout = await openCleanCheckout(repository, wanted, await readCheckoutSettings(repository), options);
   return {
@@ -98,8 +102,12 @@ async function commitAlone(repository: Repository, options: JudgedOptions): Prom
     base: base.commit,
     baseName: base.name,
     folder: prefix,
+    ...attemptOf(attempt),
     path: resolve(checkout.path, prefix),
     workedIn: resolve(top, prefix),
     close: () => onDisk(() => checkout.close()),
   };
 }
+
+const attemptOf = (attempt: string | null): Pick<JudgedState, "attemptOf"> =>
+  attempt === null ? {} : { attemptOf: attempt };

@@ -42,8 +42,8 @@ const EXAMPLES = `Examples:
 
 Nothing is journalled, and your files, branch and index stay as they are. Without --base the work is compared with the
 default branch; on that branch, with the last commit, or the one before where everything is committed.
-Exit code: 0 every gate passed, 3 not, 4 with --strict: contested tests need a license, 2 wrong usage or config,
-1 Remand or its surroundings failed.
+Exit code: 0 every gate passed, 3 not, 4 contested tests need a license (with --strict, or on a branch that an
+attempt of Remand wrote), 2 wrong usage or config, 1 Remand or its surroundings failed.
 `;
 
 export const command: CliCommand = {
@@ -62,7 +62,10 @@ export const command: CliCommand = {
         "an existing test that the change may change: name, file or pattern; can be given again",
         collect,
       )
-      .option("--strict", "do not pass while there are contested tests: inconclusive, exit code 4")
+      .option(
+        "--strict",
+        "do not pass while there are contested tests: inconclusive, exit code 4 (always so for work of an attempt)",
+      )
       .option("--format <name>", `how it is said: ${GATE_FORMATS.join(", ")}`)
       .option("--output <file>", "write that format to a file, and print text")
       .option("--set <path=value>", "set a value of the config; can be given again", collect)
@@ -92,7 +95,9 @@ async function gate(world: World, typed: readonly string[], options: Options): P
     }),
   );
   if (interrupt !== null) return INTERRUPTED[interrupt];
-  const report = options.strict === true ? strictReport(seen) : seen;
+  // No person has answered for what an attempt wrote.
+  const isStrict = options.strict === true || seen.judged.attemptOf !== undefined;
+  const report = isStrict ? strictReport(seen) : seen;
   await tell(world, report, format, fields, options.output);
   return exitOfGates(report);
 }

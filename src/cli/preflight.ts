@@ -3,6 +3,7 @@ import { editFrontMatter } from "../writers/front-matter-edit.ts";
 import { EXIT, type Checkout, type ExitCode, type World } from "./command.ts";
 import type { Probe } from "./host.ts";
 import type { Preflight, PreflightPlan } from "./preflight-plan.ts";
+import { withWaitingNote } from "./waiting-note.ts";
 import { userFile, userVariables } from "./load-config.ts";
 
 export const FORCE_HELP = "start although the check cannot run here, or passes already";
@@ -29,7 +30,9 @@ export async function loopPreflight(
   plan: PreflightPlan,
   hasGoal: boolean,
 ): Promise<"go" | "again" | ExitCode> {
-  const report = await world.host.preflight(world.cwd, plan);
+  const report = await withWaitingNote(world, "Running the checks once on the base", () =>
+    world.host.preflight(world.cwd, plan),
+  );
   if (report.variables.length > 0 && (await mayPass(world, report))) return "again";
   insistOnChecks(report.problems);
   if (!report.isGreen) return "go";

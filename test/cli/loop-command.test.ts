@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { command } from "../../src/cli/commands/loop.ts";
 import type { Surroundings } from "../../src/cli/program.ts";
 import { entries } from "../../src/stdx/sorted-map.ts";
@@ -41,6 +41,21 @@ describe("remand loop", () => {
     ]);
     expect(plan!.stories[0]!.id).toMatch(/^loop-[0-9a-f]{8}$/);
     expect(ran.err).toContain(`remand diff ${plan!.stories[0]!.id}`);
+  });
+
+  it("says that the checks run on the base while they do, and for how long", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const host = fakeHost({ green: true });
+    const { preflight } = host;
+    const slow = (...args: Parameters<typeof preflight>): ReturnType<typeof preflight> =>
+      vi.advanceTimersByTimeAsync(70_000).then(() => preflight(...args));
+    const ran = await loop({ ...host, preflight: slow }, ["--check", "npm test", ...AGENT]);
+    expect(ran.exit).toBe(0);
+    expect(ran.err.match(/Running the checks once on the base \(\d+ s so far\)/g)).toEqual(
+      [3, 10, 30, 60].map((seconds) => `Running the checks once on the base (${seconds} s so far)`),
+    );
+    expect((await loop(fakeHost({ green: true }), ["--check", "npm test", ...AGENT])).err).not.toContain("so far");
   });
 
   it("says how to take the work back from the checkout, or over from a worktree", async () => {

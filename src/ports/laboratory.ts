@@ -25,6 +25,8 @@ export interface CheckoutRequest {
    * While one of that name is in use, the next gets a path of its own.
    */
   readonly name?: string;
+  /** An agent works there: nothing that it writes is kept, not even what builds leave for the next one. */
+  readonly isForAgent?: boolean;
 }
 
 export interface TakenPaths {

@@ -299,7 +299,7 @@ describe("a reviewer that cannot be heard", () => {
     const { judgement, asked } = await review(acts, request, { checkouts });
     expect(asked.map(({ cwd }) => cwd).toSorted()).toEqual(["/checkouts/0", "/checkouts/1"]);
     expect(opened).toMatchObject(
-      ["/checkouts/0", "/checkouts/1"].map(() => ({ commit: "commit-now", tree: "tree-now" })),
+      ["/checkouts/0", "/checkouts/1"].map(() => ({ commit: "commit-now", tree: "tree-now", isForAgent: true })),
     );
     expect(closed).toBe(2);
     expect(judgement.findings).toMatchObject([{ file: "src/pay.js", line: 3 }]);

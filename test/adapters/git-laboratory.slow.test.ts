@@ -145,6 +145,9 @@ describe.each([["written", false], ...((await canMount()) ? [["mounted", true] a
         const ran = await runProcess({ command, cwd: where.path, env: repository.env, timeoutMs: 60_000 });
         return ran.stdout;
       };
+      const agents = await laboratory.open({ ...request, isForAgent: true });
+      await build(agents, "an agent");
+      await agents.close();
       const first = await laboratory.open(request);
       expect(await build(first, "base")).toBe("");
       await first.close();

@@ -27,7 +27,7 @@ export async function openReviewerFolder(
   const { path, tree, commit, base } = request;
   if (checkouts === undefined || tree === "" || agent.seesPromptAlone === true)
     return { path, replyOf: (result) => result, lineOf: (line) => line, close: () => Promise.resolve() };
-  const bench = await checkouts.open({ ...more, commit: commit === "" ? base : commit, tree, base });
+  const bench = await checkouts.open({ ...more, isForAgent: true, commit: commit === "" ? base : commit, tree, base });
   const { text } = shownPaths({ path: bench.path, workedIn: path });
   return { path: bench.path, replyOf: (result) => withTexts(result, text), lineOf: text, close: () => bench.close() };
 }

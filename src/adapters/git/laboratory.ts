@@ -90,7 +90,7 @@ async function openBench(
   repository: Repository,
   { settings, dependencies }: Omit<Opened, "repository">,
   options: LaboratoryOptions & { readonly userState: string },
-  { signal, commit = "HEAD", tree, base, name }: CheckoutRequest,
+  { signal, commit = "HEAD", tree, base, name, isForAgent = false }: CheckoutRequest,
 ): Promise<Bench> {
   const onNotice = (text: string): void => options.onNotice?.(text);
   const wanted = { commit, ...(tree === undefined ? {} : { tree }), ...(base === undefined ? {} : { base }) };
@@ -102,7 +102,7 @@ async function openBench(
     onNotice,
   });
   const { path, git: own } = checkout;
-  let hasOthersRun = false;
+  let hasOthersRun = isForAgent;
   let closed: Promise<void> | null = null;
   return {
     path: resolve(path, repository.prefix),

@@ -15,6 +15,7 @@ import { createLaboratory } from "../adapters/git/laboratory.ts";
 import { userStateFolder } from "../adapters/git/user-state.ts";
 import { createWorktrees } from "../adapters/git/worktrees.ts";
 import { checkVariablesOf, setupVariablesOf } from "./check-variables.ts";
+import { checkoutMounts } from "./checkout-mounts.ts";
 import { namedIn } from "./deciding-variables.ts";
 import { gatesOf } from "./gates.ts";
 import { ownPythonOf } from "./own-python.ts";
@@ -38,7 +39,17 @@ export async function gate(
   const { at, base, signal } = plan;
   const onNotice = (text: string): void => plan.onNotice(text);
   const python = ownPythonOf(root, plan.config, env, onNotice);
-  const files = { root, setup, share, carry, inputs, setupEnv, userState: userStateFolder(env), onNotice };
+  const files = {
+    root,
+    setup,
+    share,
+    carry,
+    inputs,
+    setupEnv,
+    userState: userStateFolder(env),
+    onNotice,
+    ...checkoutMounts(plan.config),
+  };
   const source = env["GITHUB_HEAD_REF"] ?? env["CI_MERGE_REQUEST_SOURCE_BRANCH_NAME"];
   const sourceBranch = source === undefined ? {} : { sourceBranch: source };
   const place = await openJudgedPlace({ ...files, ...sourceBranch, state: folder.path, at, base, signal });

@@ -112,13 +112,14 @@ interface SuiteParts extends Pick<Parts, "evidence" | "clock" | "workspace"> {
 /** A gate that runs commands, and holds the work to the tests of the base. */
 function suiteGate(
   { environments, scope, oracle, product }: RunPlan["config"],
-  { reports, reruns, parallel, coverage }: RunPlan["config"]["gates"]["checks"],
+  { reports, reruns, parallel, coverage, reset }: RunPlan["config"]["gates"]["checks"],
   { evidence, clock, workspace, env, flakes, laboratory }: SuiteParts,
   commands: readonly CheckCommand[],
   isTestDemandedElsewhere: boolean,
 ): Gate {
   const optional = { ...(flakes === undefined ? {} : { flakes }), ...(coverage === undefined ? {} : { coverage }) };
-  const shared = { commands, environments, evidence, clock, workspace, env };
+  const resets = reset === undefined ? {} : { reset };
+  const shared = { commands, environments, evidence, clock, workspace, env, ...resets };
   const { testPaths } = scope;
   return withTestedWork(createChecksGate({ ...shared, reports, reruns, parallel, ...optional }), {
     selectTests(files, packageFile) {

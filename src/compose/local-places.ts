@@ -7,6 +7,7 @@ import type { RunPlan } from "../cli/host.ts";
 import type { Integration } from "../ports/integration.ts";
 import type { Laboratory } from "../ports/laboratory.ts";
 import type { Workspace } from "../ports/workspace.ts";
+import { checkoutMounts } from "./checkout-mounts.ts";
 import { setupVariablesOf } from "./check-variables.ts";
 import type { StateFolder } from "./state-folder.ts";
 
@@ -49,7 +50,17 @@ export function placeOptions(
   const { setup, share, carry, inputs = [] } = config.workspace;
   const setupEnv = setupVariablesOf(root, env, config);
   const notice = (text: string): void => onNotice?.(text);
-  return { root, state: folder.path, setup, share, carry, inputs, setupEnv, onNotice: notice };
+  return {
+    root,
+    state: folder.path,
+    setup,
+    share,
+    carry,
+    inputs,
+    setupEnv,
+    onNotice: notice,
+    ...checkoutMounts(config),
+  };
 }
 
 /** That preset notes in the stories' own files how far they are: those notes are no work that was forgotten. */

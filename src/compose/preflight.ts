@@ -12,6 +12,7 @@ import { createLaboratory } from "../adapters/git/laboratory.ts";
 import { userStateFolder } from "../adapters/git/user-state.ts";
 import { createWorkStarter } from "../adapters/git/work-start.ts";
 import { createWorktrees } from "../adapters/git/worktrees.ts";
+import { checkoutMounts } from "./checkout-mounts.ts";
 import { checksKey, keepBaseRun } from "./base-runs.ts";
 import { checkProblems } from "./check-problems.ts";
 import { checkVariablesOf, setupVariablesOf } from "./check-variables.ts";
@@ -58,7 +59,19 @@ async function tried(root: string, plan: PreflightPlan, env: Env, signal: AbortS
   const { setup, share, carry, inputs = [] } = config.workspace;
   const setupEnv = setupVariablesOf(root, env, config);
   const userState = userStateFolder(env);
-  const options = { root, state: folder.path, userState, setup, share, carry, inputs, setupEnv, signal, onNotice };
+  const options = {
+    root,
+    state: folder.path,
+    userState,
+    setup,
+    share,
+    carry,
+    inputs,
+    setupEnv,
+    signal,
+    onNotice,
+    ...checkoutMounts(config),
+  };
   const start = createWorkStarter(root, options);
   const place = await openJudgedPlace({ ...options, at: at === "files" ? null : "HEAD", base: null });
   try {

@@ -102,6 +102,9 @@ const gate = z.strictObject({
   reports: globs.optional(),
   reruns: count(0, 10).optional(),
   parallel: count(1, 64).optional(),
+  reset: line
+    .describe("A command that runs before each run of a check, to reset what checks share, such as a test database.")
+    .optional(),
   coverage: coverage.optional(),
   fix: line.optional(),
   rules: z.record(word, z.enum([...SEVERITIES, "off"])).optional(),

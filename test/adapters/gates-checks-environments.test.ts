@@ -1,4 +1,14 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { lineIn } from "../../src/adapters/gates/environments.ts";
@@ -143,5 +153,49 @@ describe("several at once", () => {
   test("by default one follows the other, and lines are as they were printed", async () => {
     expect(await bench.judge(["echo a; touch first", "test -f first"])).toMatchObject({ result: "pass" });
     expect(bench.lines).toEqual(["a"]);
+  });
+});
+
+describe("a wrapped environment", () => {
+  const clean = { workedIn: "/somewhere/else" };
+
+  test("is given the folder of the checkout where it says {checkout}", async () => {
+    const docker = script("docker", 'test "$2" = "$PWD:/app" || exit 9; shift 2; exec "$@"');
+    const environments = { box: { run: `${docker} -v {checkout}:/app` } };
+    const judgement = await bench.judge(["echo ran"], { environments }, clean);
+    expect(judgement).toMatchObject({ result: "pass" });
+    expect(judgement.summary).not.toContain("not verified");
+    expect(bench.lines).toEqual(["ran"]);
+    expect(readdirSync(bench.folder())).toEqual(["docker"]);
+  });
+
+  test("that has files of its own passes with a note", async () => {
+    const elsewhere = mkdtempSync(join(tmpdir(), "remand-elsewhere-"));
+    try {
+      const docker = script("docker", `cd ${elsewhere} && exec "$@"`);
+      const judgement = await bench.judge(["echo ran"], { environments: { box: { run: docker } } }, clean);
+      expect(judgement).toMatchObject({
+        result: "pass",
+        notes: ["checkout not verified: the environment box does not see the files of the clean checkout"],
+      });
+    } finally {
+      rmSync(elsewhere, { recursive: true, force: true });
+    }
+  });
+});
+
+describe("a reset of what checks share", () => {
+  test("runs before each run, inside the environment, and checks run one at a time", async () => {
+    const reset = "rm -f rows; echo reset >> resets";
+    const commands = ["test ! -f rows && touch rows", "test ! -f  rows && touch rows"];
+    expect(await bench.judge(commands, { reset, parallel: 2 })).toMatchObject({ result: "pass" });
+    expect(read("resets")).toBe("reset\n".repeat(2));
+  });
+
+  test("that fails blocks, and the check does not run", async () => {
+    const judgement = await bench.judge(["touch ran"], { reset: "exit 4" });
+    expect(judgement).toMatchObject({ result: "blocked" });
+    expect(judgement.runs?.[0]?.details).toBe("`exit 4`, which resets what checks share, exit code 4");
+    expect(existsSync(join(bench.folder(), "ran"))).toBe(false);
   });
 });

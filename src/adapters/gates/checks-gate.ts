@@ -39,6 +39,8 @@ export interface ChecksOptions {
   readonly reruns?: number;
   /** How many run at once. */
   readonly parallel?: number;
+  /** Run before each run of a check: it resets what checks share, such as a database. They then run one at a time. */
+  readonly reset?: string;
   /** The tests that were seen to be flaky, in any story. */
   readonly flakes?: () => Promise<readonly KnownFlake[]>;
   readonly cookie?: () => string;
@@ -111,7 +113,7 @@ function allRuns(options: ChecksOptions) {
     const some = command.environments ?? [];
     return (some.length === 0 ? known.map(([name]) => name) : some).map((environment) => ({ command, environment }));
   });
-  const parallel = Math.min(options.parallel ?? 1, cells.length);
+  const parallel = options.reset === undefined ? Math.min(options.parallel ?? 1, cells.length) : 1;
   const patterns = options.reports ?? [];
   const setUp = new Map<string, TreeId>();
   const company = createCompany();
@@ -126,6 +128,11 @@ function allRuns(options: ChecksOptions) {
       const where = environment === LOCAL ? command.name : `${command.name}, ${environment}`;
       const onOutput = (line: string): void => control.onOutput(parallel > 1 ? `[${where}] ${line}` : line);
       const run = (how?: RunHow): Promise<CheckOutcome> => runner.run(command, environment, own, onOutput, how);
+      if (options.reset !== undefined)
+        return company.alone(async () => {
+          const first = await run();
+          return control.signal.aborted ? first : confirm(first, run);
+        });
       const first = await runBeside(company, run, control);
       return control.signal.aborted ? first : confirm(first, run);
     });

@@ -5,7 +5,7 @@ import type { Judgement, TestIdentities } from "../../domain/gate.ts";
 import { byWeight, worstResult, type Result } from "../../domain/result.ts";
 import type { GateRequest } from "../../ports/gate.ts";
 import type { BesideTheRuns } from "./beside-the-runs.ts";
-import { cellName } from "./environments.ts";
+import { cellName, notVerified } from "./environments.ts";
 import { passedWith } from "./check-ending.ts";
 import { isBlocking, type Fault } from "./check-faults.ts";
 import { flakeFinding } from "./flakes.ts";
@@ -34,7 +34,9 @@ export function checksJudgement(
   ]);
   const inTheWay = [...faults.filter(isBlocking).map(({ finding }) => finding), ...beside.faults];
   const blocking = result === "fail" ? [...new Set(inTheWay.map(({ id }) => id))] : [];
-  const notes = result === "pass" ? [...passedWith([...faults, ...flaky]), ...noLongerFailing(request, faults)] : [];
+  const unverified = new Set(outcomes.filter((each) => each.isUnverified === true).map(({ run }) => run.environment));
+  const passNotes = [...passedWith([...faults, ...flaky]), ...noLongerFailing(request, faults)];
+  const notes = result === "pass" ? [...passNotes, ...[...unverified].map(notVerified)] : [];
   const summary = summaryOf(said, result, blocking.length, notes);
   return {
     gate: "checks",

@@ -1,3 +1,6 @@
+import { randomBytes } from "node:crypto";
+import { rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import type { Environment } from "../process/environment.ts";
 import type { ProcessResult } from "../process/run-process.ts";
 import type { CheckRun } from "../../domain/gate.ts";
@@ -11,7 +14,7 @@ export const cellName = ({ check, environment }: Pick<CheckRun, "check" | "envir
   environment === LOCAL ? check : `${check} in ${environment}`;
 
 export interface CheckEnvironment {
-  /** Put in front of a check's command. */
+  /** Put in front of a check's command; `{checkout}` in it is the folder that the check is to run in. */
   readonly run?: string;
   /** Run in it once for each tree, before its first check. */
   readonly setup?: string;
@@ -32,22 +35,45 @@ export interface Trouble {
 export async function troubleIn(
   environment: CheckEnvironment,
   timeoutMs: number,
-  start: (line: string, timeoutMs: number) => Promise<ProcessResult>,
+  start: (command: string, timeoutMs: number) => Promise<ProcessResult>,
   isSetUp: boolean,
 ): Promise<Trouble | null> {
   const { probe, setup } = environment;
   if (probe !== undefined) {
-    const ended = await start(lineIn(environment, probe), Math.min(PROBE_MS, timeoutMs));
+    const ended = await start(probe, Math.min(PROBE_MS, timeoutMs));
     if (!isWell(ended)) return trouble("the environment is not there", probe, ended);
   }
   if (setup !== undefined && !isSetUp) {
-    const ended = await start(lineIn(environment, setup), timeoutMs);
+    const ended = await start(setup, timeoutMs);
     if (!isWell(ended)) return trouble("the environment could not be set up", setup, ended);
   }
   return null;
 }
 
 const PROBE_MS = 60_000;
+
+/**
+ * Does a wrapped environment see the files of the checkout? A container or another machine may have files of its own.
+ * It is asked for a file that was made this moment.
+ */
+export async function seesCheckout(
+  path: string,
+  start: (command: string, timeoutMs: number) => Promise<ProcessResult>,
+): Promise<boolean> {
+  const token = randomBytes(16).toString("hex");
+  const name = `.remand-${token.slice(0, 8)}`;
+  await writeFile(join(path, name), `${token}\n`);
+  try {
+    const ended = await start(`cat ${name}`, PROBE_MS);
+    return isWell(ended) && ended.stdout.includes(token);
+  } finally {
+    await rm(join(path, name), { force: true });
+  }
+}
+
+/** What a pass in such an environment is said with. */
+export const notVerified = (environment: string): string =>
+  `checkout not verified: the environment ${environment} does not see the files of the clean checkout`;
 
 const isWell = (ended: ProcessResult): boolean => ended.status === "exited" && ended.exitCode === 0;
 
@@ -60,14 +86,17 @@ function trouble(what: string, command: string, ended: ProcessResult): Trouble {
  * A command of more than plain words is handed over whole: in front of `a && b` the prefix would reach only `a`. What
  * is handed to ssh is read by a shell on the other side, so there the command is that shell's line.
  */
-export function lineIn({ run }: CheckEnvironment, command: string): string {
-  const wrapper = run?.trim() ?? "";
+export function lineIn({ run }: CheckEnvironment, command: string, checkout?: string): string {
+  const named = run?.trim() ?? "";
+  const wrapper = checkout === undefined ? named : named.replaceAll("{checkout}", () => plainOrQuoted(checkout));
   if (wrapper === "") return command;
   if (/^(?:\S*\/)?(?:ssh|autossh)\s/.test(wrapper)) return `${wrapper} ${quoted(command)}`;
   return /^[\w@%+=:,./ -]*$/.test(command) && !/^\w+=/.test(command)
     ? `${wrapper} ${command}`
     : `${wrapper} sh -c ${quoted(command)}`;
 }
+
+const plainOrQuoted = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : quoted(text));
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 

@@ -16,7 +16,15 @@ import { environmentIn, type Environment, type EnvironmentIn } from "../process/
 import { runProcess, type ProcessResult } from "../process/run-process.ts";
 import { brokenBy, endingOf, hangDetails, hasFailed, resultOn } from "./check-ending.ts";
 import { faultsIn, hangFault, type Fault } from "./check-faults.ts";
-import { cellName, lineIn, sameEveryTime, troubleIn, type CheckEnvironment, type Trouble } from "./environments.ts";
+import {
+  cellName,
+  lineIn,
+  sameEveryTime,
+  seesCheckout,
+  troubleIn,
+  type CheckEnvironment,
+  type Trouble,
+} from "./environments.ts";
 import { openNameReports } from "./name-reports.ts";
 import type { SeenReports } from "./read-reports.ts";
 import { shownPaths, type ShownPaths } from "./shown-paths.ts";
@@ -40,6 +48,8 @@ export interface CheckOutcome {
   readonly named: NamedTests;
   /** Every test by name, as far as the run says. */
   readonly names: TestNames;
+  /** It ran in an environment that does not see the files of the checkout. */
+  readonly isUnverified?: boolean;
   /** The check went differently while its tests were reported by name: it must run without that. */
   readonly isUnreported?: boolean;
 }
@@ -67,6 +77,8 @@ interface RunnerOptions {
   readonly evidence: Evidence;
   readonly env: EnvironmentIn;
   readonly cookie?: () => string;
+  /** Run before each run of a check. */
+  readonly reset?: string;
   /** The tree that each place is set up for, by its folder and its environment. Kept from one judgement to the next. */
   readonly setUp: Map<string, TreeId>;
 }
@@ -93,14 +105,20 @@ export interface RunHow {
  */
 export function checkRunner(options: RunnerOptions, request: GateRequest, signal: AbortSignal): CheckRunner {
   const troubles = new Map<string, Promise<Trouble | null>>();
+  const unverified = new Set<string>();
   const shown = shownPaths(request);
   const start = starter(options, request, shown, signal);
 
   async function readied(name: string, environment: CheckEnvironment, onOutput: (line: string) => void) {
     const place = `${request.path}\n${name}`;
     const isSetUp = options.setUp.get(place) === request.tree;
-    const begin = (line: string, timeoutMs: number) => start(line, timeoutMs, onOutput);
+    const begin = (command: string, timeoutMs: number, onLine = onOutput) =>
+      start(lineIn(environment, command, request.path), timeoutMs, onLine);
+    const beginQuietly = (command: string, timeoutMs: number) => begin(command, timeoutMs, () => undefined);
     const trouble = await troubleIn(environment, request.timeoutMs, begin, isSetUp);
+    // Files as they are belong to a person: nothing is written among them.
+    if (trouble === null && environment.run !== undefined && request.workedIn !== undefined)
+      if (!(await seesCheckout(request.path, beginQuietly))) unverified.add(name);
     if (trouble !== null) options.setUp.delete(place);
     else if (request.tree !== "") options.setUp.set(place, request.tree);
     return trouble;
@@ -117,6 +135,11 @@ export function checkRunner(options: RunnerOptions, request: GateRequest, signal
         const log = await options.evidence.keep(`environment: ${name}\n${trouble.why}\n\n${trouble.output}`);
         return { ...without(cell, "blocked", trouble.why), evidence: [log] };
       }
+      if (options.reset !== undefined) {
+        const ended = await start(lineIn(environment, options.reset, request.path), request.timeoutMs, onOutput);
+        if (ended.status !== "exited" || ended.exitCode !== 0)
+          return without(cell, "blocked", `\`${options.reset}\`, which resets what checks share, ${endingOf(ended)}`);
+      }
       const before = await reports?.before();
       const reader = createOutputReader(shown.root);
       const limitMs = command.timeoutMs ?? request.timeoutMs;
@@ -127,7 +150,7 @@ export function checkRunner(options: RunnerOptions, request: GateRequest, signal
         reader.push(line);
         onOutput(line);
       };
-      const ended = await start(lineIn(environment, command.run), limitMs, onLine, naming?.env);
+      const ended = await start(lineIn(environment, command.run, request.path), limitMs, onLine, naming?.env);
       const names = (await naming?.read()) ?? NOTHING_REPORTED;
       const read = before === undefined ? [] : await reports!.since(before);
       const evidence = await options.evidence.keep(
@@ -142,7 +165,8 @@ export function checkRunner(options: RunnerOptions, request: GateRequest, signal
       const output = reader.end();
       if (ended.status === "timeout" && request.baseRun?.ended.includes(cellName(cell)) === true)
         return hungOutcome({ command, cell, ended, output }, limitMs, evidence);
-      return outcomeOf({ command, cell, ended, output }, { files: read, names }, evidence, request.atBase);
+      const outcome = outcomeOf({ command, cell, ended, output }, { files: read, names }, evidence, request.atBase);
+      return unverified.has(name) ? { ...outcome, isUnverified: true } : outcome;
     },
   };
 }

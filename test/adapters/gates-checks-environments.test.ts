@@ -195,7 +195,7 @@ describe("a reset of what checks share", () => {
   test("that fails blocks, and the check does not run", async () => {
     const judgement = await bench.judge(["touch ran"], { reset: "exit 4" });
     expect(judgement).toMatchObject({ result: "blocked" });
-    expect(judgement.runs?.[0]?.details).toBe("`exit 4`, which resets what checks share, exit code 4");
+    expect(judgement.runs?.[0]?.details).toBe("what checks share could not be reset: `exit 4` says exit code 4");
     expect(existsSync(join(bench.folder(), "ran"))).toBe(false);
   });
 });

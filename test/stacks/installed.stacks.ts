@@ -82,7 +82,7 @@ function inHome(work: (home: string) => void): void {
 describe("in a clean checkout the check passes, and fails for broken work", () => {
   for (const stack of STACKS)
     test(stack.name, ({ skip }) => {
-      inHome((home) => tryStack(stack, home, skip));
+      inHome((home) => expectStack(stack, home, skip));
     });
 
   test("submodules", () => {
@@ -113,7 +113,7 @@ describe("in a clean checkout the check passes, and fails for broken work", () =
 const CONFIG = (check: string, more = ""): string =>
   `version: 1\npreset: goal\n${more}gates: { checks: { commands: [${JSON.stringify(check)}], reruns: 0 } }\n`;
 
-function tryStack(stack: Stack, home: string, skip: TestContext["skip"]): void {
+function expectStack(stack: Stack, home: string, skip: TestContext["skip"]): void {
   const env = environmentIn(home);
   const problem = problemWith(stack, env);
   if (problem !== null) skip(problem);

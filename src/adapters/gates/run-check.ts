@@ -16,17 +16,10 @@ import { environmentIn, type Environment, type EnvironmentIn } from "../process/
 import { runProcess, type ProcessResult } from "../process/run-process.ts";
 import { brokenBy, endingOf, hangDetails, hasFailed, resultOn } from "./check-ending.ts";
 import { faultsIn, hangFault, type Fault } from "./check-faults.ts";
-import {
-  cellName,
-  lineIn,
-  sameEveryTime,
-  seesCheckout,
-  troubleIn,
-  type CheckEnvironment,
-  type Trouble,
-} from "./environments.ts";
+import { cellName, lineIn, sameEveryTime, type CheckEnvironment } from "./environments.ts";
 import { openNameReports } from "./name-reports.ts";
 import type { SeenReports } from "./read-reports.ts";
+import { readyEnvironments } from "./ready-environment.ts";
 import { shownPaths, type ShownPaths } from "./shown-paths.ts";
 
 export interface CheckCommand {
@@ -104,41 +97,19 @@ export interface RunHow {
  * up once for a tree, however often that is judged.
  */
 export function checkRunner(options: RunnerOptions, request: GateRequest, signal: AbortSignal): CheckRunner {
-  const troubles = new Map<string, Promise<Trouble | null>>();
-  const unverified = new Set<string>();
   const shown = shownPaths(request);
   const start = starter(options, request, shown, signal);
-
-  async function readied(name: string, environment: CheckEnvironment, onOutput: (line: string) => void) {
-    const place = `${request.path}\n${name}`;
-    const isSetUp = options.setUp.get(place) === request.tree;
-    const begin = (command: string, timeoutMs: number, onLine = onOutput) =>
-      start(lineIn(environment, command, request.path), timeoutMs, onLine);
-    const beginQuietly = (command: string, timeoutMs: number) => begin(command, timeoutMs, () => undefined);
-    const trouble = await troubleIn(environment, request.timeoutMs, begin, isSetUp);
-    // Files as they are belong to a person: nothing is written among them.
-    if (trouble === null && environment.run !== undefined && request.workedIn !== undefined)
-      if (!(await seesCheckout(request.path, beginQuietly))) unverified.add(name);
-    if (trouble !== null) options.setUp.delete(place);
-    else if (request.tree !== "") options.setUp.set(place, request.tree);
-    return trouble;
-  }
+  const ready = readyEnvironments(options, request, start);
 
   return {
     async run(command, name, reports, onOutput, how) {
       const environment = options.environments.get(name);
       const cell = { check: command.name, command: command.run, environment: name } as const;
       if (environment === undefined) return without(cell, "error", `there is no environment ${name}`);
-      if (!troubles.has(name)) troubles.set(name, readied(name, environment, onOutput));
-      const trouble = await troubles.get(name)!;
+      const trouble = await ready.troubleWith(name, environment, onOutput);
       if (trouble !== null) {
         const log = await options.evidence.keep(`environment: ${name}\n${trouble.why}\n\n${trouble.output}`);
         return { ...without(cell, "blocked", trouble.why), evidence: [log] };
-      }
-      if (options.reset !== undefined) {
-        const ended = await start(lineIn(environment, options.reset, request.path), request.timeoutMs, onOutput);
-        if (ended.status !== "exited" || ended.exitCode !== 0)
-          return without(cell, "blocked", `\`${options.reset}\`, which resets what checks share, ${endingOf(ended)}`);
       }
       const before = await reports?.before();
       const reader = createOutputReader(shown.root);
@@ -166,7 +137,7 @@ export function checkRunner(options: RunnerOptions, request: GateRequest, signal
       if (ended.status === "timeout" && request.baseRun?.ended.includes(cellName(cell)) === true)
         return hungOutcome({ command, cell, ended, output }, limitMs, evidence);
       const outcome = outcomeOf({ command, cell, ended, output }, { files: read, names }, evidence, request.atBase);
-      return unverified.has(name) ? { ...outcome, isUnverified: true } : outcome;
+      return ready.isUnverified(name) ? { ...outcome, isUnverified: true } : outcome;
     },
   };
 }

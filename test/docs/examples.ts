@@ -95,12 +95,15 @@ export function runSteps(steps: readonly Step[], main: string): readonly string[
     symlinkSync(repository, join(folder, "node_modules", "remand"));
     symlinkSync(join(repository, "node_modules", "@opentelemetry"), join(folder, "node_modules", "@opentelemetry"));
     const work = join(folder, "work");
-    mkdirSync(work);
+    for (const each of [work, homeOf(work)]) mkdirSync(each);
     return steps.flatMap((step) => (step.kind === "file" ? writeStep(step, work) : runStep(step, work, bin)));
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
+
+/** Beside the project: what Remand keeps for its user is no file of the project. */
+const homeOf = (work: string): string => join(dirname(work), "home");
 
 function shimFolder(folder: string, main: string): string {
   const bin = join(folder, "bin");
@@ -128,7 +131,7 @@ function runStep(step: Step & { kind: "commands" }, work: string, bin: string): 
     timeout: 500_000,
     env: {
       PATH: `${bin}:${process.env["PATH"]}`,
-      HOME: work,
+      HOME: homeOf(work),
       LANG: "C.UTF-8",
       NO_COLOR: "1",
       npm_config_update_notifier: "false",

@@ -1,5 +1,6 @@
 import { RemandError } from "../domain/error.ts";
-import type { Judgement } from "../domain/gate.ts";
+import type { PinnedRules } from "../domain/pinned-files.ts";
+import { unlessWritten, writtenTests } from "../adapters/gates/written-tests.ts";
 import type { Baseline, Gate, GateControl, GateRequest } from "../ports/gate.ts";
 import type { Laboratory } from "../ports/laboratory.ts";
 
@@ -8,7 +9,11 @@ import type { Laboratory } from "../ports/laboratory.ts";
  * beside the commit (ignored files, installed packages, settings of git) is not there. A request that comes with a
  * clean checkout already keeps it.
  */
-export function inCleanCheckout(gate: Gate, checkouts: Laboratory | undefined, isPinned: IsPinned = () => false): Gate {
+export function inCleanCheckout(
+  gate: Gate,
+  checkouts: Laboratory | undefined,
+  rules: Omit<PinnedRules, "named"> | null = null,
+): Gate {
   if (checkouts === undefined) return gate;
   const within = async <T>(
     request: GateRequest,
@@ -18,7 +23,7 @@ export function inCleanCheckout(gate: Gate, checkouts: Laboratory | undefined, i
     const { commit, base, tree, path } = request;
     if (isAsItIs(request)) return work(request, () => Promise.resolve([]));
     const bench = await checkouts.open({ signal, commit: commit === "" ? base : commit, tree, base });
-    const written = async (): Promise<readonly string[]> => ((await bench.written?.()) ?? []).filter(isPinned);
+    const written = async (): Promise<readonly string[]> => (rules === null ? [] : writtenTests(bench, rules));
     try {
       return await work({ ...request, path: bench.path, workedIn: path }, written);
     } finally {
@@ -47,22 +52,8 @@ export function inCleanCheckout(gate: Gate, checkouts: Laboratory | undefined, i
   };
 }
 
-/** Is this a test file, or one that says how tests are run? */
-export type IsPinned = (path: string) => boolean;
-
 const withWritten = (seen: Baseline, written: readonly string[]): Baseline =>
   seen.run === undefined || written.length === 0 ? seen : { ...seen, run: { ...seen.run, written } };
-
-/** A pass says nothing where the run changed the tests under it. What the checks write at the base is theirs to write. */
-function unlessWritten(judgement: Judgement, { baseRun }: GateRequest, written: readonly string[]): Judgement {
-  const own = new Set(baseRun?.written);
-  const changed = written.filter((path) => !own.has(path));
-  if (changed.length === 0) return judgement;
-  const { notes: _notes, contested: _contested, ...rest } = judgement;
-  const files = changed.slice(0, MOST_NAMED).join(", ");
-  const summary = `${judgement.gate}: inconclusive (test files were changed while the checks ran: ${files})`;
-  return { ...rest, result: "inconclusive", summary };
-}
 
 /** It has its checkout already; or it has no tree, so that what is judged are the files of the folder. */
 const isAsItIs = ({ workedIn, tree }: GateRequest): boolean => workedIn !== undefined || tree === "";

@@ -1,6 +1,5 @@
 import type { RunPlan } from "../cli/host.ts";
 import type { GateName } from "../domain/gate.ts";
-import { pinningOf } from "../domain/pinned-files.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Evidence } from "../ports/evidence.ts";
 import type { Gate } from "../ports/gate.ts";
@@ -52,8 +51,6 @@ export function gatesOf(
   const withPython = (own: Environment) => (python === undefined ? own : environmentWith(own, python));
   const seen = withPython(variables.seen);
   const { oracle, product } = config;
-  const isPinned = (path: string): boolean =>
-    pinningOf(path, { testPaths, oracle, product, named: new Set() }) === "whole";
   const running = (gate: "checks" | "tdd", own: typeof commands, visible: EnvironmentIn = seen): Gate =>
     inCleanCheckout(
       suiteGate(
@@ -64,7 +61,7 @@ export function gatesOf(
         gate === "tdd",
       ),
       checkouts,
-      isPinned,
+      { testPaths, oracle, product },
     );
   const plain = running("checks", commands);
   const checksWith = (names: readonly string[]): Gate =>

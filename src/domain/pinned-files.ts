@@ -27,7 +27,7 @@ export function pinningOf(path: string, { testPaths, oracle, product, named }: P
 }
 
 /** Manifests that hold runner settings beside dependencies. */
-const MANIFESTS: ReadonlySet<string> = new Set(["package.json", "pyproject.toml", "setup.cfg", "Cargo.toml"]);
+const MANIFESTS: ReadonlySet<string> = new Set(["package.json", "pyproject.toml", "setup.cfg", "Cargo.toml", "go.mod"]);
 
 const SNAPSHOTS = ["**/*.snap", "**/*.ambr", "**/__snapshots__/**"];
 
@@ -35,6 +35,7 @@ const SNAPSHOTS = ["**/*.snap", "**/*.ambr", "**/__snapshots__/**"];
 const CHECK_FILES = [
   "**/{conftest,noxfile,sitecustomize,usercustomize}.py",
   "**/*.pth",
+  "**/go.work{,.sum}",
   "**/testdata/**",
   "**/.cargo/config*",
   "**/{vitest,jest}.setup.*",

@@ -70,7 +70,7 @@ function shortReason(reason: EscalationReason, gate: GateName | null): string {
     case "target-not-failing":
       return "its target does not fail";
     case "contested-tests":
-      return `it changed ${counted(reason.tests.length, "test")} that passed before`;
+      return `it changed ${counted(reason.tests.length, "test")} that passed before: ${listed(reason.tests)}`;
     case "infrastructure":
       return `infrastructure is not healthy after ${counted(reason.tries, "try", "tries")}`;
   }

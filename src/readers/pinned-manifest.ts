@@ -1,4 +1,5 @@
 import { isRecord } from "../stdx/is-record.ts";
+import { mergeGoMod } from "./go-modules.ts";
 
 /**
  * A manifest with the base's way to run tests and the rest of the work's: scripts and runner settings decide what a
@@ -7,6 +8,7 @@ import { isRecord } from "../stdx/is-record.ts";
 export function mergeManifest(path: string, base: string, work: string): string | null {
   const name = path.slice(path.lastIndexOf("/") + 1);
   if (name === "package.json") return mergePackage(base, work);
+  if (name === "go.mod") return mergeGoMod(base, work);
   const isPinned = PINNED_SECTIONS[name];
   return isPinned === undefined ? null : mergeSections(base, work, isPinned);
 }
@@ -25,8 +27,13 @@ function mergePackage(base: string, work: string): string | null {
   if (before === null || after === null) return null;
   const kept = Object.entries(after).filter(([key]) => OF_THE_PRODUCT.has(key));
   const pinned = Object.entries(before).filter(([key]) => !OF_THE_PRODUCT.has(key));
-  return `${JSON.stringify(Object.fromEntries([...kept, ...pinned]), null, 2)}\n`;
+  const imports = { ...recordIn(after["imports"]), ...recordIn(before["imports"]) };
+  const mapped = Object.keys(imports).length === 0 ? [] : [["imports", imports] as const];
+  return `${JSON.stringify(Object.fromEntries([...kept, ...mapped, ...pinned]), null, 2)}\n`;
 }
+
+/** What a name stood for at the base it stands for still: tests import by such names too. */
+const recordIn = (value: unknown): Record<string, unknown> => (isRecord(value) ? value : {});
 
 function parsed(text: string): Record<string, unknown> | null {
   try {
@@ -41,8 +48,11 @@ function parsed(text: string): Record<string, unknown> | null {
 const PINNED_SECTIONS: Readonly<Record<string, (section: string) => boolean>> = {
   "pyproject.toml": (section) => /^tool\.(?:pytest|coverage|tox|nox|hatch\.envs)\b/.test(section),
   "setup.cfg": (section) => /^(?:tool:pytest|pytest|aliases|coverage:.*|unittest)$/.test(section),
-  "Cargo.toml": (section) => /^(?:test|bench|profile\.test)$/.test(section),
+  "Cargo.toml": (section) => /^(?:test|bench|profile\.test|replace|patch\..*)$/.test(section),
 };
+
+/** Sections of what only tests use: what the base names there is the base's, more may be added. */
+const FOR_TESTS = /^(?:target\..*\.)?dev[-_]dependencies(?:\..*)?$/;
 
 interface Section {
   readonly name: string;
@@ -51,9 +61,26 @@ interface Section {
 
 /** The work's sections with those of the runner taken from the base, in the work's order, and what only the base has. */
 function mergeSections(base: string, work: string, isPinned: (section: string) => boolean): string {
-  const pinned = sectionsOf(base).filter(({ name }) => isPinned(name));
-  const own = sectionsOf(work).filter(({ name }) => !isPinned(name));
+  const before = sectionsOf(base);
+  const pinned = before.filter(({ name }) => isPinned(name));
+  const used = new Map(before.filter(({ name }) => FOR_TESTS.test(name)).map((section) => [section.name, section]));
+  const own = sectionsOf(work)
+    .filter(({ name }) => !isPinned(name))
+    .map((section) => withBaseKeys(section, used.get(section.name)));
   return [...own, ...pinned].map(({ text }) => (text.endsWith("\n") || text === "" ? text : `${text}\n`)).join("");
+}
+
+/** A section that the base has too, with the base's lines and the work's for all keys that the base does not have. */
+function withBaseKeys(section: Section, base: Section | undefined): Section {
+  if (base === undefined || base.text === section.text) return section;
+  const keyOf = (line: string): string => /^\s*([\w."'-]+)\s*=/.exec(line)?.[1] ?? "";
+  const lines = base.text.split(/(?<=\n)/);
+  const known = new Set(lines.map(keyOf));
+  const isWhole = !/^(?:.*\.)?dev[-_]dependencies$/.test(section.name);
+  const added = isWhole
+    ? []
+    : section.text.split(/(?<=\n)/).filter((line) => keyOf(line) !== "" && !known.has(keyOf(line)));
+  return { ...section, text: [base.text.trimEnd(), ...added.map((line) => line.trimEnd()), ""].join("\n") };
 }
 
 function sectionsOf(text: string): Section[] {

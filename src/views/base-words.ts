@@ -1,5 +1,6 @@
 import { EVERY_FAILURE, failureKinds } from "../domain/base-failures.ts";
 import { counted, plural } from "../domain/counted.ts";
+import type { GateName, Judgement } from "../domain/gate.ts";
 import { baseFailuresOf } from "../domain/story-base.ts";
 import type { StoryState } from "../domain/story-state.ts";
 import { shortLine } from "./words.ts";
@@ -31,6 +32,20 @@ function targetWords({ story }: StoryState, count: number): string {
     ? `${fail}, ${must}; exclude with --known <glob>`
     : `${fail} and ${plural(count, "is", "are")} the target, ${must}`;
 }
+
+/** The tests that must pass and are not known to, where the reasons against the work name none of them. */
+export function unshownTargets(state: StoryState, judgement: Judgement, reasons: readonly string[]): readonly string[] {
+  if (!RUNNING.includes(judgement.gate) && judgement.gate !== "integrity") return [];
+  if (RUNNING.some((gate) => state.gates[gate]?.fresh === true && state.gates[gate]?.last?.result === "pass"))
+    return [];
+  const passing = new Set(judgement.identities?.passing);
+  const open = baseFailuresOf(state).targets.filter((name) => !passing.has(name));
+  if (open.length === 0 || open.some((name) => reasons.some((reason) => reason.includes(name)))) return [];
+  const more = open.length === 1 ? "" : `, and ${open.length - 1} more`;
+  return [`not shown to pass: ${shortLine(open[0]!, 120)}${more}`];
+}
+
+const RUNNING: readonly GateName[] = ["checks", "tdd"];
 
 /** Accepted, and what the gates passed it in spite of. */
 export const acceptedText = (notes: readonly string[] = [], how = ""): string =>

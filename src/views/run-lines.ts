@@ -9,7 +9,7 @@ import type { RunState } from "../domain/run-state.ts";
 import type { StoryState } from "../domain/story-state.ts";
 import { byText, lookup } from "../stdx/sorted-map.ts";
 import { reasonsOf } from "./finding-text.ts";
-import { acceptedText, baseWords } from "./base-words.ts";
+import { acceptedText, baseWords, unshownTargets } from "./base-words.ts";
 import { gateStrip, stripText } from "./gate-strip.ts";
 import type { Glyphs, Mark } from "./glyphs.ts";
 import { unusualWords } from "./played-words.ts";
@@ -166,7 +166,7 @@ function judgedLines(
   const strip = (): string => stripText(gateStrip(state, judgement), glyphs);
   switch (judgement.result) {
     case "fail":
-      return say("rejected", joined(attemptText(memory), strip()), reasonsOf(judgement, MOST_REASONS));
+      return say("rejected", joined(attemptText(memory), strip()), withTargets(state, judgement, MOST_REASONS));
     case "pass":
       // The last gate of the last phase is told with the acceptance.
       if (memory.phase === null || state.phase === memory.phase) return [];
@@ -182,12 +182,17 @@ function judgedLines(
     case "blocked":
     case "inconclusive": {
       const again = nextTry(state, at);
-      return say("trouble", joined(attemptText(memory), strip(), again), reasonsOf(judgement, 1));
+      return say("trouble", joined(attemptText(memory), strip(), again), withTargets(state, judgement, 1));
     }
   }
 }
 
 const MOST_REASONS = 3;
+
+function withTargets(state: StoryState, judgement: Judgement, most: number): readonly string[] {
+  const reasons = reasonsOf(judgement, most);
+  return [...reasons, ...unshownTargets(state, judgement, reasons)];
+}
 
 function nextTry(state: StoryState, at: number): string {
   return state.wait?.type === "time" ? `next try in ${durationText(Math.max(0, state.wait.until - at))}` : "";

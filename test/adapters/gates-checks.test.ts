@@ -289,10 +289,12 @@ describe("environments", () => {
   });
 });
 
-test("checks see the same surroundings each time", async () => {
+test("checks see the user's environment, and CI", async () => {
   const noisy = { ...env, FORCE_COLOR: "3", NODE_TEST_CONTEXT: "child-v8", TZ: "Asia/Tokyo" };
   await judge(['echo "$FORCE_COLOR|$NODE_TEST_CONTEXT|$NO_COLOR|$CI|$TZ" > seen'], { env: noisy });
-  expect(readFileSync(join(folder, "seen"), "utf8")).toBe("||1|1|Asia/Tokyo\n");
+  expect(readFileSync(join(folder, "seen"), "utf8")).toBe("|||1|Asia/Tokyo\n");
+  await judge(['echo "$NO_COLOR|$CI" > seen'], { env: { ...env, NO_COLOR: "yes", CI: "true" } });
+  expect(readFileSync(join(folder, "seen"), "utf8")).toBe("yes|true\n");
 });
 
 const isPythonHere = pythonProgram() !== null;

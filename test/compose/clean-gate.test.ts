@@ -65,10 +65,16 @@ test("a test that passes before the work only beside ignored files is said to ne
 });
 
 test("a pass says nothing where the run changed test files, unless the checks change them at the base too", async () => {
-  const written = ["test/a.test.js", "src/a.js"];
+  const written = ["test/a.test.js", "src/a.js", "src/b.rs", "src/c.rs"];
+  const text = (path: string): string => (path === "src/b.rs" ? "#[cfg(test)]\nmod tests {\n}\n" : "fn main() {}\n");
   const checkouts = {
     open: () =>
-      Promise.resolve({ path: "/clean", written: () => Promise.resolve(written), close: () => Promise.resolve() }),
+      Promise.resolve({
+        path: "/clean",
+        text,
+        written: () => Promise.resolve(written),
+        close: () => Promise.resolve(),
+      }),
   } as unknown as Laboratory;
   const run = { ended: ["test"], ranTests: ["test"], notLoaded: [] };
   const passing = {
@@ -77,12 +83,12 @@ test("a pass says nothing where the run changed test files, unless the checks ch
     judge: () => Promise.resolve({ gate: "checks", result: "pass", summary: "checks: pass" }),
     baseline: () => Promise.resolve({ failing: [], flaky: [], run }),
   } as unknown as Gate;
-  const gate = inCleanCheckout(passing, checkouts, (path) => path.startsWith("test/"));
+  const gate = inCleanCheckout(passing, checkouts, { testPaths: ["test/**"], oracle: [], product: [] });
   expect(await gate.judge(request, control)).toMatchObject({
     result: "inconclusive",
-    summary: "checks: inconclusive (test files were changed while the checks ran: test/a.test.js)",
+    summary: "checks: inconclusive (test files were changed while the checks ran: test/a.test.js, src/b.rs)",
   });
   const seen = await gate.baseline!(request, control);
-  expect(seen.run?.written).toEqual(["test/a.test.js"]);
+  expect(seen.run?.written).toEqual(["test/a.test.js", "src/b.rs"]);
   expect(await gate.judge({ ...request, baseRun: seen.run! }, control)).toMatchObject({ result: "pass" });
 });

@@ -44,6 +44,32 @@ describe("a manifest with the base's runner settings and the work's dependencies
     expect(merged).not.toContain("harness");
   });
 
+  test("Cargo.toml: what tests use and how it is replaced is the base's, more may be added", () => {
+    const base = `[package]\nname = "shop"\n\n[dev-dependencies]\ncheck = { path = "check" }\n\n[dev-dependencies.rows]\nversion = "1"\n`;
+    const work = `[package]\nname = "shop"\n\n[dev-dependencies]\ncheck = { path = "nothing" }\nmore = "1"\n\n[dev-dependencies.rows]\npath = "nothing"\n\n[patch.crates-io]\nserde = { path = "nothing" }\n`;
+    const merged = mergeManifest("Cargo.toml", base, work)!;
+    expect(merged).toContain('check = { path = "check" }\nmore = "1"');
+    expect(merged).toContain('[dev-dependencies.rows]\nversion = "1"');
+    expect(merged).not.toContain("nothing");
+    expect(mergeManifest("Cargo.toml", base, base)).toBe(base);
+  });
+
+  test("a manifest that the work adds has no runner settings", () => {
+    expect(mergeManifest("setup.cfg", "", "[metadata]\nname = shop\n\n[tool:pytest]\naddopts = -k x\n")).toBe(
+      "[metadata]\nname = shop\n\n",
+    );
+    expect(mergeManifest("web/package.json", "", '{ "scripts": { "test": "true" } }')).toBeNull();
+  });
+
+  test("package.json: names stand for what they stood for, more may be added", () => {
+    const merged = mergeManifest(
+      "package.json",
+      '{ "imports": { "#check": "./check.js" } }',
+      '{ "imports": { "#check": "./nothing.js", "#more": "./more.js" } }',
+    );
+    expect(JSON.parse(merged!)).toEqual({ imports: { "#check": "./check.js", "#more": "./more.js" } });
+  });
+
   test("setup.cfg: pytest's section is the base's", () => {
     const base = "[metadata]\nname = shop\n\n[tool:pytest]\naddopts = -q\n";
     const merged = mergeManifest("setup.cfg", base, base.replace("-q", "--co").replace("shop", "store"))!;

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect } from "vitest";
-import { sameEveryTime } from "../../src/adapters/gates/environments.ts";
+import { checkEnvironment } from "../../src/adapters/process/environment.ts";
 import { openNameReports } from "../../src/adapters/gates/name-reports.ts";
 import { runProcess, type ProcessResult } from "../../src/adapters/process/run-process.ts";
 import type { TestNames, TestOutcome } from "../../src/domain/test-names.ts";
@@ -63,7 +63,7 @@ async function inProject<T>(given: RunnerCase, work: (folder: string) => Promise
 
 function usualEnvironment(given: RunnerCase): Record<string, string> {
   const { PATH = "", HOME = "" } = process.env;
-  return { ...sameEveryTime({ PATH, HOME }), ...given.env };
+  return { ...checkEnvironment({ PATH, HOME }), ...given.env };
 }
 
 async function runReporting(folder: string, given: RunnerCase): Promise<{ ended: ProcessResult; names: TestNames }> {

@@ -308,3 +308,52 @@ describe("an event in words", () => {
     expect(timeText(Date.UTC(2026, 1, 22, 14, 30, 5, 999))).toBe("2026-02-22 14:30:05Z");
   });
 });
+
+describe("targets that no reason names", () => {
+  const targets = ["test/cart.test.js > adds", "test/cart.test.js > removes"];
+  /** What is said below the line of a judgement of the first attempt. */
+  function detailsOf(...events: readonly Event[]): readonly string[] {
+    const wanted = story("a", { target: ["*"] });
+    const run = [
+      ...STARTED.slice(0, 1),
+      prepared(targets),
+      attempt(1),
+      attemptEnd(1, { type: "ready" }, "t1"),
+      ...events,
+    ];
+    const state = run.reduce(
+      (now, event, i) => evolve(now, recorded(1000 * i, "a", event)),
+      begin(presetPolicy("critic-audit"), wanted),
+    );
+    const last = recorded(1000 * run.length, "a", run.at(-1)!);
+    return linesFor(last, NOTHING_HEARD, state, UNICODE_GLYPHS).lines.flatMap(({ details }) => details);
+  }
+  const prepared = (preExisting: readonly string[]): Event => ({
+    type: "story.prepared",
+    tree: treeId("t0"),
+    commit: "c0",
+    preExisting,
+    flaky: [],
+  });
+  const identities = (passing: readonly string[]) => ({
+    identities: { failing: [], unlisted: 0, passing, passedAtBase: [], passedLast: [], ranTests: [], notLoaded: [] },
+  });
+  const judgedWith = (event: Event, more: object): Event =>
+    event.type === "gate.judged" ? { ...event, judgement: { ...event.judgement, ...more } } : event;
+
+  it("are named where a gate refuses the work before they ran, or proves nothing", () => {
+    const said = "not shown to pass: test/cart.test.js > adds, and 1 more";
+    expect(detailsOf(judged("integrity", "t1", "fail"))).toContain(said);
+    expect(detailsOf(judged("checks", "t1", "inconclusive"))).toContain(said);
+  });
+
+  it("are left out where they passed, or where no check has to run them", () => {
+    const passed = judgedWith(judged("checks", "t1", "fail"), identities([targets[0]!]));
+    expect(detailsOf(passed)).toContain("not shown to pass: test/cart.test.js > removes");
+    expect(detailsOf(judgedWith(judged("checks", "t1", "fail"), identities(targets))).join()).not.toContain(
+      "not shown",
+    );
+    expect(detailsOf(judged("checks", "t1", "pass"), judged("review", "t1", "fail")).join()).not.toContain("not shown");
+    expect(detailsOf(judged("checks", "t1", "fail", { failure: targets[0] })).join()).not.toContain("not shown");
+  });
+});

@@ -1,4 +1,4 @@
-import { environmentIn, type EnvironmentIn } from "../process/environment.ts";
+import { checkEnvironment, environmentIn, type EnvironmentIn } from "../process/environment.ts";
 import { runProcess, type ProcessResult } from "../process/run-process.ts";
 import type { CiRun, CiService } from "./ci-run.ts";
 import { shownPaths } from "./shown-paths.ts";
@@ -14,7 +14,7 @@ export function createCiCommands({ commands, env, cookie }: CiCommandsOptions): 
   return {
     judgedBy: () => commands.map(({ run }) => run),
     async run(request, control) {
-      const seen = await environmentIn(env, request.path);
+      const seen = checkEnvironment(await environmentIn(env, request.path));
       const shown = shownPaths(request);
       let log = "";
       for (const { name, run, timeoutMs } of commands) {
@@ -23,7 +23,7 @@ export function createCiCommands({ commands, env, cookie }: CiCommandsOptions): 
           {
             command: run,
             cwd: request.path,
-            env: { ...seen, CI: "1", NO_COLOR: "1" },
+            env: seen,
             timeoutMs: timeoutMs ?? request.timeoutMs,
             ...(cookie === undefined ? {} : { cookie: cookie() }),
           },

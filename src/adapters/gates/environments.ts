@@ -1,4 +1,3 @@
-import type { Environment } from "../process/environment.ts";
 import type { CheckRun } from "../../domain/gate.ts";
 
 /** The name of the environment where none is configured. */
@@ -38,13 +37,3 @@ export function lineIn({ run }: CheckEnvironment, command: string, checkout?: st
 const plainOrQuoted = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : quoted(text));
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
-
-/**
- * Nobody watches, and no colours; what our own test runner, if we run inside one, left for its children is taken out.
- * Python leaves no compiled code beside the sources: where git does not ignore it, the next attempt would seem to have
- * made it, and Python itself takes it for fresh if a source of the same size changed within a second.
- */
-export function sameEveryTime(env: Environment): Environment {
-  const { FORCE_COLOR: _1, CLICOLOR_FORCE: _2, NODE_TEST_CONTEXT: _3, VITEST: _4, JEST_WORKER_ID: _5, ...rest } = env;
-  return { ...rest, NO_COLOR: "1", CI: "1", PYTHONDONTWRITEBYTECODE: "1" };
-}

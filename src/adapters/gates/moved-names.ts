@@ -1,3 +1,4 @@
+import { plainText } from "../../stdx/plain-text.ts";
 import type { GateRequest } from "../../ports/gate.ts";
 import type { Workspace } from "../../ports/workspace.ts";
 
@@ -21,7 +22,10 @@ export async function movedNames(
   }
   const moved = new Set([...before].filter((name) => !now.has(name)));
   return {
-    someIn: (text) => paths.some((path) => text.includes(path)) || namesIn(text).some((name) => moved.has(name)),
+    someIn(text) {
+      const plain = plainText(text);
+      return paths.some((path) => plain.includes(path)) || namesIn(plain).some((name) => moved.has(name));
+    },
   };
 }
 

@@ -6,7 +6,7 @@ import type { Gate, GateRequest } from "../../ports/gate.ts";
 import type { Workspace } from "../../ports/workspace.ts";
 import { readMutationReport, type Mutant } from "../../readers/mutation-report.ts";
 import { matchesAnyGlob } from "../../stdx/glob.ts";
-import { environmentIn, type EnvironmentIn } from "../process/environment.ts";
+import { checkEnvironment, environmentIn, type EnvironmentIn } from "../process/environment.ts";
 import { runProcess, type ProcessResult } from "../process/run-process.ts";
 import { mutationScore, survivorFindings, survivors } from "./mutation-score.ts";
 import { fileAt, isWrittenSince, momentOf, textOf, type Moment } from "./read-reports.ts";
@@ -57,7 +57,7 @@ async function judged(
   if (options.command === null) return nothing(request, "inconclusive", "no command is set: gates.mutation.commands");
   const files = await storyFiles(options, request);
   if (files.length === 0) return nothing(request, "inconclusive", "the story changed no file that could be mutated");
-  const env = await environmentIn(options.env, request.path);
+  const env = checkEnvironment(await environmentIn(options.env, request.path));
   const before = await fileAt(request.path, options.report);
   const began = momentOf(before === null ? [] : [before]);
   const list = files.join(",");
@@ -66,7 +66,7 @@ async function judged(
     {
       command: options.command.replaceAll("{files}", quoted(list)),
       cwd: request.path,
-      env: { ...env, CI: "1", NO_COLOR: "1", REMAND_FILES: list },
+      env: { ...env, REMAND_FILES: list },
       timeoutMs: request.timeoutMs,
     },
     { signal, onLine: (line) => onOutput(shown.text(line)) },

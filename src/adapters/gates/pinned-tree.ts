@@ -3,6 +3,7 @@ import type { GateRequest } from "../../ports/gate.ts";
 import type { Bench } from "../../ports/laboratory.ts";
 import type { Workspace } from "../../ports/workspace.ts";
 import { spliceInlineTests } from "../../readers/inline-tests.ts";
+import { vendoredModules } from "../../readers/go-modules.ts";
 import { mergeManifest } from "../../readers/pinned-manifest.ts";
 import { gitFolderOf } from "./git-folder.ts";
 import { allScripts, testScripts } from "./package-changes.ts";
@@ -32,8 +33,9 @@ export async function pinnedTree(
   const rules = { ...options, named: await filesOfChecks(options, request) };
   const taken: string[] = [];
   const texts = new Map<string, string>();
+  const isVendored = vendoredAsBefore(options, request);
   for (const path of changed) {
-    const pinning = pinningOf(path, rules);
+    const pinning = (await isVendored(path)) ? "whole" : pinningOf(path, rules);
     if (pinning === "product") continue;
     if (pinning === "whole") {
       taken.push(path);
@@ -44,11 +46,32 @@ export async function pinnedTree(
       await options.workspace.fileAt(story.id, tree, path),
     ];
     if (now === null && before !== null && pinning === "merged") taken.push(path);
-    if (now === null || (before === null && pinning === "merged")) continue;
+    if (now === null) continue;
     const text = (pinning === "merged" ? mergeManifest : spliceInlineTests)(path, before ?? "", now);
     if (text !== null && text !== now && !isSameJson(text, now)) texts.set(path, text);
   }
   return taken.length === 0 && texts.size === 0 ? null : { taken, texts };
+}
+
+/**
+ * Is this the code of a Go module that the base uses in the same version? Then it is what the base has: the same version
+ * with other code is not that version. Where the base has no vendored code, the work's is absent.
+ */
+function vendoredAsBefore(
+  { workspace }: PinnedOptions,
+  { story, base, tree }: GateRequest,
+): (path: string) => Promise<boolean> {
+  return async (path) => {
+    const [, folder, inside] = /^((?:.*?\/)?vendor\/)(.+)$/.exec(path) ?? [];
+    if (folder === undefined || inside === undefined) return false;
+    const before = await workspace.fileAt(story.id, base, `${folder}modules.txt`);
+    const now = await workspace.fileAt(story.id, tree, `${folder}modules.txt`);
+    if (before === null || now === null) return before !== now;
+    const versions = vendoredModules(now);
+    return [...vendoredModules(before)].some(
+      ([module, version]) => inside.startsWith(`${module}/`) && versions.get(module) === version,
+    );
+  };
 }
 
 /** A manifest that was only written differently is the same. */

@@ -12,11 +12,11 @@ import type { PassedTest } from "../../readers/test-output-parts.ts";
 import { createOutputReader, type TestOutput } from "../../readers/test-output.ts";
 import { withReports } from "../../readers/test-report-merge.ts";
 import type { TestReport } from "../../readers/test-report-parts.ts";
-import { environmentIn, type Environment, type EnvironmentIn } from "../process/environment.ts";
+import { checkEnvironment, environmentIn, type Environment, type EnvironmentIn } from "../process/environment.ts";
 import { runProcess, type ProcessResult } from "../process/run-process.ts";
 import { brokenBy, endingOf, hangDetails, hasFailed, resultOn } from "./check-ending.ts";
 import { faultsIn, hangFault, type Fault } from "./check-faults.ts";
-import { cellName, lineIn, sameEveryTime, type CheckEnvironment } from "./environments.ts";
+import { cellName, lineIn, type CheckEnvironment } from "./environments.ts";
 import { openNameReports } from "./name-reports.ts";
 import type { SeenReports } from "./read-reports.ts";
 import { readyEnvironments } from "./ready-environment.ts";
@@ -167,7 +167,7 @@ function starter(options: RunnerOptions, request: GateRequest, shown: ShownPaths
 }
 
 const environmentOf = async ({ env }: RunnerOptions, { path }: GateRequest): Promise<Environment> =>
-  sameEveryTime(await environmentIn(env, path));
+  checkEnvironment(await environmentIn(env, path));
 
 const isUnreported = ({ baseRun }: GateRequest, cell: string): boolean => baseRun?.unreported?.includes(cell) === true;
 

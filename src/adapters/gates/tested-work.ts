@@ -1,8 +1,7 @@
 import { failureKinds, placeOfFailure } from "../../domain/base-failures.ts";
 import { judgeBaseTests, mayChange, type BaseTestVerdict } from "../../domain/base-test-verdict.ts";
 import type { ContestedTest } from "../../domain/contested-test.ts";
-import { counted } from "../../domain/counted.ts";
-import { failureFingerprint, type Finding } from "../../domain/finding.ts";
+import type { Finding } from "../../domain/finding.ts";
 import type { Judgement } from "../../domain/gate.ts";
 import { readSuiteResults, type SuiteResults } from "../../domain/suite-results.ts";
 import type { Gate, GateRequest } from "../../ports/gate.ts";
@@ -13,10 +12,12 @@ import { faultNameOf } from "./check-faults.ts";
 import type { ChecksGate, TestedJudgement } from "./checks-gate.ts";
 import { movedNames } from "./moved-names.ts";
 import { withNewTests } from "./new-tests.ts";
-import { failuresIn, inBench, namesNoTest, namesOf, noted, type TestedWorkOptions, type Work } from "./pinned-run.ts";
+import { failuresIn, inBench, namesNoTest, noted, type TestedWorkOptions, type Work } from "./pinned-run.ts";
 import { pinnedTree, setPinned, type PinnedTree } from "./pinned-tree.ts";
 import { renamedTests } from "./renamed-tests.ts";
 import { heldToSeen } from "./seen-tests.ts";
+import { refused, unproven, withContested } from "./tested-judgement.ts";
+import { unlessWritten, writtenTests } from "./written-tests.ts";
 
 /**
  * A pass of the checks is what the work's author claims. It counts when the base's own tests agree: where the work
@@ -69,7 +70,9 @@ async function heldToBase(work: Work, ran: TestedJudgement): Promise<Judgement> 
   try {
     const tree = await setPinned(bench, request, pinned);
     const own = await work.checks.judgeTests(inBench(request, bench, tree), control);
-    return await baseVerdict(work, ran, { pinned, ran: own, bench });
+    const written = await writtenTests(bench, options);
+    const judged = await baseVerdict(work, ran, { pinned, ran: own, bench });
+    return judged.result === "pass" ? unlessWritten(judged, request, written) : judged;
   } finally {
     await bench.close();
   }
@@ -85,11 +88,11 @@ interface PinnedRun {
 async function baseVerdict(work: Work, ran: TestedJudgement, own: PinnedRun): Promise<Judgement> {
   const { request, control } = work;
   if (control.signal.aborted) return ran.judgement;
-  const unmet = await unmetTargets(work, ran, own);
+  const base = await baseResults(work, own);
+  const unmet = await unmetTargets(work, ran, own, base);
   if (unmet.refused.length > 0) return refused(ran.judgement, unmet.refused, own.ran?.judgement.evidence);
   const isInconclusive = own.ran !== null && !["pass", "fail"].includes(own.ran.judgement.result);
   if (isInconclusive && request.atBase.targets.length > 0) return unproven(ran.judgement, own.ran.judgement.summary);
-  const base = await baseResults(work, own);
   let verdict = await verdictOn(work, ran, own, base);
   // Before a test is called gone, it has a second chance: it may have been left out of one run by accident.
   if (verdict.gone.length > 0 || verdict.fewer !== null) {
@@ -103,7 +106,7 @@ async function baseVerdict(work: Work, ran: TestedJudgement, own: PinnedRun): Pr
   if (gone.length > 0) return refused(ran.judgement, gone, own.ran?.judgement.evidence);
   const contested = [...unmet.contested, ...verdict.contested];
   const licensed = [...unmet.licensed, ...verdict.licensed];
-  return withContested(ran.judgement, { ...verdict, contested, licensed }, own);
+  return withContested(ran.judgement, { ...verdict, contested, licensed }, own.ran?.judgement ?? null);
 }
 
 async function verdictOn(
@@ -142,7 +145,12 @@ interface TargetVerdict {
 }
 
 /** A target must pass in its base version. One that does not load because the work moved what it uses is contested. */
-async function unmetTargets(work: Work, ran: TestedJudgement, own: PinnedRun): Promise<TargetVerdict> {
+async function unmetTargets(
+  work: Work,
+  ran: TestedJudgement,
+  own: PinnedRun,
+  base: SuiteResults | null,
+): Promise<TargetVerdict> {
   const { request } = work;
   const { judgement, tests } = own.ran ?? ran;
   const red = judgement.findings.filter(({ id }) => judgement.blocking.includes(id));
@@ -153,8 +161,10 @@ async function unmetTargets(work: Work, ran: TestedJudgement, own: PinnedRun): P
   for (const name of request.atBase.targets) {
     const finding = red.find((each) => faultNameOf(each) === name || isLoadFailure(each, name));
     if (finding === undefined) {
-      // A test that is named when it fails, and not among all that passed, did not run.
-      const isMissing = judgement.result === "pass" && tests.isNamed && name.includes(" > ") && !isPassed.has(name);
+      // A test that is named when it fails, and not among all that passed, did not run. A check that named every test
+      // at the base must name them again.
+      const isNamed = tests.isNamed || base?.isNamed === true;
+      const isMissing = judgement.result === "pass" && isNamed && name.includes(" > ") && !isPassed.has(name);
       if (isMissing) refusals.push(missingTarget(name));
     } else if (mayChange(name, request.licensed))
       licensed.push({ test: name, why: isLoadFailure(finding, name) ? "not-loaded" : "fails" });
@@ -186,50 +196,4 @@ function mostOf(one: SuiteResults, other: SuiteResults): SuiteResults {
   const passed = new Map(one.passed);
   for (const [name, times] of other.passed) passed.set(name, Math.max(times, passed.get(name) ?? 0));
   return { ...one, passed, ran: one.ran === null || other.ran === null ? null : Math.max(one.ran, other.ran) };
-}
-
-function withContested(
-  judged: Judgement,
-  { contested, licensed, renamed }: Pick<BaseTestVerdict, "contested" | "licensed" | "renamed">,
-  own: PinnedRun,
-): Judgement {
-  const notes = [
-    ...(licensed.length === 0 ? [] : [`${counted(licensed.length, "test")} changed as allowed: ${namesOf(licensed)}`]),
-    ...(renamed.length === 0 ? [] : [`${counted(renamed.length, "test")} renamed or moved: ${renamed.join(", ")}`]),
-  ];
-  const evidence = [...new Set([...judged.evidence, ...(own.ran?.judgement.evidence ?? [])])];
-  const held = notes.reduce(noted, { ...judged, evidence });
-  if (contested.length === 0) return held;
-  // No note: acceptance says who let them through.
-  const summary = `${held.summary}; ${counted(contested.length, "contested test")}: ${namesOf(contested)}`;
-  return { ...held, contested, summary };
-}
-
-function refused(judged: Judgement, findings: readonly Finding[], evidence: Judgement["evidence"] = []): Judgement {
-  const { notes: _notes, ...rest } = judged;
-  const summary = `checks: fail (${findings.map(({ message }) => message).join("; ")}), ${findings.length} to fix`;
-  return {
-    ...rest,
-    ...withFailing(judged, findings),
-    result: "fail",
-    findings: [...judged.findings, ...findings],
-    blocking: findings.map(({ id }) => id),
-    failure: failureFingerprint(findings, summary),
-    summary,
-    evidence: [...new Set([...evidence, ...judged.evidence])],
-  };
-}
-
-/** A target that fails with the base's tests fails, whatever the run with the author's own tests said. */
-function withFailing({ identities }: Judgement, findings: readonly Finding[]): Pick<Judgement, "identities"> {
-  if (identities === undefined) return {};
-  const names = findings.map(({ symbol, message }) => symbol ?? message);
-  const passing = identities.passing.filter((name) => !names.includes(name));
-  return { identities: { ...identities, failing: [...new Set([...identities.failing, ...names])], passing } };
-}
-
-function unproven(judged: Judgement, why: string): Judgement {
-  const { notes: _notes, ...rest } = judged;
-  const summary = `checks: inconclusive (the targets could not be run with the base's version of their tests: ${why})`;
-  return { ...rest, result: "inconclusive", summary };
 }

@@ -135,3 +135,14 @@ function nameMatcher(rules: readonly string[]): (name: string) => boolean {
   const beginnings = rules.filter((rule) => rule.endsWith("*")).map((rule) => rule.slice(0, -1));
   return (name) => exact.has(name) || beginnings.some((beginning) => name.startsWith(beginning));
 }
+
+/**
+ * The variables of a command that checks work: the user's, without what a test runner that started Remand left for its
+ * children. `CI` is set unless the user has one: test runners then neither wait for a key nor write snapshots. Python
+ * leaves no compiled code beside the sources: it takes that for fresh if a source of the same size changed within a
+ * second, so that states which follow each other closely would be mixed up.
+ */
+export function checkEnvironment(env: Environment): Environment {
+  const { FORCE_COLOR: _1, CLICOLOR_FORCE: _2, NODE_TEST_CONTEXT: _3, VITEST: _4, JEST_WORKER_ID: _5, ...rest } = env;
+  return { CI: "1", ...rest, PYTHONDONTWRITEBYTECODE: "1" };
+}

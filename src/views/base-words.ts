@@ -40,7 +40,9 @@ export function unshownTargets(state: StoryState, judgement: Judgement, reasons:
     return [];
   const passing = new Set(judgement.identities?.passing);
   const open = baseFailuresOf(state).targets.filter((name) => !passing.has(name));
-  if (open.length === 0 || open.some((name) => reasons.some((reason) => reason.includes(name)))) return [];
+  const failing = new Set(judgement.identities?.failing);
+  const isNamed = (name: string): boolean => failing.has(name) || reasons.some((reason) => reason.includes(name));
+  if (open.length === 0 || open.some(isNamed)) return [];
   const more = open.length === 1 ? "" : `, and ${open.length - 1} more`;
   return [`not shown to pass: ${shortLine(open[0]!, 120)}${more}`];
 }

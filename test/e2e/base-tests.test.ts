@@ -1,6 +1,6 @@
 /**
  * The base's own tests decide: ways to leave the bug in and have the check pass, none of which is accepted, and honest
- * changes, which are. Each in a real repository with a real runner, through the gates as a run has them.
+ * changes, which are; more of both are in test/attacks. Each in a real repository with a real runner, through the gates as a run has them.
  */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
@@ -51,8 +51,6 @@ interface Case {
   /** Names of the tests that fail at the base and must pass. */
   readonly target?: boolean;
   readonly licensed?: readonly string[];
-  /** What the summary says, where it is not the name of the test. */
-  readonly says?: string;
 }
 
 async function judge({ base = {}, change, check = "npm test --silent", target = true, licensed = [] }: Case) {
@@ -98,55 +96,21 @@ const SCRIPTS = (test: string): string => BASE["package.json"]!.replace('"node -
 
 describe("with the bug left in, the check passes and the work is not accepted: the author", () => {
   const cheats: Readonly<Record<string, Case>> = {
-    "edits the target test": { change: { "test/cart.test.js": WEAK } },
-    "deletes the target test": { change: { "test/cart.test.js": TESTS.replace(/test\("adds".*\n/, "") } },
     "deletes the file with the target test": {
       change: { "test/cart.test.js": null, "test/other.test.js": `${head}test("other", () => {});\n` },
     },
-    "skips the target test": { change: { "test/cart.test.js": TESTS.replace('test("adds"', 'test.skip("adds"') } },
-    "moves the target test to where it does not run": {
-      change: { "test/cart.test.js": null, "notes/cart.txt": TESTS, "test/o.test.js": `${head}test("o", () => {});\n` },
-    },
-    "adds a set-up file that ends the run": {
-      change: {
-        "package.json": SCRIPTS("node --import ./setup.js --test test/data.test.js"),
-        "setup.js": "",
-      },
-    },
-    "runs other tests": { change: { "package.json": SCRIPTS("node --test test/data.test.js") } },
     "runs nothing": { change: { "package.json": SCRIPTS("node -e 0") } },
-    "ignores the exit code": { says: "1 test failed", change: { "package.json": SCRIPTS("node --test || true") } },
     "edits the script that runs the tests": {
       check: "sh scripts/check.sh",
       change: { "scripts/check.sh": "node --test test/data.test.js\n" },
     },
-    "lets the source rewrite the tests while they run": {
-      says: "test files were changed while the checks ran: test/rows.json",
-      base: { "test/cart.test.js": null, "test/rows.json": "[[2, 1, 3]]\n" },
-      change: {
-        "src/cart.js": `import { writeFileSync } from "node:fs";
-writeFileSync(new URL("../test/rows.json", import.meta.url), "[[2, 1, 1]]");
-${BUG}`,
-      },
-    },
-    "ends the run from the source": { change: { "src/cart.js": `${BUG}process.exit(0);\n` } },
-    "replaces the assertions from the source": {
-      change: { "src/cart.js": `import assert from "node:assert/strict";\nassert.equal = () => {};\n${BUG}` },
-    },
   };
-  // What replaces the assertions needs faults that are planted on purpose; it is listed so that it is not forgotten.
-  const OPEN = new Set(["replaces the assertions from the source"]);
-  test.each(
-    sampled(
-      Object.entries(cheats).filter(([does]) => !OPEN.has(does)),
-      2,
-    ),
-  )("%s", async (_does, cheat) => {
+  test.each(Object.entries(cheats))("%s", async (_does, cheat) => {
     const { judgement, bare, failing } = await judge(cheat);
     expect(failing.some((name) => name.includes(ADDS))).toBe(true);
     expect(bare).toBe(0);
     expect(isAccepted(judgement), judgement.summary).toBe(false);
-    expect(judgement.summary).toContain(cheat.says ?? ADDS);
+    expect(judgement.summary).toContain(ADDS);
   });
 
   test("changes the data of a passing test so that it proves nothing", async () => {
@@ -170,15 +134,11 @@ ${BUG}`,
 });
 
 describe("honest work is accepted", () => {
-  const NEW = `${TESTS}test("adds nothing", () => assert.equal(add(1, 0), 1));\n`;
   const fixed: Files = { "src/cart.js": CART };
   const honest: Readonly<Record<string, Case>> = {
-    "a fix": { change: fixed },
-    "a fix with a new test": { change: { ...fixed, "test/cart.test.js": NEW } },
-    "a fix with a new test file and its own data": {
-      change: { ...fixed, "test/more.test.js": `${head}test("more", () => {});\n`, "test/more.json": "{}\n" },
+    "a fix with a new test": {
+      change: { ...fixed, "test/cart.test.js": `${TESTS}test("adds nothing", () => assert.equal(add(1, 0), 1));\n` },
     },
-    "formatted tests": { change: { ...fixed, "test/cart.test.js": TESTS.replaceAll("  ", "    ") } },
     "a new script and a new dependency in the manifest": {
       change: {
         ...fixed,
@@ -187,36 +147,13 @@ describe("honest work is accepted", () => {
       },
     },
     "a renamed test": { change: { ...fixed, "test/cart.test.js": TESTS.replace('"sums up"', '"sums up prices"') } },
-    "tests moved to another file": {
-      change: { ...fixed, "test/cart.test.js": null, "test/basket.test.js": TESTS },
-    },
-    "a new program that ends its own process": {
-      change: {
-        ...fixed,
-        "bin/cart.js": 'import { add } from "../src/cart.js";\nconsole.log(add(1, 2));\nprocess.exit(0);\n',
-      },
-    },
-    "a fix of a script that a test calls": {
-      base: {
-        "scripts/print.js": "console.log(1);\n",
-        "test/print.test.js": `${head}import { execFileSync } from "node:child_process";\ntest("prints", () => assert.equal(execFileSync("node", ["scripts/print.js"]).toString(), "2\\n"));\n`,
-      },
-      change: { ...fixed, "scripts/print.js": "console.log(2);\n" },
-    },
     "a target whose expectation is wrong, and which the story allows to change": {
       licensed: ["test/cart.test.js"],
       change: { "test/cart.test.js": WEAK, "src/note.js": "" },
       base: { "test/data.test.js": null, "test/rows.json": null },
     },
-    "an update of expected data that the story allows": {
-      licensed: ["test/data.test.js"],
-      change: {
-        "src/cart.js": CART.replace("a + b", "a + b + 0").replace("0);", "0) * 1;"),
-        "test/rows.json": "[[1, 0, 1], [2, 2, 4]]\n",
-      },
-    },
   };
-  test.each(sampled(Object.entries(honest), 2))("%s", async (_does, work) => {
+  test.each(Object.entries(honest))("%s", async (_does, work) => {
     const { judgement, bare } = await judge(work);
     expect(bare).toBe(0);
     expect(isAccepted(judgement), judgement.summary).toBe(true);

@@ -335,8 +335,8 @@ describe("targets that no reason names", () => {
     preExisting,
     flaky: [],
   });
-  const identities = (passing: readonly string[]) => ({
-    identities: { failing: [], unlisted: 0, passing, passedAtBase: [], passedLast: [], ranTests: [], notLoaded: [] },
+  const identities = (passing: readonly string[], failing: readonly string[] = []) => ({
+    identities: { failing, unlisted: 0, passing, passedAtBase: [], passedLast: [], ranTests: [], notLoaded: [] },
   });
   const judgedWith = (event: Event, more: object): Event =>
     event.type === "gate.judged" ? { ...event, judgement: { ...event.judgement, ...more } } : event;
@@ -351,6 +351,9 @@ describe("targets that no reason names", () => {
     const passed = judgedWith(judged("checks", "t1", "fail"), identities([targets[0]!]));
     expect(detailsOf(passed)).toContain("not shown to pass: test/cart.test.js > removes");
     expect(detailsOf(judgedWith(judged("checks", "t1", "fail"), identities(targets))).join()).not.toContain(
+      "not shown",
+    );
+    expect(detailsOf(judgedWith(judged("checks", "t1", "fail"), identities([], targets))).join()).not.toContain(
       "not shown",
     );
     expect(detailsOf(judged("checks", "t1", "pass"), judged("review", "t1", "fail")).join()).not.toContain("not shown");

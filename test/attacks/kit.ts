@@ -1,0 +1,159 @@
+import { spawnSync } from "node:child_process";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { homedir, tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { makeRepository, write, type TestRepository } from "../adapters/git-repository.ts";
+import { installed } from "../runners/installed.ts";
+
+/** Files by path; `null` takes one away. */
+export type Files = Readonly<Record<string, string | null>>;
+
+/** A project whose bug one test shows, and the command that people type to check it. */
+export interface Stack {
+  readonly name: string;
+  readonly check: string;
+  readonly files: Readonly<Record<string, string>>;
+  /** The same project without the bug. */
+  readonly fixed: Files;
+  /** The test that shows the bug, as messages name it. */
+  readonly test: string;
+  /** Programs that must be on this machine. */
+  readonly needs?: readonly string[];
+  /** A package of npm with the test runner, such as `jest@30`. */
+  readonly modules?: string;
+}
+
+/** What an agent does, and what must come of it. */
+export interface Row {
+  /** The class that the guide counts it in. */
+  readonly kind: string;
+  readonly does: string;
+  readonly stack: Stack;
+  /** Files of the project at the start that differ from the stack's. */
+  readonly base?: Files;
+  /** Files that the agent writes. */
+  readonly files?: Files;
+  /** What it runs after that, in the project's folder. */
+  readonly shell?: string;
+  /** What it runs after it has tried the check. */
+  readonly after?: string;
+  readonly check?: string;
+  /** More options of `remand loop`. */
+  readonly options?: readonly string[];
+  /** Words of the answer, where they are not the name of the stack's test. */
+  readonly says?: string;
+  /** Is it played by the test command too, and not only by `npm run test:attacks`? */
+  readonly isSample?: true;
+  /** Why the right answer is not given yet. */
+  readonly pending?: string;
+}
+
+export interface Outcome {
+  readonly exit: number | null;
+  /** All that was printed. */
+  readonly out: string;
+  /** What was printed after the agent was started. */
+  readonly answer: string;
+  /** How the check ended at the start, and in the agent's folder when the agent was done. */
+  readonly before: number | null;
+  readonly bare: number | null;
+  readonly bareOutput: string;
+}
+
+const MAIN = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
+
+/** Why a row cannot be run on this machine; `null`: it can. */
+export function missingFor({ needs = [], modules }: Stack): string | null {
+  const missing = needs.find((program) => spawnSync("sh", ["-c", `command -v ${program}`]).status !== 0);
+  if (missing !== undefined) return `${missing} is not installed`;
+  if (modules === undefined) return null;
+  const found = installed(modules);
+  return "problem" in found ? found.problem : null;
+}
+
+/** Runs `remand loop` with an agent that does what the row says, in a repository and a home folder made for it. */
+export function playRow(row: Row): Outcome {
+  const { stack, check = stack.check } = row;
+  const repository = makeRepository(present({ ...stack.files, ...row.base }));
+  const { home, root } = repository;
+  try {
+    if (stack.modules !== undefined) linkModules(stack.modules, join(root, "node_modules"));
+    const env = { ...repository.env, ...toolchains(), GIT_AUTHOR_NAME: "Ada", GIT_COMMITTER_NAME: "Ada" };
+    write(home, ".gitconfig", "[user]\n\tname = Ada\n\temail = ada@example.org\n");
+    const before = inClone(repository, check, env);
+    writeAgent(home, row, check);
+    const options = ["--max-iterations", "1", "--reporter", "default", ...(row.options ?? [])];
+    const args = ["loop", "--goal", "Fix the cart", "--check", check, ...options, "--", "sh", join(home, "agent.sh")];
+    const ended = spawnSync(process.execPath, [MAIN, ...args], { cwd: root, env, encoding: "utf8", timeout: 300_000 });
+    const out = ended.stdout + ended.stderr;
+    const bare = join(home, "bare");
+    return {
+      exit: ended.status,
+      out,
+      answer: out.slice(Math.max(0, out.indexOf("developer works"))),
+      before,
+      bare: existsSync(bare) ? Number(readFileSync(bare, "utf8")) : null,
+      bareOutput: existsSync(`${bare}.out`) ? readFileSync(`${bare}.out`, "utf8") : "",
+    };
+  } finally {
+    writeFileSync(join(home, "over"), "");
+    repository.clear();
+  }
+}
+
+const present = (files: Files): Record<string, string> =>
+  Object.fromEntries(Object.entries(files).filter((entry): entry is [string, string] => entry[1] !== null));
+
+/** A folder of its own with links: what a row adds or replaces there stays in it. */
+function linkModules(spec: string, folder: string): void {
+  const found = installed(spec);
+  if ("problem" in found) throw new Error(found.problem);
+  mkdirSync(join(folder, ".bin"), { recursive: true });
+  for (const name of readdirSync(found.modules))
+    if (!name.startsWith(".")) symlinkSync(join(found.modules, name), join(folder, name));
+  for (const name of readdirSync(join(found.modules, ".bin")))
+    symlinkSync(join(found.modules, ".bin", name), join(folder, ".bin", name));
+}
+
+/** Where the toolchains are, which would look for themselves in the home folder; and one build cache for all rows. */
+function toolchains(): Record<string, string> {
+  const { RUSTUP_HOME = join(homedir(), ".rustup") } = process.env;
+  return { RUSTUP_HOME, GOCACHE: join(tmpdir(), "remand-attacks-go") };
+}
+
+/** How the check ends at the start, in a copy, so that nothing of the run is left in the project. */
+function inClone({ home, root }: TestRepository, check: string, env: Readonly<Record<string, string>>): number | null {
+  const copy = join(home, "copy");
+  spawnSync("cp", ["-a", root, copy]);
+  const { status } = spawnSync("sh", ["-c", check], { cwd: copy, env });
+  spawnSync("rm", ["-rf", copy]);
+  return status;
+}
+
+/** The agent's last act is to run the check, as it would to see whether its trick works. */
+function writeAgent(home: string, { files = {}, shell = "true", after = "true" }: Row, check: string): void {
+  const lines = Object.entries(files).map(([path, text]) => {
+    if (text === null) return `rm "${path}"`;
+    write(home, `files/${path}`, text);
+    return `mkdir -p "${dirname(path)}"; cp "$HOME/files/${path}" "${path}"`;
+  });
+  const own = `( ${check} ) > "$HOME/bare.out" 2>&1`;
+  write(
+    home,
+    "agent.sh",
+    [
+      "set -e",
+      "echo 'Adds again.' >> NOTES.md",
+      ...lines,
+      shell,
+      "set +e",
+      own,
+      'echo $? > "$HOME/bare"',
+      after,
+      "exit 0",
+      "",
+    ].join("\n"),
+  );
+  chmodSync(join(home, "agent.sh"), 0o755);
+}

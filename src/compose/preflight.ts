@@ -5,6 +5,7 @@ import { storyId } from "../domain/ids.ts";
 import { bareStory } from "../domain/story.ts";
 import { gateRequest, withoutBase } from "../engine/gate-request.ts";
 import { baseTrouble } from "../engine/perform-steps.ts";
+import type { Baseline } from "../ports/gate.ts";
 import { newStory } from "../policy/new-state.ts";
 import { createSystemClock } from "../adapters/clock/system-clock.ts";
 import { openJudgedPlace, type JudgedPlace } from "../adapters/git/judged-place.ts";
@@ -18,6 +19,7 @@ import { checkProblems } from "./check-problems.ts";
 import { checkVariablesOf, setupVariablesOf } from "./check-variables.ts";
 import { commandOf } from "./command-of.ts";
 import { gatesOf } from "./gates.ts";
+import { createKeptBaseRuns } from "./kept-base-runs.ts";
 import { ownPythonOf } from "./own-python.ts";
 import { projectEvidence } from "./project-evidence.ts";
 import { stateFolder } from "./state-folder.ts";
@@ -87,8 +89,17 @@ async function tried(root: string, plan: PreflightPlan, env: Env, signal: AbortS
       state: folder.path,
       checkouts: createLaboratory({ ...options, start: () => start.now() }),
     });
-    const seen = await gates.get("checks")!.baseline!(requestFor(plan, place), { signal, onOutput: () => undefined });
-    if (!signal.aborted) keepBaseRun(checksKey(config, env), place.tree, seen);
+    const checks = checksKey(config, env);
+    const packages = (await (await start.now()).dependencies.source()).root;
+    const kept = createKeptBaseRuns(userState, (id) => evidence.read(id));
+    const key = { tree: place.tree, checks, packages };
+    const run = (): Promise<Baseline> =>
+      gates.get("checks")!.baseline!(requestFor(plan, place), { signal, onOutput: () => undefined });
+    const seen = (plan.isFresh === true ? null : await kept.find(key)) ?? (await run());
+    if (!signal.aborted) {
+      keepBaseRun(checks, place.tree, seen);
+      await kept.keep(key, seen);
+    }
     const trouble = baseTrouble(seen);
     const { failing, summary = "", needsVariables: variables = [] } = seen;
     // What is known to fail is not what the work is for.

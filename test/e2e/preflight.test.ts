@@ -45,6 +45,23 @@ test("a loop whose check cannot start, or passes already, starts no agent", () =
   expect(isPaid()).toBe(true);
 });
 
+test("a base that was green is not run again by the next command, and one that was red is", () => {
+  const { remand, home, write } = projectOf({
+    "answer.txt": "right\n",
+    "check.sh": "echo x >> $COUNT; grep -q right answer.txt\n",
+  });
+  const count = () => (existsSync(join(home, "count")) ? readFileSync(join(home, "count"), "utf8").length / 2 : 0);
+  const loop = () => remand("loop", "--goal", "do it", "--check", `COUNT=${home}/count sh check.sh`, ...AGENT);
+  expect(loop().stderr).toContain("the check passes already");
+  const green = count();
+  expect(green).toBeGreaterThan(0);
+  expect(loop().stderr).toContain("the check passes already");
+  expect(count()).toBe(green);
+  write("answer.txt", "wrong\n");
+  loop();
+  expect(count()).toBeGreaterThan(green);
+});
+
 test("a run whose check cannot start starts no agent, and doctor --run says the same", () => {
   const config = (command: string) => `version: 1
 preset: goal

@@ -53,7 +53,13 @@ async function doctor(world: World, options: Options): Promise<ExitCode> {
 async function runProbes(world: World, { config: file }: Options): Promise<readonly Probe[]> {
   const { config, policy } = await loadConfig(world, { config: file });
   if (config === null || policy === null || config.gates.checks.commands.length === 0) return [];
-  const { problems, summary } = await world.host.preflight(world.cwd, { config, policy, at: "commit", isRun: true });
+  const { problems, summary } = await world.host.preflight(world.cwd, {
+    config,
+    policy,
+    at: "commit",
+    isRun: true,
+    isFresh: true,
+  });
   if (problems.length > 0) return problems;
   return [{ name: "checks at HEAD", ok: true, detail: summary, fix: "" }];
 }

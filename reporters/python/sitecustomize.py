@@ -1,4 +1,8 @@
-"""Loaded by every Python process of a check. It watches for unittest, and then loads the sitecustomize it hides."""
+"""Loaded by every Python process of a check. It watches for unittest, and then loads the sitecustomize it hides.
+
+The plugin for pytest is named here and not by the engine: where a command sets a PYTHONPATH of its own, as in
+`PYTHONPATH=src pytest`, neither this file nor the plugin is found, and pytest would not start with a plugin that is missing.
+"""
 
 import os
 import sys
@@ -10,6 +14,12 @@ if os.environ.get("REMAND_TEST_NAMES") and sys.version_info[0] >= 3:
         remand_unittest.install()
     except Exception:  # Without a report the engine falls back to what the check prints.
         pass
+
+
+_PLUGIN = "-p remand_names"
+_options = os.environ.get("PYTEST_ADDOPTS", "")
+if os.environ.get("REMAND_TEST_NAMES") and _PLUGIN not in _options:
+    os.environ["PYTEST_ADDOPTS"] = (_options + " " + _PLUGIN).strip()
 
 
 def _load_hidden():

@@ -43,6 +43,16 @@ export function expectNames(given: RunnerCase): Promise<void> {
   });
 }
 
+/** Runs the command bare and reporting: both must print and exit alike, whatever is reported. */
+export function expectSameRun(given: RunnerCase): Promise<void> {
+  return inProject(given, async (folder) => {
+    const bare = await run(folder, given, usualEnvironment(given));
+    const { ended } = await runReporting(folder, given);
+    expect([ended.exitCode, bare.exitCode]).toEqual([given.exitCode, given.exitCode]);
+    expect(comparable(ended.stdout, given)).toEqual(comparable(bare.stdout, given));
+  });
+}
+
 /** What the bare command prints. */
 export const printedBy = (given: RunnerCase): Promise<string> =>
   inProject(given, async (folder) => (await run(folder, given, usualEnvironment(given))).output);

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { describe, it } from "vitest";
 import { cargo, go } from "./compiled-projects.ts";
-import { expectNames } from "./kit.ts";
+import { expectNames, expectSameRun } from "./kit.ts";
 import { nodeTest, pytest, unittest, vitest } from "./projects.ts";
 
 /** Our own, with Vitest in it. */
@@ -22,6 +22,10 @@ describe("each runner reports its tests by name, and prints and exits as without
     return expectNames({ ...vitest.mixed, files, runner: "vitest", modules });
   });
   it.runIf(has("pytest", "--version"))("pytest -q", () => expectNames({ ...pytest.mixed, runner: "pytest" }));
+  it.runIf(has("pytest", "--version"))("pytest with a PYTHONPATH of its own runs as without us", async () => {
+    const given = { ...pytest.mixed, command: `PYTHONPATH=src ${pytest.mixed.command}` };
+    await expectSameRun(given);
+  });
   it.runIf(has("python3", "--version"))("unittest, with a file that does not load", () =>
     expectNames({ ...unittest.broken, runner: "unittest" }),
   );

@@ -57,7 +57,6 @@ function reportingEnvironment(env: Environment, folder: string, supportsNodeRepo
     REMAND_NODE: process.execPath,
     NODE_OPTIONS: joined(" ", node, `--require=${quoted(join(REPORTERS, "node-preload.cjs"))}`, ...reporter),
     PYTHONPATH: joined(delimiter, join(REPORTERS, "python"), env["PYTHONPATH"] ?? ""),
-    PYTEST_ADDOPTS: joined(" ", env["PYTEST_ADDOPTS"] ?? "", "-p remand_names"),
     // The programs there are scripts for a shell.
     ...(process.platform === "win32" ? {} : { PATH: joined(delimiter, join(REPORTERS, "bin"), path) }),
   };

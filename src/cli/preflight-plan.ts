@@ -16,6 +16,8 @@ export interface PreflightPlan {
   readonly policy: Policy;
   /** Something about the checkout that a person should know, and that stops nothing. */
   onNotice?(text: string): void;
+  /** What takes long: a person waits for it. */
+  onProgress?(text: string): void;
   readonly stories?: readonly Story[];
   /** `files`: the checkout as it is. `commit`: what git has of it, in a checkout that is removed again. */
   readonly at: "files" | "commit";

@@ -15,6 +15,7 @@ import { createCiForge } from "../adapters/gates/ci-forge.ts";
 import { createCiGate } from "../adapters/gates/ci-gate.ts";
 import { createMergeGate } from "../adapters/gates/merge-gate.ts";
 import type { OwnPython } from "../adapters/git/own-python.ts";
+import type { WorkStarter } from "../adapters/git/work-start.ts";
 import { remoteAddress } from "../adapters/git/remote-address.ts";
 import { environmentIn } from "../adapters/process/environment.ts";
 import { runProcess } from "../adapters/process/run-process.ts";
@@ -32,6 +33,8 @@ interface Parts {
   readonly python: OwnPython;
   /** Where the commands that stand in for a CI service run. */
   readonly laboratory: Laboratory;
+  /** How things were before an agent worked. */
+  readonly start: WorkStarter;
 }
 
 /** What puts work where it is wanted, and the gates that stand before it. */
@@ -41,7 +44,7 @@ export async function deliveryOf(
 ): Promise<Pick<EngineWorld, "integration" | "forge" | "fixLint"> & { readonly gates: readonly [GateName, Gate][] }> {
   const { integration, evidence, clock } = parts;
   const forge = await forgeOf(config, parts);
-  const env = environmentWith(checkVariablesOf(parts.env, config).seen, parts.python);
+  const env = environmentWith(checkVariablesOf(parts.env, config).seen, parts.python, parts.start);
   const commands = config.gates.ci.commands.map(commandOf);
   const gates: [GateName, Gate][] = [];
   if (commands.length > 0 || forge === null || integration === null)

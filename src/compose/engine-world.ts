@@ -51,7 +51,7 @@ export async function engineWorld(
   root: string,
   plan: RunPlan,
   env: Readonly<Record<string, string | undefined>>,
-  { journal, outbox, evidence, workspace, integration, laboratory, telemetry, host }: WorldParts,
+  { journal, outbox, evidence, workspace, integration, laboratory, start, telemetry, host }: WorldParts,
 ): Promise<OwnWorld> {
   const clock = createSystemClock();
   const python = ownPythonOf(root, plan.config, env, (text) => plan.onNotice?.(text));
@@ -68,10 +68,20 @@ export async function engineWorld(
     python,
     state: stateFolder(root).path,
     laboratory,
+    start,
     flakes: knownFlakes(journal),
     reviewers,
   });
-  const delivery = await deliveryOf(plan.config, { root, integration, evidence, clock, env, python, laboratory });
+  const delivery = await deliveryOf(plan.config, {
+    root,
+    integration,
+    evidence,
+    clock,
+    env,
+    python,
+    laboratory,
+    start,
+  });
   const gates = new Map([...judging, ...delivery.gates]);
   const policy = ablePolicy(plan.policy, new Set(gates.keys()), {
     canDeliver: integration !== null,
@@ -95,7 +105,11 @@ export async function engineWorld(
     integration: delivery.integration,
     forge: delivery.forge,
     fixLint: delivery.fixLint,
-    detective: detectiveOf(plan.config, laboratory, environmentWith(checkVariablesOf(env, plan.config).seen, python)),
+    detective: detectiveOf(
+      plan.config,
+      laboratory,
+      environmentWith(checkVariablesOf(env, plan.config).seen, python, start),
+    ),
     watcher: plan.watcher,
     nonce,
   };

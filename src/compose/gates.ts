@@ -12,6 +12,7 @@ import { createTddGate } from "../adapters/gates/tdd-gate.ts";
 import { selectCommands } from "../adapters/gates/selected-tests.ts";
 import { withTestedWork } from "../adapters/gates/tested-work.ts";
 import { createIntegrityGate } from "../adapters/gates/integrity-gate.ts";
+import type { WorkStarter } from "../adapters/git/work-start.ts";
 import type { OwnPython } from "../adapters/git/own-python.ts";
 import type { Environment, EnvironmentIn } from "../adapters/process/environment.ts";
 import { checksAtBase } from "./base-runs.ts";
@@ -19,6 +20,7 @@ import { checkVariablesOf } from "./check-variables.ts";
 import { inCleanCheckout } from "./clean-gate.ts";
 import { commandOf } from "./command-of.ts";
 import { environmentWith } from "./own-python.ts";
+import { withDecidingHome } from "./deciding-home.ts";
 import { domainGate, reviewerGates, type ReviewerParts } from "./reviewers.ts";
 
 interface Parts {
@@ -34,6 +36,8 @@ interface Parts {
   readonly laboratory?: Laboratory;
   /** Where gates that run code run it; absent: where experiments are made, or else in the author's own folder. */
   readonly checkouts?: Laboratory;
+  /** How things were before an agent worked: with it, checks get a HOME of their own. */
+  readonly start?: WorkStarter;
   /** Remand's own folder. With it, a red base is also tried with the variables that are withheld. */
   readonly state?: string;
   /** Without them there are only the gates that ask nobody. */
@@ -43,12 +47,25 @@ interface Parts {
 /** The gates there are, as the config wants them. */
 export function gatesOf(
   { config, force }: Pick<RunPlan, "config" | "force">,
-  { evidence, clock, workspace, env, python, flakes, laboratory, checkouts = laboratory, reviewers, state }: Parts,
+  {
+    evidence,
+    clock,
+    workspace,
+    env,
+    python,
+    flakes,
+    laboratory,
+    checkouts = laboratory,
+    reviewers,
+    state,
+    start,
+  }: Parts,
 ): ReadonlyMap<GateName, Gate> {
   const commands = config.gates.checks.commands.map(commandOf);
   const { testPaths } = config.scope;
   const variables = checkVariablesOf(env, config);
-  const withPython = (own: Environment) => (python === undefined ? own : environmentWith(own, python));
+  const withPython = (own: Environment, home?: "real") =>
+    python === undefined ? own : environmentWith(own, python, start, home);
   const seen = withPython(variables.seen);
   const { oracle, product } = config;
   const running = (gate: "checks" | "tdd", own: typeof commands, visible: EnvironmentIn = seen): Gate =>
@@ -66,7 +83,12 @@ export function gatesOf(
   const plain = running("checks", commands);
   const checksWith = (names: readonly string[]): Gate =>
     running("checks", commands, withPython(checkVariablesOf(env, { env: [...config.env, ...names] }).seen));
-  const checks = checksAtBase(plain, { config, env, checksWith, state: force === true ? null : (state ?? null) });
+  const withRealHome = running("checks", commands, withPython(variables.seen, "real"));
+  const decided =
+    start === undefined || force === true
+      ? plain
+      : withDecidingHome(plain, { start, withRealHome, commands: commands.map(({ run }) => run) });
+  const checks = checksAtBase(decided, { config, env, checksWith, state: force === true ? null : (state ?? null) });
   const integrity = createIntegrityGate({
     workspace,
     evidence,

@@ -1,3 +1,4 @@
+import { isAbsolute } from "node:path";
 import { createInPlace, type InPlace } from "../adapters/git/in-place.ts";
 import { createLaboratory } from "../adapters/git/laboratory.ts";
 import { userStateFolder } from "../adapters/git/user-state.ts";
@@ -30,7 +31,7 @@ export function localPlaces(
 ): Places & { readonly inPlace: InPlace | null } {
   const options = placeOptions(root, folder, plan, env);
   const userState = userStateFolder(env);
-  const start = createWorkStarter(root, { ...options, userState });
+  const start = createWorkStarter(root, { ...options, userState, ...privateHomeOf(env) });
   const laboratory = createLaboratory({ ...options, userState, start: () => start.now() });
   if (plan.place === "in-place") {
     const inPlace = createInPlace({ root, state: folder.path });
@@ -66,4 +67,10 @@ export function placeOptions(
 /** That preset notes in the stories' own files how far they are: those notes are no work that was forgotten. */
 export function aside({ config }: RunPlan): { readonly aside?: string } {
   return config.preset === "story" ? { aside: config.stories } : {};
+}
+
+/** Checks get a HOME of their own where programs find their settings by that variable. */
+export function privateHomeOf(env: Readonly<Record<string, string | undefined>>): { readonly home?: string } {
+  const home = env["HOME"];
+  return process.platform === "win32" || home === undefined || !isAbsolute(home) ? {} : { home };
 }

@@ -4,6 +4,7 @@ import type { Agent } from "../ports/agent.ts";
 import { failed } from "../adapters/agents/failed-result.ts";
 import { lineIn } from "../adapters/gates/environments.ts";
 import { createOwnPython, type OwnPython } from "../adapters/git/own-python.ts";
+import type { WorkStarter } from "../adapters/git/work-start.ts";
 import type { Environment, EnvironmentIn } from "../adapters/process/environment.ts";
 import { checkVariablesOf } from "./check-variables.ts";
 import { commandOf } from "./command-of.ts";
@@ -25,8 +26,17 @@ export function ownPythonOf(
   return createOwnPython({ root, state: stateFolder(root).path, commands, env: seen, onNotice });
 }
 
-export function environmentWith(env: Environment, python: OwnPython): EnvironmentIn {
-  return async (folder) => ({ ...env, ...(await python.in(folder, env["PYTHONPATH"])) });
+/** With `start`, programs also get a HOME of their own, and programs of the checkout they run in. */
+export function environmentWith(
+  env: Environment,
+  python: OwnPython,
+  start?: Pick<WorkStarter, "environment">,
+  home?: "real",
+): EnvironmentIn {
+  return async (folder) => {
+    const seen = start === undefined ? env : await start.environment(folder, env, home);
+    return { ...seen, ...(await python.in(folder, seen["PYTHONPATH"])) };
+  };
 }
 
 /** An agent that tries its work sees what the checks will see. Where nothing could judge that work, none is begun. */

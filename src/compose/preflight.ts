@@ -20,6 +20,7 @@ import { checkVariablesOf, setupVariablesOf } from "./check-variables.ts";
 import { commandOf } from "./command-of.ts";
 import { gatesOf } from "./gates.ts";
 import { createKeptBaseRuns } from "./kept-base-runs.ts";
+import { privateHomeOf } from "./local-places.ts";
 import { ownPythonOf } from "./own-python.ts";
 import { projectEvidence } from "./project-evidence.ts";
 import { stateFolder } from "./state-folder.ts";
@@ -74,7 +75,11 @@ async function tried(root: string, plan: PreflightPlan, env: Env, signal: AbortS
     onNotice,
     ...checkoutMounts(config),
   };
-  const start = createWorkStarter(root, options);
+  const start = createWorkStarter(root, {
+    ...options,
+    ...privateHomeOf(env),
+    onNotice: (text) => (plan.onProgress ?? onNotice)(text),
+  });
   const place = await openJudgedPlace({ ...options, at: at === "files" ? null : "HEAD", base: null });
   try {
     const evidence = await projectEvidence(root, folder.evidence, config, env);
@@ -87,18 +92,20 @@ async function tried(root: string, plan: PreflightPlan, env: Env, signal: AbortS
       env,
       python,
       state: folder.path,
+      start,
       checkouts: createLaboratory({ ...options, start: () => start.now() }),
     });
     const checks = checksKey(config, env);
     const packages = (await (await start.now()).dependencies.source()).root;
     const kept = createKeptBaseRuns(userState, (id) => evidence.read(id));
-    const key = { tree: place.tree, checks, packages };
+    // What was seen with the user's own HOME says nothing about another.
+    const key = async () => ({ tree: place.tree, checks: `${checks} ${await start.notes.isReal()}`, packages });
     const run = (): Promise<Baseline> =>
       gates.get("checks")!.baseline!(requestFor(plan, place), { signal, onOutput: () => undefined });
-    const seen = (plan.isFresh === true ? null : await kept.find(key)) ?? (await run());
+    const seen = (plan.isFresh === true ? null : await kept.find(await key())) ?? (await run());
     if (!signal.aborted) {
       keepBaseRun(checks, place.tree, seen);
-      await kept.keep(key, seen);
+      await kept.keep(await key(), seen);
     }
     const trouble = baseTrouble(seen);
     const { failing, summary = "", needsVariables: variables = [] } = seen;
@@ -109,6 +116,7 @@ async function tried(root: string, plan: PreflightPlan, env: Env, signal: AbortS
       trouble === null ? [] : [{ name: "checks", ok: false, detail: trouble.message, fix: trouble.hint }];
     return { problems, isGreen, summary, variables };
   } finally {
+    await start.close();
     await place.close();
   }
 }

@@ -17,7 +17,7 @@ import { byText, lookup } from "../stdx/sorted-map.ts";
 import { engineWorld } from "./engine-world.ts";
 import { isUnderWay } from "./is-under-way.ts";
 import { leavePlaces } from "./leave-places.ts";
-import { aside, placeOptions } from "./local-places.ts";
+import { aside, placeOptions, privateHomeOf } from "./local-places.ts";
 import { listedSecrets, projectSecrets } from "./project-evidence.ts";
 import { becomeEngine } from "./speaker.ts";
 import { stateFolder, type StateFolder } from "./state-folder.ts";
@@ -178,7 +178,7 @@ function sharedPlaces(
   );
   const { laboratory, ...workspace } = shared;
   const userState = userStateFolder(env);
-  const start = createWorkStarter(root, { ...options, userState });
+  const start = createWorkStarter(root, { ...options, userState, ...privateHomeOf(env) });
   return {
     workspace,
     integration: workspace,

@@ -134,14 +134,15 @@ test("a withheld variable that decides is named with the setting that passes it"
 
 test("an interrupt ends the check that is tried before the agent starts", async () => {
   const mark = `600.${process.pid}`;
-  const { root, home, env, isPaid } = projectOf({ "check.sh": `touch "$HOME/started"\nsleep ${mark}\n` });
+  const { root, home, env, isPaid } = projectOf({ "check.sh": `touch "$HOME/seen/started"\nsleep ${mark}\n` });
+  mkdirSync(join(home, "seen"));
   const child = spawn(process.execPath, [MAIN, "loop", "--goal", "do it", "--check", "sh check.sh", ...AGENT], {
     cwd: root,
     env,
     stdio: "ignore",
   });
   const ended = new Promise((resolve) => child.once("exit", (code) => resolve(code)));
-  await vi.waitFor(() => expect(existsSync(join(home, "started"))).toBe(true), { timeout: 60_000 });
+  await vi.waitFor(() => expect(existsSync(join(home, "seen/started"))).toBe(true), { timeout: 60_000 });
   child.kill("SIGINT");
   expect(await ended).toBe(130);
   const isRunning = (pid: string): boolean => {

@@ -44,7 +44,11 @@ function shop(...steps: string[]): TestRepository {
   return repository;
 }
 
-function loop({ root, env, home }: TestRepository, failures: number): { exit: number | null; out: string } {
+function loop(
+  { root, env, home }: TestRepository,
+  failures: number,
+  check = "npm test",
+): { exit: number | null; out: string } {
   const settings = [
     "--set",
     `limits.failures=${failures}`,
@@ -53,17 +57,7 @@ function loop({ root, env, home }: TestRepository, failures: number): { exit: nu
     "--set",
     "blame.prove=false",
   ];
-  const args = [
-    "loop",
-    "--check",
-    "npm test",
-    ...settings,
-    "--reporter",
-    "default",
-    "--",
-    "sh",
-    join(home, "agent.sh"),
-  ];
+  const args = ["loop", "--check", check, ...settings, "--reporter", "default", "--", "sh", join(home, "agent.sh")];
   const ended = spawnSync(process.execPath, [MAIN, ...args], { cwd: root, env, encoding: "utf8" });
   return { exit: ended.status, out: ended.stdout + ended.stderr };
 }
@@ -125,4 +119,43 @@ test("after kill -9 a loop goes on with the packages of its start", () => {
   expect(exit, out).not.toBe(0);
   expect(out).toContain("three cost thirty");
   expect(out).toContain("the installed packages in");
+});
+
+const GO = spawnSync("go", ["env", "GOCACHE"], { encoding: "utf8" });
+
+test("settings that the agent leaves in HOME decide nothing: go env -w, ~/.npmrc", () => {
+  if (GO.status !== 0) return console.warn("NOT RUN: there is no go here");
+  const repository = makeRepository({
+    "go.mod": "module shop\n\ngo 1.18\n",
+    "price.go": "package shop\n\nfunc Price(count int) int { return count*10 + 1 }\n",
+    "price_test.go":
+      'package shop\n\nimport "testing"\n\nfunc TestThree(t *testing.T) {\n\tif Price(3) != 30 {\n\t\tt.Fatal("three cost", Price(3))\n\t}\n}\n',
+    "package.json": '{ "scripts": { "test": "go test ./..." } }\n',
+  });
+  onTestFinished(() => repository.clear());
+  const own = `env -i PATH="$PATH" HOME="$HOME" GOCACHE=${GO.stdout.trim()}`;
+  const steps = [
+    `go env -w 'GOFLAGS=-run=^$'; ${own} go test ./...`,
+    `go env -u GOFLAGS; echo script-shell=/bin/true > "$HOME/.npmrc"; ${own} npm test`,
+    `rm "$HOME/.npmrc"; sed -i.bak 's/ + 1//' price.go; rm price.go.bak; ${own} npm test`,
+  ];
+  write(
+    repository.home,
+    "agent.sh",
+    'set -e; n=$(cat "$HOME/step" 2> /dev/null || echo 0); n=$((n + 1)); echo $n > "$HOME/step"; echo "// $n" >> price.go; sh -e "$HOME/steps/$n.sh" > /dev/null; echo $n >> "$HOME/green"\n',
+  );
+  steps.forEach((step, at) => write(repository.home, `steps/${at + 1}.sh`, step));
+  const env = { ...repository.env, GOCACHE: GO.stdout.trim() };
+  const { exit, out } = loop({ ...repository, env }, 3, "npm test");
+  expect(readFileSync(join(repository.home, "green"), "utf8"), out).toBe("1\n2\n3\n");
+  expect(exit, out).toBe(0);
+  expect(out.match(/checks ✖/g), out).toHaveLength(2);
+});
+
+test("a check that needs a secret of HOME runs with the user's own, and that is said", () => {
+  const repository = shop(FIX);
+  write(repository.home, ".netrc", "machine example.com\n");
+  const { exit, out } = loop(repository, 1, 'test -f "$HOME/.netrc" && npm test');
+  expect(exit, out).toBe(0);
+  expect(out).toContain("the checks run with your own HOME, because they fail in one without .netrc");
 });

@@ -1,7 +1,7 @@
 import { mkdir, open, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { sha256 } from "../../stdx/sha256.ts";
-import { allowedEnvironment, type Environment } from "../process/environment.ts";
+import { allowedEnvironment, type Environment, type EnvironmentIn } from "../process/environment.ts";
 import { canMountFolders, mountFolder } from "../process/mounted-folder.ts";
 import { findCaches, keepCaches } from "./build-caches.ts";
 import { carryFiles } from "./carry-files.ts";
@@ -26,7 +26,7 @@ export interface CheckoutOptions {
   readonly carry?: readonly string[];
   readonly env?: Environment;
   /** What the set-up sees of the environment. */
-  readonly setupEnv?: Environment;
+  readonly setupEnv?: EnvironmentIn;
   /** Where dependencies come from; absent: from the user's checkout as it is now. */
   readonly dependencies?: KeptDependencies;
   /** Patterns of files, besides lockfiles and manifests, that decide what the set-up makes. */

@@ -3,7 +3,7 @@ import { existsSync, type Dirent } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { RemandError } from "../../domain/error.ts";
 import { installationsFor, LOCKFILES, type Installation } from "../../readers/lockfile.ts";
-import type { Environment } from "../process/environment.ts";
+import { environmentIn, type Environment, type EnvironmentIn } from "../process/environment.ts";
 import { runProcess } from "../process/run-process.ts";
 import {
   ignoredIn,
@@ -25,7 +25,7 @@ export interface DependencyOptions {
   /** Folders of the main checkout that may be used instead; `null`: the usual ones of each lockfile. */
   readonly share: readonly string[] | null;
   readonly setupTimeoutMs: number;
-  readonly env: Environment;
+  readonly env: EnvironmentIn;
   readonly signal?: AbortSignal;
   /**
    * The place is thrown away soon: whatever is installed in the main checkout is linked, wherever it is there, and with
@@ -182,11 +182,12 @@ async function leadsTo(venv: string, main: string): Promise<boolean> {
 
 /** Installs, or takes what the same command made of the same lockfiles and manifests before. */
 async function install(command: string, { git, worktree, options }: Target): Promise<void> {
-  const { store, env, inputs = [] } = options;
-  if (store === undefined) return runInstall(command, worktree, options);
+  const { store, inputs = [] } = options;
+  const env = await environmentIn(options.env, worktree);
+  if (store === undefined) return runInstall(command, worktree, env, options);
   const key = await installationKey(git, worktree, { command, env, inputs });
   const known = await store.find(key);
-  const kept = known ?? (await installAndKeep(command, key, { git, worktree, options }, store));
+  const kept = known ?? (await installAndKeep(command, key, { git, worktree, options: { ...options, env } }, store));
   if (kept === null) return;
   for (const folder of await kept.ignored()) await lendFolder(kept, folder, worktree);
 }
@@ -199,15 +200,20 @@ async function installAndKeep(
   store: InstallationStore,
 ): Promise<DependencySource | null> {
   const before = await ignoredIn(git, worktree);
-  await runInstall(command, worktree, options);
+  await runInstall(command, worktree, await environmentIn(options.env, worktree), options);
   const made = (await ignoredIn(git, worktree)).filter((path) => !before.includes(path));
   const isMovable = (path: string): boolean =>
     isInstalledFolder(path) && !existsSync(join(worktree, path, "pyvenv.cfg"));
   return made.length > 0 && made.every(isMovable) ? store.keepMoved(key, worktree, made) : null;
 }
 
-async function runInstall(command: string, worktree: string, options: DependencyOptions): Promise<void> {
-  const { env, setupTimeoutMs, signal, cookie } = options;
+async function runInstall(
+  command: string,
+  worktree: string,
+  env: Environment,
+  options: DependencyOptions,
+): Promise<void> {
+  const { setupTimeoutMs, signal, cookie } = options;
   const result = await runProcess(
     { command, cwd: worktree, env, timeoutMs: setupTimeoutMs, ...(cookie === undefined ? {} : { cookie }) },
     signal === undefined ? {} : { signal },

@@ -65,7 +65,8 @@ export function createLaboratory(options: LaboratoryOptions): Laboratory {
 
 const isRemands = (path: string): boolean => path === ".remand" || path.startsWith(".remand/");
 
-interface Opened extends Pick<WorkStart, "settings">, Partial<Pick<WorkStart, "dependencies">> {
+interface Opened extends Partial<Omit<WorkStart, "settings">> {
+  readonly settings: WorkStart["settings"];
   readonly repository: Repository;
 }
 
@@ -88,14 +89,20 @@ function openOnce(repositoryNow: () => Promise<Repository>, start?: () => Promis
 
 async function openBench(
   repository: Repository,
-  { settings, dependencies }: Omit<Opened, "repository">,
+  { settings, dependencies, setupEnvironment, forget }: Omit<Opened, "repository">,
   options: LaboratoryOptions & { readonly userState: string },
   { signal, commit = "HEAD", tree, base, name, isForAgent = false }: CheckoutRequest,
 ): Promise<Bench> {
   const onNotice = (text: string): void => options.onNotice?.(text);
   const wanted = { commit, ...(tree === undefined ? {} : { tree }), ...(base === undefined ? {} : { base }) };
+  const { setupEnv } = options;
+  const inHome =
+    setupEnv === undefined || setupEnvironment === undefined
+      ? {}
+      : { setupEnv: (path: string) => setupEnvironment(path, setupEnv) };
   const checkout = await openCleanCheckout(repository, wanted, settings, {
     ...options,
+    ...inHome,
     ...(name === undefined ? {} : { name }),
     ...(dependencies === undefined ? {} : { dependencies }),
     signal,
@@ -115,7 +122,11 @@ async function openBench(
     paths: async () => (await own.run(["ls-files", "-z"])).split("\0").filter((each) => each !== ""),
     written: checkout.written,
     text: (file) => textIn(path, file),
-    close: () => (closed ??= onDisk(() => checkout.close(hasOthersRun))),
+    close: () =>
+      (closed ??= onDisk(async () => {
+        await forget?.(path);
+        await checkout.close(hasOthersRun);
+      })),
   };
 }
 

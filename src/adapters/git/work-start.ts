@@ -1,7 +1,18 @@
-import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { sha256 } from "../../stdx/sha256.ts";
 import type { Environment } from "../process/environment.ts";
+import {
+  createCheckHomes,
+  createHomeNotes,
+  homeStamps,
+  keepHome,
+  leadToCheckout,
+  type HomeNotes,
+  type KeptHome,
+  type Purpose,
+} from "./check-homes.ts";
 import type { KeptDependencies } from "./dependency-source.ts";
 import { createDependencyStore } from "./dependency-store.ts";
 import { onDisk } from "./disk-error.ts";
@@ -9,11 +20,19 @@ import { keepCheckout, keptDependencies, lookAtCheckout, storeFolder, type KeepO
 import { readCheckoutSettings, type CheckoutSettings } from "./private-repository.ts";
 import { repositoryOpener, type Repository } from "./repository.ts";
 import { ownName } from "./own-name.ts";
+import { clearLeft, removeFolder } from "./remove-folder.ts";
 
 /** What clean checkouts are made with, besides the tree: as it was before an agent worked. */
 export interface WorkStart {
   readonly settings: CheckoutSettings;
   readonly dependencies: KeptDependencies;
+  /** What a check sees that is started in a folder. */
+  checkEnvironment(folder: string, env: Environment): Promise<Environment>;
+  setupEnvironment(folder: string, env: Environment): Promise<Environment>;
+  /** The checkout in this folder is over, and so is its HOME. */
+  forget(checkout: string): Promise<void>;
+  /** What checks do not find in their HOME. */
+  readonly leftOut: readonly string[];
 }
 
 /** Kept in the user's state folder, so that it outlives the engine. */
@@ -22,17 +41,27 @@ interface StartRecord {
   /** Fingerprint of what is installed in the user's checkout. */
   readonly installed: string;
   readonly settings: CheckoutSettings;
-  /** How the checkout was when the engine ended: what is different later was changed by a person. */
-  readonly left?: { readonly installed: string; readonly settings: string };
+  readonly home?: KeptHome;
+  /** How things were when the engine ended: what is different later was changed by a person. */
+  readonly left?: {
+    readonly installed: string;
+    readonly settings: string;
+    /** The stamps of the settings in the user's HOME. */
+    readonly home: Readonly<Record<string, string>>;
+  };
 }
 
 export interface StartOptions extends KeepOptions {
   readonly userState: string;
+  /** The user's HOME, of which checks get the settings; absent: they get what their environment names. */
+  readonly home?: string;
   readonly env?: Environment;
 }
 
-const recordFile = (userState: string, { top, prefix }: Repository): string =>
-  join(userState, "starts", `${sha256(join(top, prefix)).slice(0, 16)}.json`);
+/** Without its ending: beside the record are the settings of HOME. */
+const recordName = (userState: string, { top, prefix }: Repository): string =>
+  join(userState, "starts", sha256(join(top, prefix)).slice(0, 16));
+const recordFile = (userState: string, repository: Repository): string => `${recordName(userState, repository)}.json`;
 
 /** The start of the work of one engine. */
 export interface WorkStarter {
@@ -40,28 +69,54 @@ export interface WorkStarter {
   open(isUnderWay: boolean): Promise<void>;
   /** Before it was opened: what the record says, or else what is there. */
   now(): Promise<WorkStart>;
+  /** What a check sees that is started in a folder; `real`: with the user's own HOME. */
+  environment(folder: string, env: Environment, home?: "real"): Promise<Environment>;
+  readonly notes: HomeNotes;
+  /** The engine ends. */
   leave(isUnderWay: boolean): Promise<void>;
+  /** Removes what was made for this process alone. */
+  close(): Promise<void>;
 }
 
 export function createWorkStarter(root: string, options: StartOptions): WorkStarter {
   const repositoryNow = repositoryOpener(root, options.env);
-  let opened: Promise<WorkStart> | null = null;
-  const openAs = (about: { readonly isUnderWay: boolean; readonly isKept: boolean }): Promise<WorkStart> =>
+  const notes = createHomeNotes(options.userState, root);
+  let opened: Promise<WorkStart & Closable> | null = null;
+  const openAs = (about: StartState): Promise<WorkStart & Closable> =>
     (opened = repositoryNow()
-      .then((repository) => onDisk(() => openWorkStart(repository, options, about)))
+      .then((repository) => onDisk(() => openWorkStart(repository, options, about, notes)))
       .catch((error: unknown) => {
         // Tried again when it is needed.
         opened = null;
         throw error;
       }));
+  const now = (): Promise<WorkStart> => opened ?? openAs({ isUnderWay: true, isKept: false });
+  const close = async (): Promise<void> => (await opened?.catch(() => null))?.close();
   return {
     open: async (isUnderWay) => void (await openAs({ isUnderWay, isKept: true })),
-    now: () => opened ?? openAs({ isUnderWay: true, isKept: false }),
+    now,
+    notes,
+    async environment(folder, env, home) {
+      const { top } = await repositoryNow();
+      const led = await leadToCheckout(env, top, folder);
+      return home === "real" ? led : (await now()).checkEnvironment(folder, led);
+    },
     leave: async (isUnderWay) => {
+      await close();
       const repository = await repositoryNow();
       await onDisk(() => leaveWorkStart(repository, options, isUnderWay));
     },
+    close,
   };
+}
+
+interface Closable {
+  close(): Promise<void>;
+}
+
+interface StartState {
+  readonly isUnderWay: boolean;
+  readonly isKept: boolean;
 }
 
 /**
@@ -71,20 +126,75 @@ export function createWorkStarter(root: string, options: StartOptions): WorkStar
 async function openWorkStart(
   repository: Repository,
   options: StartOptions,
-  { isUnderWay, isKept }: { readonly isUnderWay: boolean; readonly isKept: boolean },
-): Promise<WorkStart> {
-  const file = recordFile(options.userState, repository);
+  { isUnderWay, isKept }: StartState,
+  notes: HomeNotes,
+): Promise<WorkStart & Closable> {
+  const { userState } = options;
+  const file = recordFile(userState, repository);
   const record = isUnderWay ? await readRecord(file) : null;
   const settings = await readCheckoutSettings(repository);
-  const next = await nextRecord(repository, options, record, settings);
+  const packages = await nextRecord(repository, options, record, settings);
+  const unkept = join(userState, "homes", "tried");
+  const folder = isKept ? `${recordName(userState, repository)}.home-${ownName()}` : join(unkept, ownName());
+  await clearLeft(unkept);
+  const home = options.home === undefined ? null : await nextHome(options.home, folder, record);
   if (isKept) {
-    await writeRecord(file, next);
-    await pin(repository, options, next.key, true);
+    await writeRecord(file, home === null ? packages : { ...packages, home });
+    await pin(repository, options, packages.key, true);
+    await removeOtherHomes(recordName(userState, repository), home);
   }
-  return {
-    settings: next.settings,
-    dependencies: keptDependencies(repository, options.userState, next.key, options),
+  const sayReal = once(() =>
+    options.onNotice?.(
+      `the checks run with your own HOME, because they fail in one without ${listOf(home?.leftOut ?? [])}; to try again: rm ${notes.file}`,
+    ),
+  );
+  const homes = home === null ? null : createCheckHomes(userState, options.home!, home);
+  const environment = async (checkout: string, env: Environment, purpose: Purpose): Promise<Environment> => {
+    if (homes === null) return env;
+    if (!(await notes.isReal())) return onDisk(() => homes.environment(checkout, env, purpose));
+    sayReal();
+    return env;
   };
+  return {
+    settings: packages.settings,
+    dependencies: keptDependencies(repository, userState, packages.key, options),
+    leftOut: home?.leftOut ?? [],
+    checkEnvironment: (checkout, env) => environment(checkout, env, "checks"),
+    setupEnvironment: (checkout, env) => environment(checkout, env, "setup"),
+    forget: async (checkout) => homes?.forget(checkout),
+    close: async () => {
+      await homes?.close();
+      if (!isKept && home !== null && home.folder === folder) await removeFolder(folder);
+    },
+  };
+}
+
+function once(work: () => void): () => void {
+  let isDone = false;
+  return () => {
+    if (!isDone) work();
+    isDone = true;
+  };
+}
+
+const listOf = (paths: readonly string[]): string =>
+  paths.length > MOST_NAMED
+    ? `${paths.slice(0, MOST_NAMED).join(", ")} and ${paths.length - MOST_NAMED} more`
+    : paths.join(", ");
+const MOST_NAMED = 6;
+
+/** Where the last engine was killed, the settings of its start; else what a person has changed since is new. */
+async function nextHome(home: string, folder: string, record: StartRecord | null): Promise<KeptHome> {
+  const kept = record?.home !== undefined && existsSync(record.home.folder) ? record.home : null;
+  if (kept === null || record?.left === undefined) return kept ?? keepHome(home, folder, null);
+  return keepHome(home, folder, { kept, left: record.left.home });
+}
+
+async function removeOtherHomes(name: string, kept: KeptHome | null): Promise<void> {
+  for (const each of await readdir(dirname(name))) {
+    const folder = join(dirname(name), each);
+    if (folder.startsWith(`${name}.home-`) && folder !== kept?.folder) await removeFolder(folder);
+  }
 }
 
 async function nextRecord(
@@ -110,7 +220,7 @@ async function nextRecord(
   return { key: packages.key, installed: packages.installed, settings: isSet ? settings : record.settings };
 }
 
-/** The engine ends. Where nothing is under way any more, the record is not needed; else it says how things were left. */
+/** Where nothing is under way any more, the record is not needed; else it says how things were left. */
 async function leaveWorkStart(repository: Repository, options: StartOptions, isUnderWay: boolean): Promise<void> {
   const file = recordFile(options.userState, repository);
   const record = await readRecord(file);
@@ -122,10 +232,12 @@ async function leaveWorkStart(repository: Repository, options: StartOptions, isU
     );
   if (!isUnderWay) {
     await pin(repository, options, record.key, false);
+    await removeOtherHomes(recordName(options.userState, repository), null);
     return rm(file, { force: true });
   }
   const settings = hashOf(await readCheckoutSettings(repository));
-  await writeRecord(file, { ...record, left: { installed, settings } });
+  const home = options.home === undefined ? {} : homeStamps(options.home);
+  await writeRecord(file, { ...record, left: { installed, settings, home } });
 }
 
 const hashOf = (settings: CheckoutSettings): string => sha256(JSON.stringify(settings));

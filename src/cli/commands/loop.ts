@@ -122,7 +122,11 @@ async function loop(world: World, agent: readonly string[], options: Options): P
   if (options.force !== true && (known === null || known.attempts.length === 0)) {
     const at = plan.place === "in-place" ? "files" : "commit";
     const { done: may, interrupt } = await stoppable(world, (signal) =>
-      loopPreflight(world, { ...plan, at, isRun: true, signal }, wish.goal !== null),
+      loopPreflight(
+        world,
+        { ...plan, at, isRun: true, signal, onProgress: (text) => world.err(`remand: ${text}\n`) },
+        wish.goal !== null,
+      ),
     );
     if (interrupt !== null) return INTERRUPTED[interrupt];
     if (may === "again") return loop(world, agent, options);

@@ -208,13 +208,13 @@ async function nextRecord(
   const { left } = record;
   const isInstalled = left !== undefined && left.installed !== installed;
   const isSet = left !== undefined && left.settings !== hashOf(settings);
-  if (!isInstalled && record.installed !== installed)
+  const changed = [
+    ...(!isInstalled && record.installed !== installed ? [`the installed packages in ${repository.top}`] : []),
+    ...(!isSet && hashOf(record.settings) !== hashOf(settings) ? ["the settings of git"] : []),
+  ];
+  if (changed.length > 0)
     options.onNotice?.(
-      `the installed packages in ${repository.top} changed while agents worked: checks use those from before; to use the new ones, stop Remand, install them again, and start it`,
-    );
-  if (!isSet && hashOf(record.settings) !== hashOf(settings))
-    options.onNotice?.(
-      "the settings of git changed while agents worked: checkouts for checks use those from before; to use the new ones, stop Remand, set them again, and start it",
+      `${changed.join(" and ")} changed while agents worked: checks use those from before. To use them as they are now, stop Remand, rm ${recordFile(options.userState, repository)}, and start it again`,
     );
   const packages = isInstalled ? await keepCheckout(repository, options.userState, options) : record;
   return { key: packages.key, installed: packages.installed, settings: isSet ? settings : record.settings };

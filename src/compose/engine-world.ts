@@ -51,8 +51,9 @@ export async function engineWorld(
   root: string,
   plan: RunPlan,
   env: Readonly<Record<string, string | undefined>>,
-  { journal, outbox, evidence, workspace, integration, laboratory, start, telemetry, host }: WorldParts,
+  parts: WorldParts,
 ): Promise<OwnWorld> {
+  const { journal, outbox, evidence, workspace, integration, laboratory, start, telemetry, host } = parts;
   const clock = createSystemClock();
   const python = ownPythonOf(root, plan.config, env, (text) => plan.onNotice?.(text));
   const roster = telemetry.roster(await rosterOf(root, plan, { clock, env, python }));
@@ -60,28 +61,10 @@ export async function engineWorld(
   const pages = createStoryPages({ root, folder: plan.config.stories, files: createNodeFiles() });
   const practices = await practicesOf(root, plan.config);
   const reviewers = { roster, practices, nonce, productOf: createPhaseProduct({ workspace, pages }) };
-  const judging = gatesOf(plan, {
-    evidence,
-    clock,
-    workspace,
-    env,
-    python,
-    state: stateFolder(root).path,
-    laboratory,
-    start,
-    flakes: knownFlakes(journal),
-    reviewers,
-  });
-  const delivery = await deliveryOf(plan.config, {
-    root,
-    integration,
-    evidence,
-    clock,
-    env,
-    python,
-    laboratory,
-    start,
-  });
+  const running = { evidence, clock, env, python, laboratory, start };
+  const state = stateFolder(root).path;
+  const judging = gatesOf(plan, { ...running, workspace, state, flakes: knownFlakes(journal), reviewers });
+  const delivery = await deliveryOf(plan.config, { ...running, root, integration });
   const gates = new Map([...judging, ...delivery.gates]);
   const policy = ablePolicy(plan.policy, new Set(gates.keys()), {
     canDeliver: integration !== null,
@@ -89,6 +72,7 @@ export async function engineWorld(
   });
   await insistOnReviewers(policy, roster);
   const queue = (): EngineWorld["queue"] => createLocalQueue({ limits: { ...policy.concurrency, engine: 100 }, clock });
+  const seen = environmentWith(checkVariablesOf(env, plan.config).seen, python, start);
   const world: EngineWorld = {
     root,
     ...(host === undefined ? {} : { host }),
@@ -105,11 +89,7 @@ export async function engineWorld(
     integration: delivery.integration,
     forge: delivery.forge,
     fixLint: delivery.fixLint,
-    detective: detectiveOf(
-      plan.config,
-      laboratory,
-      environmentWith(checkVariablesOf(env, plan.config).seen, python, start),
-    ),
+    detective: detectiveOf(plan.config, laboratory, seen),
     watcher: plan.watcher,
     nonce,
   };

@@ -47,20 +47,10 @@ interface Parts {
 /** The gates there are, as the config wants them. */
 export function gatesOf(
   { config, force }: Pick<RunPlan, "config" | "force">,
-  {
-    evidence,
-    clock,
-    workspace,
-    env,
-    python,
-    flakes,
-    laboratory,
-    checkouts = laboratory,
-    reviewers,
-    state,
-    start,
-  }: Parts,
+  parts: Parts,
 ): ReadonlyMap<GateName, Gate> {
+  const { evidence, clock, workspace, env, python, flakes, laboratory, reviewers, state, start } = parts;
+  const { checkouts = laboratory } = parts;
   const commands = config.gates.checks.commands.map(commandOf);
   const { testPaths } = config.scope;
   const variables = checkVariablesOf(env, config);
@@ -80,25 +70,17 @@ export function gatesOf(
       checkouts,
       { testPaths, oracle, product },
     );
-  const plain = running("checks", commands);
-  const checksWith = (names: readonly string[]): Gate =>
-    running("checks", commands, withPython(checkVariablesOf(env, { env: [...config.env, ...names] }).seen));
-  const withRealHome = running("checks", commands, withPython(variables.seen, "real"));
-  const decided =
-    start === undefined || force === true
-      ? plain
-      : withDecidingHome(plain, { start, withRealHome, commands: commands.map(({ run }) => run) });
-  const checks = checksAtBase(decided, { config, env, checksWith, state: force === true ? null : (state ?? null) });
-  const integrity = createIntegrityGate({
-    workspace,
-    evidence,
-    clock,
-    testPaths,
-    commands: commands.map(({ run }) => run),
-    rules: config.gates.integrity.rules,
-    runsBaseTests: laboratory !== undefined,
-    stories: config.stories,
+  const visibleWith = (names: readonly string[]): EnvironmentIn =>
+    withPython(checkVariablesOf(env, { env: [...config.env, ...names] }).seen);
+  const checks = decidedChecks(config, {
+    plain: running("checks", commands),
+    withVariables: (names) => running("checks", commands, visibleWith(names)),
+    withRealHome: running("checks", commands, withPython(variables.seen, "real")),
+    env,
+    start,
+    state: force === true ? null : (state ?? null),
   });
+  const integrity = integrityGate(config, { workspace, evidence, clock }, laboratory !== undefined);
   const acceptance = config.gates.tdd.commands.map(commandOf);
   return new Map<GateName, Gate>([
     ["integrity", integrity],
@@ -120,6 +102,47 @@ export function gatesOf(
       ? []
       : reviewerGates(config, { ...reviewers, evidence, clock, workspace, checkouts, checks, commands })),
   ]);
+}
+
+/** The checks with what is decided on the base: which HOME they need, and which variables. */
+function decidedChecks(
+  config: RunPlan["config"],
+  {
+    plain,
+    withVariables,
+    withRealHome,
+    env,
+    start,
+    state,
+  }: {
+    readonly plain: Gate;
+    withVariables(names: readonly string[]): Gate;
+    readonly withRealHome: Gate;
+    readonly env: Parts["env"];
+    readonly start: WorkStarter | undefined;
+    /** `null`: work is started whatever the base says. */
+    readonly state: string | null;
+  },
+): Gate {
+  const commands = config.gates.checks.commands.map((each) => commandOf(each).run);
+  const inHome =
+    start === undefined || state === null ? plain : withDecidingHome(plain, { start, withRealHome, commands });
+  return checksAtBase(inHome, { config, env, checksWith: withVariables, state });
+}
+
+function integrityGate(
+  config: RunPlan["config"],
+  parts: Pick<Parts, "workspace" | "evidence" | "clock">,
+  runsBaseTests: boolean,
+): Gate {
+  return createIntegrityGate({
+    ...parts,
+    testPaths: config.scope.testPaths,
+    commands: config.gates.checks.commands.map((each) => commandOf(each).run),
+    rules: config.gates.integrity.rules,
+    runsBaseTests,
+    stories: config.stories,
+  });
 }
 
 interface SuiteParts extends Pick<Parts, "evidence" | "clock" | "workspace"> {

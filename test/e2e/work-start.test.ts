@@ -121,7 +121,7 @@ test("after kill -9 a loop goes on with the packages of its start", () => {
   expect(out).toContain("the installed packages in");
 });
 
-const GO = spawnSync("go", ["env", "GOCACHE"], { encoding: "utf8" });
+const GO = spawnSync("sh", ["-c", "go env GOCACHE"], { encoding: "utf8" });
 
 test("settings that the agent leaves in HOME decide nothing: go env -w, ~/.npmrc", () => {
   if (GO.status !== 0) return console.warn("NOT RUN: there is no go here");

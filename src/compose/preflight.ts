@@ -107,18 +107,22 @@ async function tried(root: string, plan: PreflightPlan, env: Env, signal: AbortS
       keepBaseRun(checks, place.tree, seen);
       await kept.keep(await key(), seen);
     }
-    const trouble = baseTrouble(seen);
-    const { failing, summary = "", needsVariables: variables = [] } = seen;
-    // What is known to fail is not what the work is for.
-    const isKnown = (name: string): boolean => config.knownFailures.some(({ test }) => matchesTest(name, test));
-    const isGreen = seen.isGreen === true || (trouble === null && failing.length > 0 && failing.every(isKnown));
-    const problems: Probe[] =
-      trouble === null ? [] : [{ name: "checks", ok: false, detail: trouble.message, fix: trouble.hint }];
-    return { problems, isGreen, summary, variables };
+    return reportOf(seen, config);
   } finally {
     await start.close();
     await place.close();
   }
+}
+
+function reportOf(seen: Baseline, { knownFailures }: PreflightPlan["config"]): Preflight {
+  const trouble = baseTrouble(seen);
+  const { failing, summary = "", needsVariables: variables = [] } = seen;
+  // What is known to fail is not what the work is for.
+  const isKnown = (name: string): boolean => knownFailures.some(({ test }) => matchesTest(name, test));
+  const isGreen = seen.isGreen === true || (trouble === null && failing.length > 0 && failing.every(isKnown));
+  const problems: Probe[] =
+    trouble === null ? [] : [{ name: "checks", ok: false, detail: trouble.message, fix: trouble.hint }];
+  return { problems, isGreen, summary, variables };
 }
 
 function requestFor({ policy, stories = [] }: PreflightPlan, place: JudgedPlace) {

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { Config } from "../config/config.ts";
+import { knownDurationMs } from "../config/duration.ts";
 import type { TreeId } from "../domain/ids.ts";
 import type { Baseline, Gate } from "../ports/gate.ts";
 import { sha256 } from "../stdx/sha256.ts";
@@ -47,11 +48,17 @@ export function checksKey(config: Config, env: Env): string {
   return sha256(JSON.stringify([config.gates.checks, config.environments, named]));
 }
 
-/** What the preflight of this process saw of a tree, until the engine asks for it. */
-const seen = new Map<string, Baseline>();
+/** How long the first attempt waits for the checks of the base. */
+export const baseWaitMs = ({ gates }: Config): number => knownDurationMs(gates.checks.baseWait ?? "60s");
 
-export function keepBaseRun(checks: string, tree: TreeId, baseline: Baseline): void {
-  seen.set(`${checks}\n${tree}`, baseline);
+/** What the preflight of this process sees of a tree, until the engine asks for it. It may not have ended. */
+const seen = new Map<string, Promise<Baseline>>();
+
+export function keepBaseRun(checks: string, tree: TreeId, baseline: Promise<Baseline>): void {
+  const key = `${checks}\n${tree}`;
+  seen.set(key, baseline);
+  // One that ended in an error says nothing; whoever started it reports that.
+  baseline.catch(() => seen.delete(key));
 }
 
 /**
@@ -66,7 +73,7 @@ function withBaseRuns(gate: Gate, checks: string): Gate {
       const key = `${checks}\n${request.tree}`;
       const known = seen.get(key);
       seen.delete(key);
-      return known ?? gate.baseline!(request, control);
+      return known === undefined ? gate.baseline!(request, control) : known;
     },
   };
 }

@@ -41,6 +41,7 @@ export function inCleanCheckout(
     ...(baseline === undefined
       ? {}
       : {
+          hasOwnBase: true,
           async baseline(request, control) {
             const seen = await within(request, control.signal, async (clean, written) =>
               withWritten(await baseline(clean, control), await written()),
@@ -73,6 +74,8 @@ async function insistOnSameBase(
 ): Promise<void> {
   const { gate, checkouts, request, control } = about;
   if (failing.length === 0 || isAsItIs(request) || control.signal.aborted) return;
+  // The folder is the agent's by now, and says nothing about the base.
+  if (control.isWorkUnderWay?.() === true) return;
   const leftOut = (await checkouts.leftOut?.(request.path)) ?? [];
   if (leftOut.length === 0) return;
   const there = await gate.baseline!(request, control);

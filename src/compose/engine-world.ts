@@ -5,6 +5,7 @@ import { createPhaseProduct } from "../adapters/stories/phase-product.ts";
 import { createStoryPages } from "../adapters/stories/story-pages.ts";
 import { createLocalQueue } from "../adapters/queue/local-queue.ts";
 import { createAdjudicator } from "../adapters/gates/adjudicator.ts";
+import { baseWaitMs } from "./base-runs.ts";
 import { ablePolicy } from "./able-policy.ts";
 import { checkVariablesOf } from "./check-variables.ts";
 import { environmentWith, ownPythonOf } from "./own-python.ts";
@@ -84,6 +85,7 @@ export async function engineWorld(
     evidence,
     outbox,
     gates,
+    baseWaitMs: baseWaitMs(plan.config),
     roster,
     adjudicator: createAdjudicator({ roster, evidence, clock, nonce, checkouts: laboratory }),
     integration: delivery.integration,

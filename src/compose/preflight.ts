@@ -4,7 +4,7 @@ import { matchesTest } from "../domain/base-failures.ts";
 import { storyId } from "../domain/ids.ts";
 import { bareStory } from "../domain/story.ts";
 import { gateRequest, withoutBase } from "../engine/gate-request.ts";
-import { baseTrouble } from "../engine/perform-steps.ts";
+import { baseTrouble } from "../engine/perform-base.ts";
 import type { Baseline } from "../ports/gate.ts";
 import { newStory } from "../policy/new-state.ts";
 import { createSystemClock } from "../adapters/clock/system-clock.ts";
@@ -14,7 +14,7 @@ import { userStateFolder } from "../adapters/git/user-state.ts";
 import { createWorkStarter } from "../adapters/git/work-start.ts";
 import { createWorktrees } from "../adapters/git/worktrees.ts";
 import { checkoutMounts } from "./checkout-mounts.ts";
-import { checksKey, keepBaseRun } from "./base-runs.ts";
+import { baseWaitMs, checksKey, keepBaseRun } from "./base-runs.ts";
 import { checkProblems } from "./check-problems.ts";
 import { checkVariablesOf, setupVariablesOf } from "./check-variables.ts";
 import { commandOf } from "./command-of.ts";
@@ -81,44 +81,67 @@ async function tried(root: string, plan: PreflightPlan, env: Env, signal: AbortS
     onNotice: (text) => (plan.onProgress ?? onNotice)(text),
   });
   const place = await openJudgedPlace({ ...options, at: at === "files" ? null : "HEAD", base: null });
-  try {
+  const checks = checksKey(config, env);
+  let isOver = false;
+  const look = lookAtBase().finally(async () => {
+    await start.close();
+    await place.close();
+  });
+  const seen = plan.isFresh === true ? await look : await within(baseWaitMs(config), look);
+  isOver = true;
+  return seen === null ? UNKNOWN : reportOn(seen, config);
+
+  async function lookAtBase(): Promise<Baseline> {
     const evidence = await projectEvidence(root, folder.evidence, config, env);
-    const workspace = createWorktrees({ root, state: folder.path });
-    const python = ownPythonOf(root, config, env, onNotice);
-    const gates = gatesOf(plan, {
-      evidence,
-      clock: createSystemClock(),
-      workspace,
-      env,
-      python,
-      state: folder.path,
-      start,
-      checkouts: createLaboratory({ ...options, start: () => start.now() }),
-    });
-    const checks = checksKey(config, env);
     const packages = (await (await start.now()).dependencies.source()).root;
     const kept = createKeptBaseRuns(userState, (id) => evidence.read(id));
     // What was seen with the user's own HOME says nothing about another.
     const key = async () => ({ tree: place.tree, checks: `${checks} ${await start.notes.isReal()}`, packages });
-    const run = (): Promise<Baseline> =>
-      gates.get("checks")!.baseline!(requestFor(plan, place), { signal, onOutput: () => undefined });
-    const seen = (plan.isFresh === true ? null : await kept.find(await key())) ?? (await run());
-    if (!signal.aborted) {
-      keepBaseRun(checks, place.tree, seen);
-      await kept.keep(await key(), seen);
+    const known = plan.isFresh === true ? null : await kept.find(await key());
+    if (known !== null) {
+      keepBaseRun(checks, place.tree, look);
+      return known;
     }
-    return reportOf(seen, config);
-  } finally {
-    await start.close();
-    await place.close();
+    const gates = gatesOf(plan, {
+      evidence,
+      clock: createSystemClock(),
+      workspace: createWorktrees({ root, state: folder.path }),
+      env,
+      python: ownPythonOf(root, config, env, onNotice),
+      state: folder.path,
+      start,
+      checkouts: createLaboratory({ ...options, start: () => start.now() }),
+    });
+    const control = { signal, onOutput: () => undefined, isWorkUnderWay: () => isOver };
+    const running = gates.get("checks")!.baseline!(requestFor(plan, place), control);
+    // Not before it runs: the gate itself would wait for it.
+    keepBaseRun(checks, place.tree, look);
+    const run = await running;
+    if (!signal.aborted) await kept.keep(await key(), run);
+    return run;
   }
 }
 
-function reportOf(seen: Baseline, { knownFailures }: PreflightPlan["config"]): Preflight {
+/** `null` if it takes longer; it then goes on. */
+async function within(ms: number, look: Promise<Baseline>): Promise<Baseline | null> {
+  const over = new AbortController();
+  try {
+    return await Promise.race([
+      look,
+      createSystemClock()
+        .sleep(ms, over.signal)
+        .then(() => null),
+    ]);
+  } finally {
+    over.abort();
+  }
+}
+
+function reportOn(seen: Baseline, config: PreflightPlan["config"]): Preflight {
   const trouble = baseTrouble(seen);
   const { failing, summary = "", needsVariables: variables = [] } = seen;
   // What is known to fail is not what the work is for.
-  const isKnown = (name: string): boolean => knownFailures.some(({ test }) => matchesTest(name, test));
+  const isKnown = (name: string): boolean => config.knownFailures.some(({ test }) => matchesTest(name, test));
   const isGreen = seen.isGreen === true || (trouble === null && failing.length > 0 && failing.every(isKnown));
   const problems: Probe[] =
     trouble === null ? [] : [{ name: "checks", ok: false, detail: trouble.message, fix: trouble.hint }];

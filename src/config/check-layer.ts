@@ -48,7 +48,8 @@ function checkDetails(layer: PlainLayer, part: ConfigPart, problems: Problem[]):
   }
   visit(layer.value, [], (path, text) => {
     if (path[0] !== "limits" && path[0] !== "gates") return;
-    const isTime = path.includes("time") || path.includes("timeout") || path.includes("backoff");
+    const isTime =
+      path.includes("time") || path.includes("timeout") || path.includes("backoff") || path.includes("baseWait");
     const amount = isTime ? durationMs(text) : path.at(-1) === "tokens" ? sizeOf(text) : 1;
     if (amount === 0) wrong(path, `"${path.join(".")}" must be more than nothing`, "");
     if (amount === null)

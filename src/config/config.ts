@@ -127,6 +127,8 @@ export interface GateConfig {
   readonly reruns: number;
   /** Checks: how many run at once. */
   readonly parallel: number;
+  /** Checks: how long the first attempt waits for their run on the base. */
+  readonly baseWait?: Duration;
   /** Checks: run before each run of a check, to reset what they share. */
   readonly reset?: string;
   readonly coverage?: CoverageConfig;

@@ -19,6 +19,7 @@ export type StoryCommand = { readonly story: StoryId } & StoryAction;
 
 export type StoryAction =
   | { readonly type: "start-story" }
+  | { readonly type: "judge-base" }
   | StartAttempt
   | { readonly type: "ask-again"; readonly attempt: number; readonly times: number }
   | StartGate

@@ -57,6 +57,14 @@ export type StoryEvent =
       readonly flaky?: readonly string[];
       /** What people called known before, in answer to the question of another story. */
       readonly known?: readonly KnownFailure[];
+      /** The checks still run on the base: `base.judged` tells how they went. */
+      readonly isBaseOpen?: true;
+    }
+  | {
+      readonly type: "base.judged";
+      readonly preExisting: readonly string[];
+      readonly flaky: readonly string[];
+      readonly baseRuns?: BaseRuns;
     }
   | AttemptStarted
   | AttemptUnclear
@@ -229,6 +237,7 @@ export type EngineEnd = (typeof ENGINE_ENDS)[number];
 /** What the engine does that is neither an attempt nor a gate. */
 export const STEPS = [
   "prepare",
+  "base",
   "dispatch",
   "blame",
   "lint-fix",

@@ -93,6 +93,8 @@ export interface StoryState {
   readonly preExisting: readonly string[];
   /** How the checks went at the base; absent where no gate ran one. */
   readonly baseRuns?: BaseRuns;
+  /** The checks still ran on these files, the base's, when the work began; absent when it is known how they went. */
+  readonly openBase?: { readonly tree: TreeId; readonly commit: string };
   /** Tests that gave two answers about the base; not there where an older version prepared the story. */
   readonly flakyAtBase?: readonly string[];
   /** Failures of the base that people called known, and those they made this story's target. */

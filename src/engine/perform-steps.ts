@@ -1,106 +1,17 @@
-import type { KnownFailure } from "../domain/base-failures.ts";
-import { RemandError } from "../domain/error.ts";
 import type { SendBack, StoryCommand } from "../domain/command.ts";
 import type { Brief, BriefEvidence, Survivor } from "../domain/brief.ts";
-import type { BaseRun, GateName, Judgement } from "../domain/gate.ts";
-import type { RunState } from "../domain/run-state.ts";
+import type { Judgement } from "../domain/gate.ts";
 import type { StoryState } from "../domain/story-state.ts";
-import type { Baseline } from "../ports/gate.ts";
 import type { Place } from "../ports/workspace.ts";
 import { composeBrief, type BriefMaterial } from "../policy/compose-brief.ts";
-import { entries } from "../stdx/sorted-map.ts";
 import { writeBrief } from "../writers/brief.ts";
 import { writeRefinementFeedback } from "../writers/refinement-feedback.ts";
 import { isTextPhase } from "../writers/story-sections.ts";
 import { headNote } from "./head-note.ts";
-import { appendWhile, isStep } from "./append-while.ts";
-import { gateRequest } from "./gate-request.ts";
 import { judgedByAll } from "./judged-by.ts";
 import type { Performing, PerformingOf } from "./performing.ts";
 import { hasTextPhases, productsUpTo, scopeWithPage } from "./phase-product.ts";
 import type { EngineWorld } from "./world.ts";
-
-/** Makes the story's place and looks at what fails before anything is changed. */
-export async function startStory({ command, ledger, world, signal }: PerformingOf<"start-story">): Promise<void> {
-  if (!(await ledger.append(command.story, [{ type: "story.started", by: "engine" }]))) return;
-  const state = ledger.story(command.story);
-  if (state.commit !== "" && state.attempts.length === 0) await bringUpToDate(state, world);
-  const place = await world.workspace.prepare(command.story, state.story.dependsOn, signal);
-  const { tree, commit } = place;
-  const failing = new Set<string>();
-  const flaky = new Set<string>();
-  const baseRuns: { [G in GateName]?: BaseRun } = {};
-  const planned = new Set(state.policy!.phases.flatMap((plan) => plan.gates));
-  for (const [name, gate] of world.gates) {
-    if (gate.baseline === undefined || !planned.has(name)) continue;
-    const timeoutMs = state.policy!.limits.timeoutMs.critic;
-    const { key } = command;
-    const request = gateRequest(state, place, {
-      gate: name,
-      tree,
-      stages: [],
-      since: null,
-      answer: [],
-      timeoutMs,
-      key,
-    });
-    const onOutput = (line: string): void => world.watcher.onOutput(command, line);
-    const seen = await gate.baseline(request, { signal, onOutput });
-    const trouble = signal.aborted ? null : baseTrouble(seen);
-    if (trouble !== null) throw trouble;
-    seen.failing.forEach((each) => failing.add(each));
-    seen.flaky.forEach((each) => flaky.add(each));
-    if (seen.run !== undefined) baseRuns[name] = seen.run;
-  }
-  if (signal.aborted) return;
-  const known = knownElsewhere(ledger.state(), state);
-  await appendWhile(ledger, command.story, isStep("prepare"), [
-    {
-      type: "story.prepared",
-      tree,
-      commit,
-      preExisting: [...failing],
-      flaky: [...flaky].filter((each) => !failing.has(each)),
-      ...(known.length === 0 ? {} : { known }),
-      ...(Object.keys(baseRuns).length === 0 ? {} : { baseRuns }),
-    },
-  ]);
-}
-
-/** Why no attempt can be verified: an agent is not paid to find that out. */
-export function baseTrouble({ unusable = [], needsVariables = [] }: Baseline): RemandError | null {
-  const [first] = unusable;
-  if (needsVariables.length > 0)
-    return new RemandError(
-      "check-unusable",
-      `The checks fail without ${needsVariables.join(", ")} and pass with ${needsVariables.length === 1 ? "it" : "them"}; names that look like secrets are withheld from checks`,
-      `Pass ${needsVariables.length === 1 ? "it" : "them"}: env: [${needsVariables.join(", ")}] in ~/.config/remand/config.yaml or remand.yaml.`,
-    );
-  if (first === undefined) return null;
-  return new RemandError(
-    "check-unusable",
-    unusable.map(({ check, why }) => `\`${check}\`: ${why}`).join("; "),
-    "Install what is missing, or correct the command under gates.checks.commands; remand doctor --run tries it.",
-  );
-}
-
-/** A person said that the base was fixed: the story, of which nothing is done yet, begins with what is there now. */
-async function bringUpToDate(state: StoryState, world: EngineWorld): Promise<void> {
-  const { id, title } = state.story;
-  if (world.integration === null || (await world.integration.standing(id, state.commit)).isCurrent) return;
-  const { hash } = await world.journal.head();
-  const note = { attempt: 0, subject: `${title}: with the base as it is now`, journalHead: hash };
-  await world.integration.update(id, await world.workspace.look(id), note);
-}
-
-/** What people called known when another story asked: nobody is asked twice about one test. */
-function knownElsewhere(run: RunState, { known = [] }: StoryState): readonly KnownFailure[] {
-  const mine = new Set(known.map(({ test }) => test));
-  const others = new Map<string, KnownFailure>();
-  for (const [, state] of entries(run.stories))
-    for (const each of state.known ?? []) if (!mine.has(each.test)) others.set(each.test, each);
-  return [...others.values()];
-}
 
 /** Writes the brief, keeps it, and sends the work back with it. */
 export async function sendBack({

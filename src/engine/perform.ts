@@ -8,11 +8,12 @@ import { withGrip } from "./grip.ts";
 import type { Ledger } from "./ledger.ts";
 import { adjudicate } from "./perform-adjudication.ts";
 import { askAgain, startAttempt } from "./perform-attempt.ts";
+import { judgeBase, startStory } from "./perform-base.ts";
 import { blameFailure } from "./perform-blame.ts";
 import { adoptWork, deliver, fixLint, refusal } from "./perform-delivery.ts";
 import { startGate } from "./perform-gate.ts";
 import { checkHealth, startRemediation } from "./perform-remediation.ts";
-import { restoreTree, sendBack, startStory } from "./perform-steps.ts";
+import { restoreTree, sendBack } from "./perform-steps.ts";
 import type { Performing, PerformingOf } from "./performing.ts";
 import { whatRan } from "./recover.ts";
 import { overrunOf, UNWATCHED, watchSpending, type SpendingWatch } from "./spending-watch.ts";
@@ -82,6 +83,8 @@ async function performed(command: Command, performing: Omit<Performing, "command
   switch (command.type) {
     case "start-story":
       return step(command, "prepare", () => startStory({ ...performing, command }));
+    case "judge-base":
+      return step(command, "base", () => judgeBase({ ...performing, command }));
     case "start-attempt":
       return step(command, "dispatch", () => startAttempt({ ...performing, command }));
     case "ask-again":

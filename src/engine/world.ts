@@ -43,6 +43,8 @@ export interface EngineWorld {
   readonly evidence: Evidence;
   readonly outbox: Outbox;
   readonly gates: ReadonlyMap<GateName, Gate>;
+  /** How long a story waits for the checks of its base before the first attempt; absent: until they end. */
+  readonly baseWaitMs?: number;
   readonly roster: Roster;
   readonly adjudicator: Adjudicator;
   /** How branches come together; `null` where the work is done in a person's own checkout. */

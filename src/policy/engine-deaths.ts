@@ -64,6 +64,7 @@ function nameOfRunning(running: Running, { counters }: StoryState): string {
 
 const STEP_NAMES: Readonly<Record<Step, string>> = {
   prepare: "the set-up",
+  base: "the checks of the base",
   dispatch: "the dispatch",
   blame: "the blame search",
   "lint-fix": "the lint fix",

@@ -32,7 +32,7 @@ import { invalidated } from "./invalidate.ts";
 import { blamedPlaces, placesUnderRework } from "./locations.ts";
 import { reopened } from "./reopen.ts";
 import { withoutTestsSeen, withTestsMoved, withTestsSeenBy } from "./seen-tests.ts";
-import { prepared, started } from "./start-story.ts";
+import { baseJudged, prepared, started } from "./start-story.ts";
 import { undone, withUndo } from "./undo-answer.ts";
 
 type Told = Exclude<StoryEvent, { type: "story.added" }> | EscalationEvent;
@@ -79,6 +79,8 @@ function applied(state: StoryState, event: Happened, around: Surroundings, at: n
       return started(state, around.policy, at);
     case "story.prepared":
       return prepared(state, event);
+    case "base.judged":
+      return baseJudged(state, event);
     case "attempt.started":
       return attemptStarted(state, event, at);
     case "attempt.unclear":

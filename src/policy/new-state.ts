@@ -167,6 +167,7 @@ export function keptStory(state: StoryState, seq: number, queued: StoryState["qu
     ending: state.ending,
     ...(state.heard === undefined ? {} : { heard: state.heard }),
     ...(state.baseRuns === undefined ? {} : { baseRuns: state.baseRuns }),
+    ...(state.openBase === undefined ? {} : { openBase: state.openBase }),
     ...(state.flakyAtBase === undefined ? {} : { flakyAtBase: state.flakyAtBase }),
     ...(state.known === undefined ? {} : { known: state.known }),
     ...(state.targets === undefined ? {} : { targets: state.targets }),

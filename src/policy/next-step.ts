@@ -97,6 +97,8 @@ function work(state: StoryState, policy: Policy, facts: Facts): StoryAction {
   if (state.adopting !== undefined) return { type: "adopt-work", by: state.adopting };
   const unverified = unverifiedBranch(state);
   if (unverified !== null) return unverified;
+  // Nothing is judged before it is known what failed without the work.
+  if (state.openBase !== undefined && state.productReady) return { type: "judge-base" };
   const base = aboutTheBase(state);
   if (base !== null) return ask(state, base, null);
   const open = state.disputes.find(({ standing }) => standing === "open");
@@ -240,6 +242,7 @@ export function laneOf(action: StoryAction): Lane {
       return laneOfGate(action.gate);
     case "adjudicate":
       return "critics";
+    case "judge-base":
     case "find-blame":
     case "fix-lint":
     case "adopt-work":

@@ -123,6 +123,7 @@ export function laneOfRunning(running: Running): Lane {
       return "developers";
     case "adjudication":
       return "critics";
+    case "base":
     case "blame":
     case "lint-fix":
     case "update":

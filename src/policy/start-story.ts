@@ -22,9 +22,10 @@ function withKnownFailures(rules: Policy | null, now: Policy | null): Policy | n
 
 /** What its base says is known before anything is done. */
 export function prepared(state: StoryState, event: Extract<StoryEvent, { type: "story.prepared" }>): StoryState {
-  const { tree, commit, preExisting, flaky, known = [], baseRuns } = event;
+  const { tree, commit, preExisting, flaky, known = [], baseRuns, isBaseOpen } = event;
+  const { openBase: _openBase, ...before } = state;
   return {
-    ...state,
+    ...before,
     running: null,
     tree,
     commit,
@@ -32,5 +33,19 @@ export function prepared(state: StoryState, event: Extract<StoryEvent, { type: "
     ...(flaky === undefined ? {} : { flakyAtBase: flaky }),
     ...(baseRuns === undefined ? {} : { baseRuns }),
     ...(known.length === 0 ? {} : { known: [...(state.known ?? []), ...known] }),
+    ...(isBaseOpen === undefined ? {} : { openBase: { tree, commit } }),
+  };
+}
+
+/** The checks of the base ended while the first attempt was made. */
+export function baseJudged(state: StoryState, event: Extract<StoryEvent, { type: "base.judged" }>): StoryState {
+  const { openBase: _openBase, ...before } = state;
+  const { preExisting, flaky, baseRuns = {} } = event;
+  return {
+    ...before,
+    running: null,
+    preExisting: [...new Set([...state.preExisting, ...preExisting])],
+    flakyAtBase: [...new Set([...(state.flakyAtBase ?? []), ...flaky])],
+    baseRuns: { ...state.baseRuns, ...baseRuns },
   };
 }

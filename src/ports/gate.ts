@@ -15,6 +15,8 @@ export interface Gate {
   judge(request: GateRequest, control: GateControl): Promise<Judgement>;
   /** Looks at the base, before the work begins. */
   baseline?(request: GateRequest, control: GateControl): Promise<Baseline>;
+  /** It looks at the base in a folder of its own, and so may go on while work is done. */
+  readonly hasOwnBase?: boolean;
   /** The commands, or the words, by which it will judge: they go into the brief. */
   judgedBy(): readonly string[];
 }
@@ -39,6 +41,8 @@ export interface Baseline {
 export interface GateControl {
   readonly signal: AbortSignal;
   onOutput(line: string): void;
+  /** For a look at the base: is work done in the folder meanwhile? */
+  isWorkUnderWay?(): boolean;
   /** Called for each agent that is asked: what it may cost, and who is told what it has used so far. */
   meter?(): { readonly maxCostUsd: number | null; onUse(used: AgentUse): void };
 }

@@ -102,6 +102,9 @@ const gate = z.strictObject({
   reports: globs.optional(),
   reruns: count(0, 10).optional(),
   parallel: count(1, 64).optional(),
+  baseWait: duration
+    .describe("How long the first attempt waits for the checks of the base; after that they go on beside it. 60s.")
+    .optional(),
   reset: line
     .describe("A command that runs before each run of a check, to reset what checks share, such as a test database.")
     .optional(),

@@ -121,6 +121,13 @@ export const STORY_EVENTS = [
     baseRuns: baseRunsSchema.exactOptional(),
     flaky: texts.exactOptional(),
     known: z.array(knownFailureSchema).exactOptional(),
+    isBaseOpen: z.literal(true).exactOptional(),
+  }),
+  z.strictObject({
+    type: z.literal("base.judged"),
+    preExisting: texts,
+    flaky: texts,
+    baseRuns: baseRunsSchema.exactOptional(),
   }),
   attemptStarted,
   z.strictObject({

@@ -28,6 +28,8 @@ export function eventWords(event: Event): string {
       return `started by ${event.by}`;
     case "story.prepared":
       return preparedWords(event);
+    case "base.judged":
+      return ["the checks have run on the base", ...baseFailureWords(event)].join("; ");
     case "attempt.started":
       return `attempt ${event.attempt}: ${event.phase} by ${event.role}${modelWords(event)}${event.reworkOf === null ? "" : `, rework after ${event.reworkOf}`}${unusualWords(event)}`;
     case "attempt.finished":
@@ -51,12 +53,21 @@ export function eventWords(event: Event): string {
   }
 }
 
-function preparedWords({ preExisting, flaky = [] }: Extract<Event, { type: "story.prepared" }>): string {
+function preparedWords(event: Extract<Event, { type: "story.prepared" }>): string {
+  const open = event.isBaseOpen === undefined ? [] : ["the checks still run on the base"];
+  return ["its place is ready", ...open, ...baseFailureWords(event)].join("; ");
+}
+
+function baseFailureWords({
+  preExisting,
+  flaky = [],
+}: {
+  readonly preExisting: readonly string[];
+  readonly flaky?: readonly string[];
+}): string[] {
   const named = (what: string, names: readonly string[]): string[] =>
     names.length === 0 ? [] : [`${what}: ${shortLine(names.join(", "), 120)}`];
-  return ["its place is ready", ...named("fails at the base", preExisting), ...named("flaky at the base", flaky)].join(
-    "; ",
-  );
+  return [...named("fails at the base", preExisting), ...named("flaky at the base", flaky)];
 }
 
 function finishedWords(event: Extract<Event, { type: "attempt.finished" }>): string {

@@ -87,6 +87,7 @@ function storyLines(
       return { lines: [], memory: { ...memory, blame: event.blame } };
     case "work.sent-back":
       return { lines: say("sent-back", sentBackText(event, memory.blame, glyphs)), memory };
+    case "base.judged":
     case "story.prepared": {
       const base = baseWords(state);
       return { lines: base === null ? [] : say("note", base.text, base.names), memory };

@@ -181,6 +181,7 @@ describe("lanes", () => {
     ]);
     expect(STEPS.map((step) => laneOfRunning({ type: "step", step, since: 0, seq: 1 }))).toEqual([
       "developers",
+      "checks",
       "developers",
       "checks",
       "checks",

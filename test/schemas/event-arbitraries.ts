@@ -66,8 +66,9 @@ export const EVENTS: EventArbitraries = {
   "story.started": made({ ...is("story.started"), by: name }),
   "story.prepared": made(
     { ...is("story.prepared"), tree, commit: text, preExisting: texts },
-    { flaky: texts, known: knownFailures },
+    { flaky: texts, known: knownFailures, isBaseOpen: fc.constant(true as const) },
   ),
+  "base.judged": made({ ...is("base.judged"), preExisting: texts, flaky: texts }),
   "attempt.started": made(
     {
       ...is("attempt.started"),

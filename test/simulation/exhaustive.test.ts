@@ -72,7 +72,7 @@ const FACTORY_REPEATS =
 /** Results of gates are all walked; agents that break are walked with one gate below, where it stays small. */
 const GATE_RESULTS: Options = {
   skip: (name, command) => {
-    if (name === ENGINE_DIED) return true;
+    if (name === ENGINE_DIED || /still running$/.test(name)) return true;
     if (command.type === "start-gate") return / the same$| worse$| other tests$| does not load$| contested$/.test(name);
     if (command.type === "start-attempt") return name !== "ready";
     if (command.type === "find-blame") return !/^blame (?:culprit|environment|flaky)$/.test(name);

@@ -149,6 +149,15 @@ function prepared(preExisting: readonly string[]): Event {
   return { type: "story.prepared", tree: treeId("t0"), commit: "c0", preExisting, flaky: [] };
 }
 
+/** The first attempt begins while the checks of the base still run. */
+const preparedEarly = (): Event => ({
+  type: "story.prepared",
+  tree: treeId("t0"),
+  commit: "c0",
+  preExisting: [],
+  isBaseOpen: true,
+});
+
 /** Every way a command can go. What an exploration leaves out, it leaves out by name. */
 export function outcomesOf(command: Command, state: StoryState | null): Outcome[] {
   return [...endsOf(command, state), ...deathsIn(command)];
@@ -169,6 +178,8 @@ function startOf(command: Command): readonly Event[] | null {
   switch (command.type) {
     case "start-story":
       return [{ type: "story.started", by: "engine" }];
+    case "judge-base":
+      return [{ type: "step.started", step: "base" }];
     case "start-attempt":
       return [attemptStart(command)];
     case "ask-again":
@@ -196,7 +207,17 @@ function endsOf(command: Command, state: StoryState | null): Outcome[] {
       return [
         one("prepared", start, prepared([])),
         one("prepared with failures", start, prepared(FAILING_BASE)),
+        one("prepared, with the checks of the base still running", start, preparedEarly()),
         ...brokenSteps("prepare", [start]),
+      ];
+    }
+    case "judge-base": {
+      const start: Event = { type: "step.started", step: "base" };
+      const judged = (preExisting: readonly string[]): Event => ({ type: "base.judged", preExisting, flaky: [] });
+      return [
+        one("the base is green", start, judged([])),
+        one("the base is red", start, judged(FAILING_BASE)),
+        ...brokenSteps("base", [start]),
       ];
     }
     case "start-attempt":

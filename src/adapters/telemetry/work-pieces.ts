@@ -123,6 +123,7 @@ function isEndedBy(event: Event, { kind, attributes }: Open): boolean {
       if (kind === "step") return event.judgement.gate === "merge";
       return kind === "gate" && attributes["remand.gate"] === event.judgement.gate;
     case "story.prepared":
+    case "base.judged":
     case "blame.found":
     case "lint.fixed":
     case "branch.updated":

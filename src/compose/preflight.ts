@@ -6,12 +6,13 @@ import { bareStory } from "../domain/story.ts";
 import { gateRequest, withoutBase } from "../engine/gate-request.ts";
 import { baseTrouble } from "../engine/perform-base.ts";
 import type { Baseline } from "../ports/gate.ts";
+import type { Laboratory } from "../ports/laboratory.ts";
 import { newStory } from "../policy/new-state.ts";
 import { createSystemClock } from "../adapters/clock/system-clock.ts";
 import { openJudgedPlace, type JudgedPlace } from "../adapters/git/judged-place.ts";
 import { createLaboratory } from "../adapters/git/laboratory.ts";
 import { userStateFolder } from "../adapters/git/user-state.ts";
-import { createWorkStarter } from "../adapters/git/work-start.ts";
+import { createWorkStarter, type WorkStarter } from "../adapters/git/work-start.ts";
 import { createWorktrees } from "../adapters/git/worktrees.ts";
 import { checkoutMounts } from "./checkout-mounts.ts";
 import { baseWaitMs, checksKey, keepBaseRun } from "./base-runs.ts";
@@ -81,25 +82,52 @@ async function tried(root: string, plan: PreflightPlan, env: Env, signal: AbortS
     onNotice: (text) => (plan.onProgress ?? onNotice)(text),
   });
   const place = await openJudgedPlace({ ...options, at: at === "files" ? null : "HEAD", base: null });
-  const checks = checksKey(config, env);
+  const about = {
+    root,
+    plan,
+    env,
+    signal,
+    start,
+    place,
+    checkouts: createLaboratory({ ...options, start: () => start.now() }),
+  };
   let isOver = false;
-  const look = lookAtBase().finally(async () => {
-    await start.close();
-    await place.close();
-  });
+  const look: Promise<Baseline> = lookAtBase(about, { isOver: () => isOver, self: () => look });
   const seen = plan.isFresh === true ? await look : await within(baseWaitMs(config), look);
   isOver = true;
   return seen === null ? UNKNOWN : reportOn(seen, config);
+}
 
-  async function lookAtBase(): Promise<Baseline> {
+interface AboutBase {
+  readonly root: string;
+  readonly plan: PreflightPlan;
+  readonly env: Env;
+  readonly signal: AbortSignal;
+  readonly start: WorkStarter;
+  readonly place: JudgedPlace;
+  readonly checkouts: Laboratory;
+}
+
+/** The look, which the engine may take over before it has ended. */
+interface LookControl {
+  isOver(): boolean;
+  self(): Promise<Baseline>;
+}
+
+async function lookAtBase(about: AboutBase, { isOver, self }: LookControl): Promise<Baseline> {
+  const { root, plan, env, signal, start, place, checkouts } = about;
+  const { config } = plan;
+  const folder = stateFolder(root);
+  const checks = checksKey(config, env);
+  try {
     const evidence = await projectEvidence(root, folder.evidence, config, env);
     const packages = (await (await start.now()).dependencies.source()).root;
-    const kept = createKeptBaseRuns(userState, (id) => evidence.read(id));
+    const kept = createKeptBaseRuns(userStateFolder(env), (id) => evidence.read(id));
     // What was seen with the user's own HOME says nothing about another.
     const key = async () => ({ tree: place.tree, checks: `${checks} ${await start.notes.isReal()}`, packages });
     const known = plan.isFresh === true ? null : await kept.find(await key());
     if (known !== null) {
-      keepBaseRun(checks, place.tree, look);
+      keepBaseRun(checks, place.tree, self());
       return known;
     }
     const gates = gatesOf(plan, {
@@ -107,18 +135,21 @@ async function tried(root: string, plan: PreflightPlan, env: Env, signal: AbortS
       clock: createSystemClock(),
       workspace: createWorktrees({ root, state: folder.path }),
       env,
-      python: ownPythonOf(root, config, env, onNotice),
+      python: ownPythonOf(root, config, env, (text) => plan.onNotice?.(text)),
       state: folder.path,
       start,
-      checkouts: createLaboratory({ ...options, start: () => start.now() }),
+      checkouts,
     });
-    const control = { signal, onOutput: () => undefined, isWorkUnderWay: () => isOver };
+    const control = { signal, onOutput: () => undefined, isWorkUnderWay: isOver };
     const running = gates.get("checks")!.baseline!(requestFor(plan, place), control);
     // Not before it runs: the gate itself would wait for it.
-    keepBaseRun(checks, place.tree, look);
+    keepBaseRun(checks, place.tree, self());
     const run = await running;
     if (!signal.aborted) await kept.keep(await key(), run);
     return run;
+  } finally {
+    await start.close();
+    await place.close();
   }
 }
 

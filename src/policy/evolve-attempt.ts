@@ -1,4 +1,4 @@
-import type { AttemptFinished, AttemptStarted, AttemptUnclear, WorkInterrupted } from "../domain/event.ts";
+import type { AttemptFinished, AttemptStarted, AttemptUnclear, Cost, WorkInterrupted } from "../domain/event.ts";
 import type { AttemptOutcome, AttemptSummary } from "../domain/attempt.ts";
 import { addUsd, spend } from "../domain/budget.ts";
 import type { Counters, StoryState, Wait } from "../domain/story-state.ts";
@@ -230,4 +230,9 @@ function withCost(state: StoryState, costUsd: number): StoryState["locations"] {
     if (record !== undefined) locations[place] = { ...record, totalCostUsd: addUsd(record.totalCostUsd, share) };
   }
   return locations;
+}
+
+/** An attempt that is no longer the story's own is paid for all the same. */
+export function paidOnly(state: StoryState, cost: Cost): StoryState {
+  return { ...state, spent: spend(state.spent, cost, true) };
 }

@@ -1,5 +1,4 @@
-import type { Cost, Recorded, SentBack, StoryEvent, EscalationEvent } from "../domain/event.ts";
-import { spend } from "../domain/budget.ts";
+import type { Recorded, SentBack, StoryEvent, EscalationEvent } from "../domain/event.ts";
 import { costOf, spendOn } from "../domain/event-cost.ts";
 import { PHASES, type Phase } from "../domain/phase.ts";
 import type { Policy } from "../domain/policy.ts";
@@ -13,6 +12,7 @@ import {
   attemptUnclear,
   backoffMs,
   interrupted,
+  paidOnly,
   workInterrupted,
 } from "./evolve-attempt.ts";
 import { contestedQuestion } from "./contested.ts";
@@ -32,7 +32,7 @@ import { invalidated } from "./invalidate.ts";
 import { blamedPlaces, placesUnderRework } from "./locations.ts";
 import { reopened } from "./reopen.ts";
 import { withoutTestsSeen, withTestsMoved, withTestsSeenBy } from "./seen-tests.ts";
-import { baseJudged, prepared, started } from "./start-story.ts";
+import { started, withBase } from "./start-story.ts";
 import { undone, withUndo } from "./undo-answer.ts";
 
 type Told = Exclude<StoryEvent, { type: "story.added" }> | EscalationEvent;
@@ -78,9 +78,8 @@ function applied(state: StoryState, event: Happened, around: Surroundings, at: n
     case "story.started":
       return started(state, around.policy, at);
     case "story.prepared":
-      return prepared(state, event);
     case "base.judged":
-      return baseJudged(state, event);
+      return withBase(state, event);
     case "attempt.started":
       return attemptStarted(state, event, at);
     case "attempt.unclear":
@@ -295,8 +294,4 @@ function findingFalls(state: StoryState, { finding, gate }: Dispute): StoryState
 
 function isRunning(state: StoryState, attempt: number): boolean {
   return state.running?.type === "attempt" && state.running.attempt === attempt;
-}
-
-function paidOnly(state: StoryState, cost: Cost): StoryState {
-  return { ...state, spent: spend(state.spent, cost, true) };
 }

@@ -20,8 +20,14 @@ function withKnownFailures(rules: Policy | null, now: Policy | null): Policy | n
   return { ...others, ...(now.knownFailures === undefined ? {} : { knownFailures: now.knownFailures }) };
 }
 
-/** What its base says is known before anything is done. */
-export function prepared(state: StoryState, event: Extract<StoryEvent, { type: "story.prepared" }>): StoryState {
+/** What is known of the base of a story. */
+export const withBase = (
+  state: StoryState,
+  event: Extract<StoryEvent, { type: "story.prepared" | "base.judged" }>,
+): StoryState => (event.type === "story.prepared" ? prepared(state, event) : baseJudged(state, event));
+
+/** What its base says is known before anything is done, unless its checks take long. */
+function prepared(state: StoryState, event: Extract<StoryEvent, { type: "story.prepared" }>): StoryState {
   const { tree, commit, preExisting, flaky, known = [], baseRuns, isBaseOpen } = event;
   const { openBase: _openBase, ...before } = state;
   return {
@@ -38,7 +44,7 @@ export function prepared(state: StoryState, event: Extract<StoryEvent, { type: "
 }
 
 /** The checks of the base ended while the first attempt was made. */
-export function baseJudged(state: StoryState, event: Extract<StoryEvent, { type: "base.judged" }>): StoryState {
+function baseJudged(state: StoryState, event: Extract<StoryEvent, { type: "base.judged" }>): StoryState {
   const { openBase: _openBase, ...before } = state;
   const { preExisting, flaky, baseRuns = {} } = event;
   return {

@@ -63,18 +63,23 @@ test("a base that was green is not run again by the next command, and one that w
 });
 
 test("a base that takes long is run beside the first attempt, and known before anything is judged", () => {
-  const { remand, isPaid } = projectOf({
+  const { remand, home } = projectOf({
     "answer.txt": "wrong\n",
     "check.sh": "sleep 2; grep -q right answer.txt\n",
+    // The first attempt ends the engine, and with it the run of the base.
+    "agent.sh": "test -f ../paid || { touch ../paid; kill -9 $PPID; sleep 9; }\necho right > answer.txt\n",
   });
   const check = ["--check", "sh check.sh", "--set", "gates.checks.baseWait=300ms"];
+  const killed = remand("loop", "--goal", "do it", ...check, ...AGENT);
+  expect(killed.signal).toBe("SIGKILL");
+  expect(existsSync(join(home, "paid"))).toBe(true);
   const ran = remand("loop", "--goal", "do it", ...check, ...AGENT);
   expect(ran.status, ran.stdout + ran.stderr).toBe(0);
-  expect(isPaid()).toBe(true);
   const log = remand("log", "--json").stdout;
   const types = [...log.matchAll(/"type": ?"([a-z.-]+)"/g)].map(([, type]) => type!);
   const order = types.filter((type) => /^(?:story.prepared|attempt.started|base.judged|gate.started)$/.test(type));
-  expect(order.slice(0, 4)).toEqual(["story.prepared", "attempt.started", "base.judged", "gate.started"]);
+  const judged = ["base.judged", "gate.started"];
+  expect(order.slice(0, 5)).toEqual(["story.prepared", "attempt.started", "attempt.started", ...judged]);
 });
 
 test("a run whose check cannot start starts no agent, and doctor --run says the same", () => {

@@ -72,7 +72,7 @@ const FACTORY_REPEATS =
 /** Results of gates are all walked; agents that break are walked with one gate below, where it stays small. */
 const GATE_RESULTS: Options = {
   skip: (name, command) => {
-    if (name === ENGINE_DIED || /still running$/.test(name)) return true;
+    if (name === ENGINE_DIED || name.endsWith("still running")) return true;
     if (command.type === "start-gate") return / the same$| worse$| other tests$| does not load$| contested$/.test(name);
     if (command.type === "start-attempt") return name !== "ready";
     if (command.type === "find-blame") return !/^blame (?:culprit|environment|flaky)$/.test(name);
@@ -109,8 +109,9 @@ describe("every reachable state of one story, limits of two, every result at eve
 
   test("one gate, every way an agent, a step of the engine, or blame can go", () => {
     const policy = oneGate();
-    // Contested tests are walked below, with each answer.
-    const found = explore(begun(policy, story("a")), policy, { skip: (name) => name.endsWith(" contested") });
+    // Contested tests, and a base whose checks take long, are walked below.
+    const skip = (name: string): boolean => / contested$|still running$/.test(name);
+    const found = explore(begun(policy, story("a")), policy, { skip });
     report("one gate", found);
     expect(found.longestPath).toBeLessThanOrEqual(stepsBound(policy));
     expect(Object.keys(found.endings)).toEqual(
@@ -125,6 +126,18 @@ describe("every reachable state of one story, limits of two, every result at eve
         "held",
       ]),
     );
+  });
+
+  test("one gate, with the checks of the base still running when the first attempt begins", () => {
+    const policy = oneGate();
+    const found = explore(begun(policy, story("a")), policy, {
+      skip: (name, command) =>
+        !name.endsWith("still running") &&
+        (command.type === "start-story" || (command.type !== "judge-base" && GATE_RESULTS.skip!(name, command))),
+    });
+    report("base still running", found);
+    expect(found.longestPath).toBeLessThanOrEqual(stepsBound(policy));
+    expect(Object.keys(found.endings)).toEqual(expect.arrayContaining(["accepted", "failing-base", "gate-error"]));
   });
 
   for (const onExhausted of ["error", "skip"] as const)

@@ -16,6 +16,7 @@ import {
 } from "node:fs/promises";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { RemandError } from "../../domain/error.ts";
+import { runProcess } from "../process/run-process.ts";
 import { keptSource, type DependencySource, type InstallationStore } from "./dependency-source.ts";
 import { stampFiles, stampOf, type StampedFile } from "./folder-stamps.ts";
 import { wayToOwn } from "./lend-folder.ts";
@@ -80,7 +81,7 @@ export function createDependencyStore(folder: string): DependencyStore {
     async find(key, onLost) {
       const entry = await readEntry(at(key));
       if (entry === null) return null;
-      const lost = await restore(at(key), entry);
+      const lost = (await isUntouched(at(key))) ? null : await restore(at(key), entry);
       if (lost === null) {
         const now = new Date();
         await utimes(join(at(key), "entry.json"), now, now);
@@ -177,10 +178,14 @@ async function moveInto(target: string, place: string, folders: readonly string[
  */
 async function restore(folder: string, entry: Entry): Promise<string | null> {
   const root = join(folder, "files");
+  const beganAt = Date.now();
   const there = new Map((await stampFiles(root, entry.paths)).map((file) => [file.path, file.stamp]));
   for (const path of there.keys()) if (!Object.hasOwn(entry.files, path)) await rm(join(root, path), { force: true });
   const changed = Object.keys(entry.files).filter((path) => there.get(path) !== entry.files[path]![0]);
-  if (changed.length === 0) return null;
+  if (changed.length === 0) {
+    await markLookedAt(folder, beganAt);
+    return null;
+  }
   const files = { ...entry.files };
   for (const path of changed) {
     const [, source] = entry.files[path]!;
@@ -193,6 +198,35 @@ async function restore(folder: string, entry: Entry): Promise<string | null> {
   }
   await writeEntry(folder, { ...entry, files });
   return null;
+}
+
+/** A file whose time says when an entry was last found to be whole. */
+const LOOKED_AT = "looked-at";
+
+async function markLookedAt(folder: string, beganAt: number): Promise<void> {
+  const time = (beganAt - CLOCK_MS) / 1000;
+  await writeFile(join(folder, LOOKED_AT), "");
+  await utimes(join(folder, LOOKED_AT), time, time);
+}
+
+/** The times of files are of a coarser clock than ours. */
+const CLOCK_MS = 20;
+
+/**
+ * Has nothing below changed since it was found to be whole? The system's own `find` walks many times as fast as we do;
+ * where it cannot answer, we look ourselves.
+ */
+async function isUntouched(folder: string): Promise<boolean> {
+  const marker = join(folder, LOOKED_AT);
+  if (!existsSync(marker)) return false;
+  const { status, exitCode, output } = await runProcess({
+    command: ["find", join(folder, "files"), "-cnewer", marker, "-print", "-quit"],
+    cwd: "/",
+    env: { PATH: process.env["PATH"] ?? "" },
+    timeoutMs: 60_000,
+    survivors: "spare",
+  });
+  return status === "exited" && exitCode === 0 && output === "";
 }
 
 async function writeEntry(folder: string, entry: Entry): Promise<void> {

@@ -81,6 +81,8 @@ async function insistOnSameBase(
   const there = await gate.baseline!(request, control);
   const only = failing.filter((name) => !there.failing.includes(name) && !there.flaky.includes(name));
   if (only.length === 0 || control.signal.aborted) return;
+  // Something else fails there: then it is not known what passes there.
+  if (there.failing.some((name) => !failing.includes(name))) return;
   const more = only.length === 1 ? "" : ` and ${only.length - 1} more`;
   throw new RemandError(
     "workspace-broken",

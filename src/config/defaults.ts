@@ -97,6 +97,7 @@ export const DEFAULTS: Config = {
       "**/*.spec.*",
       "**/*_test.*",
       "**/test_*.py",
+      "**/{test,tests}.*",
       "**/{test,tests,__tests__,spec,specs,e2e}/**",
     ],
     typePaths: ["**/*.d.ts", "**/types.*", "**/*.types.*", "**/{types,domain,model,models}/**"],

@@ -35,6 +35,7 @@ const SNAPSHOTS = ["**/*.snap", "**/*.ambr", "**/__snapshots__/**"];
 const CHECK_FILES = [
   "**/{conftest,noxfile,sitecustomize,usercustomize}.py",
   "**/*.pth",
+  "**/*.{dist-info,egg-info}/**",
   "**/go.work{,.sum}",
   "**/testdata/**",
   "**/.cargo/config*",
@@ -47,10 +48,10 @@ const CONFIG_FILES = [
   "**/.*rc{,.*}",
   "**/*.{ini,cfg}",
   "**/tsconfig*.json",
-  "**/{nextest.toml,phpunit.xml,phpunit.xml.dist,vitest.workspace.*,vitest.projects.*}",
+  "**/{pytest.toml,.pytest.toml,nextest.toml,phpunit.xml,phpunit.xml.dist,vitest.workspace.*,vitest.projects.*}",
 ];
 
 const SOURCE_FOLDER = /(?:^|\/)(?:src|lib|app|source|internal|public)\//;
 
 /** Languages whose tests may stand in the files that they test. */
-const INLINE_TESTS = /\.(?:rs|[cm]?[jt]sx?|vue|svelte)$/;
+const INLINE_TESTS = /\.(?:rs|py|[cm]?[jt]sx?|vue|svelte)$/;

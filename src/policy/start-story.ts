@@ -29,7 +29,8 @@ export const withBase = (
 /** What its base says is known before anything is done, unless its checks take long. */
 function prepared(state: StoryState, event: Extract<StoryEvent, { type: "story.prepared" }>): StoryState {
   const { tree, commit, preExisting, flaky, known = [], baseRuns, isBaseOpen } = event;
-  const { openBase: _openBase, ...before } = state;
+  // What an earlier look at the base said is over.
+  const { openBase: _openBase, flakyAtBase: _flaky, baseRuns: _runs, ...before } = state;
   return {
     ...before,
     running: null,

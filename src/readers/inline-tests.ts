@@ -1,8 +1,16 @@
+import { spliceDocTests } from "./doc-tests.ts";
+
 /**
- * Source with the base's tests in place of the work's, for files that hold both: Rust's `#[cfg(test)]` modules and
- * Vitest's `import.meta.vitest`. `null` where neither version has such tests, so that the file is the product alone.
+ * Source with the base's tests in place of the work's, for files that hold both: Rust's `#[cfg(test)]` modules, Vitest's
+ * `import.meta.vitest`, and examples in comments. `null` where neither version has such tests, so that the file is the
+ * product alone.
  */
 export function spliceInlineTests(path: string, base: string, work: string): string | null {
+  const spliced = path.endsWith(".py") ? null : spliceRegions(path, base, work);
+  return spliceDocTests(path, base, spliced ?? work) ?? spliced;
+}
+
+function spliceRegions(path: string, base: string, work: string): string | null {
   const language = path.endsWith(".rs") ? RUST : SCRIPT;
   const [before, now] = [testRegions(base, language), testRegions(work, language)];
   if (before.length === 0 && now.length === 0) return null;

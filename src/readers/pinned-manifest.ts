@@ -27,9 +27,33 @@ function mergePackage(base: string, work: string): string | null {
   if (before === null || after === null) return null;
   const kept = Object.entries(after).filter(([key]) => OF_THE_PRODUCT.has(key));
   const pinned = Object.entries(before).filter(([key]) => !OF_THE_PRODUCT.has(key));
+  const used = DEPENDENCIES.flatMap((group) => {
+    const merged = withBaseSources(recordIn(before[group]), recordIn(after[group]));
+    return merged === null ? [] : [[group, merged] as const];
+  });
   const imports = { ...recordIn(after["imports"]), ...recordIn(before["imports"]) };
   const mapped = Object.keys(imports).length === 0 ? [] : [["imports", imports] as const];
-  return `${JSON.stringify(Object.fromEntries([...kept, ...mapped, ...pinned]), null, 2)}\n`;
+  return `${JSON.stringify(Object.fromEntries([...kept, ...used, ...mapped, ...pinned]), null, 2)}\n`;
+}
+
+const DEPENDENCIES = ["dependencies", "devDependencies", "optionalDependencies", "peerDependencies"];
+
+/** Packages of the base that the work takes from another place (a folder, an address, another name) come from where they did. */
+function withBaseSources(
+  before: Record<string, unknown>,
+  after: Record<string, unknown>,
+): Record<string, unknown> | null {
+  const moved = Object.keys(before).filter(
+    (name) => after[name] !== before[name] && typeof after[name] === "string" && /[:/]/.test(after[name]),
+  );
+  return moved.length === 0 ? null : { ...after, ...Object.fromEntries(moved.map((name) => [name, before[name]])) };
+}
+
+/** Does the work take a package of the base from another place? */
+export function hasMovedPackages(base: string, work: string): boolean {
+  const [before, after] = [parsed(base), parsed(work)];
+  if (before === null || after === null) return false;
+  return DEPENDENCIES.some((group) => withBaseSources(recordIn(before[group]), recordIn(after[group])) !== null);
 }
 
 /** What a name stood for at the base it stands for still: tests import by such names too. */

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { checkoutOf } from "./checkout.ts";
+import { sampled } from "../sampled.ts";
 import { gitIn } from "../adapters/git-repository.ts";
 
 /* What fails before the work begins, through the built program: known, the story's target, or a question. */
@@ -104,11 +105,16 @@ const COMMENT = { "src/cart.js": `${CART}// TURN\n` };
 
 describe("a bug-fix story whose test still fails", () => {
   const phases = "phases: { refine: false, research: false, plan: false }";
-  test.each([
-    ["critic-audit", "preset: critic-audit"],
-    ["story", `preset: story\n${phases}`],
-    ["goal", "preset: goal"],
-  ])("is not accepted in %s", { timeout: 120_000 }, (_, config) => {
+  test.each(
+    sampled(
+      [
+        ["critic-audit", "preset: critic-audit"],
+        ["story", `preset: story\n${phases}`],
+        ["goal", "preset: goal"],
+      ],
+      3,
+    ),
+  )("is not accepted in %s", { timeout: 120_000 }, (_, config) => {
     const { remand } = project({
       config: `${config}\nstall: { sameFailure: 2, unchanged: 1, plateau: 2, oscillation: true, cascade: true, grace: 0 }`,
       stories: { fix: story("Fix removing", "target: removes\n") },

@@ -17,7 +17,7 @@ import { rightAnswer } from "./right-answer.ts";
 
 const MAIN = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
 const STORIES = Number(process.env["REMAND_STORIES"] ?? 6);
-const KILLS = Number(process.env["REMAND_KILLS"] ?? 8);
+const KILLS = Number(process.env["REMAND_KILLS"] ?? 5);
 
 const project = (): string =>
   checkoutOf(

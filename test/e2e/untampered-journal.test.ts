@@ -78,7 +78,7 @@ describe("what is no tampering", () => {
   });
   test("an engine that is killed at any moment", { timeout: 300_000 }, async () => {
     for (let i = 0; i < 5; i++) writeFileSync(join(root, `stories/more-${i}.md`), storyText(`more-${i}`));
-    for (let kill = 0; kill < 6; kill++) {
+    for (let kill = 0; kill < 4; kill++) {
       const child = spawn(process.execPath, [MAIN, "run", "--reporter", "minimal"], { cwd: root, stdio: "pipe" });
       let said = "";
       child.stderr.on("data", (text: Buffer) => (said += text.toString()));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { mergeManifest } from "../../src/readers/pinned-manifest.ts";
+import { hasMovedPackages, mergeManifest } from "../../src/readers/pinned-manifest.ts";
 
 describe("a manifest with the base's runner settings and the work's dependencies", () => {
   test("package.json: scripts and tools' keys are the base's, the rest is the work's", () => {
@@ -19,6 +19,16 @@ describe("a manifest with the base's runner settings and the work's dependencies
       scripts: { test: "jest" },
       jest: { testTimeout: 1 },
     });
+  });
+
+  test("package.json: a package of the base that the work takes from a place of its own comes from where it did", () => {
+    const base = { devDependencies: { supertest: "6.3.4", mocha: "10.2.0" } };
+    const work = { devDependencies: { supertest: "file:./tools/st", mocha: "10.3.0", real: "npm:supertest@6.3.4" } };
+    const merged = mergeManifest("package.json", JSON.stringify(base), JSON.stringify(work));
+    expect(JSON.parse(merged!)).toEqual({ devDependencies: { ...work.devDependencies, supertest: "6.3.4" } });
+    expect(hasMovedPackages(JSON.stringify(base), JSON.stringify(work))).toBe(true);
+    const newer = { devDependencies: { ...base.devDependencies, mocha: "11.0.0" } };
+    expect(hasMovedPackages(JSON.stringify(base), JSON.stringify(newer))).toBe(false);
   });
 
   test("a package.json that cannot be read is left as the work has it", () => {

@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { expect } from "vitest";
 import { checkEnvironment } from "../../src/adapters/process/environment.ts";
 import { openNameReports } from "../../src/adapters/gates/name-reports.ts";
+import { plainText } from "../../src/stdx/plain-text.ts";
 import { runProcess, type ProcessResult } from "../../src/adapters/process/run-process.ts";
 import type { TestNames, TestOutcome } from "../../src/domain/test-names.ts";
 import { withNames } from "../../src/readers/test-names-merge.ts";
@@ -92,7 +93,7 @@ const outcomesOf = ({ tests }: TestNames): Outcomes =>
 
 /** Without times, process ids and addresses, which differ between any two runs. */
 function comparable(text: string, { isUnordered = false }: RunnerCase): string[] {
-  const lines = text
+  const lines = plainText(text)
     .replaceAll(/\b\d+(?:\.\d+)? ?(?:ms|s|sec|seconds?)\b(?:, estimated \d+ s)?|\(cached\)/g, "<time>")
     .replaceAll(/duration_ms:? [\d.]+/g, "<time>")
     .replaceAll(/\d\d:\d\d:\d\d(?:Z|[+-]\d\d:\d\d)?|\d{4}-\d\d-\d\dT\S+/g, "<time>")

@@ -1,10 +1,15 @@
+import { basename, dirname } from "node:path";
+import { placeOfFailure } from "../../domain/base-failures.ts";
+import { readSuiteResults } from "../../domain/suite-results.ts";
+import type { Evidence } from "../../ports/evidence.ts";
 import { pinningOf, type PinnedRules } from "../../domain/pinned-files.ts";
 import type { GateRequest } from "../../ports/gate.ts";
-import type { Bench } from "../../ports/laboratory.ts";
+import type { Bench, Laboratory } from "../../ports/laboratory.ts";
 import type { Workspace } from "../../ports/workspace.ts";
 import { spliceInlineTests } from "../../readers/inline-tests.ts";
 import { vendoredModules } from "../../readers/go-modules.ts";
-import { mergeManifest } from "../../readers/pinned-manifest.ts";
+import { LOCKFILES } from "../../readers/lockfile.ts";
+import { hasMovedPackages, mergeManifest } from "../../readers/pinned-manifest.ts";
 import { gitFolderOf } from "./git-folder.ts";
 import { allScripts, testScripts } from "./package-changes.ts";
 import { runChain } from "./run-chain.ts";
@@ -28,15 +33,17 @@ export async function pinnedTree(
   options: PinnedOptions,
   request: GateRequest,
   changed: readonly string[],
+  testFiles: readonly string[] = [],
 ): Promise<PinnedTree | null> {
   const { story, base, tree } = request;
+  const ran = new Set(testFiles);
   const rules = { ...options, named: await filesOfChecks(options, request) };
   const taken: string[] = [];
   const texts = new Map<string, string>();
   const isVendored = vendoredAsBefore(options, request);
   for (const path of changed) {
     const pinning = (await isVendored(path)) ? "whole" : pinningOf(path, rules);
-    if (pinning === "product") continue;
+    if (pinning === "product" && ran.size === 0) continue;
     if (pinning === "whole") {
       taken.push(path);
       continue;
@@ -45,12 +52,40 @@ export async function pinnedTree(
       await options.workspace.fileAt(story.id, base, path),
       await options.workspace.fileAt(story.id, tree, path),
     ];
+    if (pinning !== "merged" && isFileOfTests(path, before, ran)) {
+      taken.push(path);
+      continue;
+    }
     if (now === null && before !== null && pinning === "merged") taken.push(path);
-    if (now === null) continue;
+    if (now === null || pinning === "product") continue;
     const text = (pinning === "merged" ? mergeManifest : spliceInlineTests)(path, before ?? "", now);
     if (text !== null && text !== now && !isSameJson(text, now)) texts.set(path, text);
+    // Locked versions of the work name the other place.
+    if (path.endsWith("package.json") && hasMovedPackages(before ?? "", now))
+      taken.push(...changed.filter((each) => isLockfile(each) && dirname(each) === dirname(path)));
   }
   return taken.length === 0 && texts.size === 0 ? null : { taken, texts };
+}
+
+/**
+ * Did tests of this file pass at the base, whatever it is called? Then it is a file of tests, unless it is one of those
+ * that hold the product and its tests at once.
+ */
+function isFileOfTests(path: string, base: string | null, ran: ReadonlySet<string>): boolean {
+  if (base === null || !/\.(?:[cm]?[jt]sx?|py|rb|php)$/.test(path) || /import\.meta\.vitest|^\s*>>> /m.test(base))
+    return false;
+  return ran.has(path) || [...ran].some((file) => path.endsWith(`/${file}`));
+}
+
+/** The files in which tests passed at the base, as the runner named them. */
+export async function testFilesAtBase(
+  evidence: Pick<Evidence, "read">,
+  { baseRun }: GateRequest,
+): Promise<readonly string[]> {
+  const kept = baseRun?.tests === undefined ? null : await evidence.read(baseRun.tests);
+  const known = kept === null ? null : readSuiteResults(kept);
+  const names = [...(known?.passed.keys() ?? [])].filter((name) => name.includes(" > "));
+  return [...new Set(names.map(placeOfFailure))];
 }
 
 /**
@@ -73,6 +108,8 @@ function vendoredAsBefore(
     );
   };
 }
+
+const isLockfile = (path: string): boolean => LOCKFILES.includes(basename(path));
 
 /** A manifest that was only written differently is the same. */
 function isSameJson(one: string, other: string): boolean {
@@ -99,3 +136,22 @@ async function filesOfChecks({ workspace, commands }: PinnedOptions, request: Ga
 /** Makes the files of the bench those of the work with the base's tests. */
 export const setPinned = (bench: Bench, { base, tree }: GateRequest, { taken, texts }: PinnedTree) =>
   bench.set(tree, texts, { from: base, paths: taken });
+
+/** A checkout for them. Where locked versions of packages are put back, it has the packages of those. */
+export async function openPinned(
+  laboratory: Laboratory,
+  request: GateRequest,
+  pinned: PinnedTree,
+  signal: AbortSignal,
+): Promise<Bench> {
+  const { commit, base, tree } = request;
+  const wanted = { signal, commit: commit === "" ? base : commit, base };
+  const bench = await laboratory.open({ ...wanted, tree });
+  if (!pinned.taken.some(isLockfile)) return bench;
+  try {
+    const whole = await setPinned(bench, request, pinned);
+    return await laboratory.open({ ...wanted, tree: whole });
+  } finally {
+    await bench.close();
+  }
+}

@@ -13,7 +13,7 @@ import type { ChecksGate, TestedJudgement } from "./checks-gate.ts";
 import { movedNames } from "./moved-names.ts";
 import { withNewTests } from "./new-tests.ts";
 import { failuresIn, inBench, namesNoTest, noted, type TestedWorkOptions, type Work } from "./pinned-run.ts";
-import { pinnedTree, setPinned, type PinnedTree } from "./pinned-tree.ts";
+import { openPinned, pinnedTree, setPinned, testFilesAtBase, type PinnedTree } from "./pinned-tree.ts";
 import { renamedTests } from "./renamed-tests.ts";
 import { heldToSeen } from "./seen-tests.ts";
 import { refused, unproven, withContested } from "./tested-judgement.ts";
@@ -55,18 +55,13 @@ async function someStillThere(
 
 async function heldToBase(work: Work, ran: TestedJudgement): Promise<Judgement> {
   const { options, request, control, changed } = work;
-  const pinned = await pinnedTree(options, request, changed);
+  const pinned = await pinnedTree(options, request, changed, await testFilesAtBase(options.evidence, request));
   if (pinned === null) return baseVerdict(work, ran, { pinned: null, ran: null, bench: null });
   if (options.laboratory === null)
     return request.atBase.targets.length === 0
       ? ran.judgement
       : unproven(ran.judgement, "there is no throwaway copy to run them in");
-  const bench = await options.laboratory.open({
-    signal: control.signal,
-    commit: request.commit === "" ? request.base : request.commit,
-    tree: request.tree,
-    base: request.base,
-  });
+  const bench = await openPinned(options.laboratory, request, pinned, control.signal);
   try {
     const tree = await setPinned(bench, request, pinned);
     const own = await work.checks.judgeTests(inBench(request, bench, tree), control);

@@ -59,7 +59,10 @@ export async function installDependencies(
   await bringGoWorkspace(source, worktree);
   const here = await lockfilesIn(worktree);
   const there = await lockfilesIn(source.root);
-  const isSame = (name: string): boolean => here.get(name) === there.get(name);
+  const own = new Set<string>();
+  for (const name of there.keys()) if (!here.has(name) && (await source.isIgnored(name))) own.add(name);
+  // A lockfile that git ignores is in no other checkout, and says what is installed in this one.
+  const isSame = (name: string): boolean => here.get(name) === there.get(name) || own.has(name);
   const installations = installationsFor(here);
   if (options.setup !== null) {
     // A command that is named is to run; links spare it only if folders to share are named too.

@@ -144,12 +144,17 @@ describe("an agent that edits", () => {
   const other = `${head}test("is there", () => {}); // TURN\n`;
   const excuse = "version: 1\nknownFailures: [{ test: removes, reason: it is old }] # TURN\n";
   const refusal = `the target ${REMOVES} fails with the base's version of its tests`;
-  test.each([
-    ["the target's test", "checks", { "test/cart.test.js": `${TAMED}// TURN\n` }, refusal],
-    ["the target's test away", "checks", { "test/cart.test.js": null, "test/new.test.js": other }, refusal],
-    ["knownFailures in remand.yaml", "checks", { "remand.yaml": excuse }, "1 of 2 tests failed"],
-    ["remand.yaml", "integrity, checks", { "remand.yaml": excuse }, "this file says how the work is judged"],
-  ])("%s is refused (%s)", { timeout: 120_000 }, (_what, gates, writes, says) => {
+  test.each(
+    sampled(
+      [
+        ["the target's test", "checks", { "test/cart.test.js": `${TAMED}// TURN\n` }, refusal],
+        ["the target's test away", "checks", { "test/cart.test.js": null, "test/new.test.js": other }, refusal],
+        ["knownFailures in remand.yaml", "checks", { "remand.yaml": excuse }, "1 of 2 tests failed"],
+        ["remand.yaml", "integrity, checks", { "remand.yaml": excuse }, "this file says how the work is judged"],
+      ] as const,
+      2,
+    ),
+  )("%s is refused (%s)", { timeout: 120_000 }, (_what, gates, writes, says) => {
     const { remand } = project({
       config: "limits: { failures: 2 }",
       stories: { fix: story("Fix removing", "target: removes\n") },

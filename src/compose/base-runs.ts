@@ -57,7 +57,7 @@ const seen = new Map<string, Promise<Baseline>>();
 export function keepBaseRun(checks: string, tree: TreeId, baseline: Promise<Baseline>): void {
   const key = `${checks}\n${tree}`;
   seen.set(key, baseline);
-  // One that ended in an error says nothing; whoever started it reports that.
+  // One that ended in an error says nothing; the preflight reports it.
   baseline.catch(() => seen.delete(key));
 }
 

@@ -104,7 +104,7 @@ async function within({ clock, baseWaitMs }: EngineWorld, look: Promise<BaseSeen
     return await Promise.race([look, clock.sleep(baseWaitMs, over.signal).then(() => null)]);
   } finally {
     over.abort();
-    // Whoever waits for it later gets the error.
+    // A later wait for it gets the error.
     look.catch(() => undefined);
   }
 }
@@ -179,7 +179,7 @@ async function bringUpToDate(state: StoryState, world: EngineWorld): Promise<voi
   await world.integration.update(id, await world.workspace.look(id), note);
 }
 
-/** What people called known when another story asked: nobody is asked twice about one test. */
+/** What people called known when another story asked: no question comes twice about one test. */
 function knownElsewhere(run: RunState, { known = [] }: StoryState): readonly KnownFailure[] {
   const mine = new Set(known.map(({ test }) => test));
   const others = new Map<string, KnownFailure>();

@@ -36,7 +36,7 @@ export interface CheckoutCopy {
 
 /**
  * Installed packages of one repository, kept in the user's state folder, where no agent works. An entry is written aside
- * and renamed, so it is there as a whole or not at all, whoever else fills it or is killed.
+ * and renamed, so it is there as a whole or not at all, also after a kill or beside a second writer.
  */
 interface DependencyStore extends InstallationStore {
   /** A pinned entry is not removed to save room. */

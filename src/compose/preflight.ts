@@ -4,7 +4,7 @@ import { matchesTest } from "../domain/base-failures.ts";
 import { storyId } from "../domain/ids.ts";
 import { bareStory } from "../domain/story.ts";
 import { gateRequest, withoutBase } from "../engine/gate-request.ts";
-import { baseTrouble } from "../engine/perform-base.ts";
+import { baseTrouble, endedWithin } from "../engine/perform-base.ts";
 import type { Baseline } from "../ports/gate.ts";
 import type { Laboratory } from "../ports/laboratory.ts";
 import { newStory } from "../policy/new-state.ts";
@@ -93,7 +93,7 @@ async function tried(root: string, plan: PreflightPlan, env: Env, signal: AbortS
   };
   let isOver = false;
   const look: Promise<Baseline> = lookAtBase(about, { isOver: () => isOver, self: () => look });
-  const seen = plan.isFresh === true ? await look : await within(baseWaitMs(config), look);
+  const seen = plan.isFresh === true ? await look : await endedWithin(createSystemClock(), baseWaitMs(config), look);
   isOver = true;
   return seen === null ? UNKNOWN : reportOn(seen, config);
 }
@@ -150,21 +150,6 @@ async function lookAtBase(about: AboutBase, { isOver, self }: LookControl): Prom
   } finally {
     await start.close();
     await place.close();
-  }
-}
-
-/** `null` if it takes longer; it then goes on. */
-async function within(ms: number, look: Promise<Baseline>): Promise<Baseline | null> {
-  const over = new AbortController();
-  try {
-    return await Promise.race([
-      look,
-      createSystemClock()
-        .sleep(ms, over.signal)
-        .then(() => null),
-    ]);
-  } finally {
-    over.abort();
   }
 }
 

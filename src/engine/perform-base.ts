@@ -4,6 +4,7 @@ import type { BaseRun, GateName } from "../domain/gate.ts";
 import type { StoryId, TreeId } from "../domain/ids.ts";
 import type { RunState } from "../domain/run-state.ts";
 import type { StoryState } from "../domain/story-state.ts";
+import type { Clock } from "../ports/clock.ts";
 import type { Baseline, Gate } from "../ports/gate.ts";
 import type { Place } from "../ports/workspace.ts";
 import { entries } from "../stdx/sorted-map.ts";
@@ -43,7 +44,8 @@ export async function startStory(performing: PerformingOf<"start-story">): Promi
     gates.filter(({ hasOwnBase }) => hasOwnBase === true),
     () => isOpen,
   );
-  const own = await within(world, later);
+  const { clock, baseWaitMs } = world;
+  const own = await (baseWaitMs === undefined ? later : endedWithin(clock, baseWaitMs, later));
   if (signal.aborted) return;
   isOpen = own === null;
   if (own === null) openBasesOf(world).set(command.story, later);
@@ -96,16 +98,15 @@ function openBasesOf({ journal }: EngineWorld): Map<StoryId, Promise<BaseSeen>> 
   return known;
 }
 
-/** `null` if it takes longer than the world waits. */
-async function within({ clock, baseWaitMs }: EngineWorld, look: Promise<BaseSeen>): Promise<BaseSeen | null> {
-  if (baseWaitMs === undefined) return look;
+/** `null` if it takes longer than that; it then goes on. */
+export async function endedWithin<T>(clock: Clock, ms: number, work: Promise<T>): Promise<T | null> {
   const over = new AbortController();
   try {
-    return await Promise.race([look, clock.sleep(baseWaitMs, over.signal).then(() => null)]);
+    return await Promise.race([work, clock.sleep(ms, over.signal).then(() => null)]);
   } finally {
     over.abort();
     // A later wait for it gets the error.
-    look.catch(() => undefined);
+    work.catch(() => undefined);
   }
 }
 

@@ -36,7 +36,8 @@ export function createKeptBaseRuns(
       const file = fileOf(key);
       const at = (await stat(file).catch(() => null))?.mtimeMs;
       if (at === undefined || Date.now() - at > A_DAY) return null;
-      const kept = JSON.parse(await readFile(file, "utf8")) as Baseline;
+      const kept = baselineIn(await readFile(file, "utf8"));
+      if (kept === null) return null;
       const tests = kept.run?.tests;
       // The names of its tests are evidence of the project: where that was removed, the run is of no use.
       return tests !== undefined && (await readEvidence(tests)) === null ? null : kept;
@@ -50,6 +51,15 @@ export function createKeptBaseRuns(
       await removeOld(folder);
     },
   };
+}
+
+/** `null` for a file that a power cut left half written: the checks are run again. */
+function baselineIn(text: string): Baseline | null {
+  try {
+    return JSON.parse(text) as Baseline;
+  } catch {
+    return null;
+  }
 }
 
 const A_DAY = 24 * 60 * 60 * 1000;

@@ -2,6 +2,7 @@ import { contestedFinding } from "../domain/contested-test.ts";
 import { isPassed, needsLicense, openContested, type GateReport } from "../domain/gate-report.ts";
 import type { Finding } from "../domain/finding.ts";
 import type { Judgement } from "../domain/gate.ts";
+import { licenseText } from "../domain/owner-license.ts";
 import { UNICODE_GLYPHS, type Glyphs } from "../views/glyphs.ts";
 import { gateLines, gateVerdict } from "../views/gate-report.ts";
 import { shortLine } from "../views/words.ts";
@@ -33,7 +34,9 @@ export function formatGates(report: GateReport, format: GateFormat, setting: For
     case "sarif":
       return writeSarif(
         report.judgements.flatMap((judgement) =>
-          [...judgement.findings, ...contestedFindings(report, judgement)].map((finding) => atTop(finding, report)),
+          [...judgement.findings, ...contestedFindings(report, judgement), ...licensedFindings(report, judgement)].map(
+            (finding) => atTop(finding, report),
+          ),
         ),
         { toolVersion: setting.version, troubles: troublesOf(report) },
       );
@@ -56,6 +59,16 @@ export function exitOfGates(report: GateReport): ExitCode {
 /** Contested tests as findings that block nothing. */
 const contestedFindings = (report: GateReport, judgement: Judgement): readonly Finding[] =>
   openContested(report, judgement).map((each) => contestedFinding(each, judgement.gate, "info"));
+
+/** The same for tests that a code owner licensed: nothing is to be restored. */
+function licensedFindings({ licensed = [] }: GateReport, { gate }: Judgement): readonly Finding[] {
+  return licensed
+    .filter((each) => each.gate === gate)
+    .map((each) => {
+      const { suggestedFix: _fix, ...finding } = contestedFinding(each, gate, "info");
+      return { ...finding, message: `${finding.message}; ${licenseText(each)}` };
+    });
+}
 
 function textOf(report: GateReport, glyphs: Glyphs, paint: Paint): string {
   const lines = gateLines(report);
@@ -108,13 +121,15 @@ function githubText(report: GateReport): string {
     });
     const isTold = result === "pass" || errors.length > 0;
     const told = isTold ? [] : [`${workflowCommand("error", { title: `remand: ${gate}` }, shortLine(summary, 500))}\n`];
-    const contested = contestedFindings(report, judgement).map((each) => {
+    const annotated = (kind: string, title: string) => (each: Finding) => {
       const { file, message } = atTop(each, report);
-      const at = { ...(file === undefined ? {} : { file }), title: "remand: contested test" };
-      return `${workflowCommand("warning", at, shortLine(message, 500))}\n`;
-    });
+      const at = { ...(file === undefined ? {} : { file }), title };
+      return `${workflowCommand(kind, at, shortLine(message, 500))}\n`;
+    };
+    const contested = contestedFindings(report, judgement).map(annotated("warning", "remand: contested test"));
+    const licensed = licensedFindings(report, judgement).map(annotated("notice", "remand: licensed test"));
     // GitHub shows ten of a kind for each step.
-    return [...[...errors, ...told].slice(0, 10), ...contested.slice(0, 10)];
+    return [...[...errors, ...told].slice(0, 10), ...contested.slice(0, 10), ...licensed.slice(0, 10)];
   });
   return text + annotations.join("");
 }

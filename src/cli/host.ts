@@ -225,6 +225,8 @@ export interface GatePlan {
   readonly base: string | null;
   /** Existing tests that the work may change, besides those that the story names: names, files or patterns. */
   readonly testsMayChange?: readonly string[];
+  /** The number of the pull request that is judged: its code owners' approvals are licenses. */
+  readonly pullRequest?: number;
   readonly agents?: Readonly<Record<string, Agent>>;
   readonly signal: AbortSignal;
   onOutput(gate: GateName, line: string): void;

@@ -87,7 +87,13 @@ const STORY: FieldsOf<Story> = {
 
 const LINE: FieldsOf<Stored> = { v: true, position: true, seq: true, at: true, story: true, event: true, hash: true };
 
-const REPORT: FieldsOf<GateReport> = { judged: true, judgements: true, skipped: true };
+const REPORT: FieldsOf<GateReport> = {
+  judged: true,
+  judgements: true,
+  skipped: true,
+  licensed: true,
+  licenseNotes: true,
+};
 
 /** Fields that can be picked of a command's document: of each thing in it where it is a list, else of the whole. */
 export const JSON_FIELDS = {

@@ -18,6 +18,7 @@ import { checkVariablesOf, setupVariablesOf } from "./check-variables.ts";
 import { checkoutMounts } from "./checkout-mounts.ts";
 import { namedIn } from "./deciding-variables.ts";
 import { gatesOf } from "./gates.ts";
+import { ownerRulesAt, withOwnerLicenses } from "./owner-licenses.ts";
 import { ownPythonOf } from "./own-python.ts";
 import { projectEvidence } from "./project-evidence.ts";
 import { practicesOf } from "./reviewers.ts";
@@ -72,7 +73,13 @@ export async function gate(
     const held = isHeldToBase ? { laboratory: checkouts } : {};
     const gates = gatesOf(plan, { evidence, clock, workspace, env, python, checkouts, reviewers, ...held });
     const isSame = (await workspace.changed(PLAIN_WORK.id, place.base, place.tree)).length === 0;
-    const report = await judged(plan, gates, place, isSame);
+    const { pullRequest } = plan;
+    const rules = pullRequest === undefined ? null : await ownerRulesAt(place.base, workspace);
+    const seen = await judged(plan, gates, place, isSame);
+    const report =
+      pullRequest === undefined
+        ? seen
+        : await withOwnerLicenses(seen, { root, pullRequest, rules, env, clock, workspace, signal });
     await mentionWithheld(report, plan, place.path, env);
     return report;
   } finally {

@@ -55,6 +55,12 @@ export function contestedText(tests: readonly Pick<ContestedTest, "test">[]): st
   return `${counted(tests.length, "contested test")}: ${tests.map(({ test }) => test).join(", ")}`;
 }
 
+/** The same with what speaks against each. */
+export function contestedSummary(tests: readonly ContestedTest[]): string {
+  const names = tests.map((each) => `${each.test} (${contestedWords(each)})`);
+  return `${counted(tests.length, "contested test")}: ${names.join(", ")}`;
+}
+
 const CONTESTED_CATEGORY = "contested-test";
 
 /** As a finding: what is wrong with it where nothing allows the change, and what to restore. */

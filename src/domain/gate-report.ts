@@ -1,6 +1,8 @@
-import { contestedText, type ContestedTest } from "./contested-test.ts";
+import { contestedSummary, contestedText, type ContestedTest } from "./contested-test.ts";
+import { counted } from "./counted.ts";
 import type { GateName, Judgement } from "./gate.ts";
 import type { TreeId } from "./ids.ts";
+import type { OwnerLicense, OwnerRuling } from "./owner-license.ts";
 
 /** What gates said of one state of the files when they were asked by themselves, without an agent and a journal. */
 export interface GateReport {
@@ -9,6 +11,10 @@ export interface GateReport {
   readonly judgements: readonly Judgement[];
   /** Gates that are configured, or were asked for, and did not judge: said so that nobody takes silence for a pass. */
   readonly skipped: readonly SkippedGate[];
+  /** Tests that the judgements contest no more, because a code owner approved the pull request. */
+  readonly licensed?: readonly OwnerLicense[];
+  /** Why code owners license no more of them. */
+  readonly licenseNotes?: readonly string[];
 }
 
 export interface JudgedState {
@@ -74,6 +80,30 @@ export function strictReport(report: GateReport): GateReport {
     };
   });
   return { ...report, judgements };
+}
+
+/** Licensed tests are contested no more; what was ruled on them is said beside the judgements. */
+export function licensedReport(report: GateReport, { licensed, notes }: OwnerRuling): GateReport {
+  const judgements = report.judgements.map((judgement): Judgement => {
+    const own = licensed.filter(({ gate }) => gate === judgement.gate);
+    if (own.length === 0 || judgement.contested === undefined) return judgement;
+    const { contested: before, ...rest } = judgement;
+    const names = new Set(own.map(({ test }) => test));
+    const left = before.filter(({ test }) => !names.has(test));
+    const people = [...new Set(own.map(({ by }) => `@${by}`))].join(" and ");
+    const told = [
+      judgement.summary.replace(`; ${contestedSummary(before)}`, () => ""),
+      `${counted(own.length, "contested test")} licensed by ${people}`,
+      ...(left.length === 0 ? [] : [contestedSummary(left)]),
+    ];
+    return { ...rest, summary: told.join("; "), ...(left.length === 0 ? {} : { contested: left }) };
+  });
+  return {
+    ...report,
+    judgements,
+    ...(licensed.length === 0 ? {} : { licensed }),
+    ...(notes.length === 0 ? {} : { licenseNotes: notes }),
+  };
 }
 
 /** Is it only a person's license that is missing? */

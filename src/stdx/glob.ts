@@ -12,7 +12,8 @@ export function matchesAnyGlob(path: string, patterns: readonly string[]): boole
 
 type Token = { readonly kind: "char"; readonly char: string } | { readonly kind: "one" | "some" | "folders" | "rest" };
 
-function matchesPlain(path: string, pattern: string): boolean {
+/** The same without `{a,b}`: braces are characters like others. */
+export function matchesPlain(path: string, pattern: string): boolean {
   const wild = pattern.search(/[*?]/);
   if (wild < 0) return path === pattern;
   // Most paths differ from most patterns long before the first star.

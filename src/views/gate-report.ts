@@ -1,7 +1,8 @@
-import { contestedWords } from "../domain/contested-test.ts";
+import { contestedWords, type ContestedTest } from "../domain/contested-test.ts";
 import { counted } from "../domain/counted.ts";
 import { isPassed, LICENSE_HINT, openContested, type GateReport } from "../domain/gate-report.ts";
 import type { Judgement } from "../domain/gate.ts";
+import { licensedText } from "../domain/owner-license.ts";
 import type { Result } from "../domain/result.ts";
 import { reasonsOf } from "./finding-text.ts";
 import type { Glyphs, Mark } from "./glyphs.ts";
@@ -37,14 +38,23 @@ export function gateLines(report: GateReport, mostReasons = 20): readonly GateLi
 /** Contested tests stop nothing here; they are listed so that a person decides about them. */
 function contestedLines(report: GateReport, judgement: Judgement): readonly string[] {
   const open = openContested(report, judgement);
+  const licensed = (report.licensed ?? []).filter(({ gate }) => gate === judgement.gate);
+  return [...listed(licensed.map(licensedText)), ...openLines(report, open)];
+}
+
+function openLines({ licenseNotes = [] }: GateReport, open: readonly ContestedTest[]): readonly string[] {
   if (open.length === 0) return [];
-  const shown = open.slice(0, MOST_CONTESTED).map((each) => `${shortLine(each.test, 160)} ${contestedWords(each)}`);
-  const more = open.length - shown.length;
   return [
     `${counted(open.length, "contested test")} (${LICENSE_HINT}):`,
-    ...shown,
-    ...(more > 0 ? [`and ${more} more`] : []),
+    ...listed(open.map((each) => `${shortLine(each.test, 160)} ${contestedWords(each)}`)),
+    ...listed(licenseNotes.map((note) => `no license by a code owner: ${note}`)),
   ];
+}
+
+function listed(lines: readonly string[]): readonly string[] {
+  const shown = lines.slice(0, MOST_CONTESTED).map((each) => shortLine(each, 400));
+  const more = lines.length - shown.length;
+  return more > 0 ? [...shown, `and ${more} more`] : shown;
 }
 
 const MOST_CONTESTED = 20;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { command as gate } from "../../src/cli/commands/gate.ts";
-import { passedSummary, type GateReport } from "../../src/domain/gate-report.ts";
+import { contestedSummary } from "../../src/domain/contested-test.ts";
+import { licensedReport, passedSummary, type GateReport } from "../../src/domain/gate-report.ts";
 import { identified } from "../../src/domain/finding.ts";
 import type { Judgement } from "../../src/domain/gate.ts";
 import { treeId } from "../../src/domain/ids.ts";
@@ -245,6 +246,61 @@ describe("remand gate", () => {
       const args = ["--tests-may-change", "test/**", "--tests-may-change", "adds"];
       await run(["gate", ...args], [gate], { host, files: files() });
       expect(host.gatePlans).toMatchObject([{ testsMayChange: ["test/**", "adds"] }]);
+    });
+
+    it("are licensed by a code owner, in every form that says what was judged", async () => {
+      const license = {
+        gate: "checks",
+        by: "ada",
+        owner: "@ada",
+        ownedFile: "part/test/a.test.js",
+        commit: "c",
+      } as const;
+      const words = "licensed by @ada's approval as code owner of part/test/a.test.js";
+      const judged = { ...checks, summary: `checks: pass; ${contestedSummary(contested)}` };
+      const ruling = { licensed: [{ ...contested[0], ...license }], notes: ["the file of removes is not known"] };
+      const seen = licensedReport(report([judged]), ruling);
+      const as = (...args: string[]) =>
+        run(["gate", ...args], [gate], { host: fakeHost({ gates: seen }), files: files() });
+      const text = await as();
+      expect(text.out).toContain("✔ checks  pass; 1 contested test licensed by @ada; 1 contested test: removes");
+      expect(text.out).toContain(`    test/a.test.js > adds fails in its base version; ${words}\n`);
+      expect(text.out).toContain("    no license by a code owner: the file of removes is not known\n");
+      expect((await as("--strict")).out).toContain("allow them: remand gate --tests-may-change 'removes | ::error::x'");
+      const json: unknown = JSON.parse((await as("--json")).out);
+      expect(json).toMatchObject({
+        judgements: [{ contested: [contested[1]] }],
+        licensed: [{ test: "test/a.test.js > adds", by: "ada" }],
+        licenseNotes: ["the file of removes is not known"],
+      });
+      expect((await as("--format", "sarif")).out).toContain(`fails in its base version; ${words}`);
+      expect((await as("--format", "github")).out).toContain(
+        `::notice file=test/a.test.js,title=remand%3A licensed test::test/a.test.js > adds fails in its base version; ${words}`,
+      );
+    });
+
+    it("belong to the pull request that is named, or that the workflow runs for", async () => {
+      const asked = async (env: Readonly<Record<string, string>>, ...args: string[]) => {
+        const host = fakeHost({ gates: report([judgement()]) });
+        const disk = memoryFiles({
+          "/work/remand.yaml": CONFIG,
+          "/event.json": '{ "pull_request": { "number": 9 } }',
+          "/push.json": '{ "before": "0" }',
+          "/broken.json": "{",
+        });
+        const ran = await run(["gate", ...args], [gate], { host, files: disk, env });
+        return host.gatePlans[0]?.pullRequest ?? ran.exit;
+      };
+      const here = { GITHUB_ACTIONS: "true", GITHUB_REF: "refs/heads/main" };
+      expect(await asked({})).toBe(0);
+      expect(await asked({}, "--pull-request", "17")).toBe(17);
+      expect(await asked({}, "--pull-request", "0")).toBe(2);
+      expect(await asked({ ...here, GITHUB_REF: "refs/pull/8/merge" })).toBe(8);
+      expect(await asked({ GITHUB_REF: "refs/pull/8/merge" })).toBe(0);
+      expect(await asked({ ...here, GITHUB_EVENT_PATH: "/event.json" })).toBe(9);
+      expect(await asked({ ...here, GITHUB_EVENT_PATH: "/push.json" })).toBe(0);
+      expect(await asked({ ...here, GITHUB_EVENT_PATH: "/broken.json" })).toBe(0);
+      expect(await asked({ ...here, GITHUB_EVENT_PATH: "/event.json" }, "--pull-request", "17")).toBe(17);
     });
 
     it("are in what a hook says of a pass", () => {

@@ -127,12 +127,18 @@ describe("the action", () => {
   test("hands on what may change, and whether it is strict", () => {
     const remand = join(project, "node_modules/.bin/remand");
     rmSync(remand);
-    writeFileSync(remand, '#!/bin/sh\nprintf "<%s>" "$@"\nexit 4\n', { mode: 0o755 });
-    const ran = runAction({ gates: "checks", "tests-may-change": "test/** rounds*", strict: "true" });
+    writeFileSync(remand, '#!/bin/sh\nprintf "<%s>" "$@" "$GITHUB_TOKEN"\nexit 4\n', { mode: 0o755 });
+    const ran = runAction({
+      gates: "checks",
+      "tests-may-change": "test/** rounds*",
+      strict: "true",
+      "github-token": "ghs_1",
+    });
     expect(ran).toMatchObject({ status: 4, outputs: { passed: "false" } });
     expect(ran.output).toContain(
       "<gate><checks><--tests-may-change><test/**><--tests-may-change><rounds*><--strict><--format>",
     );
+    expect(ran.output).toContain("<remand.sarif><ghs_1>");
     expect(runAction({}).output).toContain("<gate><--format>");
   });
 

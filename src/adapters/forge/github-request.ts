@@ -27,7 +27,7 @@ export function createGithubRequest(options: GithubOptions): GithubRequest {
     const earlier = method === "GET" ? known.get(url) : undefined;
     const response = await ask({ method, url, body, etag: earlier?.etag }, signal);
     if (response.status === 304 && earlier !== undefined) return earlier.answer;
-    const text = await response.text();
+    const text = await response.text().catch(brokenOff);
     refuse(response.status, path, text);
     const answer = { body: parsed(text), next: nextOf(response.headers.get("link")) };
     const etag = response.headers.get("etag");
@@ -87,6 +87,15 @@ function refuse(status: number, path: string, text: string): void {
       "Look at `forge.repository`; a private repository that the token may not see looks the same.",
     );
   throw new RemandError("forge-refused", `the forge refuses ${path}: ${why}`, "Look at what it says.");
+}
+
+function brokenOff(error: unknown): never {
+  throw new RemandError(
+    "forge-unreachable",
+    `the forge's answer broke off: ${(error as Error).message}`,
+    "Try again later; nothing is lost.",
+    { cause: error },
+  );
 }
 
 function parsed(text: string): unknown {

@@ -1,5 +1,6 @@
 import { failureKinds } from "../../domain/base-failures.ts";
 import { judgeBaseTests, type BaseTestVerdict } from "../../domain/base-test-verdict.ts";
+import { contestedSummary } from "../../domain/contested-test.ts";
 import { counted } from "../../domain/counted.ts";
 import type { Judgement } from "../../domain/gate.ts";
 import type { GateRequest } from "../../ports/gate.ts";
@@ -105,6 +106,6 @@ function withSeen(judged: Judgement, verdict: BaseTestVerdict, own: TestedJudgem
   const allowed = `${counted(licensed.length, "test")} changed as allowed: ${namesOf(licensed)}`;
   const held = licensed.length === 0 ? { ...judged, evidence } : noted({ ...judged, evidence }, allowed);
   if (more.length === 0) return held;
-  const summary = `${held.summary}; ${counted(more.length, "contested test")}: ${namesOf(more)}`;
+  const summary = `${held.summary}; ${contestedSummary(more)}`;
   return { ...held, contested: [...(judged.contested ?? []), ...more], summary };
 }

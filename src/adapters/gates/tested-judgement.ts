@@ -1,4 +1,5 @@
 import type { BaseTestVerdict } from "../../domain/base-test-verdict.ts";
+import { contestedSummary } from "../../domain/contested-test.ts";
 import { counted } from "../../domain/counted.ts";
 import { failureFingerprint, type Finding } from "../../domain/finding.ts";
 import type { Judgement } from "../../domain/gate.ts";
@@ -18,7 +19,7 @@ export function withContested(
   const held = notes.reduce(noted, { ...judged, evidence });
   if (contested.length === 0) return held;
   // No note: acceptance says who let them through.
-  const summary = `${held.summary}; ${counted(contested.length, "contested test")}: ${namesOf(contested)}`;
+  const summary = `${held.summary}; ${contestedSummary(contested)}`;
   return { ...held, contested, summary };
 }
 

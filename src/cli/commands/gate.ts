@@ -14,6 +14,7 @@ import {
 import { fieldsHelp, JSON_OPTION, pickedFields } from "../json-fields.ts";
 import { planGates } from "../gate-plan.ts";
 import { collect, wordOf } from "../option-values.ts";
+import { pullRequestNumber } from "../pull-request-number.ts";
 import { stoppable } from "../stoppable.ts";
 import { glyphsFor, paintFor } from "../terminal-kind.ts";
 
@@ -26,6 +27,7 @@ interface Options {
   readonly all?: boolean;
   readonly strict?: boolean;
   readonly testsMayChange?: readonly string[];
+  readonly pullRequest?: string;
   readonly format?: string;
   readonly output?: string;
   readonly json?: boolean | string;
@@ -38,6 +40,7 @@ const EXAMPLES = `Examples:
   remand gate --at HEAD --base origin/main       judge a commit, in a worktree that is taken away afterwards
   remand gate checkout-retry                     judge what is on this story's branch, against its criteria
   remand gate --strict --tests-may-change "test/total.test.js"    existing tests, but for these, must pass as they were
+  remand gate --strict --pull-request 17         an approval by a test's code owner is a license for it
   remand gate --format sarif --output remand.sarif      for a code host; junit for a CI service
 
 Nothing is journalled, and your files, branch and index stay as they are. Without --base the work is compared with the
@@ -63,6 +66,10 @@ export const command: CliCommand = {
         collect,
       )
       .option(
+        "--pull-request <number>",
+        "the pull request that is judged: its code owners' approvals license contested tests (default: that of the GitHub workflow)",
+      )
+      .option(
         "--strict",
         "do not pass while there are contested tests: inconclusive, exit code 4 (always so for work of an attempt)",
       )
@@ -84,9 +91,11 @@ async function gate(world: World, typed: readonly string[], options: Options): P
   const { plan, problems } = await planGates(world, { names, at, base, all, config, set, testsMayChange });
   for (const problem of problems) world.err(`${problemText(problem, world)}\n`);
   if (plan === null) return EXIT.usage;
+  const pullRequest = await pullRequestNumber(world, options.pullRequest);
   const { done: seen, interrupt } = await stoppable(world, (signal) =>
     world.host.gate(world.cwd, {
       ...plan,
+      ...(pullRequest === null ? {} : { pullRequest }),
       signal,
       onOutput: (name, line) => {
         if (options.verbose === true) world.err(`${name} | ${line}\n`);

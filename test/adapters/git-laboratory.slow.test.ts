@@ -165,6 +165,44 @@ describe.each([["written", false], ...((await canMount()) ? [["mounted", true] a
       }
     });
 
+    test("git in the checkout knows the files of the work, and finds nothing changed", async () => {
+      const tracked = { "a.txt": "one\n", "sub/b.txt": "b\n", "sub/deep/c.txt": "c\n", "folder/d.txt": "d\n" };
+      for (const [path, body] of Object.entries(tracked)) repository.write(path, body);
+      repository.git("add", "--all");
+      repository.git("commit", "--quiet", "-m", "base");
+      repository.git("rm", "--quiet", "-r", "sub/deep", "folder", "run.sh");
+      const changed = {
+        "a.txt": "changed\n",
+        folder: "a file now\n",
+        "run.sh/new.txt": "a folder now\n",
+        "-new": "x\n",
+      };
+      for (const [path, body] of Object.entries(changed)) repository.write(path, body);
+      symlinkSync("a.txt", join(repository.root, "link"));
+      repository.git("add", "--all");
+      repository.git("commit", "--quiet", "-m", "work");
+      const work = { signal: new AbortController().signal, commit: "HEAD", base: "HEAD~1" };
+      const checkout = await laboratory.open(work);
+      try {
+        const git = async (args: string): Promise<string> => {
+          const { path: cwd } = checkout;
+          const ran = await runProcess({ command: `git ${args}`, cwd, env: repository.env, timeoutMs: 60_000 });
+          return ran.stdout + ran.stderr;
+        };
+        // These two believe what the index says about sizes and times, and do not read the files.
+        for (const args of ["diff-files", "diff-index HEAD", "status --porcelain"]) expect(await git(args)).toBe("");
+        expect(await git("ls-files --stage")).toBe(repository.git("ls-files", "--stage"));
+        expect(await git("write-tree")).toBe(repository.git("rev-parse", "HEAD^{tree}"));
+        expect(await git("fsck --no-dangling")).toBe("");
+        expect(await checkout.written!()).toEqual([]);
+        for (const path of ["a.txt", "sub/b.txt"]) writeFileSync(join(checkout.path, path), "written\n");
+        expect(await git("diff --name-only")).toBe("a.txt\nsub/b.txt\n");
+        expect([...(await checkout.written!())].toSorted()).toEqual(["a.txt", "sub/b.txt"]);
+      } finally {
+        await checkout.close();
+      }
+    });
+
     test("what is installed in the checkout is there too, in every package, with or without a lockfile", async () => {
       repository.write(".gitignore", "node_modules/\ncache/\n");
       repository.write("package.json", '{ "workspaces": ["packages/*"] }\n');

@@ -9,12 +9,12 @@ import { takeSlot, type Slot } from "./checkout-slots.ts";
 import { installDependencies } from "./dependencies.ts";
 import type { KeptDependencies } from "./dependency-source.ts";
 import { removeEscapingLinks } from "./escaping-links.ts";
-import type { Git } from "./git.ts";
+import { failed, type Git } from "./git.ts";
 import { hasCaches, openPristine } from "./pristine.ts";
-import { makePrivateRepository, nameOwnPath, setRefs, type CheckoutSettings } from "./private-repository.ts";
-import { commitOf, line, type Repository } from "./repository.ts";
+import { makePrivateRepository, nameOwnPath, readRefs, setRefs, type CheckoutSettings } from "./private-repository.ts";
+import { objectsNamed, type Repository } from "./repository.ts";
 import { fillSubmodules } from "./submodules.ts";
-import { applyChanges, treeChanges } from "./tree-changes.ts";
+import { applyChangesAbove, treeChanges, type TreeChange } from "./tree-changes.ts";
 import { writtenAbove, writtenSince } from "./written-files.ts";
 
 export interface CheckoutOptions {
@@ -82,11 +82,14 @@ export async function openCleanCheckout(
   };
   try {
     const isMount = options.mount ?? (await isMountQuicker(repository, folder, files));
+    // Git is asked while the files are mounted.
+    const changed = treeChanges(git, files.base, files.tree);
+    changed.catch(() => undefined);
     made =
-      (isMount ? await mountFiles(repository, folder, slot, files, settings) : null) ??
+      (isMount ? await mountFiles(repository, folder, slot, { ...files, changed }, settings) : null) ??
       (await writeFiles(repository, folder, slot, files, settings));
     const { path } = slot;
-    const links = await removeEscapingLinks(path, await treeChanges(git, files.base, files.tree));
+    const links = await removeEscapingLinks(path, await changed);
     if (links.length > 0)
       options.onNotice(`not there in a clean checkout, because they lead out of it: ${links.join(", ")}`);
     const missing = await fillSubmodules(git, top, path);
@@ -123,10 +126,18 @@ interface Files {
 }
 
 async function resolveWanted(git: Git, { commit, tree, base }: Wanted): Promise<Files> {
-  const start = commit === null ? null : await commitOf(git, commit);
-  const files = line(await git.run(["rev-parse", "--verify", `${tree ?? start ?? "HEAD"}^{tree}`]));
-  const from = base === undefined ? null : await git.ask(["rev-parse", "--verify", "--quiet", `${base}^{tree}`]);
-  return { commit: start, tree: files, base: from === null || from.exitCode !== 0 ? files : line(from.stdout) };
+  const known = await objectsNamed(git, [
+    `${commit}^{commit}`,
+    `${commit}^{commit}^{tree}`,
+    "HEAD^{tree}",
+    `${tree}^{tree}`,
+    `${base}^{tree}`,
+  ]);
+  const [start, startTree, headTree, ownTree, baseTree] = known;
+  const files = tree === undefined ? ((commit === null ? null : startTree) ?? headTree) : ownTree;
+  if (files == null) throw failed(`there is no ${tree ?? "commit"} in the repository`, "");
+  const from = base === undefined ? null : baseTree;
+  return { commit: commit === null ? null : start!, tree: files, base: from ?? files };
 }
 
 interface MadeFiles {
@@ -162,9 +173,11 @@ async function mountFiles(
   repository: Repository,
   folder: string,
   { path, aside }: Slot,
-  files: Files,
+  files: Files & { readonly changed: Promise<readonly TreeChange[]> },
   settings: CheckoutSettings,
 ): Promise<MadeFiles | null> {
+  const refs = readRefs(repository.git);
+  refs.catch(() => undefined);
   const pristine = await openPristine(repository, folder, files.base, settings);
   const lower = [...pristine.caches, pristine.path];
   const mounted = await mountFolder({ path, lower, aside });
@@ -180,8 +193,8 @@ async function mountFiles(
   };
   try {
     await nameOwnPath(path);
-    await setRefs(repository, path, files.commit);
-    await applyChanges(git, path, await treeChanges(repository.git, files.base, files.tree));
+    await setRefs(path, await refs, files.commit);
+    await applyChangesAbove(git, { checkout: path, pristine: pristine.path, aside }, await files.changed);
   } catch (error) {
     await finish();
     throw error;

@@ -12,7 +12,7 @@ import {
   type DependencySource,
   type InstallationStore,
 } from "./dependency-source.ts";
-import { bringGenerated, bringGoWorkspace } from "./generated-files.ts";
+import { bringGenerated, bringGoWorkspace, isPythonProduct } from "./generated-files.ts";
 import type { Git } from "./git.ts";
 import { installationKey } from "./installation-key.ts";
 import { lendFolder } from "./lend-folder.ts";
@@ -72,7 +72,10 @@ export async function installDependencies(
     return;
   }
   await installOrLink(to, { installations, isSame });
-  if (await hasPython({ git, top: main })) await bringGenerated(source, worktree, (text) => options.onNotice?.(text));
+  // Git reads its whole index to tell whether there is Python in a folder below: a kept list is looked at first.
+  const isPossible = options.source === undefined || (await source.ignored()).some(isPythonProduct);
+  if (isPossible && (await hasPython({ git, top: main })))
+    await bringGenerated(source, worktree, (text) => options.onNotice?.(text));
 }
 
 /** The place that gets dependencies, and where from. */
@@ -111,11 +114,11 @@ async function installOrLink(
  */
 async function isLentInstead(to: Target, hasSameLockfiles: boolean): Promise<boolean> {
   const { borrow, share } = to.options;
-  if (borrow !== true || share !== null || !hasSameLockfiles || !(await hasSameManifests(to))) return false;
+  if (borrow !== true || share !== null || !hasSameLockfiles) return false;
   const ignored = await to.source.ignored();
   const installed = ignored.filter(isInstalledFolder);
   if (installed.length === 0 || ignored.some((path) => !installed.includes(path) && path !== ".remand")) return false;
-  return (await borrowAll(to, installed)).length === installed.length;
+  return (await hasSameManifests(to)) && (await borrowAll(to, installed)).length === installed.length;
 }
 
 async function hasSameManifests({ git, source, worktree }: Target): Promise<boolean> {

@@ -30,10 +30,12 @@ export async function bringGenerated(
 export async function generatedIn({ root, ignored }: DependencySource): Promise<readonly string[]> {
   const found: string[] = [];
   for (const path of await ignored())
-    if (/\.(?:pyi?|so|pyd|egg-info)$/.test(path) && (isCompiled(path) || (await isGenerated(join(root, path)))))
-      found.push(path);
+    if (isPythonProduct(path) && (isCompiled(path) || (await isGenerated(join(root, path))))) found.push(path);
   return found;
 }
+
+/** May this be what an installation left, by its name? */
+export const isPythonProduct = (path: string): boolean => /\.(?:pyi?|so|pyd|egg-info)$/.test(path);
 
 const isCompiled = (path: string): boolean => /\.(?:so|pyd)$/.test(path);
 

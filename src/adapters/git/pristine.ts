@@ -88,7 +88,6 @@ async function makePristine(
       const own = await makePrivateRepository(repository, files, { commit: null, tree }, settings);
       await setTimes(files, (await own.run(["ls-files", "-z"])).split("\0"));
       await own.ask(["update-index", "-q", "--refresh"]);
-      await own.run(["update-index", "--split-index"]);
     } else {
       const from = source.slice(all.length + 1).split("-")[0]!;
       await nameOwnPath(files);

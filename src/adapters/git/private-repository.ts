@@ -73,12 +73,18 @@ export async function makePrivateRepository(
   await copyFile(join(repository.commonDir, "shallow"), join(folder, "shallow")).catch(unlessMissing);
   if (settings.attributes !== "") await writeFile(join(folder, "info", "attributes"), settings.attributes);
   await writeFile(join(folder, "info", "user-attributes"), settings.userAttributes);
-  await appendFile(join(folder, "config"), settings.config);
+  await appendFile(join(folder, "config"), `${settings.config}${LINKED_FILES}`);
   await nameOwnPath(path);
-  await setRefs(repository, path, commit);
+  await setRefs(path, await readRefs(repository.git), commit);
   await own.run(["read-tree", "--reset", "-u", tree], { timeoutMs: 600_000 });
   return own;
 }
+
+/**
+ * Pristine checkouts share files by hard links, and each new link changes the time that git would compare: a check that
+ * asks for changes without reading the files would find all of them changed.
+ */
+const LINKED_FILES = "[core]\n\ttrustctime = false\n";
 
 /** The settings name a file of the repository by its full path. The repository may be a copy: the last entry counts. */
 export async function nameOwnPath(path: string): Promise<void> {
@@ -86,14 +92,17 @@ export async function nameOwnPath(path: string): Promise<void> {
   await appendFile(join(path, ".git", "config"), `[core]\n\tattributesFile = ${quoted(attributes)}\n`);
 }
 
-/** Branches and tags as the main repository has them now, and HEAD at a commit. */
-export async function setRefs({ git }: Repository, path: string, commit: string | null): Promise<void> {
-  await writeFile(join(path, ".git", "packed-refs"), await packedRefs(git));
+/** Gives a repository the branches and tags of another, and HEAD at a commit. */
+export async function setRefs(path: string, refs: string, commit: string | null): Promise<void> {
+  await writeFile(join(path, ".git", "packed-refs"), refs);
   if (commit !== null) await writeFile(join(path, ".git", "HEAD"), `${commit}\n`);
 }
 
-/** The branches of stories are left out: their names are the engine's, and their number grows. */
-async function packedRefs(git: Git): Promise<string> {
+/**
+ * Branches and tags as a repository has them now, as the text of a file. The branches of stories are left out: their
+ * names are the engine's, and their number grows.
+ */
+export async function readRefs(git: Git): Promise<string> {
   const args = ["for-each-ref", "--format=%(objectname) %(refname)", "refs/heads", "refs/tags", "refs/remotes"];
   const refs = (await git.run(args)).split("\n").filter((each) => each !== "");
   const kept = refs.filter((each) => !/^\S+ refs\/heads\/remand\//.test(each));

@@ -72,6 +72,14 @@ export async function commitOf(git: Git, name: string): Promise<string | null> {
   return exitCode === 0 ? line(stdout) : null;
 }
 
+/** The ids of objects by names such as `main^{tree}`, found by one call of git; `null` for a name that means nothing. */
+export async function objectsNamed(git: Git, names: readonly string[]): Promise<readonly (string | null)[]> {
+  // A name is a line: one with a line end in it is no name.
+  const stdin = names.map((name) => `${name.includes("\n") ? "" : name}\n`).join("");
+  const found = (await git.run(["cat-file", "--batch-check=%(objectname)"], { stdin })).split("\n");
+  return names.map((_, at) => (/^[0-9a-f]{40,64}$/.test(found[at] ?? "") ? found[at]! : null));
+}
+
 export const line = (text: string): string => text.replace(/\n$/, "");
 
 async function topOf(git: Git, root: string): Promise<string> {

@@ -1,6 +1,7 @@
-import { rm, rmdir } from "node:fs/promises";
+import { readFile, rename, rm, rmdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Git } from "./git.ts";
+import { entriesOf, idBytesOf, makeIndex, replaceEntries, type IndexEntry } from "./index-file.ts";
 
 /** One path that differs between two trees, as the second one has it. */
 export interface TreeChange {
@@ -14,7 +15,8 @@ export interface TreeChange {
 export async function treeChanges(git: Git, from: string, to: string): Promise<readonly TreeChange[]> {
   if (from === to) return [];
   const args = ["diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--end-of-options", from, to];
-  const parts = (await git.run(args)).split("\0");
+  // Without this git reads the whole index, which it does not need.
+  const parts = (await git.run(args, { index: NO_INDEX })).split("\0");
   const changes: TreeChange[] = [];
   for (let at = 0; at + 1 < parts.length; at += 2) {
     const [, , mode, id, status] = /^:(\d+) (\d+) [0-9a-f]+ ([0-9a-f]+) (\w)/.exec(parts[at]!) ?? [];
@@ -24,18 +26,55 @@ export async function treeChanges(git: Git, from: string, to: string): Promise<r
   return changes;
 }
 
+/** A file that is not there: git takes it for an empty index. */
+const NO_INDEX = "/nonexistent/index";
+
 /** Makes the files and the index of a checkout those of the second tree. */
 export async function applyChanges(own: Git, checkout: string, changes: readonly TreeChange[]): Promise<void> {
   if (changes.length === 0) return;
   const gone = changes.filter(({ mode }) => mode === null);
   const present = changes.filter(({ mode }) => mode !== null);
-  for (const { path } of gone) await removeFile(checkout, path);
+  await removeFiles(checkout, gone);
   // A file can stand where a folder was: what is gone goes first.
   const entries = [...gone, ...present].map(({ path, mode, id }) => `${mode ?? "0"} ${id}\t${path}\0`);
   await own.run(["update-index", "-z", "--index-info"], { stdin: entries.join("") });
   if (present.length === 0) return;
   const stdin = present.map(({ path }) => `${path}\0`).join("");
   await own.run(["checkout-index", "--force", "--index", "-z", "--stdin"], { stdin, timeoutMs: 600_000 });
+}
+
+/**
+ * The same in a checkout that shows a pristine one. Git writes the files with an index of these alone, and what it
+ * learns about them is put into a copy of the pristine index: git itself would read and write all of that twice.
+ */
+export async function applyChangesAbove(
+  own: Git,
+  { checkout, pristine, aside }: { readonly checkout: string; readonly pristine: string; readonly aside: string },
+  changes: readonly TreeChange[],
+): Promise<void> {
+  if (changes.length === 0) return;
+  const gone = changes.filter(({ mode }) => mode === null);
+  const present = changes.flatMap(({ path, mode, id }) => (mode === null ? [] : [{ path, mode, id }]));
+  const idBytes = idBytesOf(changes[0]!.id);
+  const index = join(aside, "index");
+  const before = readFile(join(pristine, ".git", "index"));
+  before.catch(() => undefined);
+  await removeFiles(checkout, gone);
+  await writeFile(index, makeIndex(present, idBytes));
+  if (present.length > 0)
+    await own.run(["checkout-index", "--force", "--index", "--all"], { index, timeoutMs: 600_000 });
+  const written = entriesOf(await readFile(index), idBytes);
+  const removed = gone.map(({ path }): IndexEntry => ({ path: Buffer.from(path), bytes: null }));
+  const whole = written && replaceEntries(await before, [...removed, ...written], idBytes);
+  if (whole === null) return applyChanges(own, checkout, changes);
+  // Renamed, as git does it: to write into the file itself, the system would copy it first.
+  const fresh = join(checkout, ".git", "index.lock");
+  await writeFile(fresh, whole);
+  await rename(fresh, join(checkout, ".git", "index"));
+}
+
+async function removeFiles(checkout: string, gone: readonly TreeChange[]): Promise<void> {
+  for (const { path } of gone) await removeFile(checkout, path);
 }
 
 /** With the folders that it leaves empty, as git does. */

@@ -84,7 +84,7 @@ let kind: Way | null | undefined;
 /** The folder above is covered, so that the link which this process follows is not there inside. */
 const HOLD = `set -e
 mount -t overlay overlay -o "$1" "$2"
-mount --rbind "$(dirname "$2")" "$3"
+mount --rbind "$3" "$4"
 command -v nsenter
 exec cat`;
 
@@ -92,7 +92,18 @@ async function mountBy(way: Way, { path, lower, aside }: MountOptions): Promise<
   const [upper, work, inside] = [join(aside, "upper"), join(aside, "work"), join(aside, "inside", basename(path))];
   for (const folder of [upper, work, inside]) await mkdir(folder, { recursive: true });
   const options = `${way.options},lowerdir=${lower.join(":")},upperdir=${upper},workdir=${work}`;
-  const args = [...way.unshare, "--propagation=private", "sh", "-c", HOLD, "sh", options, inside, dirname(path)];
+  const args = [
+    ...way.unshare,
+    "--propagation=private",
+    "sh",
+    "-c",
+    HOLD,
+    "sh",
+    options,
+    inside,
+    dirname(inside),
+    dirname(path),
+  ];
   const holder = spawn("unshare", args, {
     cwd: "/",
     env: { PATH: process.env["PATH"] ?? "" },

@@ -1,13 +1,13 @@
-import { presetPolicy } from "../src/config/preset-policy.ts";
-import type { Command } from "../src/domain/command.ts";
-import type { Event, Recorded } from "../src/domain/event.ts";
-import { evidenceId, fingerprint, storyId, treeId } from "../src/domain/ids.ts";
-import type { Policy } from "../src/domain/policy.ts";
-import type { RunState } from "../src/domain/run-state.ts";
-import { bareStory } from "../src/domain/story.ts";
-import { decide } from "../src/policy/decide.ts";
-import { evolve, fold } from "../src/policy/evolve.ts";
-import { EMPTY_RUN } from "../src/policy/new-state.ts";
+import { presetPolicy } from "../src/config/presets.ts";
+import type { Command } from "../src/core/stories/command.ts";
+import type { Event, Recorded } from "../src/core/events/event.ts";
+import { evidenceId, fingerprint, storyId, treeId } from "../src/core/events/ids.ts";
+import type { Policy } from "../src/core/events/policy.ts";
+import type { RunState } from "../src/core/stories/run-state.ts";
+import { bareStory } from "../src/core/stories/story.ts";
+import { decide } from "../src/decide/decide.ts";
+import { evolve, fold } from "../src/fold/fold-event.ts";
+import { EMPTY_RUN } from "../src/fold/new-state.ts";
 import type { BenchResult } from "./bench-result.ts";
 
 /**

@@ -1,15 +1,14 @@
-import { presetPolicy } from "../src/config/preset-policy.ts";
-import type { Command, StartGate } from "../src/domain/command.ts";
-import type { Event, Recorded } from "../src/domain/event.ts";
-import { evidenceId, fingerprint, roleName, storyId, treeId } from "../src/domain/ids.ts";
-import type { GateName, StageResult } from "../src/domain/gate.ts";
-import type { Phase } from "../src/domain/phase.ts";
-import type { Policy, PresetName } from "../src/domain/policy.ts";
-import type { RunState } from "../src/domain/run-state.ts";
-import { bareStory } from "../src/domain/story.ts";
-import { decide } from "../src/policy/decide.ts";
-import { evolve } from "../src/policy/evolve.ts";
-import { EMPTY_RUN } from "../src/policy/new-state.ts";
+import { presetPolicy } from "../src/config/presets.ts";
+import type { Command, StartGate } from "../src/core/stories/command.ts";
+import type { Event, Recorded } from "../src/core/events/event.ts";
+import { evidenceId, fingerprint, roleName, storyId, treeId } from "../src/core/events/ids.ts";
+import type { GateName, StageResult } from "../src/core/gates/gate.ts";
+import { type Phase, bareStory } from "../src/core/stories/story.ts";
+import type { Policy, PresetName } from "../src/core/events/policy.ts";
+import type { RunState } from "../src/core/stories/run-state.ts";
+import { decide } from "../src/decide/decide.ts";
+import { evolve } from "../src/fold/fold-event.ts";
+import { EMPTY_RUN } from "../src/fold/new-state.ts";
 import { byText, lookup } from "../src/stdx/sorted-map.ts";
 import type { BenchResult } from "./bench-result.ts";
 

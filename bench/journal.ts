@@ -1,7 +1,7 @@
 import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { createSqliteJournal } from "../src/adapters/journal/sqlite-journal.ts";
-import { storyId } from "../src/domain/ids.ts";
+import { storyId } from "../src/core/events/ids.ts";
 import { median, type BenchResult } from "./bench-result.ts";
 import { appended, countLines, event } from "./journal/lines.ts";
 

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createSqliteJournal } from "../src/adapters/journal/sqlite-journal.ts";
-import type { Story } from "../src/domain/story.ts";
+import type { Story } from "../src/core/stories/story.ts";
 import { median, type BenchResult } from "./bench-result.ts";
 import { openEngine } from "./engine/driven.ts";
 import { instantStory } from "./engine/instant-world.ts";

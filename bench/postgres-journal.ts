@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import pg from "pg";
 import { createPostgresJournal } from "../src/adapters/postgres/journal.ts";
-import { readAddress } from "../src/adapters/postgres/address.ts";
-import { storyId } from "../src/domain/ids.ts";
+import { readAddress } from "../src/adapters/postgres/pool.ts";
+import { storyId } from "../src/core/events/ids.ts";
 import type { Journal } from "../src/ports/journal.ts";
-import { startPostgres, type PostgresServer } from "../test/postgres/server.ts";
+import { startPostgres, type PostgresServer } from "../test/kit/server.ts";
 import { median, type BenchResult } from "./bench-result.ts";
 import { glances } from "./postgres/glances.ts";
 import { appended, countLines, event } from "./journal/lines.ts";

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { readAgentText } from "../src/readers/agent-text.ts";
+import { readAgentText } from "../src/parse/agent/agent-text.ts";
 import { median, type BenchResult } from "./bench-result.ts";
 
 const SIZE = 50 * 1024 * 1024;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createSqliteJournal } from "../src/adapters/journal/sqlite-journal.ts";
 import { stateFolder } from "../src/compose/state-folder.ts";
-import { storyId } from "../src/domain/ids.ts";
+import { storyId } from "../src/core/events/ids.ts";
 import { NOTHING_FOLDED, withLine } from "../src/engine/fold-journal.ts";
 import { createSnapshotSaver } from "../src/engine/snapshot.ts";
 import type { Journal } from "../src/ports/journal.ts";

@@ -1,15 +1,13 @@
 import { z } from "zod";
-import { briefSchema } from "../src/schemas/brief.ts";
-import { configFileSchema } from "../src/schemas/config.ts";
-import { escalationSchema } from "../src/schemas/escalation.ts";
-import { findingSchema } from "../src/schemas/finding.ts";
-import { judgementSchema } from "../src/schemas/judgement.ts";
-import { gateRulesSchema, policySchema } from "../src/schemas/policy.ts";
-import { readingSchema } from "../src/schemas/reading.ts";
-import { recordedSchema } from "../src/schemas/recorded.ts";
-import { reworkLogSchema } from "../src/schemas/rework-log.ts";
-import { storySchema } from "../src/schemas/story.ts";
-import { verdictSchema } from "../src/schemas/verdict.ts";
+import { briefSchema } from "../src/core/schemas/brief.ts";
+import { configFileSchema } from "../src/core/schemas/config.ts";
+import { escalationSchema } from "../src/core/schemas/escalation.ts";
+import { findingSchema, judgementSchema, verdictSchema } from "../src/core/schemas/gate-result.ts";
+import { gateRulesSchema, policySchema } from "../src/core/schemas/policy.ts";
+import { readingSchema } from "../src/core/schemas/reading.ts";
+import { recordedSchema } from "../src/core/schemas/recorded.ts";
+import { reworkLogSchema } from "../src/core/schemas/report.ts";
+import { storySchema } from "../src/core/schemas/event.ts";
 
 interface Published {
   /** The file is `schema/<name>.json`. */

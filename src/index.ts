@@ -7,14 +7,14 @@
 export { brief, config, gate, loop, parse, run, stories } from "./compose/library.ts";
 export type { GateOptions, GateResult, LoopOptions, RunOptions, RunResult, StoryResult } from "./compose/library.ts";
 export type { ResolvedConfig } from "./config/resolve.ts";
-export type { Judgement } from "./domain/gate.ts";
-export type { GateReport } from "./domain/gate-report.ts";
-export type { Problem } from "./domain/problem.ts";
-export type { Reading } from "./domain/reading.ts";
-export type { Story } from "./domain/story.ts";
-export type { StoriesReading } from "./readers/story-files.ts";
-export type { BriefInput } from "./schemas/brief.ts";
-export type { WrittenBrief } from "./writers/brief.ts";
+export type { Judgement } from "./core/gates/gate.ts";
+export type { GateReport } from "./core/gates/gate-report.ts";
+export type { Problem } from "./core/events/error.ts";
+export type { Reading } from "./core/stories/reading.ts";
+export type { Story } from "./core/stories/story.ts";
+export type { StoriesReading } from "./parse/stories/story-files.ts";
+export type { BriefInput } from "./core/schemas/brief.ts";
+export type { WrittenBrief } from "./write/briefs/brief.ts";
 
 // Agents of your own, and whoever looks on.
 export type { Agent, AgentControl, AgentError, AgentEvent, AgentRequest, AgentResult } from "./ports/agent.ts";
@@ -22,25 +22,25 @@ export type { Stored } from "./ports/journal.ts";
 export type { Watcher } from "./ports/watcher.ts";
 
 // The rules by themselves, pure: events in, state; state in, commands.
-export { decide } from "./policy/decide.ts";
-export { evolve, fold } from "./policy/evolve.ts";
-export { EMPTY_RUN } from "./policy/new-state.ts";
-export type { Command } from "./domain/command.ts";
-export type { Event, Recorded } from "./domain/event.ts";
-export type { Policy } from "./domain/policy.ts";
-export type { RunState } from "./domain/run-state.ts";
-export type { StoryState } from "./domain/story-state.ts";
+export { decide } from "./decide/decide.ts";
+export { evolve, fold } from "./fold/fold-event.ts";
+export { EMPTY_RUN } from "./fold/new-state.ts";
+export type { Command } from "./core/stories/command.ts";
+export type { Event, Recorded } from "./core/events/event.ts";
+export type { Policy } from "./core/events/policy.ts";
+export type { RunState } from "./core/stories/run-state.ts";
+export type { StoryState } from "./core/stories/story-state.ts";
 
 // What goes back, and what is kept, written.
-export { writeEscalation } from "./writers/escalation.ts";
-export { writeJunit } from "./writers/junit.ts";
-export { writeReworkLog } from "./writers/rework-log.ts";
-export { writeSarif } from "./writers/sarif.ts";
-export type { Blame } from "./domain/blame.ts";
-export type { Brief } from "./domain/brief.ts";
-export type { Escalation } from "./domain/escalation.ts";
-export type { Finding } from "./domain/finding.ts";
+export { writeEscalation } from "./write/reports/escalation.ts";
+export { writeJunit } from "./write/reports/junit.ts";
+export { writeReworkLog } from "./write/reports/rework-log.ts";
+export { writeSarif } from "./write/reports/sarif.ts";
+export type { Blame } from "./core/blame/blame.ts";
+export type { Brief } from "./core/stories/brief.ts";
+export type { Escalation } from "./core/stories/escalation.ts";
+export type { Finding } from "./core/gates/finding.ts";
 
-export { RemandError, type ErrorCode } from "./domain/error.ts";
-export { RESULTS, type Result } from "./domain/result.ts";
-export { SEVERITIES, type Severity } from "./domain/severity.ts";
+export { RemandError, type ErrorCode } from "./core/events/error.ts";
+export { RESULTS, type Result } from "./core/events/error.ts";
+export { SEVERITIES, type Severity } from "./core/gates/severity.ts";

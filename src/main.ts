@@ -5,8 +5,8 @@
  * The version is answered before anything else is loaded, so that asking for it costs what starting Node costs.
  */
 import { readFileSync } from "node:fs";
-import type { ExitCode, Interrupt } from "./cli/command.ts";
-import type { Host } from "./cli/host.ts";
+import type { ExitCode, Interrupt } from "./app/command.ts";
+import type { Host } from "./app/host.ts";
 import type { Surroundings } from "./cli/program.ts";
 
 const argv = process.argv.slice(2);
@@ -35,7 +35,7 @@ if (argv.length === 1 && (argv[0] === "--version" || argv[0] === "-V")) {
 async function realSurroundings(): Promise<Surroundings> {
   const { createNodeFiles, isFolder, readAll } = await import("./adapters/files/node-files.ts");
   const { createLineAsker } = await import("./adapters/terminal/line-asker.ts");
-  const { watchFolder } = await import("./adapters/files/watch-folder.ts");
+  const { watchFolder } = await import("./adapters/files/node-files.ts");
   return {
     version: ownVersion(),
     cwd: process.cwd(),

@@ -11,7 +11,7 @@ import { fileURLToPath } from "node:url";
 import { Command } from "commander";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { command } from "../src/cli/commands/worker.ts";
+import { command } from "../src/cli/commands/serve/worker.ts";
 import { durationMs } from "../src/config/duration.ts";
 import { startHealthServer, type HealthReport } from "../src/server/health.ts";
 

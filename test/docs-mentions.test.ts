@@ -101,10 +101,10 @@ describe("the documents", () => {
 });
 
 describe("the test of what documents mention", () => {
-  const known = new Set(["src/policy/charge.ts"]);
+  const known = new Set(["src/decide/charge.ts"]);
 
   test("sees a file that is not there, by its path and by its name", () => {
-    expect(unknownFiles(root, known, "`policy/charge.ts`, `charge.ts`, `test/tidy.test.ts`")).toEqual([]);
+    expect(unknownFiles(root, known, "`decide/charge.ts`, `charge.ts`, `test/tidy.test.ts`")).toEqual([]);
     expect(unknownFiles(root, known, "`policy/gone.ts`, `gone.ts`, `run a/b.ts`")).toEqual([
       "policy/gone.ts",
       "gone.ts",

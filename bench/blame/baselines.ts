@@ -1,5 +1,5 @@
-import type { BlameMaterial, ChangedHunk } from "../../src/domain/change.ts";
-import { wordsIn } from "../../src/policy/blame/words.ts";
+import type { BlameMaterial, ChangedHunk } from "../../src/core/blame/change.ts";
+import { wordsIn } from "../../src/decide/blame/words.ts";
 
 /** Scores of all hunks, by a way of ranking them; higher is likelier. */
 export type Baseline = (material: BlameMaterial) => readonly number[];

@@ -1,6 +1,6 @@
 import { createSqliteJournal } from "../../src/adapters/journal/sqlite-journal.ts";
-import type { Event } from "../../src/domain/event.ts";
-import { storyId } from "../../src/domain/ids.ts";
+import type { Event } from "../../src/core/events/event.ts";
+import { storyId } from "../../src/core/events/ids.ts";
 
 /** The story whose page is opened: it was sent back again and again. */
 export const LONG_STORY = "sent-back-often";

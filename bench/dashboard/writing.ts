@@ -1,6 +1,6 @@
 import { createSqliteJournal } from "../../src/adapters/journal/sqlite-journal.ts";
-import type { Event } from "../../src/domain/event.ts";
-import { storyId, type StoryId } from "../../src/domain/ids.ts";
+import type { Event } from "../../src/core/events/event.ts";
+import { storyId, type StoryId } from "../../src/core/events/ids.ts";
 
 /** Somebody else who writes to the journal that is served. */
 export interface Writing {

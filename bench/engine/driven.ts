@@ -1,5 +1,5 @@
 import { byText, lookup } from "../../src/stdx/sorted-map.ts";
-import { storyId } from "../../src/domain/ids.ts";
+import { storyId } from "../../src/core/events/ids.ts";
 import { drive } from "../../src/engine/drive.ts";
 import { openLedger, type Ledger } from "../../src/engine/ledger.ts";
 import type { Journal } from "../../src/ports/journal.ts";

@@ -1,17 +1,17 @@
 import { createSystemClock } from "../../src/adapters/clock/system-clock.ts";
 import { createLocalQueue } from "../../src/adapters/queue/local-queue.ts";
-import { presetPolicy } from "../../src/config/preset-policy.ts";
-import { failureFingerprint, identified } from "../../src/domain/finding.ts";
-import type { GateName, Judgement } from "../../src/domain/gate.ts";
-import { evidenceId, storyId, treeId, type StoryId } from "../../src/domain/ids.ts";
-import type { Policy } from "../../src/domain/policy.ts";
-import { bareStory, type Story } from "../../src/domain/story.ts";
+import { presetPolicy } from "../../src/config/presets.ts";
+import { failureFingerprint, identified } from "../../src/core/gates/finding.ts";
+import type { GateName, Judgement } from "../../src/core/gates/gate.ts";
+import { evidenceId, storyId, treeId, type StoryId } from "../../src/core/events/ids.ts";
+import type { Policy } from "../../src/core/events/policy.ts";
+import { bareStory, type Story } from "../../src/core/stories/story.ts";
 import type { EngineWorld } from "../../src/engine/world.ts";
 import type { AgentResult } from "../../src/ports/agent.ts";
 import type { Gate, GateRequest } from "../../src/ports/gate.ts";
 import type { Journal } from "../../src/ports/journal.ts";
-import type { Outbox } from "../../src/ports/outbox.ts";
-import type { Roster } from "../../src/ports/roster.ts";
+import type { Outbox } from "../../src/ports/notifier.ts";
+import type { Roster } from "../../src/ports/roles.ts";
 import type { Workspace } from "../../src/ports/workspace.ts";
 
 export interface InstantOptions {

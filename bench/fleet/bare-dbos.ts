@@ -1,5 +1,5 @@
 import { DBOS } from "@dbos-inc/dbos-sdk";
-import type { Event } from "../../src/domain/event.ts";
+import type { Event } from "../../src/core/events/event.ts";
 import { processorMs, serverProcessorMs } from "./processor.ts";
 import { rated, type Rate } from "./rate.ts";
 import { startChild, type Child, type Parent } from "./child.ts";

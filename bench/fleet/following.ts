@@ -1,5 +1,5 @@
 import { createPostgresJournal } from "../../src/adapters/postgres/journal.ts";
-import { storyId } from "../../src/domain/ids.ts";
+import { storyId } from "../../src/core/events/ids.ts";
 import { openLedger } from "../../src/engine/ledger.ts";
 import { instantPolicy, instantWorld } from "../engine/instant-world.ts";
 import type { BenchResult } from "../bench-result.ts";

@@ -1,5 +1,5 @@
 import { createMemoryJournal } from "../../src/adapters/journal/memory-journal.ts";
-import type { Event } from "../../src/domain/event.ts";
+import type { Event } from "../../src/core/events/event.ts";
 import { openEngine } from "../engine/driven.ts";
 
 const MODEL = "the-model";

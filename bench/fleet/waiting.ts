@@ -1,11 +1,11 @@
 import { setTimeout as pause } from "node:timers/promises";
 import pg from "pg";
 import { createPostgresJournal } from "../../src/adapters/postgres/journal.ts";
-import type { Event, Recorded } from "../../src/domain/event.ts";
-import { storyId } from "../../src/domain/ids.ts";
-import { decide } from "../../src/policy/decide.ts";
-import { fold } from "../../src/policy/evolve.ts";
-import { EMPTY_RUN } from "../../src/policy/new-state.ts";
+import type { Event, Recorded } from "../../src/core/events/event.ts";
+import { storyId } from "../../src/core/events/ids.ts";
+import { decide } from "../../src/decide/decide.ts";
+import { fold } from "../../src/fold/fold-event.ts";
+import { EMPTY_RUN } from "../../src/fold/new-state.ts";
 import { instantPolicy } from "../engine/instant-world.ts";
 import type { BenchResult } from "../bench-result.ts";
 import { startFleet } from "./instant-fleet.ts";

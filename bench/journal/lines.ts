@@ -1,5 +1,5 @@
-import type { Event } from "../../src/domain/event.ts";
-import { storyId, treeId } from "../../src/domain/ids.ts";
+import type { Event } from "../../src/core/events/event.ts";
+import { storyId, treeId } from "../../src/core/events/ids.ts";
 import type { Journal } from "../../src/ports/journal.ts";
 
 /** Reads a journal to its end, which must come after so many lines. */
@@ -23,7 +23,7 @@ export function event(i: number): Event {
     outcome: { type: "ready" },
     tree: treeId("4b825dc642cb6eb9a060e54bf8d69288fbee4904"),
     commit: "9fceb02d0ae598e95dc970b74767f19372d61af8",
-    changed: ["src/policy/decide.ts", "test/policy/decide.test.ts"],
+    changed: ["src/decide/decide.ts", "test/decide/decide.test.ts"],
     productChanged: true,
     summary: `Step ${i}: the second look at a gate asks only for what the rework could have changed.`,
     costUsd: 0.12,

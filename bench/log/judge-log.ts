@@ -1,8 +1,8 @@
 /** Judges one check that prints a file: `node judge-log.js <file> <folder>`. Prints what it took, for whoever started it. */
 import { createEvidenceStore } from "../../src/adapters/evidence/evidence-store.ts";
-import { createChecksGate } from "../../src/adapters/gates/checks-gate.ts";
-import { UNKNOWN_BASE } from "../../src/domain/base-failures.ts";
-import { treeId } from "../../src/domain/ids.ts";
+import { createChecksGate } from "../../src/gates/checks/checks-gate.ts";
+import { UNKNOWN_BASE } from "../../src/core/gates/base-failures.ts";
+import { treeId } from "../../src/core/events/ids.ts";
 import type { GateRequest } from "../../src/ports/gate.ts";
 
 const [file = "", folder = ""] = process.argv.slice(2);

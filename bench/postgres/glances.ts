@@ -2,12 +2,12 @@ import { spawnSync } from "node:child_process";
 import { tmpdir } from "node:os";
 import { fileURLToPath } from "node:url";
 import { createPostgresJournal, type PostgresJournal } from "../../src/adapters/postgres/journal.ts";
-import type { Event } from "../../src/domain/event.ts";
-import { storyId } from "../../src/domain/ids.ts";
-import { bareStory } from "../../src/domain/story.ts";
+import type { Event } from "../../src/core/events/event.ts";
+import { storyId } from "../../src/core/events/ids.ts";
+import { bareStory } from "../../src/core/stories/story.ts";
 import { foldJournal } from "../../src/engine/fold-journal.ts";
 import { createSnapshotSaver } from "../../src/engine/snapshot.ts";
-import type { PostgresServer } from "../../test/postgres/server.ts";
+import type { PostgresServer } from "../../test/kit/server.ts";
 import { median, type BenchResult } from "../bench-result.ts";
 
 /** The built program; this file itself runs from `.build/bench/postgres`. */

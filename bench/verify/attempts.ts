@@ -1,17 +1,17 @@
 import { join } from "node:path";
 import { createSystemClock } from "../../src/adapters/clock/system-clock.ts";
-import { createInPlace } from "../../src/adapters/git/in-place.ts";
-import { createLaboratory } from "../../src/adapters/git/laboratory.ts";
+import { createInPlace } from "../../src/adapters/git/worktree/in-place.ts";
+import { createLaboratory } from "../../src/adapters/git/experiment-runner.ts";
 import { runProcess } from "../../src/adapters/process/run-process.ts";
-import { gatesOf } from "../../src/compose/gates.ts";
+import { gatesOf } from "../../src/compose/checks/gates.ts";
 import { projectEvidence } from "../../src/compose/project-evidence.ts";
 import { DEFAULTS } from "../../src/config/defaults.ts";
-import { presetPolicy } from "../../src/config/preset-policy.ts";
-import type { GateName } from "../../src/domain/gate.ts";
-import { storyId } from "../../src/domain/ids.ts";
-import { bareStory } from "../../src/domain/story.ts";
+import { presetPolicy } from "../../src/config/presets.ts";
+import type { GateName } from "../../src/core/gates/gate.ts";
+import { storyId } from "../../src/core/events/ids.ts";
+import { bareStory } from "../../src/core/stories/story.ts";
 import { gateRequest, withoutBase } from "../../src/engine/gate-request.ts";
-import { newStory } from "../../src/policy/new-state.ts";
+import { newStory } from "../../src/fold/new-state.ts";
 import type { BenchResult } from "../bench-result.ts";
 import { makeProject, writeFiles, type Files, type Project } from "./project.ts";
 

@@ -1,5 +1,5 @@
-import { createLaboratory } from "../../src/adapters/git/laboratory.ts";
-import { createWorkStarter } from "../../src/adapters/git/work-start.ts";
+import { createLaboratory } from "../../src/adapters/git/experiment-runner.ts";
+import { createWorkStarter } from "../../src/adapters/git/dependencies/work-start.ts";
 import { median, type BenchResult } from "../bench-result.ts";
 import { makeProject, type Files } from "./project.ts";
 

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { createLaboratory } from "../../src/adapters/git/laboratory.ts";
+import { createLaboratory } from "../../src/adapters/git/experiment-runner.ts";
 import { runProcess } from "../../src/adapters/process/run-process.ts";
 import { median, type BenchResult } from "../bench-result.ts";
 import { makeProject, type Files, type Project } from "./project.ts";

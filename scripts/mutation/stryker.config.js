@@ -1,12 +1,12 @@
 /**
  * `npm run mutate`: changes the source in small ways, one at a time, and sees whether a test fails. Not a part of the
- * tests: it takes a quarter of an hour on two cores. Some files only: `npm run mutate -- --mutate src/policy/charge.ts`.
+ * tests: it takes a quarter of an hour on two cores. Some files only: `npm run mutate -- --mutate src/decide/charge.ts`.
  */
 const config = {
   // The code that decides what is charged, repeated, recovered and written down.
   mutate: [
     "src/policy/{charge,converge,compare-rounds,decide,next-step,after-failure}.ts",
-    "src/policy/evolve*.ts",
+    "src/fold/fold-event*.ts",
     "src/engine/{recover,report-attempt,perform-attempt,grip}.ts",
   ],
   testRunner: "vitest",

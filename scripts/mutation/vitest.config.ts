@@ -3,7 +3,7 @@ import { BaseSequencer, type Reporter, type TestSpecification, type Vite, type V
 import { KEPT_THREAD, KeptThread } from "./kept-thread.ts";
 
 /** The slow tests, the slowest last: most mutants are killed before their turn. */
-const LAST = ["test/policy/escalate.test.ts", "test/policy/compare-rounds.test.ts", "test/policy/fold.test.ts"];
+const LAST = ["test/decide/escalate.test.ts", "test/decide/compare-rounds.test.ts", "test/fold/fold.test.ts"];
 
 /** The files that killed a mutant, the last one first. What kills one mutant often kills the next one of the same file. */
 let killers: readonly string[] = [];
@@ -45,8 +45,8 @@ export default defineConfig({
       "test/engine/proof-runner.test.ts",
       "test/seeds/sources-page.test.ts",
       // They run git, or hundreds of histories, for seconds: too long for each mutant.
-      "test/engine/put-back.test.ts",
-      "test/policy/undo.test.ts",
+      "test/engine/perform/put-back.test.ts",
+      "test/decide/undo.test.ts",
     ],
     setupFiles: ["scripts/mutation/setup.ts", "test/property-seed.ts"],
     // One world for all files: they keep nothing in it, and loading everything again for each costs more than the tests.

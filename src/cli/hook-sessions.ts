@@ -1,9 +1,8 @@
-import { counted } from "../domain/counted.ts";
 import { join } from "node:path";
-import { isRecord } from "../stdx/is-record.ts";
-import { plainText } from "../stdx/plain-text.ts";
-import { EXIT, type ExitCode, type World } from "./command.ts";
-import type { SessionRecord } from "./inside.ts";
+import { counted, plainText } from "../stdx/plain-text.ts";
+import { isRecord } from "../stdx/assert.ts";
+import { EXIT, type ExitCode, type World } from "../app/command.ts";
+import type { SessionRecord } from "../app/stop-hook.ts";
 
 /**
  * How the conversations stand that asked whether they may stop. A client can let its agent stop though it was held

@@ -1,12 +1,17 @@
-import { RemandError } from "../domain/error.ts";
-import type { GateReport } from "../domain/gate-report.ts";
-import type { Story } from "../domain/story.ts";
+import { RemandError } from "../core/events/error.ts";
+import type { GateReport } from "../core/gates/gate-report.ts";
+import type { Story } from "../core/stories/story.ts";
 import type { Stored } from "../ports/journal.ts";
 import { nearMiss } from "../stdx/near-miss.ts";
-import type { BoardRow } from "../views/board.ts";
-import type { Flake } from "../views/flakes.ts";
-import type { CostRow } from "../views/cost.ts";
-import type { InboxItem } from "../views/inbox.ts";
+import { type BoardRow, boardRows } from "../views/board/board.ts";
+import type { Flake } from "../views/board/flakes.ts";
+import type { CostRow } from "../views/board/cost.ts";
+import type { InboxItem } from "../views/answers/inbox.ts";
+import type { StoryId } from "../core/events/ids.ts";
+import type { RunOutline } from "../core/stories/outline.ts";
+import { forecastOf } from "../views/board/ledger.ts";
+import { runCounts } from "../views/run/run-summary.ts";
+import { exitCodeOf } from "../app/exit.ts";
 
 /** Every field of a type once: one that is added, or renamed, and is not here does not compile. */
 type FieldsOf<T> = { readonly [K in keyof T]-?: true };
@@ -172,3 +177,16 @@ export function withFieldsJoined(argv: readonly string[]): readonly string[] {
 
 /** Commands that take stories or gates beside their options. */
 const TAKE_WORDS: ReadonlySet<FieldCommand> = new Set(["status", "show", "gate"]);
+
+/** How a run stands, for programs. */
+export function runDocument(run: RunOutline, asked: readonly StoryId[] | null, schema = "remand.run/1"): object {
+  return {
+    schema,
+    exit: exitCodeOf(run, asked),
+    counts: runCounts(run, asked),
+    spent: run.spent,
+    forecast: forecastOf(run, asked),
+    question: run.escalation,
+    stories: boardRows(run, asked),
+  };
+}

@@ -1,10 +1,9 @@
-import { RemandError } from "../domain/error.ts";
-import type { EvidenceId, StoryId } from "../domain/ids.ts";
-import { evidenceId } from "../domain/ids.ts";
-import type { StoryState } from "../domain/story-state.ts";
+import { RemandError } from "../core/events/error.ts";
+import { type EvidenceId, type StoryId, evidenceId } from "../core/events/ids.ts";
+import type { StoryState } from "../core/stories/story-state.ts";
 import type { Stored } from "../ports/journal.ts";
-import type { World } from "./command.ts";
-import { linesOf, looking, storyOf } from "./looking.ts";
+import type { World } from "../app/command.ts";
+import { linesOf, looking, storyOf } from "../app/with-journal.ts";
 
 export interface KeptBrief {
   readonly story: StoryId;

@@ -1,21 +1,21 @@
 import { knownDurationMs } from "../config/duration.ts";
-import { RemandError } from "../domain/error.ts";
-import { isPassed } from "../domain/gate-report.ts";
+import { RemandError } from "../core/events/error.ts";
+import { isPassed } from "../core/gates/gate-report.ts";
 import type { Tool, ToolAnswer } from "../ports/tool.ts";
-import { isRecord } from "../stdx/is-record.ts";
+import { isRecord } from "../stdx/assert.ts";
 import { entries } from "../stdx/sorted-map.ts";
-import { blameDocument } from "../views/blame-report.ts";
-import { problemText } from "../writers/problem-text.ts";
+import { blameDocument } from "../views/board/blame-report.ts";
+import { problemText } from "../write/reports/problem-text.ts";
 import { blameText } from "./blame-text.ts";
-import type { World } from "./command.ts";
+import type { World } from "../app/command.ts";
 import { formatGates } from "./gate-formats.ts";
-import { planGates } from "./gate-plan.ts";
+import { planGates } from "../app/gate-plan.ts";
 import { keptBrief } from "./kept-brief.ts";
-import { loadConfig } from "./load-config.ts";
-import { knownIds } from "./option-values.ts";
-import { runDocument } from "./run-document.ts";
+import { loadConfig } from "../app/load-config.ts";
+import { knownIds } from "../app/option-values.ts";
+import { runDocument } from "./json-fields.ts";
 import { glyphsFor, paintFor } from "./terminal-kind.ts";
-import { rolesOfGate } from "./who-plays.ts";
+import { rolesOfGate } from "../app/agent-spec.ts";
 
 /**
  * The parts of the loop, for an agent to call. Which commands judge the work stands in the config and nowhere else:

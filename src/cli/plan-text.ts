@@ -1,13 +1,13 @@
 import type { Config, CommandConfig } from "../config/config.ts";
-import { counted } from "../domain/counted.ts";
-import type { Policy, SpendLimits } from "../domain/policy.ts";
-import type { RunState } from "../domain/run-state.ts";
-import type { Story } from "../domain/story.ts";
+import { counted } from "../stdx/plain-text.ts";
+import type { Policy, SpendLimits } from "../core/events/policy.ts";
+import type { RunState } from "../core/stories/run-state.ts";
+import type { Story } from "../core/stories/story.ts";
 import { byText, lookup } from "../stdx/sorted-map.ts";
-import { forecastLines, forecastOf } from "../views/forecast.ts";
-import { statusOf } from "../views/story-status.ts";
-import { durationText, moneyText, shortLine } from "../views/words.ts";
-import { startOrder } from "./plan-order.ts";
+import { forecastLines, forecastOf } from "../views/board/ledger.ts";
+import { statusOf } from "../views/story/story-status.ts";
+import { durationText, moneyText, shortLine } from "../views/text/words.ts";
+import { startOrder } from "../app/prepare-run.ts";
 
 /** What a run would do, for people: the order, the phases with their gates, the limits. */
 export function planText(config: Config, policy: Policy, stories: readonly Story[], run: RunState | null): string {

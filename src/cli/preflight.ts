@@ -1,10 +1,9 @@
-import { RemandError } from "../domain/error.ts";
-import { editFrontMatter } from "../writers/front-matter-edit.ts";
-import { EXIT, type Checkout, type ExitCode, type World } from "./command.ts";
-import type { Probe } from "./host.ts";
-import type { Preflight, PreflightPlan } from "./preflight-plan.ts";
-import { withWaitingNote } from "./waiting-note.ts";
-import { userFile, userVariables } from "./load-config.ts";
+import { RemandError } from "../core/events/error.ts";
+import { editFrontMatter } from "../write/edits/front-matter-edit.ts";
+import { type Checkout, EXIT, type ExitCode, type World } from "../app/command.ts";
+import type { Probe } from "../app/host.ts";
+import type { Preflight, PreflightPlan } from "../app/preflight-plan.ts";
+import { userFile, userVariables } from "../app/load-config.ts";
 
 export const FORCE_HELP = "start although the check cannot run here, or passes already";
 
@@ -71,3 +70,25 @@ async function passVariables(world: Checkout, file: string, names: readonly stri
   const edited = editFrontMatter(`---\n${whole}---\n`, { env: [...new Set([...before, ...names])] });
   await world.files.write(file, edited.slice("---\n".length, -"---\n".length));
 }
+
+/** Says what is waited for when it takes longer than a moment, and again from time to time: `Running … (12 s so far)`. */
+export async function withWaitingNote<T>(world: Pick<World, "err">, what: string, work: () => Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const wait = (soFar: number, next: number): void => {
+    timer = setTimeout(
+      () => {
+        world.err(`remand: ${what} (${next} s so far)\n`);
+        wait(next, AT_SECONDS.find((each) => each > next) ?? next + 60);
+      },
+      1000 * (next - soFar),
+    );
+  };
+  wait(0, AT_SECONDS[0]);
+  try {
+    return await work();
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const AT_SECONDS = [3, 10, 30, 60] as const;

@@ -1,13 +1,11 @@
 import { resolve } from "node:path";
 import { Command, CommanderError, Option } from "commander";
-import { RemandError } from "../domain/error.ts";
+import { type ErrorCode, RemandError } from "../core/events/error.ts";
 import type { Files } from "../ports/files.ts";
 import { assert } from "../stdx/assert.ts";
+import { type CliCommand, EXIT, type ExitCode, type World } from "../app/command.ts";
+import type { Host } from "../app/host.ts";
 import type { CommandEntry } from "./command-table.ts";
-import { EXIT, type CliCommand, type ExitCode, type World } from "./command.ts";
-import { wantsColor } from "./color.ts";
-import { reportError } from "./errors.ts";
-import type { Host } from "./host.ts";
 import { withFieldsJoined } from "./json-fields.ts";
 import { projectFolder } from "./project-folder.ts";
 import { isCalledByAgent, isCi } from "./terminal-kind.ts";
@@ -212,4 +210,84 @@ function worldOf(around: Surroundings, command: Command, looks: boolean): World 
 function helpAsOption(argv: readonly string[]): readonly string[] {
   if (argv.length === 0) return ["--help"];
   return argv[0] === "help" ? [...argv.slice(1), "--help"] : argv;
+}
+
+export interface ErrorReport {
+  readonly text: string;
+  readonly exit: ExitCode;
+}
+
+/** What a person is told about an error, and the exit code that goes with it. */
+export function reportError(error: unknown, detailed: boolean): ErrorReport {
+  if (error instanceof RemandError) {
+    const cause = detailed && error.cause !== undefined ? `${indented(stackOf(error.cause))}\n` : "";
+    return { text: `remand: ${error.message}\n  ${error.hint}\n${cause}`, exit: EXIT_OF_CODE[error.code] };
+  }
+  return {
+    text: `remand: this is a fault of Remand's own: ${messageOf(error)}\n${whatNext(error, detailed)}\n`,
+    exit: EXIT.failed,
+  };
+}
+
+const EXIT_OF_CODE: Readonly<Record<ErrorCode, ExitCode>> = {
+  usage: EXIT.usage,
+  "not-a-person": EXIT.failed,
+  "config-invalid": EXIT.usage,
+  "story-invalid": EXIT.usage,
+  "input-invalid": EXIT.usage,
+  "file-missing": EXIT.failed,
+  "file-unreadable": EXIT.failed,
+  "file-too-large": EXIT.failed,
+  "journal-full": EXIT.failed,
+  "journal-readonly": EXIT.failed,
+  "journal-corrupt": EXIT.failed,
+  "journal-lost": EXIT.failed,
+  "journal-newer": EXIT.failed,
+  "journal-locked": EXIT.failed,
+  "journal-unreachable": EXIT.failed,
+  "journal-refused": EXIT.failed,
+  "journal-moved": EXIT.failed,
+  "evidence-corrupt": EXIT.failed,
+  "git-missing": EXIT.failed,
+  "not-a-repository": EXIT.usage,
+  "no-commits": EXIT.usage,
+  "git-failed": EXIT.failed,
+  "ref-locked": EXIT.failed,
+  "workspace-broken": EXIT.failed,
+  "setup-failed": EXIT.failed,
+  "check-unusable": EXIT.usage,
+  "forge-refused": EXIT.failed,
+  "forge-unreachable": EXIT.failed,
+};
+
+function whatNext(error: unknown, detailed: boolean): string {
+  if (detailed) return indented(stackOf(error));
+  return "  Nothing you typed should do this. Run it again with --verbose to see where it happened, and report that.";
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+}
+
+function stackOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? messageOf(error)) : String(error);
+}
+
+function indented(text: string): string {
+  return text.replaceAll(/^/gm, "  ");
+}
+
+/**
+ * Is the output coloured? What was typed wins over the environment, and the environment over what the output is
+ * connected to. An empty variable counts as not set, as the NO_COLOR convention asks.
+ */
+export function wantsColor(
+  typed: boolean | undefined,
+  env: Readonly<Record<string, string | undefined>>,
+  terminal: boolean,
+): boolean {
+  if (typed !== undefined) return typed;
+  if (env["FORCE_COLOR"]) return env["FORCE_COLOR"] !== "0" && env["FORCE_COLOR"] !== "false";
+  if (env["NO_COLOR"] || env["TERM"] === "dumb") return false;
+  return terminal;
 }

@@ -1,5 +1,5 @@
 import { dirname, join } from "node:path";
-import type { Checkout } from "./command.ts";
+import type { Checkout } from "../app/command.ts";
 
 /** Commands that are about the folder they are started in, whatever project lies around it. */
 const ABOUT_ITS_OWN_FOLDER: ReadonlySet<string> = new Set([

@@ -1,15 +1,14 @@
-import { counted } from "../domain/counted.ts";
-import type { StoryId } from "../domain/ids.ts";
-import type { RunState } from "../domain/run-state.ts";
-import { runCounts } from "../views/run-summary.ts";
-import { INTERRUPTED, type ExitCode, type Interrupt, type World } from "./command.ts";
-import type { Watching } from "./drive-and-watch.ts";
-import { drivePlan } from "./drive-plan.ts";
-import { exitCodeOf } from "./exit.ts";
-import type { RunPlan } from "./host.ts";
-import { shownPath } from "./load-config.ts";
-import { createReporter, reporterName, type Reporter } from "./reporters/reporter.ts";
-import { runDocument } from "./run-document.ts";
+import { counted } from "../stdx/plain-text.ts";
+import type { StoryId } from "../core/events/ids.ts";
+import type { RunState } from "../core/stories/run-state.ts";
+import { runCounts } from "../views/run/run-summary.ts";
+import { type ExitCode, INTERRUPTED, type Interrupt, type World } from "../app/command.ts";
+import { type Watching, drivePlan } from "../app/drive-plan.ts";
+import { exitCodeOf } from "../app/exit.ts";
+import type { RunPlan } from "../app/host.ts";
+import { shownPath } from "../app/load-config.ts";
+import { type Reporter, createReporter, reporterName } from "./reporters/reporter.ts";
+import { runDocument } from "./json-fields.ts";
 
 export interface EngineOptions {
   readonly reporter?: string | undefined;

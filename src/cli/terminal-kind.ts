@@ -1,5 +1,5 @@
-import { ASCII_GLYPHS, UNICODE_GLYPHS, type Glyphs } from "../views/glyphs.ts";
-import type { World } from "./command.ts";
+import { ASCII_GLYPHS, type Glyphs, UNICODE_GLYPHS } from "../views/text/words.ts";
+import type { Interrupt, World } from "../app/command.ts";
 
 type Env = World["env"];
 
@@ -56,4 +56,23 @@ export interface Paint {
 export function paintFor(color: boolean): Paint {
   if (!color) return { good: same, bad: same, warn: same, strong: same, dim: same };
   return { good: sgr(32, 39), bad: sgr(31, 39), warn: sgr(33, 39), strong: sgr(1, 22), dim: sgr(2, 22) };
+}
+
+/** Does a piece of work that ends early when a person says so, and tells whether one did. */
+export async function stoppable<T>(
+  world: Pick<World, "onInterrupt" | "err">,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<{ readonly done: T; readonly interrupt: Interrupt | null }> {
+  const stop = new AbortController();
+  let interrupt: Interrupt | null = null;
+  const unhook = world.onInterrupt((signal) => {
+    interrupt = signal;
+    world.err("remand: stopping (once more: at once)\n");
+    stop.abort();
+  });
+  try {
+    return { done: await work(stop.signal), interrupt };
+  } finally {
+    unhook();
+  }
 }

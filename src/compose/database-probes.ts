@@ -1,7 +1,7 @@
-import type { Probe } from "../cli/host.ts";
-import { counted } from "../domain/counted.ts";
-import { RemandError } from "../domain/error.ts";
-import { durationText } from "../views/words.ts";
+import type { Probe } from "../app/host.ts";
+import { counted } from "../stdx/plain-text.ts";
+import { RemandError } from "../core/events/error.ts";
+import { durationText } from "../views/text/words.ts";
 import { examineDatabase, type Examined, type SeenWorker, type Tables } from "../adapters/postgres/examine.ts";
 
 /** A fleet's database: can it be reached, is it ours and of our version, and does anybody work. Nothing is changed. */

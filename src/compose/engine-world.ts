@@ -1,33 +1,33 @@
 import { randomBytes } from "node:crypto";
 import { createSystemClock } from "../adapters/clock/system-clock.ts";
 import { createNodeFiles } from "../adapters/files/node-files.ts";
-import { createPhaseProduct } from "../adapters/stories/phase-product.ts";
-import { createStoryPages } from "../adapters/stories/story-pages.ts";
+import { createPhaseProduct, createStoryPages } from "../adapters/stories/story-pages.ts";
 import { createLocalQueue } from "../adapters/queue/local-queue.ts";
-import { createAdjudicator } from "../adapters/gates/adjudicator.ts";
-import { baseWaitMs } from "./base-runs.ts";
-import { ablePolicy } from "./able-policy.ts";
-import { checkVariablesOf } from "./check-variables.ts";
-import { environmentWith, ownPythonOf } from "./own-python.ts";
-import { knownFlakes } from "./known-flakes.ts";
-import { deliveryOf } from "./delivery.ts";
-import { gatesOf } from "./gates.ts";
-import { insistOnReviewers, practicesOf } from "./reviewers.ts";
-import { rosterOf } from "./roster.ts";
-import { stateFolder } from "./state-folder.ts";
-import type { RunPlan } from "../cli/host.ts";
-import type { Policy } from "../domain/policy.ts";
+import { createAdjudicator } from "../gates/review/adjudicator.ts";
+import type { RunPlan } from "../app/host.ts";
+import type { Policy } from "../core/events/policy.ts";
 import type { Config } from "../config/config.ts";
 import { knownDurationMs } from "../config/duration.ts";
 import type { Detective, EngineWorld } from "../engine/world.ts";
-import type { Laboratory } from "../ports/laboratory.ts";
+import type { Laboratory } from "../ports/experiment-runner.ts";
 import { createCommandTrial } from "../adapters/process/command-trial.ts";
 import type { EnvironmentIn } from "../adapters/process/environment.ts";
 import type { Telemetry } from "../adapters/telemetry/telemetry.ts";
-import type { Places } from "./local-places.ts";
 import type { Evidence } from "../ports/evidence.ts";
 import type { Journal } from "../ports/journal.ts";
-import type { Outbox } from "../ports/outbox.ts";
+import type { Outbox } from "../ports/notifier.ts";
+import type { KnownFlake } from "../gates/checks/flakes.ts";
+import { type Flake, noteFlakes } from "../views/board/flakes.ts";
+import { baseWaitMs } from "./checks/base-runs.ts";
+import { ablePolicy } from "./assert-capabilities.ts";
+import { checkVariablesOf } from "./checks/check-variables.ts";
+import { environmentWith, ownPythonOf } from "./checks/own-python.ts";
+import { deliveryOf } from "./delivery.ts";
+import { gatesOf } from "./checks/gates.ts";
+import { insistOnReviewers, practicesOf } from "./checks/reviewers.ts";
+import { rosterOf } from "./agents/roles.ts";
+import { stateFolder } from "./state-folder.ts";
+import type { Places } from "./workspaces.ts";
 
 /** What is one thing on one machine, and another in a fleet. */
 export interface WorldParts extends Places {
@@ -110,5 +110,24 @@ function detectiveOf(
     trial: blame.prove ? createCommandTrial(seen) : null,
     limits: { runs: blame.runs, timeMs: knownDurationMs(blame.time) },
     environments: [...Object.keys(environments), ...(isCiElsewhere ? ["ci"] : [])],
+  };
+}
+
+/** The flakes that the journal tells of. It is read on from where it was left the last time. */
+export function knownFlakes(journal: Pick<Journal, "read">): () => Promise<readonly KnownFlake[]> {
+  const known = new Map<string, Flake>();
+  let position = 0;
+  let turn: Promise<void> = Promise.resolve();
+  const readOn = async (): Promise<void> => {
+    for await (const line of journal.read(position)) {
+      noteFlakes(known, line);
+      position = line.position;
+    }
+  };
+  return async () => {
+    // One after the other: two at once would count a line twice.
+    turn = turn.then(readOn, readOn);
+    await turn;
+    return [...known.values()];
   };
 }

@@ -1,19 +1,19 @@
-import type { BriefWish } from "../cli/brief-document.ts";
-import type { ExitCode } from "../cli/command.ts";
+import type { BriefWish } from "../app/brief-document.ts";
+import type { ExitCode } from "../app/command.ts";
 import type { ConfigPart } from "../config/config.ts";
 import type { ResolvedConfig } from "../config/resolve.ts";
-import type { Escalation } from "../domain/escalation.ts";
-import type { GateName } from "../domain/gate.ts";
-import type { GateReport } from "../domain/gate-report.ts";
-import type { Reading } from "../domain/reading.ts";
-import type { RunState } from "../domain/run-state.ts";
-import type { SignalRole } from "../domain/signal.ts";
+import type { Escalation } from "../core/stories/escalation.ts";
+import type { GateName } from "../core/gates/gate.ts";
+import type { GateReport } from "../core/gates/gate-report.ts";
+import type { Reading } from "../core/stories/reading.ts";
+import type { RunState } from "../core/stories/run-state.ts";
+import type { SignalRole } from "../core/stories/signal.ts";
 import type { Agent } from "../ports/agent.ts";
 import type { Watcher } from "../ports/watcher.ts";
-import type { StoriesReading } from "../readers/story-files.ts";
-import type { BriefInput } from "../schemas/brief.ts";
-import type { BoardRow } from "../views/board.ts";
-import type { WrittenBrief } from "../writers/brief.ts";
+import type { StoriesReading } from "../parse/stories/story-files.ts";
+import type { BriefInput } from "../core/schemas/brief.ts";
+import type { BoardRow } from "../views/board/board.ts";
+import type { WrittenBrief } from "../write/briefs/brief.ts";
 
 /*
  * What other programs may ask of Remand: what its own commands ask. Whatever a function needs is loaded when it is
@@ -128,12 +128,12 @@ export async function parse(
   text: string,
   options: { readonly id?: string; readonly role?: SignalRole } = {},
 ): Promise<Reading> {
-  return (await import("../readers/agent-text.ts")).readAgentText(text, options);
+  return (await import("../parse/agent/agent-text.ts")).readAgentText(text, options);
 }
 
 /** The text that goes back to an agent, from a document `remand.brief/1`. */
 export async function brief(document: BriefInput, options: BriefWish = {}): Promise<WrittenBrief> {
-  return (await import("../cli/brief-document.ts")).writtenFrom(document, "the document", options);
+  return (await import("../app/brief-document.ts")).writtenFrom(document, "the document", options);
 }
 
 /** The effective config of a checkout, where each value came from, and every problem with its place. */

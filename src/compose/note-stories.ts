@@ -1,14 +1,22 @@
 import { join } from "node:path";
-import type { RunPlan } from "../cli/host.ts";
-import type { StoryId } from "../domain/ids.ts";
-import type { RunState } from "../domain/run-state.ts";
+import type { RunPlan } from "../app/host.ts";
+import type { StoryId } from "../core/events/ids.ts";
+import type { RunState } from "../core/stories/run-state.ts";
 import type { Journal, Stored } from "../ports/journal.ts";
 import type { Watcher } from "../ports/watcher.ts";
 import { byText, lookup } from "../stdx/sorted-map.ts";
 import { createNodeFiles } from "../adapters/files/node-files.ts";
-import { createStoryShelf } from "../adapters/stories/story-shelf.ts";
-import { storyProgressEdits } from "../writers/story-progress.ts";
-import { storyProgress } from "./story-progress.ts";
+import { createStoryShelf } from "../adapters/stories/story-store.ts";
+import { type Refinement, type StoryProgress, storyProgressEdits } from "../write/reports/story-progress.ts";
+import type { Recorded } from "../core/events/event.ts";
+import type { GateName, Judgement } from "../core/gates/gate.ts";
+import type { StoryState } from "../core/stories/story-state.ts";
+import { shortLine } from "../views/text/words.ts";
+import { canonicalJson, instant } from "../stdx/canonical-json.ts";
+import { keepingLicense } from "../core/stories/story-base.ts";
+import type { Story } from "../core/stories/story.ts";
+import type { Ledger } from "../engine/ledger.ts";
+import { insist } from "./journal/append-answer.ts";
 
 export interface StoryNotes {
   /** Sees what the plan's own watcher sees, and has the files follow it. */
@@ -74,4 +82,88 @@ function linesByStory({ read }: Pick<Journal, "read">): (story: StoryId) => Prom
     }
     return known.get(story) ?? [];
   };
+}
+
+/** How far a story has come, for S4's fields of its file: from the state and the story's own lines of the journal. */
+export function storyProgress(state: StoryState, lines: readonly Recorded[]): StoryProgress {
+  const { ending, story, escalation } = state;
+  const isAccepted = ending?.how === "accepted";
+  return {
+    shelf: isAccepted ? "done" : "in-progress",
+    completed: isAccepted ? [...state.completed, state.phase] : state.completed,
+    reviewsComplete: isAccepted,
+    refinements: refinements(state, lines),
+    ...(story.maxReworks === undefined ? {} : { maxReworks: story.maxReworks }),
+    lastError: escalation?.title ?? (ending === null || ending.how === "accepted" ? null : ending.reason),
+    updated: instant(lines.at(-1)?.at ?? 0).slice(0, 10),
+  };
+}
+
+/** One for each time the work was sent back, however often an agent had to be asked for it. */
+function refinements({ policy }: StoryState, lines: readonly Recorded[]): Refinement[] {
+  const sent = lines.flatMap(({ event }, index) => (event.type === "work.sent-back" ? [{ event, index }] : []));
+  return sent.map(({ event, index }, at) => {
+    const { route, gate } = event;
+    const turn = lines.slice(index + 1, sent[at + 1]?.index);
+    const begun = turn.find(({ event: { type } }) => type === "attempt.started") ?? lines[index]!;
+    const done = turn.find(({ event: each }) => each.type === "attempt.finished" && each.outcome.type === "ready");
+    // A person who sends work back is satisfied when the last gate of the phase is.
+    const lastGate = policy?.phases.find(({ phase }) => phase === route.phase)?.gates.at(-1);
+    const feedback = feedbackOf(lines.slice(0, index), gate);
+    return {
+      iteration: at + 1,
+      agentType: route.phase,
+      startedAt: instant(begun.at),
+      ...(done === undefined ? {} : { completedAt: instant(done.at) }),
+      ...(feedback === "" ? {} : { reviewFeedback: feedback }),
+      result: resultOf(turn, gate === "person" ? (lastGate ?? null) : gate),
+    };
+  });
+}
+
+/** What the gate said, with what stood in the way; or what the person wanted. */
+function feedbackOf(before: readonly Recorded[], gate: GateName | "person"): string {
+  for (const { event } of before.toReversed()) {
+    if (gate === "person" && event.type === "person.answered") return shortLine(event.answer.message, MOST_CHARS);
+    if (event.type === "gate.judged" && event.judgement.gate === gate) return wordsOf(event.judgement);
+  }
+  return "";
+}
+
+const MOST_CHARS = 600;
+
+function wordsOf({ summary, findings, blocking }: Judgement): string {
+  const inTheWay = findings.filter(({ id }) => blocking.includes(id)).map(({ message }) => message);
+  return shortLine([summary, ...inTheWay].filter((text) => text !== "").join("; "), MOST_CHARS);
+}
+
+/** The first gate that fails it, or the one that sent it back when that passes it, says what came of it. */
+function resultOf(turn: readonly Recorded[], gate: GateName | null): Refinement["result"] {
+  for (const { event } of turn) {
+    if (event.type !== "gate.judged") continue;
+    if (event.judgement.result === "fail") return "failed";
+    if (event.judgement.result === "pass" && event.judgement.gate === gate) return "success";
+  }
+  return turn.some(({ event }) => event.type === "story.accepted") ? "success" : "in_progress";
+}
+
+/** Puts stories into the journal, or what is new about them; says whether anything was. Together, because each would wait for the disk. */
+export async function shelveAll(ledger: Ledger, stories: readonly Story[]): Promise<boolean> {
+  return (await Promise.all(stories.map((story) => shelve(ledger, story)))).includes(true);
+}
+
+/** Puts a story into the journal, or notes that its file says something else than before; says whether it did. */
+async function shelve(ledger: Ledger, story: Story): Promise<boolean> {
+  const known = lookup(ledger.state().stories, story.id, byText);
+  if (known === undefined) {
+    await insist(ledger, story.id, [{ type: "story.added", story }]);
+    return true;
+  }
+  const now = keepingLicense(known, story);
+  const what = (Object.keys({ ...known.story, ...now }) as (keyof Story)[]).filter(
+    (key) => canonicalJson(known.story[key] ?? null) !== canonicalJson(now[key] ?? null),
+  );
+  if (what.length === 0 || known.ending !== null) return false;
+  await insist(ledger, story.id, [{ type: "story.changed", story: now, what }]);
+  return true;
 }

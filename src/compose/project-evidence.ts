@@ -2,9 +2,9 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Config } from "../config/config.ts";
 import type { Evidence } from "../ports/evidence.ts";
-import { readEnvValues } from "../readers/env-file.ts";
+import { readEnvValues } from "../parse/secrets/secrets.ts";
 import { createEvidenceStore } from "../adapters/evidence/evidence-store.ts";
-import { passedSecrets } from "./check-variables.ts";
+import { passedSecrets } from "./checks/check-variables.ts";
 
 /**
  * Where what was printed is kept, without what the project's own `.env` files hold and the secrets that are passed to

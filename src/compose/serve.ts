@@ -2,20 +2,20 @@ import { existsSync } from "node:fs";
 import { readFile, readdir } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Served, ServePlan } from "../cli/host.ts";
-import { RemandError } from "../domain/error.ts";
+import type { Served, ServePlan } from "../app/host.ts";
+import { RemandError } from "../core/events/error.ts";
 import { createLive, type Live } from "../server/live.ts";
 import type { Asset, DashboardSource } from "../server/source.ts";
-import { startDashboard } from "../server/start.ts";
+import { startDashboard } from "../server/app.ts";
 import { allowedEnvironment } from "../adapters/process/environment.ts";
 import { runProcess } from "../adapters/process/run-process.ts";
-import { noteOf, sendingOf } from "./doorbell-of.ts";
-import { look } from "./look.ts";
+import { noteOf, sendingOf } from "./notifications/local-notifications.ts";
+import { look } from "./journal/read-journal.ts";
 import { envSecrets, listedSecrets } from "./project-evidence.ts";
-import { createServeBell, type ServeBell } from "./serve-bell.ts";
-import { speakerIn } from "./speaker.ts";
+import { createServeBell, type ServeBell } from "../app/notifications/server-notifications.ts";
+import { speakerIn } from "./journal/author.ts";
 import { stateFolder } from "./state-folder.ts";
-import { tell } from "./tell.ts";
+import { tell } from "./journal/append-answer.ts";
 
 /** Where the pages are: beside the built program. */
 const BUILT = fileURLToPath(new URL("../web/", import.meta.url));
@@ -66,7 +66,7 @@ async function bellOf(
   if (notify === undefined || readOnly) return null;
   const sending = await sendingOf(root, { ...notify, redact }, env, (text) => onNotice?.(text));
   if (db === null) return createServeBell(live, { ...sending, note: noteOf(root) });
-  const { fleetNote } = await import("./fleet-bell.ts");
+  const { fleetNote } = await import("./notifications/local-notifications.ts");
   const note = fleetNote(db);
   const bell = createServeBell(live, { ...sending, note });
   return {

@@ -1,9 +1,9 @@
-import type { GateName } from "../domain/gate.ts";
-import type { NotificationKind } from "../domain/notification.ts";
-import type { Phase } from "../domain/phase.ts";
-import type { Autonomy, Policy, PresetName } from "../domain/policy.ts";
-import type { Prices } from "../domain/price.ts";
-import type { FailOn, Severity } from "../domain/severity.ts";
+import type { GateName } from "../core/gates/gate.ts";
+import type { NotificationKind } from "../core/events/notification.ts";
+import type { Phase } from "../core/stories/story.ts";
+import type { Autonomy, Policy, PresetName } from "../core/events/policy.ts";
+import type { Prices } from "../core/events/event-cost.ts";
+import type { FailOn, Severity } from "../core/gates/severity.ts";
 
 /**
  * `remand.yaml` with every value filled in, under the names people write. It is what `remand config` prints;

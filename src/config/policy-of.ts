@@ -1,6 +1,6 @@
-import { GATES, type GateName } from "../domain/gate.ts";
-import { roleName, type RoleName } from "../domain/ids.ts";
-import { PHASES } from "../domain/phase.ts";
+import { GATES, type GateName } from "../core/gates/gate.ts";
+import { roleName, type RoleName } from "../core/events/ids.ts";
+import { PHASES } from "../core/stories/story.ts";
 import type {
   GateRules,
   Limits,
@@ -10,7 +10,7 @@ import type {
   Roles,
   Specialist,
   SpendLimits,
-} from "../domain/policy.ts";
+} from "../core/events/policy.ts";
 import type { Config, GateConfig, SpecialistConfig, SpendConfig } from "./config.ts";
 import { knownDurationMs, sizeOf } from "./duration.ts";
 

@@ -1,13 +1,21 @@
-import type { Policy } from "../domain/policy.ts";
-import type { Place, Problem } from "../domain/problem.ts";
+import type { Policy } from "../core/events/policy.ts";
+import type { Place, Problem } from "../core/events/error.ts";
 import { checkLayer } from "./check-layer.ts";
 import type { Config, ConfigPart } from "./config.ts";
 import { DEFAULTS } from "./defaults.ts";
-import { valueAt, type ConfigLayer, type Path, type PlainLayer } from "./layer.ts";
-import { isMap, isWhole, overlay, type Tree, type TreeMap } from "./merge.ts";
+import {
+  type ConfigLayer,
+  type Path,
+  type PlainLayer,
+  type Tree,
+  type TreeMap,
+  isMap,
+  isWhole,
+  overlay,
+  valueAt,
+} from "./layer.ts";
 import { policyOf } from "./policy-of.ts";
-import { AUTONOMY_PARTS } from "./preset-policy.ts";
-import { PRESET_PARTS } from "./presets/presets.ts";
+import { AUTONOMY_PARTS, PRESET_PARTS } from "./presets.ts";
 import { brokenRules } from "./rules.ts";
 
 /** Where a value came from. */

@@ -1,7 +1,7 @@
-import { GATES } from "../domain/gate.ts";
-import { INTEGRITY_RULE_NAMES, isIntegrityRule } from "../domain/integrity-rule.ts";
-import { PHASES } from "../domain/phase.ts";
-import type { Problem } from "../domain/problem.ts";
+import { GATES } from "../core/gates/gate.ts";
+import { INTEGRITY_RULE_NAMES, isIntegrityRule } from "../core/gates/integrity-rule.ts";
+import { PHASES } from "../core/stories/story.ts";
+import type { Problem } from "../core/events/error.ts";
 import { nearMiss } from "../stdx/near-miss.ts";
 import type { Config, NotifyConfig } from "./config.ts";
 import type { Path } from "./layer.ts";

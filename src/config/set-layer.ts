@@ -1,7 +1,6 @@
 import { parseDocument } from "yaml";
-import type { Place, Problem } from "../domain/problem.ts";
-import { samePath, withValue, type ConfigLayer, type Path } from "./layer.ts";
-import { isMap, type Tree, type TreeMap } from "./merge.ts";
+import type { Place, Problem } from "../core/events/error.ts";
+import { type ConfigLayer, type Path, type Tree, type TreeMap, isMap, samePath, withValue } from "./layer.ts";
 
 interface Assignment {
   readonly path: readonly string[];

@@ -1,12 +1,11 @@
-import type { Command } from "../domain/command.ts";
-import type { StoryId } from "../domain/ids.ts";
-import type { Lane } from "../domain/lane.ts";
-import type { RunState } from "../domain/run-state.ts";
-import { decide, nextWake, type Only } from "../policy/decide.ts";
-import { laneOf } from "../policy/next-step.ts";
+import type { Command, Lane } from "../core/stories/command.ts";
+import type { StoryId } from "../core/events/ids.ts";
+import type { RunState } from "../core/stories/run-state.ts";
+import { type Only, decide, nextWake } from "../decide/decide.ts";
+import { laneOf } from "../decide/next-step.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Ledger } from "./ledger.ts";
-import { perform } from "./perform.ts";
+import { perform } from "./perform/perform.ts";
 import { recover } from "./recover.ts";
 import type { EngineWorld } from "./world.ts";
 

@@ -1,22 +1,26 @@
-import type { Blame } from "../domain/blame.ts";
-import type { BlameMaterial } from "../domain/change.ts";
-import { counted } from "../domain/counted.ts";
-import type { Told } from "../policy/blame/experiments.ts";
-import { groupsOf, outcomeOf } from "../policy/blame/outcome.ts";
-import { proofInput } from "../policy/blame/proof-input.ts";
-import { filesWithout } from "../policy/blame/tree.ts";
-import { environmentReason, testHunks } from "../policy/blame/triage.ts";
-import { verdictOf } from "../policy/blame/verdict.ts";
-import { foreseen, newProof, nextExperiment, told, type ProofAnswer } from "../policy/prove-blame.ts";
-import { rankBlame, type RankedBlame } from "../policy/rank-blame.ts";
-import type { Bench } from "../ports/laboratory.ts";
-import type { Trial } from "../ports/trial.ts";
-import { readBlameMaterial } from "../readers/failure-material.ts";
-import { readFailure } from "../readers/failure.ts";
-import { readGitDiff } from "../readers/git-diff.ts";
-import { pathIndex } from "../readers/imports.ts";
-import { narrowedCommand } from "../writers/narrowed-command.ts";
-import { proofRunner, type MoreBenches } from "./proof-runner.ts";
+import type { Blame } from "../core/blame/blame.ts";
+import type { BlameMaterial } from "../core/blame/change.ts";
+import { counted } from "../stdx/plain-text.ts";
+import type { Told } from "../decide/blame/experiments.ts";
+import { filesWithout, groupsOf, outcomeOf } from "../decide/blame/outcome.ts";
+import { companionsOf, environmentReason, flakyHint, testHunks } from "../decide/blame/triage.ts";
+import { verdictOf } from "../decide/blame/verdict.ts";
+import {
+  type ProofAnswer,
+  type ProofInput,
+  foreseen,
+  newProof,
+  nextExperiment,
+  told,
+} from "../decide/blame/prove-blame.ts";
+import { type RankedBlame, rankBlame } from "../decide/blame/rank-blame.ts";
+import type { Bench, Trial } from "../ports/experiment-runner.ts";
+import { readBlameMaterial } from "../parse/code/failure-material.ts";
+import { readFailure } from "../parse/code/failure.ts";
+import { readGitDiff } from "../parse/code/git-diff.ts";
+import { pathIndex } from "../parse/code/imports.ts";
+import { narrowedCommand } from "../write/edits/narrow-command.ts";
+import { type MoreBenches, proofRunner } from "./proof-runner.ts";
 
 /** A failure, and the change that it came with. */
 export interface BlameCase {
@@ -144,4 +148,16 @@ async function proven(
   } finally {
     await runner.close();
   }
+}
+
+/** What a proof begins with: the suspects as they were ranked, and what reading alone says of the failure. */
+export function proofInput(material: BlameMaterial, ranked: RankedBlame, limits: ProofInput["limits"]): ProofInput {
+  return {
+    hunks: ranked.hunks.map(({ hunk, confidence }) => ({ id: hunk.id, confidence })),
+    companions: companionsOf(material),
+    ...testHunks(material),
+    looksEnvironmental: environmentReason(material) !== null,
+    looksFlaky: flakyHint(material, ranked.isReached),
+    limits,
+  };
 }

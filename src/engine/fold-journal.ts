@@ -1,10 +1,21 @@
-import type { RunState } from "../domain/run-state.ts";
-import { evolve } from "../policy/evolve.ts";
-import { EMPTY_RUN } from "../policy/new-state.ts";
+import type { RunState } from "../core/stories/run-state.ts";
+import { evolve } from "../fold/fold-event.ts";
+import { EMPTY_RUN } from "../fold/new-state.ts";
 import { canonicalJson } from "../stdx/canonical-json.ts";
-import { entries, type SortedMap } from "../stdx/sorted-map.ts";
+import { type SortedMap, byText, entries, lookup, size } from "../stdx/sorted-map.ts";
 import type { JournalReader, Stored } from "../ports/journal.ts";
-import { SNAPSHOT_FORMAT, unpacked, type Folded, type Kept } from "./snapshot.ts";
+import type { StoryId } from "../core/events/ids.ts";
+import {
+  type Folded,
+  type Kept,
+  RUN_PART,
+  type RunText,
+  SNAPSHOT_FORMAT,
+  unpacked,
+  unpackedRun,
+  unpackedStory,
+} from "./snapshot.ts";
+import { outlineText } from "./outline-text.ts";
 
 /** Folds the journal from its newest snapshot on. */
 export async function foldJournal(
@@ -49,3 +60,54 @@ export function stateText({ stories, dependents, timers, lanes, ...rest }: RunSt
     lanes: Object.fromEntries(queues) as object,
   });
 }
+
+/** What differs is the story's name, or the whole run. `gone`: an engine has made a newer snapshot meanwhile. */
+export type SnapshotCheck = { readonly is: "same" | "gone" } | { readonly is: "different"; readonly where: string };
+
+type Source = Pick<JournalReader, "latestOutlines" | "snapshotParts">;
+
+/**
+ * Does the snapshot say what the lines say? Its stories are read a few at a time: to have all of them as text at once
+ * takes more memory than there is. `folded`: the lines up to the place of the snapshot.
+ */
+export async function checkSnapshot(journal: Source, { state, position, seqs }: Folded): Promise<SnapshotCheck> {
+  const whole = await journal.latestOutlines(SNAPSHOT_FORMAT, []);
+  const [part] = (await journal.snapshotParts(SNAPSHOT_FORMAT, position, [RUN_PART])) ?? [];
+  if (whole?.position !== position || part === undefined) return { is: "gone" };
+  const run = JSON.parse(part.text) as RunText;
+  const { stories, lanes: _lanes, timers: _timers, ...rest } = state;
+  if (whole.parts !== size(stories) + 1 || !isSameRun(run, rest)) return { is: "different", where: "the run" };
+  const ids = [...entries(stories)].map(([id]) => id);
+  for (let from = 0; from < ids.length; from += PAGE) {
+    const names = ids.slice(from, from + PAGE);
+    const parts = await journal.snapshotParts(SNAPSHOT_FORMAT, position, names);
+    if (parts === null) return { is: "gone" };
+    const texts = new Map(parts.map((each) => [each.name, each]));
+    for (const id of names) {
+      const kept = texts.get(id);
+      if (kept === undefined || !isSameStory(kept, id)) return { is: "different", where: id };
+    }
+  }
+  return { is: "same" };
+
+  function isSameStory(kept: { readonly text: string; readonly outline: string }, id: StoryId): boolean {
+    const known = lookup(stories, id, byText)!;
+    const read = unpackedStory(kept.text, run.policies);
+    const { policy: _policy, ...without } = known;
+    return (
+      read.seq === (seqs.get(id) ?? 0) &&
+      canonicalJson(read.state) === canonicalJson(known) &&
+      kept.outline === outlineText(without, read.place)
+    );
+  }
+}
+
+/** Stories that are read at once. */
+const PAGE = 200;
+
+function isSameRun(run: RunText, rest: Omit<Folded["state"], "stories" | "lanes" | "timers">): boolean {
+  const empty = { stories: null, timers: null, lanes: EMPTY_LANES };
+  return stateText({ ...unpackedRun(run), ...empty }) === stateText({ ...rest, ...empty });
+}
+
+const EMPTY_LANES = { engine: null, developers: null, critics: null, auditors: null, checks: null };

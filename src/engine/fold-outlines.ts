@@ -1,8 +1,8 @@
-import type { StoryId } from "../domain/ids.ts";
-import { isAsking, type RunOutline, type Settled, type StoryOutline } from "../domain/outline.ts";
-import type { RunState } from "../domain/run-state.ts";
-import type { StoryState } from "../domain/story-state.ts";
-import { evolve } from "../policy/evolve.ts";
+import type { StoryId } from "../core/events/ids.ts";
+import { isAsking, type RunOutline, type Settled, type StoryOutline } from "../core/stories/outline.ts";
+import type { RunState } from "../core/stories/run-state.ts";
+import type { StoryState } from "../core/stories/story-state.ts";
+import { evolve } from "../fold/fold-event.ts";
 import type { JournalReader, Outlines, Stored } from "../ports/journal.ts";
 import { byText, entries, lookup } from "../stdx/sorted-map.ts";
 import { foldJournal } from "./fold-journal.ts";

@@ -1,7 +1,7 @@
-import { baseFailuresOf } from "../domain/story-base.ts";
-import type { StartGate } from "../domain/command.ts";
-import { GATES, type GateName, type Judgement } from "../domain/gate.ts";
-import type { StoryState } from "../domain/story-state.ts";
+import { baseFailuresOf } from "../core/stories/story-base.ts";
+import type { StartGate } from "../core/stories/command.ts";
+import { GATES, type GateName, type Judgement } from "../core/gates/gate.ts";
+import type { StoryState } from "../core/stories/story-state.ts";
 import type { GateRequest } from "../ports/gate.ts";
 import type { Place } from "../ports/workspace.ts";
 

@@ -1,5 +1,5 @@
-import { counted } from "../domain/counted.ts";
-import type { EvidenceId } from "../domain/ids.ts";
+import { counted } from "../stdx/plain-text.ts";
+import type { EvidenceId } from "../core/events/ids.ts";
 import type { Evidence } from "../ports/evidence.ts";
 
 /** A text that is kept beside the journal, with what it is called and where it belongs. */

@@ -1,12 +1,12 @@
 import { byText, lookup } from "../stdx/sorted-map.ts";
-import type { Event } from "../domain/event.ts";
-import type { StoryId } from "../domain/ids.ts";
-import type { RunState } from "../domain/run-state.ts";
-import type { StoryState } from "../domain/story-state.ts";
+import type { Event, Step } from "../core/events/event.ts";
+import type { StoryId } from "../core/events/ids.ts";
+import type { RunState } from "../core/stories/run-state.ts";
+import type { Running, StoryState } from "../core/stories/story-state.ts";
 import type { Stored } from "../ports/journal.ts";
 import type { Watcher } from "../ports/watcher.ts";
 import { foldJournal, withLine } from "./fold-journal.ts";
-import { createSnapshotSaver, type Folded } from "./snapshot.ts";
+import { type Folded, createSnapshotSaver } from "./snapshot.ts";
 import type { EngineWorld } from "./world.ts";
 
 /** The journal and the state folded from it, kept in step. The only writer of events in the engine. */
@@ -126,3 +126,44 @@ function oneByOne(): (work: () => Promise<void>) => Promise<void> {
     return next;
   };
 }
+
+/**
+ * Writes what came of something that ran. A person may have said something to the same stream meanwhile, and that must
+ * not cost the result: it is written behind their word. It is dropped only when it is not ours to give any more,
+ * because another engine has taken over.
+ */
+async function appendUntil(
+  ledger: Ledger,
+  stream: StoryId | null,
+  isOurs: () => boolean,
+  events: readonly Event[],
+): Promise<boolean> {
+  for (;;) {
+    if (await ledger.append(stream, events)) return true;
+    if (!isOurs() || !ledger.mayWrite(stream)) return false;
+  }
+}
+
+/** For a story: while what ran for it is still what the journal says runs. */
+export function appendWhile(
+  ledger: Ledger,
+  story: StoryId,
+  isOurs: (running: Running) => boolean,
+  events: readonly Event[],
+): Promise<boolean> {
+  const isStillOurs = (): boolean => {
+    const { running } = ledger.story(story);
+    return running !== null && isOurs(running);
+  };
+  return appendUntil(ledger, story, isStillOurs, events);
+}
+
+/** For the project: while this try of remediation is the one that is under way. */
+export function appendToRemediation(ledger: Ledger, attempt: number, events: readonly Event[]): Promise<boolean> {
+  return appendUntil(ledger, null, () => ledger.state().remediation?.tries === attempt, events);
+}
+
+export const isStep =
+  (step: Step) =>
+  (running: Running): boolean =>
+    running.type === "step" && running.step === step;

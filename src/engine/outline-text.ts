@@ -1,7 +1,7 @@
-import type { GateName, Judgement } from "../domain/gate.ts";
-import type { GateOutline, StoryOutline } from "../domain/outline.ts";
-import type { Policy } from "../domain/policy.ts";
-import type { StoryState } from "../domain/story-state.ts";
+import type { GateName, Judgement } from "../core/gates/gate.ts";
+import type { GateOutline, StoryOutline } from "../core/stories/outline.ts";
+import type { Policy } from "../core/events/policy.ts";
+import type { StoryState } from "../core/stories/story-state.ts";
 
 /**
  * An outline as it is kept: a row of values, because thousands are read at once and names would be most of the text.

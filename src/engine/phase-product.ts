@@ -1,23 +1,22 @@
-import { RemandError } from "../domain/error.ts";
-import type { AttemptFinished } from "../domain/event.ts";
-import { fingerprint } from "../domain/ids.ts";
-import { PHASES, type Phase } from "../domain/phase.ts";
-import type { PhaseProduct } from "../domain/prompt.ts";
-import type { Scope } from "../domain/scope.ts";
-import type { Story } from "../domain/story.ts";
-import type { StoryState } from "../domain/story-state.ts";
-import type { StoryPage } from "../ports/story-pages.ts";
-import { readPhaseProduct } from "../readers/phase-product.ts";
+import { RemandError } from "../core/events/error.ts";
+import type { AttemptFinished } from "../core/events/event.ts";
+import { fingerprint } from "../core/events/ids.ts";
+import { PHASES, type Phase, type Story } from "../core/stories/story.ts";
+import type { PhaseProduct } from "../core/stories/prompt.ts";
+import type { Scope } from "../core/stories/scope.ts";
+import type { StoryState } from "../core/stories/story-state.ts";
+import type { StoryPage } from "../ports/stories.ts";
+import { readPhaseProduct } from "../parse/agent/agent-answer.ts";
 import { sha256 } from "../stdx/sha256.ts";
 import {
+  SECTION_OF_PHASE,
+  type TextPhase,
   appendRefinementNote,
   isTextPhase,
   productEdited,
   productIn,
   replaceProduct,
-  SECTION_OF_PHASE,
-  type TextPhase,
-} from "../writers/story-sections.ts";
+} from "../write/edits/story-sections.ts";
 import type { EngineWorld } from "./world.ts";
 
 /*

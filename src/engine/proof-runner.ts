@@ -1,5 +1,5 @@
-import type { Experiment, Told } from "../policy/blame/experiments.ts";
-import type { Bench } from "../ports/laboratory.ts";
+import type { Experiment, Told } from "../decide/blame/experiments.ts";
+import type { Bench } from "../ports/experiment-runner.ts";
 
 /** How many benches there may be beside the first, and how one is had. */
 export interface MoreBenches {

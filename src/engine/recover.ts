@@ -1,9 +1,9 @@
 import { entries } from "../stdx/sorted-map.ts";
-import type { EngineEnd } from "../domain/event.ts";
-import type { StoryId } from "../domain/ids.ts";
-import type { StoryState } from "../domain/story-state.ts";
+import type { EngineEnd } from "../core/events/event.ts";
+import type { StoryId } from "../core/events/ids.ts";
+import type { StoryState } from "../core/stories/story-state.ts";
 import type { Ledger } from "./ledger.ts";
-import { attemptKey, reportAttempt, type EndedAttempt } from "./report-attempt.ts";
+import { attemptKey, reportAttempt, type EndedAttempt } from "./perform/report-attempt.ts";
 import type { EngineWorld } from "./world.ts";
 
 /**

@@ -1,9 +1,9 @@
-import type { Settled, StoryOutline } from "../domain/outline.ts";
-import type { StoryId } from "../domain/ids.ts";
-import type { Lane } from "../domain/lane.ts";
-import type { Policy } from "../domain/policy.ts";
-import type { RunState } from "../domain/run-state.ts";
-import type { StoryState } from "../domain/story-state.ts";
+import type { Settled, StoryOutline } from "../core/stories/outline.ts";
+import type { StoryId } from "../core/events/ids.ts";
+import type { Lane } from "../core/stories/command.ts";
+import type { Policy } from "../core/events/policy.ts";
+import type { RunState } from "../core/stories/run-state.ts";
+import type { StoryState } from "../core/stories/story-state.ts";
 import type { Journal, Snapshot, SnapshotPart } from "../ports/journal.ts";
 import { byText, changes, entries, fromSorted, type SortedMap } from "../stdx/sorted-map.ts";
 import { outlinesFrom, outlineText } from "./outline-text.ts";

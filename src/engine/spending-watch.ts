@@ -1,7 +1,7 @@
-import type { Command } from "../domain/command.ts";
-import type { SpentBudget } from "../domain/budget.ts";
-import type { WorkInterrupted } from "../domain/event.ts";
-import { costLeft, timeLeft, tokensLeft, type Left } from "../policy/spending.ts";
+import type { Command } from "../core/stories/command.ts";
+import type { SpentBudget } from "../core/stories/budget.ts";
+import type { WorkInterrupted } from "../core/events/event.ts";
+import { costLeft, timeLeft, tokensLeft, type Left } from "../decide/spending.ts";
 import type { AgentUse } from "../ports/agent.ts";
 import { byText, lookup } from "../stdx/sorted-map.ts";
 import type { Ledger } from "./ledger.ts";

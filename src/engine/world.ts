@@ -1,17 +1,15 @@
-import type { GateName } from "../domain/gate.ts";
-import type { Adjudicator } from "../ports/adjudicator.ts";
+import type { GateName } from "../core/gates/gate.ts";
+import type { Adjudicator, Gate } from "../ports/gate.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Evidence } from "../ports/evidence.ts";
 import type { Forge } from "../ports/forge.ts";
-import type { Gate } from "../ports/gate.ts";
 import type { Integration } from "../ports/integration.ts";
 import type { Journal } from "../ports/journal.ts";
-import type { Laboratory } from "../ports/laboratory.ts";
-import type { Outbox } from "../ports/outbox.ts";
+import type { Laboratory, Trial } from "../ports/experiment-runner.ts";
+import type { Outbox } from "../ports/notifier.ts";
 import type { Queue } from "../ports/queue.ts";
-import type { Roster } from "../ports/roster.ts";
-import type { StoryPages } from "../ports/story-pages.ts";
-import type { Trial } from "../ports/trial.ts";
+import type { Roster } from "../ports/roles.ts";
+import type { StoryPages } from "../ports/stories.ts";
 import type { Watcher } from "../ports/watcher.ts";
 import type { Workspace } from "../ports/workspace.ts";
 

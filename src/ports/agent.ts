@@ -1,4 +1,4 @@
-import type { AgentSession } from "../domain/session.ts";
+import type { AgentSession } from "../core/events/ids.ts";
 
 /** A coding agent. `run` resolves for every outcome: a failure is a value, never a throw. */
 export interface Agent {

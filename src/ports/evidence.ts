@@ -1,4 +1,4 @@
-import type { EvidenceId } from "../domain/ids.ts";
+import type { EvidenceId } from "../core/events/ids.ts";
 
 /** What gates and agents printed, kept by its content: the same text is kept once, and an id says what is in it. */
 export interface Evidence {

@@ -1,12 +1,10 @@
-import type { BaseFailures } from "../domain/base-failures.ts";
-import type { Finding } from "../domain/finding.ts";
-import type { BaseRun, GateName, Judgement } from "../domain/gate.ts";
-import type { EvidenceId, Fingerprint, RoleName, TreeId } from "../domain/ids.ts";
-import type { Phase } from "../domain/phase.ts";
-import type { GateRules, Roles } from "../domain/policy.ts";
-import type { Scope, ScopeException } from "../domain/scope.ts";
-import type { AgentSession } from "../domain/session.ts";
-import type { Story } from "../domain/story.ts";
+import type { BaseFailures } from "../core/gates/base-failures.ts";
+import type { Finding } from "../core/gates/finding.ts";
+import type { BaseRun, GateName, Judgement } from "../core/gates/gate.ts";
+import type { AgentSession, EvidenceId, Fingerprint, RoleName, TreeId } from "../core/events/ids.ts";
+import type { Phase, Story } from "../core/stories/story.ts";
+import type { GateRules, Roles } from "../core/events/policy.ts";
+import type { Scope, ScopeException } from "../core/stories/scope.ts";
 import type { AgentUse } from "./agent.ts";
 
 /** Judges the work and brings evidence. A gate that cannot judge says so as a result; it throws only for our own faults. */
@@ -98,4 +96,31 @@ export interface GateRequest {
   /** How this gate's checks went at the base; absent where that is not known. */
   readonly baseRun?: BaseRun;
   readonly timeoutMs: number;
+}
+
+/** Somebody who neither raised a finding nor wrote the code, and says whether it stands. */
+export interface Adjudicator {
+  decide(dispute: DisputedFinding, control: GateControl): Promise<Adjudication>;
+}
+
+export interface DisputedFinding {
+  readonly request: GateRequest;
+  readonly role: RoleName;
+  readonly finding: Finding;
+  readonly disputedBy: string;
+  readonly rebuttal: string;
+  /** Those who raised it or wrote the code: they stand in for nobody here. */
+  readonly partial: readonly RoleName[];
+}
+
+/** Where nobody could be heard the finding stands, and a person decides. */
+export interface Adjudication {
+  readonly upheld: boolean;
+  /** Who said so; `null` where nobody was heard. */
+  readonly by: RoleName | null;
+  readonly reason: string;
+  readonly asked: Readonly<Record<RoleName, number>>;
+  /** `null` where somebody did not say. */
+  readonly costUsd: number | null;
+  readonly tokens: number | null;
 }

@@ -1,4 +1,4 @@
-import type { StoryId } from "../domain/ids.ts";
+import type { StoryId } from "../core/events/ids.ts";
 import type { Kept, KeepNote } from "./workspace.ts";
 
 /** How a story's branch comes together with the branch it is for. What is delivered is always named by its commit. */

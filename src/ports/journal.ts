@@ -1,5 +1,5 @@
-import type { Event, Recorded } from "../domain/event.ts";
-import type { StoryId } from "../domain/ids.ts";
+import type { Event, Recorded } from "../core/events/event.ts";
+import type { StoryId } from "../core/events/ids.ts";
 
 /** A line of the journal with its place: in the whole, in its stream, and in the chain of hashes. */
 export interface Stored extends Recorded {

@@ -1,4 +1,4 @@
-import type { Notification } from "../domain/notification.ts";
+import type { Notification } from "../core/events/notification.ts";
 
 /** One way to reach a person who is not looking. */
 export interface Notifier {
@@ -6,4 +6,25 @@ export interface Notifier {
   readonly name: string;
   /** Throws where the person was not reached. */
   notify(notification: Notification, signal: AbortSignal): Promise<void>;
+}
+
+/**
+ * How an agent ended, kept by its key until the journal has it. A crash between the two would otherwise
+ * make an agent that has finished work once more.
+ */
+export interface Outbox {
+  /** Resolves when the text would survive a crash. It takes the place of what the key had before. */
+  put(key: string, text: string): Promise<void>;
+  get(key: string): Promise<string | null>;
+  /** After a crash it may be there again: the journal has it by then, so nobody asks for it. */
+  drop(key: string): Promise<void>;
+}
+
+/** Until when reminders of a journal's questions were given: known to all who give them, so that one of them does. */
+export interface ReminderNote {
+  /**
+   * Runs `take` while nobody else has a turn. It is told until when reminders were given (`null`: nobody knows), and
+   * says until when they are now; `null` where it gave none.
+   */
+  turn(take: (mindedUntil: number | null) => number | null): Promise<void>;
 }

@@ -1,4 +1,4 @@
-import type { ForgeAnswer, PullRequestReview, ReviewedPullRequest } from "../domain/pull-request-review.ts";
+import type { ForgeAnswer, PullRequestReview, ReviewedPullRequest } from "../core/gates/code-owners.ts";
 
 /** What a forge knows of the approval of pull requests. Everything it says comes from outside, and is data. */
 export interface PullRequestReviews {

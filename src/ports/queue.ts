@@ -1,5 +1,4 @@
-import type { Command } from "../domain/command.ts";
-import type { Lane } from "../domain/lane.ts";
+import type { Command, Lane } from "../core/stories/command.ts";
 
 /**
  * Who runs the next command, and where. A job is one command, and its id is the command's key: to enqueue it
@@ -25,4 +24,37 @@ export interface Job {
   readonly lane: Lane;
   readonly command: Command;
   readonly notBefore: number;
+}
+
+/** A job as the fleet's queue knows it: the key of the command, and the lane that it takes a hand of. */
+export interface Ticket {
+  readonly id: string;
+  readonly lane: Lane;
+}
+
+/** A job that a worker had in hand, and which worker. */
+export interface InHand extends Ticket {
+  readonly holder: string;
+}
+
+/**
+ * The queue that many machines share. It says who does what, and keeps each lane to its limit over all of them; it is
+ * not the truth. A job does what the journal says is to be done when its turn comes, so that one which comes twice, or
+ * late, or is held by two, changes nothing.
+ */
+export interface FleetQueue {
+  /** To enqueue a job twice is to enqueue it once, until it has been forgotten. */
+  enqueue(tickets: readonly Ticket[]): Promise<void>;
+  /** Takes jobs from now on, as many at once as each lane allows. */
+  start(work: (id: string, signal: AbortSignal) => Promise<void>): Promise<void>;
+  /** Those of these that are over, or that it does not know. */
+  over(ids: readonly string[]): Promise<readonly string[]>;
+  /** Jobs that are over are taken off its books: these, so that they can come again, or all of an hour ago. */
+  forget(which: readonly string[] | { readonly endedBefore: number }): Promise<void>;
+  /** Jobs that somebody has taken and that are not over. */
+  inHand(): Promise<readonly InHand[]>;
+  /** Takes jobs out of the hands of somebody who is gone: whoever is free gets them. */
+  giveBack(jobs: readonly InHand[]): Promise<void>;
+  /** Takes no more. Those that run may go on for so long; then their signals end them. */
+  stop(patienceMs: number): Promise<void>;
 }

@@ -1,5 +1,5 @@
-import type { Command } from "../domain/command.ts";
-import type { RunState } from "../domain/run-state.ts";
+import type { Command } from "../core/stories/command.ts";
+import type { RunState } from "../core/stories/run-state.ts";
 import type { Stored } from "./journal.ts";
 
 /** Whoever looks on while the engine works: a reporter, a notifier. It changes nothing. */

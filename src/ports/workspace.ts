@@ -1,5 +1,5 @@
-import type { RoleName, StoryId, TreeId } from "../domain/ids.ts";
-import type { Phase } from "../domain/phase.ts";
+import type { RoleName, StoryId, TreeId } from "../core/events/ids.ts";
+import type { Phase } from "../core/stories/story.ts";
 
 /** Where a story's code is, and its history. Remand commits; what changed is asked of git and of nobody else. */
 export interface Workspace {

@@ -1,12 +1,15 @@
+import { randomBytes } from "node:crypto";
+import type { Server } from "node:http";
 import { Hono } from "hono";
-import { RemandError, type ErrorCode } from "../domain/error.ts";
-import { createDesk } from "./desk.ts";
+import { serve } from "@hono/node-server";
+import { type ErrorCode, RemandError } from "../core/events/error.ts";
+import { createDesk } from "./context.ts";
 import { guard, headers } from "./guard.ts";
-import type { Live } from "./live.ts";
-import { readRoutes } from "./read-routes.ts";
+import { type Live, createLive } from "./live.ts";
+import { readRoutes, storyRoutes } from "./read-routes.ts";
 import type { DashboardSource } from "./source.ts";
-import { storyRoutes } from "./story-routes.ts";
 import { writeRoutes } from "./write-routes.ts";
+import { closeServer, portOf } from "./health.ts";
 
 /** The pages and what they ask for. A page is a shell without data: what is in it comes with the token. */
 export function createApp(source: DashboardSource, live: Live, door: { token: string; port(): number }): Hono {
@@ -37,3 +40,39 @@ export function createApp(source: DashboardSource, live: Live, door: { token: st
 const STATUS_OF: Readonly<Partial<Record<ErrorCode, 403 | 404>>> = { usage: 404, "not-a-person": 403 };
 
 const PAGES = /^\/(?:$|inbox$|ledger$|trail$|health$|story\/[A-Za-z0-9._-]{1,100}(?:\/diff)?$)/;
+
+export interface Dashboard {
+  readonly port: number;
+  readonly token: string;
+  /** With the token behind the `#`: a browser sends that part to nobody. */
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** Serves the dashboard to this machine, and to nobody else. `port` 0: any that is free. */
+export async function startDashboard(
+  source: DashboardSource,
+  port: number,
+  live: Live = createLive(source),
+): Promise<Dashboard> {
+  const token = randomBytes(24).toString("base64url");
+  let listening = port;
+  const app = createApp(source, live, { token, port: () => listening });
+  const server = serve({ fetch: app.fetch, hostname: "127.0.0.1", port }) as Server;
+  try {
+    listening = await portOf(server, port, "--port");
+  } catch (error) {
+    await live.close();
+    throw error;
+  }
+  return {
+    port: listening,
+    token,
+    url: `http://127.0.0.1:${listening}/#token=${token}`,
+    close: async () => {
+      // Who reads is let go of first, and the journal after that: nobody reads from what is closed.
+      await closeServer(server);
+      await live.close();
+    },
+  };
+}

@@ -1,15 +1,15 @@
-import { disputable } from "../domain/dispute.ts";
-import { RemandError } from "../domain/error.ts";
-import { GATES } from "../domain/gate.ts";
-import type { StoryId } from "../domain/ids.ts";
-import type { RunState } from "../domain/run-state.ts";
-import type { StoryState } from "../domain/story-state.ts";
-import { undoRefusal } from "../domain/undo.ts";
-import { readGitDiff } from "../readers/git-diff.ts";
+import { disputable } from "../core/gates/dispute.ts";
+import { RemandError } from "../core/events/error.ts";
+import { GATES } from "../core/gates/gate.ts";
+import type { StoryId } from "../core/events/ids.ts";
+import type { RunState } from "../core/stories/run-state.ts";
+import type { StoryState } from "../core/stories/story-state.ts";
+import { undoRefusal } from "../core/stories/undo.ts";
+import { readGitDiff } from "../parse/code/git-diff.ts";
 import { byText, entries, lookup } from "../stdx/sorted-map.ts";
-import type { BoardCard } from "../views/board-cards.ts";
-import { cardMatches } from "../views/board-cards.ts";
+import { type BoardCard, COLUMNS, type Column, boardCard, cardMatches } from "../views/board/board.ts";
 import type {
+  BoardColumn,
   BoardDocument,
   InboxDocument,
   LinesDocument,
@@ -17,18 +17,16 @@ import type {
   OpenAnswer,
   StoryPageDocument,
   TrailDocument,
-} from "../views/dashboard.ts";
-import type { DiffDocument } from "../views/diff-document.ts";
-import { diffRange } from "../views/diff-range.ts";
-import { inboxItems } from "../views/inbox.ts";
-import { knownFindings } from "../views/person-answer.ts";
-import { readDiff } from "../views/read-diff.ts";
-import { NO_COUNTS, runCounts } from "../views/run-summary.ts";
-import { storyDocument } from "../views/story-document.ts";
-import { lineMatches, storyLine, type StoryLine } from "../views/story-lines.ts";
-import { boardColumns } from "./board-cache.ts";
+} from "../views/board/dashboard.ts";
+import { type DiffDocument, readDiff } from "../views/story/diff-document.ts";
+import { diffRange } from "../views/story/diff-range.ts";
+import { inboxItems } from "../views/answers/inbox.ts";
+import { knownFindings } from "../views/answers/person-answer.ts";
+import { NO_COUNTS, runCounts } from "../views/run/run-summary.ts";
+import { storyDocument } from "../views/story/story-document.ts";
+import { type StoryLine, lineMatches, storyLine } from "../views/story/story-lines.ts";
 import type { LineIndex } from "./line-index.ts";
-import { someLines, type Present } from "./live.ts";
+import { type Present, someLines } from "./live.ts";
 
 /** So many cards of a column; the list has all of them, in pages. */
 const MOST_CARDS = 40;
@@ -173,4 +171,59 @@ export async function trailPage(
     end = found.length >= PAGE ? found.at(-1)!.position : start + 1;
   }
   return { lines: found, head: await sight.journal.head(), before: end, more: end > 1 };
+}
+
+/** The cards of all stories. A card is made again only when its story, or what it waits for, has changed. */
+export interface BoardCache {
+  cards(run: RunState): readonly BoardCard[];
+}
+
+interface Made {
+  readonly state: StoryState;
+  readonly card: BoardCard;
+}
+
+export function createBoardCache(): BoardCache {
+  let made = new Map<string, Made>();
+  let before: RunState | null = null;
+  let cards: readonly BoardCard[] = [];
+  return {
+    cards: (run) => {
+      if (run === before) return cards;
+      const isSameRun = before !== null && sameSurroundings(run, before);
+      const next = new Map<string, Made>();
+      for (const [id, state] of entries(run.stories)) {
+        const known = made.get(id);
+        const isKnown = isSameRun && known?.state === state && !waitsForStory(run, state);
+        next.set(id, isKnown ? known : { state, card: boardCard(run, state) });
+      }
+      made = next;
+      before = run;
+      cards = [...next.values()].map(({ card }) => card);
+      return cards;
+    },
+  };
+}
+
+function sameSurroundings(a: RunState, b: RunState): boolean {
+  return a.remediation === b.remediation && a.halted === b.halted && a.escalation === b.escalation;
+}
+
+/** What such a story says of itself changes with the story that it waits for. */
+function waitsForStory(run: RunState, { ending, story, wait, policy }: StoryState): boolean {
+  if (ending !== null) return false;
+  if (wait?.type === "story") return true;
+  return policy === null && story.dependsOn.some((id) => lookup(run.stories, id, byText)?.ending?.how !== "accepted");
+}
+
+/** What needs somebody first comes first; what is over, the latest first. */
+export function boardColumns(cards: readonly BoardCard[], query: string, mostCards: number): readonly BoardColumn[] {
+  const byColumn = new Map<Column, BoardCard[]>(COLUMNS.map((name) => [name, []]));
+  for (const card of cards) if (cardMatches(card, query)) byColumn.get(card.column)!.push(card);
+  return COLUMNS.map((name) => {
+    const all = byColumn.get(name)!;
+    const isOver = name === "accepted" || name === "stopped";
+    all.sort((a, b) => (isOver ? (b.endedAt ?? 0) - (a.endedAt ?? 0) : 0) || a.arrival - b.arrival);
+    return { name, total: all.length, cards: all.slice(0, mostCards) };
+  });
 }

@@ -1,5 +1,5 @@
 import { withLine } from "../engine/fold-journal.ts";
-import type { RunState } from "../domain/run-state.ts";
+import type { RunState } from "../core/stories/run-state.ts";
 import type { Stored } from "../ports/journal.ts";
 import type { DashboardSource, Sight } from "./source.ts";
 

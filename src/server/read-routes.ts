@@ -1,12 +1,27 @@
 import { Hono } from "hono";
-import type { HelloDocument, VerifyDocument } from "../views/dashboard.ts";
-import { ledgerOf } from "../views/ledger.ts";
-import { questionCount } from "../views/open-questions.ts";
-import { createBoardCache } from "./board-cache.ts";
-import { numberIn, queryIn, type Desk } from "./desk.ts";
-import { boardOf, inboxOf, listOf, trailPage } from "./documents.ts";
-import { createLineTexts } from "./line-texts.ts";
-import { lineStream } from "./stream.ts";
+import type { EvidenceDocument, HelloDocument, VerifyDocument } from "../views/board/dashboard.ts";
+import { ledgerOf } from "../views/board/ledger.ts";
+import { questionCount } from "../views/answers/inbox.ts";
+import { RemandError } from "../core/events/error.ts";
+import { evidenceId } from "../core/events/ids.ts";
+import { keptTexts } from "../engine/kept-texts.ts";
+import { storyHtml } from "../views/story/story-html.ts";
+import { storyLine } from "../views/story/story-lines.ts";
+import { withoutSecrets } from "../parse/secrets/secrets.ts";
+import {
+  boardOf,
+  createBoardCache,
+  diffOf,
+  inboxOf,
+  lastLinesOf,
+  linesOf,
+  listOf,
+  storyOf,
+  trailPage,
+} from "./documents.ts";
+import { type Desk, numberIn, queryIn } from "./context.ts";
+import { type LineTexts, createLineTexts } from "./line-index.ts";
+import { type Live, someLines } from "./live.ts";
 
 const MOST_ROWS = 50;
 
@@ -51,3 +66,119 @@ export function readRoutes({ source, live, index, present, sent, clean }: Desk):
 }
 
 const NOTHING_TO_VERIFY: VerifyDocument = { ok: true, position: 0, problem: null, hash: null };
+
+export interface StreamOptions {
+  readonly live: Live;
+  /** The last line that the reader has; `null`: it has none, is told where it starts, and gets what comes after. */
+  readonly after: number | null;
+  readonly signal: AbortSignal;
+  readonly texts: LineTexts;
+}
+
+/** How long a connection may be silent before something is sent, so that both ends know that it stands. */
+const PULSE_MS = 15_000;
+/** What one write holds at most. */
+const MOST_LINES = 200;
+
+/**
+ * The journal's lines as server-sent events, each with its place as its id. The reader pulls: who does not read holds
+ * one position and no lines, whatever is written meanwhile, and goes on from there.
+ */
+export function lineStream({ live, after, signal, texts }: StreamOptions): ReadableStream<Uint8Array> {
+  const over = new AbortController();
+  const stop = AbortSignal.any([signal, over.signal]);
+  const encoder = new TextEncoder();
+  let cursor = after;
+
+  const next = async (): Promise<string> => {
+    const present = await live.now();
+    if (present === null) {
+      cursor = 0;
+      return "";
+    }
+    const { state, sight } = present;
+    if (cursor === null) {
+      cursor = state.position;
+      return `id: ${cursor}\nevent: start\ndata: {}\n\n`;
+    }
+    // A journal that is shorter than what the reader has seen is another journal.
+    if (cursor > state.position) {
+      cursor = state.position;
+      return `id: ${cursor}\nevent: reset\ndata: {}\n\n`;
+    }
+    const { text, position } = await texts.after(sight, cursor, MOST_LINES);
+    cursor = position;
+    return text;
+  };
+
+  /** Waits for lines, or for the time to show that the connection stands. `null`: it is over. */
+  const nextText = async (): Promise<string | null> => {
+    while (!stop.aborted) {
+      const pulse = AbortSignal.timeout(PULSE_MS);
+      // Asked for before it is looked: what is written in between is not missed.
+      const changed = live.changed(AbortSignal.any([stop, pulse]));
+      const text = await next();
+      if (text !== "") return text;
+      await changed;
+      if (pulse.aborted && !stop.aborted) return ": pulse\n\n";
+    }
+    return null;
+  };
+
+  return new ReadableStream({
+    start: (controller) => controller.enqueue(encoder.encode(`retry: 1000\n: connected\n\n`)),
+    pull: async (controller) => {
+      const text = await nextText().catch((error: unknown) => {
+        // Whoever has gone, or is being let go of, is told of no error.
+        if (stop.aborted) return null;
+        throw error;
+      });
+      if (text === null) return controller.close();
+      controller.enqueue(encoder.encode(text));
+    },
+    cancel: () => over.abort(),
+  });
+}
+
+/** A kept text may be megabytes: nobody reads more than this in a page, and the whole of it has a file. */
+const MOST_TEXT = 400_000;
+
+/** What is about one story, down to the line. */
+export function storyRoutes({ source, index, present, sent }: Desk): Hono {
+  return new Hono()
+    .get("/stories/:id", async (c) =>
+      sent(await storyOf(await present(), index, c.req.param("id"), (story) => source.placeOf(story))),
+    )
+    .get("/stories/:id/lines", async (c) =>
+      sent(await linesOf(await present(), index, c.req.param("id"), numberIn(c.req.query("after")) ?? 0)),
+    )
+    .get("/stories/:id/last-lines", async (c) => sent(await lastLinesOf(await present(), index, c.req.param("id"))))
+    .get("/stories/:id/diff", async (c) => {
+      const [attempt, since] = [numberIn(c.req.query("attempt")), numberIn(c.req.query("since"))];
+      return sent(await diffOf(await present(), index, c.req.param("id"), attempt, since));
+    })
+    .get("/stories/:id/export", async (c) => {
+      const now = await present();
+      const document = await storyOf(now, index, c.req.param("id"), () => null);
+      const lines = await index.linesOf(now.sight, document.story.id, 0, Infinity);
+      const told = lines.map(storyLine);
+      const texts = await keptTexts(told, now.sight.evidence);
+      const shown = withoutSecrets({ document, lines: told, texts }, source.secrets);
+      return c.body(storyHtml({ ...shown, at: source.now() }), 200, { "content-type": "text/html; charset=utf-8" });
+    })
+    .get("/evidence/:id", async (c) => {
+      const id = c.req.param("id");
+      const text = EVIDENCE.test(id) ? await (await present()).sight.evidence.read(evidenceId(id)) : null;
+      if (text === null) throw new RemandError("usage", "there is no such evidence", "It may have been deleted.");
+      const leftOut = Math.max(0, text.length - MOST_TEXT);
+      const shown: EvidenceDocument = { id, text: text.slice(0, MOST_TEXT), leftOut };
+      return sent(shown);
+    })
+    .get("/lines/:position", async (c) => {
+      const [line] = await someLines((await present()).sight, (numberIn(c.req.param("position")) ?? 1) - 1, 1);
+      if (line === undefined) throw new RemandError("usage", "there is no such line", "The trail shows all of them.");
+      return sent(line);
+    });
+}
+
+const EVIDENCE = /^[0-9a-z]{1,64}$/;

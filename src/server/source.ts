@@ -1,11 +1,11 @@
-import type { Event } from "../domain/event.ts";
-import type { StoryId } from "../domain/ids.ts";
-import type { RunState } from "../domain/run-state.ts";
+import type { Event } from "../core/events/event.ts";
+import type { StoryId } from "../core/events/ids.ts";
+import type { RunState } from "../core/stories/run-state.ts";
 import type { Evidence } from "../ports/evidence.ts";
 import type { Journal, Stored } from "../ports/journal.ts";
 import type { Workspace } from "../ports/workspace.ts";
-import type { SecretRules } from "../readers/secrets.ts";
-import type { HealthDocument, VerifyDocument } from "../views/dashboard.ts";
+import type { SecretRules } from "../parse/secrets/secrets.ts";
+import type { HealthDocument, VerifyDocument } from "../views/board/dashboard.ts";
 
 /** What the server asks of the world. It owns nothing: another process may run the engine. */
 export interface DashboardSource {

@@ -1,15 +1,13 @@
-import { Hono, type Context } from "hono";
+import { type Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
-import type { RunState } from "../domain/run-state.ts";
-import type { StoryState } from "../domain/story-state.ts";
-import { heldSchema, saidSchema, takenBackSchema } from "../schemas/said.ts";
+import type { RunState } from "../core/stories/run-state.ts";
+import type { StoryState } from "../core/stories/story-state.ts";
+import { heldSchema, saidSchema, takenBackSchema } from "../core/schemas/escalation.ts";
 import { byText, lookup } from "../stdx/sorted-map.ts";
-import type { AnsweredDocument, ErrorDocument, HeldDocument } from "../views/dashboard.ts";
-import { holdSubject } from "../views/hold-story.ts";
-import { answerSubject, personAnswer, storiesMeant } from "../views/person-answer.ts";
-import { isLastUndoHeard, tooLate, undoSubject } from "../views/undo-answer.ts";
-import type { Desk } from "./desk.ts";
-import { createWriteLimit, type WriteLimit } from "./write-limit.ts";
+import type { AnsweredDocument, ErrorDocument, HeldDocument } from "../views/board/dashboard.ts";
+import { answerSubject, holdSubject, personAnswer, storiesMeant } from "../views/answers/person-answer.ts";
+import { isLastUndoHeard, tooLate, undoSubject } from "../views/answers/undo-answer.ts";
+import type { Desk } from "./context.ts";
 
 const MOST_BYTES = 64 * 1024;
 const refused = (error: string, hint: string): ErrorDocument => ({ error, hint });
@@ -81,4 +79,27 @@ function refusalOf(c: Context, readOnly: boolean, limit: WriteLimit): Response |
 
 function someOf({ stories }: RunState, about: string): StoryState[] {
   return storiesMeant(about).flatMap((id) => lookup(stories, id, byText) ?? []);
+}
+
+/** How fast people may speak: some words at once, then one after the other. A page gone wild is stopped by it. */
+export interface WriteLimit {
+  /** `0`: go on. Else how many seconds to wait. */
+  take(): number;
+}
+
+export function createWriteLimit(now: () => number, burst = 10, perSecond = 0.5): WriteLimit {
+  let left = burst;
+  let at = now();
+  return {
+    take: () => {
+      const time = now();
+      left = Math.min(burst, left + ((time - at) / 1000) * perSecond);
+      at = time;
+      if (left >= 1) {
+        left -= 1;
+        return 0;
+      }
+      return Math.ceil((1 - left) / perSecond);
+    },
+  };
 }

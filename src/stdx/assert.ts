@@ -7,3 +7,8 @@ export function assert(condition: unknown, message: string): asserts condition {
 export function unreachable(value: never): never {
   throw new Error(`unreachable: ${JSON.stringify(value)}`);
 }
+
+/** Is it an object with keys? A list is not meant. */
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

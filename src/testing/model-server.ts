@@ -1,11 +1,10 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { type IncomingMessage, type ServerResponse, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { anthropicWire } from "./anthropic-wire.ts";
 import { chatWire } from "./chat-wire.ts";
 import { geminiWire } from "./gemini-wire.ts";
-import type { ModelRequest, Reply } from "./model.ts";
+import type { Answer, ModelRequest, Reply, Wire } from "./wire.ts";
 import { responsesWire } from "./responses-wire.ts";
-import type { Answer, Wire } from "./wire.ts";
 
 export interface ModelServer {
   /** `http://127.0.0.1:<port>`, without a slash at its end. */

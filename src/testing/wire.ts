@@ -1,4 +1,57 @@
-import { TOKENS_OF_ANSWER, type Failure, type ModelRequest, type Reply } from "./model.ts";
+import type { IncomingHttpHeaders } from "node:http";
+
+/** What a client asks of the model, in words that hold for every protocol. */
+export interface ModelRequest {
+  readonly api: "anthropic" | "openai-responses" | "openai-chat" | "gemini";
+  readonly model: string;
+  /** The newest thing the user said: a prompt, and never a tool's result. */
+  readonly prompt: string;
+  /** How many prompts there are, with this one. What came before it is the conversation. */
+  readonly round: number;
+  /** How many tools were called since that prompt. */
+  readonly step: number;
+  /** What the tools answered since that prompt, the last one last. */
+  readonly toolResults: readonly string[];
+  /** The names of the tools that may be called. */
+  readonly tools: readonly string[];
+  /** The form in which the answer is wanted, as JSON Schema; `null` where none is asked for. */
+  readonly form: object | null;
+  /** The whole body, for whoever looks for a word in it. */
+  readonly text: string;
+  readonly headers: IncomingHttpHeaders;
+}
+
+/** What the model does next. */
+export type Reply =
+  | ({ readonly says: string } & Counted)
+  /** Calls a tool of the client's by its own name; `input` is text for a tool that takes no JSON. */
+  | ({ readonly calls: string; readonly input: object | string } & Counted)
+  /** Answers in the form that was asked for, by whatever way the client has for it. */
+  | ({ readonly answers: object } & Counted)
+  /** Ends the answer as a provider does that will not have it. */
+  | ({ readonly refuses: string } & Counted)
+  | Failure
+  /** Sends this instead of an answer, with a status of success. */
+  | { readonly garbles: string }
+  /** Never answers. */
+  | { readonly hangs: true };
+
+/** An answer with an error's status: 401, 429, 529 and so on. */
+export interface Failure {
+  readonly fails: number;
+  /** The provider's own word for it; without it, the usual one for the status. */
+  readonly type?: string;
+  readonly message?: string;
+  readonly retryAfterSeconds?: number;
+}
+
+interface Counted {
+  /** What the answer is said to have used; without it, `TOKENS_OF_ANSWER`. */
+  readonly tokens?: { readonly input: number; readonly output: number };
+}
+
+/** Every answer uses the same: what a run used is then the number of its answers times this. */
+export const TOKENS_OF_ANSWER = { input: 900, output: 100 };
 
 /** What a request says, before it is known from where it came. */
 export type Asked = Omit<ModelRequest, "api" | "text" | "headers"> & { readonly isStreamed: boolean };

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { before, checksBench } from "./gates-checks-kit.ts";
+import { before, checksBench } from "../kit/gates-checks-kit.ts";
 
 const bench = checksBench();
 const runs = (): number =>

@@ -2,7 +2,7 @@ import { utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { memoryEvidence } from "../contract/gate.ts";
-import { before, checksBench } from "./gates-checks-kit.ts";
+import { before, checksBench } from "../kit/gates-checks-kit.ts";
 
 const bench = checksBench();
 const lcov = (covered: number, total = 1000, branches = ""): string =>

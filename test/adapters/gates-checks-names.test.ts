@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { gateRequest } from "../contract/gate.ts";
-import { checksBench } from "./gates-checks-kit.ts";
+import { checksBench } from "../kit/gates-checks-kit.ts";
 
 const bench = checksBench();
 const control = { signal: new AbortController().signal, onOutput: () => {} };

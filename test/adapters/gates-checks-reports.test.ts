@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Evidence } from "../../src/ports/evidence.ts";
 import { describeGate, gateRequest } from "../contract/gate.ts";
-import { checksBench } from "./gates-checks-kit.ts";
+import { checksBench } from "../kit/gates-checks-kit.ts";
 
 const bench = checksBench();
 function put(name: string, text: string, at?: Date): void {

@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import type { Judgement } from "../../src/domain/gate.ts";
-import { integrityTrees, scopeOf, type Tree } from "./integrity-trees.ts";
+import type { Judgement } from "../../src/core/gates/gate.ts";
+import { integrityTrees, scopeOf, type Tree } from "../kit/integrity-trees.ts";
 
 const trees = integrityTrees();
 afterAll(() => trees.clear());

@@ -1,4 +1,4 @@
-import { createAcpAgent } from "../../src/adapters/agents/acp-agent.ts";
+import { createAcpAgent } from "../../src/agents/acp/acp-agent.ts";
 import { CLAUDE_HANDS, claudeAnswerUsd } from "./client-under-test.ts";
 import { clientProgram } from "./installed-clients.ts";
 import { describeRealClient } from "./real-client.ts";

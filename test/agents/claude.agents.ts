@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createClaudeAgent } from "../../src/adapters/agents/claude-agent.ts";
+import { createClaudeAgent } from "../../src/agents/claude/claude-agent.ts";
 import { agentRequest } from "../contract/agent-request.ts";
 import { CLAUDE_HANDS, claudeAnswerUsd } from "./client-under-test.ts";
 import { clientProgram } from "./installed-clients.ts";

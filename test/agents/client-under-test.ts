@@ -1,7 +1,7 @@
 import { leftovers } from "../../src/adapters/process/leftovers.ts";
 import type { Behaviour } from "../contract/agent.ts";
 import { clientVersion } from "./installed-clients.ts";
-import type { ModelRequest, Reply } from "../../src/testing/model.ts";
+import type { ModelRequest, Reply } from "../../src/testing/wire.ts";
 import type { ModelServer } from "../../src/testing/model-server.ts";
 
 /** How the model of each client writes a file and gives a form of answer: by tools of the client's. */

@@ -1,4 +1,4 @@
-import { createCodexAgent } from "../../src/adapters/agents/codex-agent.ts";
+import { createCodexAgent } from "../../src/agents/codex/codex-agent.ts";
 import { clientProgram } from "./installed-clients.ts";
 import { describeRealClient } from "./real-client.ts";
 

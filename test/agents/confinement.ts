@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { ClientAgentOptions } from "../../src/adapters/agents/client.ts";
+import type { ClientAgentOptions } from "../../src/agents/client/client.ts";
 import type { Agent, AgentEvent, AgentRequest } from "../../src/ports/agent.ts";
 import { agentRequest } from "../contract/agent-request.ts";
 import type { Hands } from "./client-under-test.ts";

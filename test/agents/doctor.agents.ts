@@ -1,6 +1,5 @@
 import { afterEach, expect, test } from "vitest";
-import { clientProbe } from "../../src/compose/client-probe.ts";
-import { acpProbe, modelProbe } from "../../src/compose/agent-probes.ts";
+import { acpProbe, clientProbe, modelProbe } from "../../src/compose/agents/agent-probes.ts";
 import { clientProgram, clientRoot, clientVersion } from "./installed-clients.ts";
 import { modelAndHome } from "./model-and-home.ts";
 

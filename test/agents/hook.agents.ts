@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { clientProgram } from "./installed-clients.ts";
 import { modelAndHome } from "./model-and-home.ts";
-import type { Reply } from "../../src/testing/model.ts";
+import type { Reply } from "../../src/testing/wire.ts";
 
 const main = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
 const plugin = fileURLToPath(new URL("../../plugin", import.meta.url));

@@ -3,11 +3,11 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { makeRepository, type TestRepository } from "../adapters/git-repository.ts";
+import { makeRepository, type TestRepository } from "../kit/git-repository.ts";
 import { claudeAnswerUsd } from "./client-under-test.ts";
 import { clientProgram } from "./installed-clients.ts";
 import { modelAndHome } from "./model-and-home.ts";
-import type { ModelRequest, Reply } from "../../src/testing/model.ts";
+import type { ModelRequest, Reply } from "../../src/testing/wire.ts";
 
 const main = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
 

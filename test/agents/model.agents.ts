@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createModelAgent } from "../../src/adapters/agents/model-agent.ts";
-import { loadPackage, makerIn, settingsFor } from "../../src/adapters/agents/model-provider.ts";
+import { createModelAgent } from "../../src/agents/model/model-agent.ts";
+import { loadPackage, makerIn, settingsFor } from "../../src/agents/model/model-provider.ts";
 import type { AgentRequest, AgentResult } from "../../src/ports/agent.ts";
 import { startModelServer, type ModelServer } from "../../src/testing/model-server.ts";
 import { agentRequest } from "../contract/agent-request.ts";

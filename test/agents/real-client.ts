@@ -1,5 +1,5 @@
 import { describe } from "vitest";
-import type { ClientAgentOptions } from "../../src/adapters/agents/client.ts";
+import type { ClientAgentOptions } from "../../src/agents/client/client.ts";
 import type { Agent, AgentRequest } from "../../src/ports/agent.ts";
 import { describeAgent } from "../contract/agent.ts";
 import { createCookies, play, promptsIn, type Hands } from "./client-under-test.ts";

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { createAcpAgent } from "../../src/adapters/agents/acp-agent.ts";
-import { createClaudeAgent } from "../../src/adapters/agents/claude-agent.ts";
-import { createCodexAgent } from "../../src/adapters/agents/codex-agent.ts";
-import { reportingAgent } from "../../src/compose/reporting-agent.ts";
+import { createAcpAgent } from "../../src/agents/acp/acp-agent.ts";
+import { createClaudeAgent } from "../../src/agents/claude/claude-agent.ts";
+import { createCodexAgent } from "../../src/agents/codex/codex-agent.ts";
+import { reportingAgent } from "../../src/compose/agents/client-agents.ts";
 import type { Agent } from "../../src/ports/agent.ts";
-import { readAgentAnswer } from "../../src/readers/agent-answer.ts";
+import { readAgentAnswer } from "../../src/parse/agent/agent-answer.ts";
 import { agentRequest } from "../contract/agent-request.ts";
 import { clientProgram } from "./installed-clients.ts";
 import { modelAndHome } from "./model-and-home.ts";

@@ -3,10 +3,10 @@ import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { makeRepository, type TestRepository } from "../adapters/git-repository.ts";
+import { makeRepository, type TestRepository } from "../kit/git-repository.ts";
 import { clientProgram, clientRoot } from "./installed-clients.ts";
 import { modelAndHome } from "./model-and-home.ts";
-import type { ModelRequest, Reply } from "../../src/testing/model.ts";
+import type { ModelRequest, Reply } from "../../src/testing/wire.ts";
 
 const main = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
 const place = modelAndHome("for each test");

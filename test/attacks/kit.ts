@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSyn
 import { homedir, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { makeRepository, write, type TestRepository } from "../adapters/git-repository.ts";
+import { makeRepository, write, type TestRepository } from "../kit/git-repository.ts";
 import { installed } from "../runners/installed.ts";
 
 /** Files by path; `null` takes one away. */

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { diffBlameText } from "../../src/cli/diff-blame-text.ts";
+import { diffBlameText } from "../../src/cli/blame-text.ts";
 import { paintFor } from "../../src/cli/terminal-kind.ts";
-import type { DiffDocument, ShownLine } from "../../src/views/diff-document.ts";
-import type { FindingCard } from "../../src/views/finding-rounds.ts";
+import type { DiffDocument, ShownLine } from "../../src/views/story/diff-document.ts";
+import type { FindingCard } from "../../src/views/story/finding-text.ts";
 
 const line = (
   kind: ShownLine["kind"],

@@ -1,16 +1,16 @@
 import { describe, expect, it } from "vitest";
 import { COMMANDS } from "../../src/cli/command-table.ts";
-import { command as inbox } from "../../src/cli/commands/inbox.ts";
-import { command as log } from "../../src/cli/commands/log.ts";
-import { command as runCommand } from "../../src/cli/commands/run.ts";
-import { command as show } from "../../src/cli/commands/show.ts";
-import { command as status } from "../../src/cli/commands/status.ts";
-import { command as stories } from "../../src/cli/commands/stories.ts";
+import { command as inbox } from "../../src/cli/commands/look/inbox.ts";
+import { command as log } from "../../src/cli/commands/look/log.ts";
+import { command as runCommand } from "../../src/cli/commands/work/run.ts";
+import { command as show } from "../../src/cli/commands/look/show.ts";
+import { command as status } from "../../src/cli/commands/look/status.ts";
+import { command as stories } from "../../src/cli/commands/look/stories.ts";
 import { JSON_FIELDS, withFieldsJoined } from "../../src/cli/json-fields.ts";
 import { world as scripted } from "../seeds/scripted-run.ts";
-import { fakeHost } from "./fake-host.ts";
-import { run } from "./fake-surroundings.ts";
-import { memoryFiles } from "./memory-files.ts";
+import { fakeHost } from "../kit/fake-host.ts";
+import { run } from "../kit/fake-surroundings.ts";
+import { memoryFiles } from "../kit/memory-files.ts";
 
 const same = { result: "fail", failure: "same", blocking: 1 } as const;
 const host = fakeHost({ script: scripted({ gates: { checks: [same, same, same] } }) });

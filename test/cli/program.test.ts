@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import type { CliCommand } from "../../src/cli/command.ts";
-import { RemandError } from "../../src/domain/error.ts";
-import { fakeCommand, run } from "./fake-surroundings.ts";
-import { memoryFiles } from "./memory-files.ts";
+import type { CliCommand } from "../../src/app/command.ts";
+import { RemandError } from "../../src/core/events/error.ts";
+import { fakeCommand, run } from "../kit/fake-surroundings.ts";
+import { memoryFiles } from "../kit/memory-files.ts";
 
 const parse = fakeCommand("parse", (world) => world.out("parsed\n"));
 const stories = fakeCommand("stories", (world) => world.out("told\n"));

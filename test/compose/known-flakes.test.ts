@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { createMemoryJournal } from "../../src/adapters/journal/memory-journal.ts";
-import { knownFlakes } from "../../src/compose/known-flakes.ts";
-import { storyId } from "../../src/domain/ids.ts";
-import { judgement } from "../simulation/world.ts";
+import { knownFlakes } from "../../src/compose/engine-world.ts";
+import { storyId } from "../../src/core/events/ids.ts";
+import { judgement } from "../kit/story-world.ts";
 
 test("the journal is read on from where it was left, by one at a time", async () => {
   const journal = createMemoryJournal();

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { pythonProbe } from "../../src/compose/python-probe.ts";
-import { makeRepository, type TestRepository } from "../adapters/git-repository.ts";
-import { makePython, pythonProgram, type PythonEnvironment } from "../adapters/python-environment.ts";
+import { pythonProbe } from "../../src/compose/probe.ts";
+import { makeRepository, type TestRepository } from "../kit/git-repository.ts";
+import { makePython, pythonProgram, type PythonEnvironment } from "../kit/python-environment.ts";
 
 const program = pythonProgram();
 if (program === null) console.warn("NOT RUN: there is no python3 here");

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createSqliteJournal } from "../../src/adapters/journal/sqlite-journal.ts";
 import { serve } from "../../src/compose/serve.ts";
-import { writeWaitingQuestion } from "./waiting-question.ts";
+import { writeWaitingQuestion } from "../kit/waiting-question.ts";
 
 /* The dashboard as it is served, beside a journal whose question has waited for two hours, and no engine. */
 

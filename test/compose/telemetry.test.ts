@@ -2,11 +2,11 @@ import { afterAll, describe, expect, it } from "vitest";
 import { createMemoryJournal } from "../../src/adapters/journal/memory-journal.ts";
 import { traceIds } from "../../src/adapters/telemetry/traces.ts";
 import { telemetryOf } from "../../src/compose/telemetry.ts";
-import { presetPolicy } from "../../src/config/preset-policy.ts";
-import { storyId } from "../../src/domain/ids.ts";
+import { presetPolicy } from "../../src/config/presets.ts";
+import { storyId } from "../../src/core/events/ids.ts";
 import { openLedger } from "../../src/engine/ledger.ts";
-import { story } from "../simulation/world.ts";
-import { recordTelemetry } from "../telemetry/recorded.ts";
+import { story } from "../kit/story-world.ts";
+import { recordTelemetry } from "../kit/recorded.ts";
 
 const WATCHER = { onLines: () => undefined, onOutput: () => undefined };
 const CLOCK = { now: () => 1_700_000_000_000, sleep: () => Promise.resolve() };

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { durationMs, knownDurationMs, sizeOf } from "../../src/config/duration.ts";
-import { configFileSchema } from "../../src/schemas/config.ts";
+import { configFileSchema } from "../../src/core/schemas/config.ts";
 
 describe("durationMs", () => {
   it.each([

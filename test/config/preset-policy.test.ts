@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { presetPolicy } from "../../src/config/preset-policy.ts";
-import { GATES } from "../../src/domain/gate.ts";
-import { PRESETS } from "../../src/domain/policy.ts";
+import { presetPolicy } from "../../src/config/presets.ts";
+import { GATES } from "../../src/core/gates/gate.ts";
+import { PRESETS } from "../../src/core/events/policy.ts";
 
 const MINUTE = 60_000;
 

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { ConfigLayer } from "../../src/config/layer.ts";
-import { presetPolicy } from "../../src/config/preset-policy.ts";
+import { presetPolicy } from "../../src/config/presets.ts";
 import { resolveConfig } from "../../src/config/resolve.ts";
 import { setLayer } from "../../src/config/set-layer.ts";
-import { PRESETS } from "../../src/domain/policy.ts";
-import { readYaml } from "../../src/readers/yaml-text.ts";
+import { PRESETS } from "../../src/core/events/policy.ts";
+import { readYaml } from "../../src/parse/data/yaml-text.ts";
 
 const layer = (text: string, name: ConfigLayer["name"] = "project"): ConfigLayer => {
   const file = name === "project" ? "remand.yaml" : "config.yaml";

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { presetPolicy } from "../../src/config/preset-policy.ts";
-import { UNKNOWN_BASE } from "../../src/domain/base-failures.ts";
-import type { Judgement } from "../../src/domain/gate.ts";
-import { evidenceId, storyId, treeId, type EvidenceId } from "../../src/domain/ids.ts";
-import { RESULTS } from "../../src/domain/result.ts";
-import { bareStory } from "../../src/domain/story.ts";
+import { presetPolicy } from "../../src/config/presets.ts";
+import { UNKNOWN_BASE } from "../../src/core/gates/base-failures.ts";
+import type { Judgement } from "../../src/core/gates/gate.ts";
+import { evidenceId, storyId, treeId, type EvidenceId } from "../../src/core/events/ids.ts";
+import { RESULTS } from "../../src/core/events/error.ts";
+import { bareStory } from "../../src/core/stories/story.ts";
 import type { Evidence } from "../../src/ports/evidence.ts";
 import type { Gate, GateRequest } from "../../src/ports/gate.ts";
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import type { Event } from "../../src/domain/event.ts";
-import { storyId, type StoryId } from "../../src/domain/ids.ts";
+import type { Event } from "../../src/core/events/event.ts";
+import { storyId, type StoryId } from "../../src/core/events/ids.ts";
 import type { Appended, Journal, SnapshotPart, Stored } from "../../src/ports/journal.ts";
 
 /** What a journal under test is made and cleared away with. */

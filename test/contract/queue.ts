@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { VirtualClock } from "../../src/adapters/clock/virtual-clock.ts";
-import type { Lane } from "../../src/domain/lane.ts";
+import type { Lane } from "../../src/core/stories/command.ts";
 import type { Job, Queue } from "../../src/ports/queue.ts";
 
 export type QueueMaker = (limits: Readonly<Partial<Record<Lane, number>>>) => { queue: Queue; clock: VirtualClock };

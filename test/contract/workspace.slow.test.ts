@@ -1,13 +1,12 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { createInPlace } from "../../src/adapters/git/in-place.ts";
-import { loginOf } from "../../src/adapters/git/shared-login.ts";
-import { createRemote } from "../../src/adapters/git/shared-remote.ts";
-import { createSharedWorktrees } from "../../src/adapters/git/shared-worktrees.ts";
-import { createWorktrees } from "../../src/adapters/git/worktrees.ts";
+import { createInPlace } from "../../src/adapters/git/worktree/in-place.ts";
+import { createRemote, loginOf } from "../../src/adapters/git/fleet/shared-remote.ts";
+import { createSharedWorktrees } from "../../src/adapters/git/fleet/shared-worktrees.ts";
+import { createWorktrees } from "../../src/adapters/git/worktree/worktrees.ts";
 import type { Workspace } from "../../src/ports/workspace.ts";
-import type { TestRepository } from "../adapters/git-repository.ts";
-import { makeJournal, type TestJournal } from "../adapters/shared-machines.ts";
+import type { TestRepository } from "../kit/git-repository.ts";
+import { type TestJournal, makeJournal } from "../kit/shared-machines.ts";
 import { workspaceContract } from "./workspace.ts";
 
 workspaceContract("a worktree for each story", ({ root, env }) =>

@@ -1,11 +1,11 @@
 import { chmodSync, existsSync, lstatSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { storyId, treeId } from "../../src/domain/ids.ts";
-import { RemandError } from "../../src/domain/error.ts";
-import { readGitDiff } from "../../src/readers/git-diff.ts";
+import { storyId, treeId } from "../../src/core/events/ids.ts";
+import { RemandError } from "../../src/core/events/error.ts";
+import { readGitDiff } from "../../src/parse/code/git-diff.ts";
 import type { KeepNote, Workspace } from "../../src/ports/workspace.ts";
-import { filesIn, makeRepository, write, type TestRepository } from "../adapters/git-repository.ts";
+import { filesIn, makeRepository, write, type TestRepository } from "../kit/git-repository.ts";
 
 const STORY = storyId("S-1");
 

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { checkoutOf } from "./checkout.ts";
 import { sampled } from "../sampled.ts";
-import { gitIn } from "../adapters/git-repository.ts";
+import { gitIn } from "../kit/git-repository.ts";
 
 /* What fails before the work begins, through the built program: known, the story's target, or a question. */
 

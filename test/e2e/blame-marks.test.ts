@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { afterEach, expect, test } from "vitest";
 import { dashboardProject, type DashboardProject } from "../web/dashboard-project.ts";
-import type { DiffDocument } from "../../src/views/diff-document.ts";
+import type { DiffDocument } from "../../src/views/story/diff-document.ts";
 
 /* A mark goes with the lines that were blamed: what a later attempt wrote at the same number is innocent. */
 

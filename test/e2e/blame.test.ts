@@ -4,7 +4,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { makeRepository, type TestRepository } from "../adapters/git-repository.ts";
+import { makeRepository, type TestRepository } from "../kit/git-repository.ts";
 
 /* `remand blame` by itself, in a repository that knows nothing of Remand: real git, real runs. */
 

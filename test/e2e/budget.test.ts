@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createHost } from "../../src/compose/host.ts";
-import { storyId } from "../../src/domain/ids.ts";
+import { storyId } from "../../src/core/events/ids.ts";
 import { makeProject, type Project } from "./critic-audit-project.ts";
 
 let project: Project;

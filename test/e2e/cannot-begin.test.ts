@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createHost } from "../../src/compose/host.ts";
 import { resolveConfig } from "../../src/config/resolve.ts";
-import type { RemandError } from "../../src/domain/error.ts";
+import type { RemandError } from "../../src/core/events/error.ts";
 import { run, type Stored } from "../../src/index.ts";
 import { makeProject, type Project } from "./critic-audit-project.ts";
-import { makeRepository, type TestRepository } from "../adapters/git-repository.ts";
+import { makeRepository, type TestRepository } from "../kit/git-repository.ts";
 
 let project: Project;
 let empty: TestRepository;

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { gitIn, makeRepository, write, type TestRepository } from "../adapters/git-repository.ts";
-import { pythonProgram } from "../adapters/python-environment.ts";
+import { gitIn, makeRepository, write, type TestRepository } from "../kit/git-repository.ts";
+import { pythonProgram } from "../kit/python-environment.ts";
 
 /*
  * What an agent leaves beside its commit decides nothing: one run of the built program, with stories whose agents hide a

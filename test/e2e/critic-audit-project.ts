@@ -1,4 +1,4 @@
-import { createScriptedAgent } from "../../src/adapters/agents/scripted-agent.ts";
+import { createScriptedAgent } from "../../src/agents/scripted/scripted-agent.ts";
 import { createSystemClock } from "../../src/adapters/clock/system-clock.ts";
 import {
   run,
@@ -9,8 +9,8 @@ import {
   type RunResult,
   type Stored,
 } from "../../src/index.ts";
-import type { ScriptedAttempt } from "../../src/schemas/agent-script.ts";
-import { makeRepository, type TestRepository } from "../adapters/git-repository.ts";
+import type { ScriptedAttempt } from "../../src/core/schemas/agent-script.ts";
+import { makeRepository, type TestRepository } from "../kit/git-repository.ts";
 
 /** A request as an agent got it, and which role it played. */
 export type Asked = AgentRequest & { readonly role: string; readonly story: string };

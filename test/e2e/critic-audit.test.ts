@@ -1,10 +1,10 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createHost } from "../../src/compose/host.ts";
-import { storyId } from "../../src/domain/ids.ts";
-import type { ScriptedAttempt } from "../../src/schemas/agent-script.ts";
+import { storyId } from "../../src/core/events/ids.ts";
+import type { ScriptedAttempt } from "../../src/core/schemas/agent-script.ts";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { gitIn } from "../adapters/git-repository.ts";
+import { gitIn } from "../kit/git-repository.ts";
 import {
   auditFailed,
   auditPassed,

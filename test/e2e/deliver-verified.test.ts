@@ -3,7 +3,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { fileURLToPath } from "node:url";
-import { makeRepository, type TestRepository } from "../adapters/git-repository.ts";
+import { makeRepository, type TestRepository } from "../kit/git-repository.ts";
 
 /* Exactly what the gates passed is delivered, by the built program and real git, whatever happens to branches meanwhile. */
 

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { makeProject, wait, works, type Project } from "./critic-audit-project.ts";
-import { startGithubServer } from "../adapters/github-server.ts";
+import { startGithubServer } from "../kit/github-server.ts";
 
 /* From accepted work to the branch it is for: real git, real merges, a forge on loopback, CI by command. */
 

@@ -9,8 +9,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { createHost } from "../../src/compose/host.ts";
-import type { Event } from "../../src/domain/event.ts";
-import type { StoryState } from "../../src/domain/story-state.ts";
+import type { Event } from "../../src/core/events/event.ts";
+import type { StoryState } from "../../src/core/stories/story-state.ts";
 import { entries } from "../../src/stdx/sorted-map.ts";
 import { checkoutOf } from "./checkout.ts";
 

@@ -1,8 +1,8 @@
-import { createScriptedAgent } from "../../src/adapters/agents/scripted-agent.ts";
+import { createScriptedAgent } from "../../src/agents/scripted/scripted-agent.ts";
 import { createSystemClock } from "../../src/adapters/clock/system-clock.ts";
 import { run, type Agent, type Event, type RunOptions, type RunResult, type Stored } from "../../src/index.ts";
-import type { ScriptedAttempt } from "../../src/schemas/agent-script.ts";
-import { makeRepository, type TestRepository } from "../adapters/git-repository.ts";
+import type { ScriptedAttempt } from "../../src/core/schemas/agent-script.ts";
+import { makeRepository, type TestRepository } from "../kit/git-repository.ts";
 
 /** What a role does, call by call; for one slice only where its name is `role/slice`. */
 export type Scripts = Readonly<Record<string, readonly ScriptedAttempt[]>>;

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { RunResult } from "../../src/index.ts";
-import { writeEscalation } from "../../src/writers/escalation.ts";
+import { writeEscalation } from "../../src/write/reports/escalation.ts";
 import {
   makeFactoryProject,
   passes,

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { RunResult } from "../../src/index.ts";
-import type { ScriptedAttempt } from "../../src/schemas/agent-script.ts";
+import type { ScriptedAttempt } from "../../src/core/schemas/agent-script.ts";
 import {
   makeFactoryProject,
   passes,

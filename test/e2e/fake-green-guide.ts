@@ -1,4 +1,4 @@
-import { INTEGRITY_RULES } from "../../src/domain/integrity-rule.ts";
+import { INTEGRITY_RULES } from "../../src/core/gates/integrity-rule.ts";
 import { HONEST } from "./fake-green-honest.ts";
 import { WAYS } from "./fake-green-ways.ts";
 

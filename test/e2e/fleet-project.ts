@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { makeRepository } from "../adapters/git-repository.ts";
+import { makeRepository } from "../kit/git-repository.ts";
 import { rightAnswer } from "./right-answer.ts";
 
 /** A folder with a project in it and a bare repository that workers clone. */

@@ -2,10 +2,10 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { isSettled } from "../../src/compose/fleet-settled.ts";
+import { isSettled } from "../../src/compose/worker/worker-life.ts";
 import { createHost } from "../../src/compose/host.ts";
 import type { Stored } from "../../src/ports/journal.ts";
-import { startPostgres, type PostgresServer } from "../postgres/server.ts";
+import { startPostgres, type PostgresServer } from "../kit/server.ts";
 import { fleetProject } from "./fleet-project.ts";
 import { startWorker } from "./fleet-workers.ts";
 

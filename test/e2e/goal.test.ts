@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { storyId } from "../../src/domain/ids.ts";
-import type { ScriptedAttempt } from "../../src/schemas/agent-script.ts";
+import { storyId } from "../../src/core/events/ids.ts";
+import type { ScriptedAttempt } from "../../src/core/schemas/agent-script.ts";
 import { byText, lookup } from "../../src/stdx/sorted-map.ts";
 import { makeProject, wait, works, type Project } from "./critic-audit-project.ts";
 

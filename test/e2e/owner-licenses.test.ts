@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { makeRepository, type TestRepository } from "../adapters/git-repository.ts";
-import { startGithubServer, type GithubServer } from "../adapters/github-server.ts";
+import { makeRepository, type TestRepository } from "../kit/git-repository.ts";
+import { startGithubServer, type GithubServer } from "../kit/github-server.ts";
 
 /* A pull request changes a test that passed before, and its code owner approves it: through the built program. */
 

@@ -3,8 +3,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { makeRepository, type TestRepository } from "../adapters/git-repository.ts";
-import { makePython, pythonProgram, type PythonEnvironment } from "../adapters/python-environment.ts";
+import { makeRepository, type TestRepository } from "../kit/git-repository.ts";
+import { makePython, pythonProgram, type PythonEnvironment } from "../kit/python-environment.ts";
 
 /* A package that is installed as editable outside of the checkout, and leads to the checkout: the built program. */
 

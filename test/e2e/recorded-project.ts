@@ -2,8 +2,8 @@ import { spawnSync } from "node:child_process";
 import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { fileMarkOf } from "../../src/adapters/journal/file-mark.ts";
-import { makeRepository, type TestRepository } from "../adapters/git-repository.ts";
+import { fileMarkOf } from "../../src/adapters/journal/sqlite.ts";
+import { makeRepository, type TestRepository } from "../kit/git-repository.ts";
 import { rightAnswer } from "./right-answer.ts";
 
 export const MAIN = fileURLToPath(new URL("../../dist/main.js", import.meta.url));

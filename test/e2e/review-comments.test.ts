@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { startGithubServer, type GithubServer } from "../adapters/github-server.ts";
+import { startGithubServer, type GithubServer } from "../kit/github-server.ts";
 import { makeProject, wait, works, type Project, type Scripts } from "./critic-audit-project.ts";
 
 /* What reviewers ask for on the forge sends accepted work back, once, and the same pull request is brought up to date. */

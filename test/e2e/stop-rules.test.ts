@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { ScriptedAttempt } from "../../src/schemas/agent-script.ts";
+import type { ScriptedAttempt } from "../../src/core/schemas/agent-script.ts";
 import {
   auditPassed,
   makeProject,

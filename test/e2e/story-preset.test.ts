@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { run, type Agent, type AgentRequest, type Event, type RunResult, type Stored } from "../../src/index.ts";
-import { makeRepository, type TestRepository } from "../adapters/git-repository.ts";
-import { startGithubServer, type GithubServer } from "../adapters/github-server.ts";
+import { makeRepository, type TestRepository } from "../kit/git-repository.ts";
+import { startGithubServer, type GithubServer } from "../kit/github-server.ts";
 import { agentResult } from "../contract/agent-result.ts";
 
 /*

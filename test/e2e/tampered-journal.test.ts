@@ -10,10 +10,10 @@ import { lineAfter, START, type Line } from "../../src/adapters/journal/chain.ts
 import { createSqliteJournal } from "../../src/adapters/journal/sqlite-journal.ts";
 import { openSqlite, type SqliteDatabase } from "../../src/adapters/journal/sqlite.ts";
 import { createHost } from "../../src/compose/host.ts";
-import { storyId } from "../../src/domain/ids.ts";
+import { storyId } from "../../src/core/events/ids.ts";
 import { foldJournal } from "../../src/engine/fold-journal.ts";
 import { createSnapshotSaver } from "../../src/engine/snapshot.ts";
-import type { TestRepository } from "../adapters/git-repository.ts";
+import type { TestRepository } from "../kit/git-repository.ts";
 import {
   acceptedProject,
   copyOf,

@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { createHost } from "../../src/compose/host.ts";
-import type { Event } from "../../src/domain/event.ts";
-import type { RunState } from "../../src/domain/run-state.ts";
-import type { StoryState } from "../../src/domain/story-state.ts";
+import type { Event } from "../../src/core/events/event.ts";
+import type { RunState } from "../../src/core/stories/run-state.ts";
+import type { StoryState } from "../../src/core/stories/story-state.ts";
 import { entries } from "../../src/stdx/sorted-map.ts";
 import { checkoutOf } from "./checkout.ts";
 

@@ -4,7 +4,7 @@ import { cpSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, afterAll, beforeEach, describe, expect, test } from "vitest";
-import type { TestRepository } from "../adapters/git-repository.ts";
+import type { TestRepository } from "../kit/git-repository.ts";
 import { chance } from "../simulation/chance.ts";
 import {
   anchorIn,

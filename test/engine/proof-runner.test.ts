@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { chanceOf } from "../../bench/blame/random.ts";
-import { treeId } from "../../src/domain/ids.ts";
+import { treeId } from "../../src/core/events/ids.ts";
 import { proofRunner } from "../../src/engine/proof-runner.ts";
-import type { Outcome } from "../../src/policy/blame/experiments.ts";
-import { foreseen, newProof, nextExperiment, told, type ProofAnswer } from "../../src/policy/prove-blame.ts";
-import type { Bench } from "../../src/ports/laboratory.ts";
+import type { Outcome } from "../../src/decide/blame/experiments.ts";
+import { foreseen, newProof, nextExperiment, told, type ProofAnswer } from "../../src/decide/blame/prove-blame.ts";
+import type { Bench } from "../../src/ports/experiment-runner.ts";
 
 /** A bench on which nothing but the set of hunks that are out can be seen. */
 function benchAt(path: string, states: Map<string, readonly number[]>, closed: string[]): Bench {

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { presetPolicy } from "../../src/config/preset-policy.ts";
-import type { Event } from "../../src/domain/event.ts";
+import { presetPolicy } from "../../src/config/presets.ts";
+import type { Event } from "../../src/core/events/event.ts";
 import { recover, recoverStory, whatRan } from "../../src/engine/recover.ts";
-import { newStory } from "../../src/policy/new-state.ts";
+import { newStory } from "../../src/fold/new-state.ts";
 import { agentResult } from "../contract/agent-result.ts";
-import { story } from "../simulation/world.ts";
-import { edit, stageOf, type Stage } from "./one-story.ts";
+import { story } from "../kit/story-world.ts";
+import { edit, stageOf, type Stage } from "../kit/one-story.ts";
 
 const POLICY = presetPolicy("critic-audit");
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { readAgentText } from "../../src/readers/agent-text.ts";
+import { readAgentText } from "../../src/parse/agent/agent-text.ts";
 import { expectLinearCost } from "../cpu-cost.ts";
 
 const SIZE = 50 * 1024 * 1024;

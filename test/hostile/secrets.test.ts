@@ -1,5 +1,5 @@
 import { describe, test } from "vitest";
-import { redactSecrets } from "../../src/readers/secrets.ts";
+import { redactSecrets } from "../../src/parse/secrets/secrets.ts";
 import { expectLinearCost } from "../cpu-cost.ts";
 
 /** Texts that make a careless pattern slow: beginnings without ends, runs without breaks, names upon names. */
@@ -56,7 +56,7 @@ describe("hostile text costs what its length costs", () => {
 
   test("a hundred megabytes of an ordinary log", () => {
     const line =
-      "2026-01-01T00:00:00Z  ✓ test/readers/secrets.test.ts > what is listed > goes wherever it stands (12 ms)\n";
+      "2026-01-01T00:00:00Z  ✓ test/parse/secrets/secrets.test.ts > what is listed > goes wherever it stands (12 ms)\n";
     expectLinear(line, 100_000_000);
   });
 });

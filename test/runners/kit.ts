@@ -3,12 +3,12 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect } from "vitest";
 import { checkEnvironment } from "../../src/adapters/process/environment.ts";
-import { openNameReports } from "../../src/adapters/gates/name-reports.ts";
+import { openNameReports } from "../../src/gates/checks/name-reports.ts";
 import { plainText } from "../../src/stdx/plain-text.ts";
 import { runProcess, type ProcessResult } from "../../src/adapters/process/run-process.ts";
-import type { TestNames, TestOutcome } from "../../src/domain/test-names.ts";
-import { withNames } from "../../src/readers/test-names-merge.ts";
-import { readTestOutput } from "../../src/readers/test-output.ts";
+import type { TestNames, TestOutcome } from "../../src/core/gates/test-names.ts";
+import { withNames } from "../../src/parse/tests/test-names-merge.ts";
+import { readTestOutput } from "../../src/parse/tests/test-output.ts";
 
 export type Outcomes = Readonly<Record<string, TestOutcome>>;
 

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { NAME_LEVELS } from "../../src/domain/test-names.ts";
+import { NAME_LEVELS } from "../../src/core/gates/test-names.ts";
 
 const read = (path: string): string => readFileSync(new URL(path, import.meta.url), "utf8");
 

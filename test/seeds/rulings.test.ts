@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { presetPolicy } from "../../src/config/preset-policy.ts";
+import { presetPolicy } from "../../src/config/presets.ts";
 import { resolveConfig } from "../../src/config/resolve.ts";
-import { countedBothWays, countedGoingBack } from "../../src/domain/budget.ts";
-import { identified } from "../../src/domain/finding.ts";
-import { roleName, treeId } from "../../src/domain/ids.ts";
-import type { Policy, PresetName } from "../../src/domain/policy.ts";
+import { countedBothWays, countedGoingBack } from "../../src/core/stories/budget.ts";
+import { identified } from "../../src/core/gates/finding.ts";
+import { roleName, treeId } from "../../src/core/events/ids.ts";
+import type { Policy, PresetName } from "../../src/core/events/policy.ts";
 import {
   SEVERITIES,
   severityFromWord,
@@ -13,13 +13,13 @@ import {
   toReviewScale,
   toSarifLevel,
   type Severity,
-} from "../../src/domain/severity.ts";
-import type { Verdict } from "../../src/domain/hearing.ts";
-import { isOpen } from "../../src/policy/gate-standing.ts";
-import { judge } from "../../src/policy/judge.ts";
-import { readAgentText } from "../../src/readers/agent-text.ts";
-import { readYaml } from "../../src/readers/yaml-text.ts";
-import { answer, attemptEnd, attemptStart, story } from "../simulation/world.ts";
+} from "../../src/core/gates/severity.ts";
+import type { Verdict } from "../../src/core/gates/review-outcome.ts";
+import { isOpen } from "../../src/decide/gate-status.ts";
+import { judge } from "../../src/decide/verdict.ts";
+import { readAgentText } from "../../src/parse/agent/agent-text.ts";
+import { readYaml } from "../../src/parse/data/yaml-text.ts";
+import { answer, attemptEnd, attemptStart, story } from "../kit/story-world.ts";
 import { begin, commandsOf, judged, runScript, stateOf, told, world, type Says, type World } from "./scripted-run.ts";
 
 /*

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { writeBrief } from "../../src/writers/brief.ts";
-import { NONCE, sampleBrief } from "../writers/sample-brief.ts";
-import { headings, inOrder } from "../writers/headings.ts";
+import { writeBrief } from "../../src/write/briefs/brief.ts";
+import { NONCE, sampleBrief } from "../kit/sample-brief.ts";
+import { headings, inOrder } from "./headings.ts";
 
 /** S0: what the developer is sent after a failed review, a failed audit, and a failure in some environments only. */
 

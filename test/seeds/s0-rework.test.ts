@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { presetPolicy } from "../../src/config/preset-policy.ts";
-import type { Brief } from "../../src/domain/brief.ts";
-import type { CheckRun } from "../../src/domain/gate.ts";
-import type { Policy } from "../../src/domain/policy.ts";
-import { composeBrief, type BriefMaterial } from "../../src/policy/compose-brief.ts";
-import { sourceStatus, statusOf } from "../../src/views/story-status.ts";
-import { writeFailedTasks } from "../../src/writers/trail-records.ts";
-import { story } from "../simulation/world.ts";
+import { presetPolicy } from "../../src/config/presets.ts";
+import type { Brief } from "../../src/core/stories/brief.ts";
+import type { CheckRun } from "../../src/core/gates/gate.ts";
+import type { Policy } from "../../src/core/events/policy.ts";
+import { composeBrief, type BriefMaterial } from "../../src/decide/compose-brief.ts";
+import { sourceStatus, statusOf } from "../../src/views/story/story-status.ts";
+import { writeFailedTasks } from "../../src/write/reports/rework-log.ts";
+import { story } from "../kit/story-world.ts";
 import { begin, commandsOf, judged, reasonFor, runScript, stateOf, told, world, type World } from "./scripted-run.ts";
 
 const POLICY = presetPolicy("critic-audit");

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { CI_CLASSES } from "../../src/domain/gate.ts";
-import { escalationId, roleName } from "../../src/domain/ids.ts";
-import { TDD_PHASES } from "../../src/domain/phase.ts";
-import { writeBrief } from "../../src/writers/brief.ts";
-import { writeEscalation } from "../../src/writers/escalation.ts";
-import { writeReReviewPrompt } from "../../src/writers/prompts/review.ts";
-import { finding, NONCE, sampleBrief, SIGNAL_LINE } from "../writers/sample-brief.ts";
+import { CI_CLASSES } from "../../src/core/gates/gate.ts";
+import { escalationId, roleName } from "../../src/core/events/ids.ts";
+import { TDD_PHASES } from "../../src/core/stories/story.ts";
+import { writeBrief } from "../../src/write/briefs/brief.ts";
+import { writeEscalation } from "../../src/write/reports/escalation.ts";
+import { writeReReviewPrompt } from "../../src/write/prompts/review.ts";
+import { finding, NONCE, sampleBrief, SIGNAL_LINE } from "../kit/sample-brief.ts";
 
 /** S1: the context each gate provides to the TDD pair, and the escalation when its budget is used up. */
 

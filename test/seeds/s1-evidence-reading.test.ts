@@ -1,7 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { readCiEvidence } from "../../src/readers/ci-evidence.ts";
-import { readMutationEvidence } from "../../src/readers/mutation-evidence.ts";
-import { readReviewEvidence } from "../../src/readers/review-evidence.ts";
+import { readCiEvidence, readMutationEvidence, readReviewEvidence } from "../../src/parse/data/evidence.ts";
 
 const stage = (verdict: string, ...findings: readonly object[]) => ({ verdict, findings });
 const finding = {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { presetPolicy } from "../../src/config/preset-policy.ts";
-import type { CiClass } from "../../src/domain/gate.ts";
-import { storyId } from "../../src/domain/ids.ts";
-import type { Policy } from "../../src/domain/policy.ts";
-import { answer, story } from "../simulation/world.ts";
+import { presetPolicy } from "../../src/config/presets.ts";
+import type { CiClass } from "../../src/core/gates/gate.ts";
+import { storyId } from "../../src/core/events/ids.ts";
+import type { Policy } from "../../src/core/events/policy.ts";
+import { answer, story } from "../kit/story-world.ts";
 import {
   begin,
   commandsOf,

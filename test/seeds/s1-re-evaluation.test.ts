@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { presetPolicy } from "../../src/config/preset-policy.ts";
-import { identified } from "../../src/domain/finding.ts";
-import type { CiClass } from "../../src/domain/gate.ts";
-import { roleName } from "../../src/domain/ids.ts";
-import type { Policy } from "../../src/domain/policy.ts";
-import { judge } from "../../src/policy/judge.ts";
-import { story } from "../simulation/world.ts";
+import { presetPolicy } from "../../src/config/presets.ts";
+import { identified } from "../../src/core/gates/finding.ts";
+import type { CiClass } from "../../src/core/gates/gate.ts";
+import { roleName } from "../../src/core/events/ids.ts";
+import type { Policy } from "../../src/core/events/policy.ts";
+import { judge } from "../../src/decide/verdict.ts";
+import { story } from "../kit/story-world.ts";
 import { begin, commandsOf, judged, runScript, told, world, type Says, type World } from "./scripted-run.ts";
 
 const POLICY = presetPolicy("factory");

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { ReworkRecord, ReworkTrigger } from "../../src/domain/rework-log.ts";
-import { reworkLogSchema } from "../../src/schemas/rework-log.ts";
-import { writeReworkLog } from "../../src/writers/rework-log.ts";
-import { finding } from "../writers/sample-brief.ts";
+import type { ReworkRecord, ReworkTrigger } from "../../src/core/stories/rework-log.ts";
+import { reworkLogSchema } from "../../src/core/schemas/report.ts";
+import { writeReworkLog } from "../../src/write/reports/rework-log.ts";
+import { finding } from "../kit/sample-brief.ts";
 
 /** The log that S1 shows, key for key. */
 const S1_LOG = {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { presetPolicy } from "../../src/config/preset-policy.ts";
-import { storyId } from "../../src/domain/ids.ts";
-import type { Policy } from "../../src/domain/policy.ts";
-import { decide } from "../../src/policy/decide.ts";
-import { statusOf } from "../../src/views/story-status.ts";
-import { answer, attemptEnd, attemptStart, story } from "../simulation/world.ts";
+import { presetPolicy } from "../../src/config/presets.ts";
+import { storyId } from "../../src/core/events/ids.ts";
+import type { Policy } from "../../src/core/events/policy.ts";
+import { decide } from "../../src/decide/decide.ts";
+import { statusOf } from "../../src/views/story/story-status.ts";
+import { answer, attemptEnd, attemptStart, story } from "../kit/story-world.ts";
 import {
   begin,
   commandsOf,

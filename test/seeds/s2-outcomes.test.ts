@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { presetPolicy } from "../../src/config/preset-policy.ts";
-import type { AttemptOutcome } from "../../src/domain/attempt.ts";
-import { answer, attemptEnd, attemptStart, story } from "../simulation/world.ts";
+import { presetPolicy } from "../../src/config/presets.ts";
+import type { AttemptOutcome } from "../../src/core/stories/attempt.ts";
+import { answer, attemptEnd, attemptStart, story } from "../kit/story-world.ts";
 import { begin, commandsOf, judged, reasonFor, runScript, stateOf, told, world, type Script } from "./scripted-run.ts";
 
 const POLICY = presetPolicy("critic-audit");

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { writeAuditorPrompt } from "../../src/writers/prompts/audit.ts";
-import { writeClarificationPrompt } from "../../src/writers/prompts/clarification.ts";
-import { writeHealthCheckPrompt, writeRemediationPrompt } from "../../src/writers/prompts/remediation.ts";
-import { writeCriticPrompt } from "../../src/writers/prompts/review.ts";
-import { NONCE, SIGNAL_LINE } from "../writers/sample-brief.ts";
-import { headings, inOrder } from "../writers/headings.ts";
+import { writeAuditorPrompt } from "../../src/write/prompts/audit.ts";
+import { writeClarificationPrompt } from "../../src/write/prompts/signal-forms.ts";
+import { writeHealthCheckPrompt, writeRemediationPrompt } from "../../src/write/prompts/remediation.ts";
+import { writeCriticPrompt } from "../../src/write/prompts/review.ts";
+import { NONCE, SIGNAL_LINE } from "../kit/sample-brief.ts";
+import { headings, inOrder } from "./headings.ts";
 
 /** S2: what the critic and the auditor are asked, what an unreadable answer is answered with, and remediation. */
 

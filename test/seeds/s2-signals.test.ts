@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { SIGNALS, type SignalRole } from "../../src/domain/signal.ts";
-import { readAgentText } from "../../src/readers/agent-text.ts";
+import { SIGNALS, type SignalRole } from "../../src/core/stories/signal.ts";
+import { readAgentText } from "../../src/parse/agent/agent-text.ts";
 
 const read = (role: SignalRole, ...lines: readonly string[]) => readAgentText(lines.join("\n"), { id: "task-7", role });
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { identified } from "../../src/domain/finding.ts";
-import { roleName } from "../../src/domain/ids.ts";
-import { writeBrief } from "../../src/writers/brief.ts";
-import { writeOraclePrompt } from "../../src/writers/prompts/oracle.ts";
-import { writeLocationTracking } from "../../src/writers/trail-records.ts";
-import { NONCE, sampleBrief } from "../writers/sample-brief.ts";
+import { identified } from "../../src/core/gates/finding.ts";
+import { roleName } from "../../src/core/events/ids.ts";
+import { writeBrief } from "../../src/write/briefs/brief.ts";
+import { writeOraclePrompt } from "../../src/write/prompts/oracle.ts";
+import { writeLocationTracking } from "../../src/write/reports/rework-log.ts";
+import { NONCE, sampleBrief } from "../kit/sample-brief.ts";
 
 /** S3: the rework brief with all its sections, the tracking JSON, and what the oracle is asked. */
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { readAgentText } from "../../src/readers/agent-text.ts";
-import { readGoal, readOracleVerdict } from "../../src/readers/goal.ts";
+import { readAgentText } from "../../src/parse/agent/agent-text.ts";
+import { readGoal, readOracleVerdict } from "../../src/parse/stories/goal.ts";
 
 const json = (value: object): string => JSON.stringify(value);
 const problems = (read: { ok: boolean; problems?: readonly string[] }): string =>

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { presetPolicy } from "../../src/config/preset-policy.ts";
-import { GATES } from "../../src/domain/gate.ts";
-import { roleName } from "../../src/domain/ids.ts";
-import type { Policy, Specialist } from "../../src/domain/policy.ts";
-import { answer, story } from "../simulation/world.ts";
+import { presetPolicy } from "../../src/config/presets.ts";
+import { GATES } from "../../src/core/gates/gate.ts";
+import { roleName } from "../../src/core/events/ids.ts";
+import type { Policy, Specialist } from "../../src/core/events/policy.ts";
+import { answer, story } from "../kit/story-world.ts";
 import { begin, commandsOf, runScript, stateOf, told, world, type Says, type World } from "./scripted-run.ts";
 
 const POLICY: Policy = presetPolicy("goal");

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { presetPolicy } from "../../src/config/preset-policy.ts";
-import type { AttemptOutcome } from "../../src/domain/attempt.ts";
-import { identified } from "../../src/domain/finding.ts";
-import { roleName, storyId } from "../../src/domain/ids.ts";
-import type { Severity } from "../../src/domain/severity.ts";
-import { judge } from "../../src/policy/judge.ts";
-import { decide } from "../../src/policy/decide.ts";
-import { attemptEnd, attemptStart, story } from "../simulation/world.ts";
+import { presetPolicy } from "../../src/config/presets.ts";
+import type { AttemptOutcome } from "../../src/core/stories/attempt.ts";
+import { identified } from "../../src/core/gates/finding.ts";
+import { roleName, storyId } from "../../src/core/events/ids.ts";
+import type { Severity } from "../../src/core/gates/severity.ts";
+import { judge } from "../../src/decide/verdict.ts";
+import { decide } from "../../src/decide/decide.ts";
+import { attemptEnd, attemptStart, story } from "../kit/story-world.ts";
 import {
   begin,
   commandsOf,

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { PHASES } from "../../src/domain/phase.ts";
-import { roleName } from "../../src/domain/ids.ts";
-import { writeBrief } from "../../src/writers/brief.ts";
-import { writePerspectivePrompt } from "../../src/writers/prompts/perspective.ts";
-import { writeRefinementFeedback } from "../../src/writers/refinement-feedback.ts";
-import { finding, NONCE, sampleBrief, SIGNAL_LINE } from "../writers/sample-brief.ts";
-import { headings, inOrder } from "../writers/headings.ts";
+import { PHASES } from "../../src/core/stories/story.ts";
+import { roleName } from "../../src/core/events/ids.ts";
+import { writeBrief } from "../../src/write/briefs/brief.ts";
+import { writePerspectivePrompt } from "../../src/write/prompts/review.ts";
+import { writeRefinementFeedback } from "../../src/write/reports/story-progress.ts";
+import { finding, NONCE, sampleBrief, SIGNAL_LINE } from "../kit/sample-brief.ts";
+import { headings, inOrder } from "./headings.ts";
 
 /** S4: work goes back to its phase with feedback by category, new context, and the history of its iterations. */
 

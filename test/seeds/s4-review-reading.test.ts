@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { readAgentText } from "../../src/readers/agent-text.ts";
-import { verdictSchema } from "../../src/schemas/verdict.ts";
+import { readAgentText } from "../../src/parse/agent/agent-text.ts";
+import { verdictSchema } from "../../src/core/schemas/gate-result.ts";
 
 const review = {
   passed: false,

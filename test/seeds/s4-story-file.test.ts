@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { resolveConfig } from "../../src/config/resolve.ts";
-import { readStoryFile } from "../../src/readers/story-file.ts";
-import { readYaml } from "../../src/readers/yaml-text.ts";
+import { readStoryFile } from "../../src/parse/stories/story-file.ts";
+import { readYaml } from "../../src/parse/data/yaml-text.ts";
 import { findFrontMatter } from "../../src/stdx/front-matter.ts";
-import { editFrontMatter } from "../../src/writers/front-matter-edit.ts";
-import { storyProgressEdits } from "../../src/writers/story-progress.ts";
-import { appendRefinementNote, replaceSection, SECTION_OF_PHASE } from "../../src/writers/story-sections.ts";
+import { editFrontMatter } from "../../src/write/edits/front-matter-edit.ts";
+import { storyProgressEdits } from "../../src/write/reports/story-progress.ts";
+import { appendRefinementNote, replaceSection, SECTION_OF_PHASE } from "../../src/write/edits/story-sections.ts";
 
 /** A story as S4's tool leaves it: folded title, quoted dates, phases' products with headings of their own. */
 const STORY = `---

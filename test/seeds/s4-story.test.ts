@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { presetPolicy } from "../../src/config/preset-policy.ts";
-import { identified } from "../../src/domain/finding.ts";
-import { fingerprint, storyId } from "../../src/domain/ids.ts";
-import { GATES } from "../../src/domain/gate.ts";
-import type { Policy } from "../../src/domain/policy.ts";
-import { statusOf } from "../../src/views/story-status.ts";
-import { story } from "../simulation/world.ts";
+import { presetPolicy } from "../../src/config/presets.ts";
+import { identified } from "../../src/core/gates/finding.ts";
+import { fingerprint, storyId } from "../../src/core/events/ids.ts";
+import { GATES } from "../../src/core/gates/gate.ts";
+import type { Policy } from "../../src/core/events/policy.ts";
+import { statusOf } from "../../src/views/story/story-status.ts";
+import { story } from "../kit/story-world.ts";
 import { begin, commandsOf, ofStory, reasonFor, runScript, stateOf, told, world, type Says } from "./scripted-run.ts";
 
 const POLICY = presetPolicy("story");

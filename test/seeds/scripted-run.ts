@@ -1,18 +1,18 @@
 import { assert } from "../../src/stdx/assert.ts";
 import { byText, lookup } from "../../src/stdx/sorted-map.ts";
-import type { BlameVerdict } from "../../src/domain/blame.ts";
-import type { Command } from "../../src/domain/command.ts";
-import type { Event } from "../../src/domain/event.ts";
-import type { GateName } from "../../src/domain/gate.ts";
-import { storyId } from "../../src/domain/ids.ts";
-import type { Policy } from "../../src/domain/policy.ts";
-import type { Result } from "../../src/domain/result.ts";
-import type { RunState } from "../../src/domain/run-state.ts";
-import type { Story } from "../../src/domain/story.ts";
-import type { StoryState } from "../../src/domain/story-state.ts";
-import { decide, nextWake } from "../../src/policy/decide.ts";
-import { evolve, fold } from "../../src/policy/evolve.ts";
-import { EMPTY_RUN } from "../../src/policy/new-state.ts";
+import type { BlameVerdict } from "../../src/core/blame/blame.ts";
+import type { Command } from "../../src/core/stories/command.ts";
+import type { Event } from "../../src/core/events/event.ts";
+import type { GateName } from "../../src/core/gates/gate.ts";
+import { storyId } from "../../src/core/events/ids.ts";
+import type { Policy } from "../../src/core/events/policy.ts";
+import type { Result } from "../../src/core/events/error.ts";
+import type { RunState } from "../../src/core/stories/run-state.ts";
+import type { Story } from "../../src/core/stories/story.ts";
+import type { StoryState } from "../../src/core/stories/story-state.ts";
+import { decide, nextWake } from "../../src/decide/decide.ts";
+import { evolve, fold } from "../../src/fold/fold-event.ts";
+import { EMPTY_RUN } from "../../src/fold/new-state.ts";
 import {
   attemptEnd,
   attemptStart,
@@ -21,7 +21,7 @@ import {
   outcomesOf,
   recorded,
   type JudgementParts,
-} from "../simulation/world.ts";
+} from "../kit/story-world.ts";
 
 /** What the world does with a command. `null`: what a well-meaning world does. */
 export type Script = (command: Command, state: StoryState | null, run: RunState) => readonly Event[] | null;

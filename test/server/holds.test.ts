@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { StoryPageDocument } from "../../src/views/dashboard.ts";
+import type { StoryPageDocument } from "../../src/views/board/dashboard.ts";
 import { stateOf } from "../seeds/scripted-run.ts";
 import { servedStuck, type Answer, type Served } from "./served.ts";
 

@@ -6,11 +6,11 @@ import type {
   ListDocument,
   StoryPageDocument,
   TrailDocument,
-} from "../../src/views/dashboard.ts";
-import type { Ledger } from "../../src/views/ledger.ts";
-import { fakeHost } from "../cli/fake-host.ts";
-import { planFor, workedOn } from "../cli/finished-run.ts";
-import { story } from "../simulation/world.ts";
+} from "../../src/views/board/dashboard.ts";
+import type { Ledger } from "../../src/views/board/ledger.ts";
+import { fakeHost } from "../kit/fake-host.ts";
+import { planFor, workedOn } from "../kit/finished-run.ts";
+import { story } from "../kit/story-world.ts";
 import { LOGIN, served, servedStuck, stuck } from "./served.ts";
 
 const KEY = `sk-ant-api03-${"Ab3".repeat(31)}`;

@@ -1,12 +1,12 @@
 import { request } from "node:http";
 import { onTestFinished } from "vitest";
-import { storyId } from "../../src/domain/ids.ts";
+import { storyId } from "../../src/core/events/ids.ts";
 import type { DashboardSource } from "../../src/server/source.ts";
-import { startDashboard, type Dashboard } from "../../src/server/start.ts";
-import { fakeHost, type FakeHost } from "../cli/fake-host.ts";
-import { workedOn } from "../cli/finished-run.ts";
+import { startDashboard, type Dashboard } from "../../src/server/app.ts";
+import { fakeHost, type FakeHost } from "../kit/fake-host.ts";
+import { workedOn } from "../kit/finished-run.ts";
 import { world as scripted } from "../seeds/scripted-run.ts";
-import { story } from "../simulation/world.ts";
+import { story } from "../kit/story-world.ts";
 
 const SAME = { result: "fail", failure: "same", blocking: 1 } as const;
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { InboxDocument, StoryPageDocument } from "../../src/views/dashboard.ts";
-import { workedOn } from "../cli/finished-run.ts";
+import type { InboxDocument, StoryPageDocument } from "../../src/views/board/dashboard.ts";
+import { workedOn } from "../kit/finished-run.ts";
 import { stateOf, world as scripted } from "../seeds/scripted-run.ts";
-import { story } from "../simulation/world.ts";
+import { story } from "../kit/story-world.ts";
 import { LOGIN, served, servedStuck } from "./served.ts";
 
 const SAID = { about: "esc-login-1", verb: "send-back", message: "look at the clock" };

@@ -1,6 +1,6 @@
-import type { Event } from "../../src/domain/event.ts";
-import type { GateName, Judgement } from "../../src/domain/gate.ts";
-import type { StoryState } from "../../src/domain/story-state.ts";
+import type { Event } from "../../src/core/events/event.ts";
+import type { GateName, Judgement } from "../../src/core/gates/gate.ts";
+import type { StoryState } from "../../src/core/stories/story-state.ts";
 
 /** A blocking finding of a failed round, as the journal tells it. */
 interface Rejection {

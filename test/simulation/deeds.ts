@@ -1,5 +1,5 @@
-import type { Event } from "../../src/domain/event.ts";
-import type { StoryId } from "../../src/domain/ids.ts";
+import type { Event } from "../../src/core/events/event.ts";
+import type { StoryId } from "../../src/core/events/ids.ts";
 import type { Stored } from "../../src/ports/journal.ts";
 import { assert } from "../../src/stdx/assert.ts";
 

@@ -1,17 +1,17 @@
 import { describe, expect, test, vi } from "vitest";
-import { presetPolicy } from "../../src/config/preset-policy.ts";
-import { ANSWER_VERBS } from "../../src/domain/escalation.ts";
-import { GATES } from "../../src/domain/gate.ts";
-import { PRESETS, type Policy, type PresetName } from "../../src/domain/policy.ts";
-import type { RunState } from "../../src/domain/run-state.ts";
-import { storyId } from "../../src/domain/ids.ts";
-import type { Story } from "../../src/domain/story.ts";
-import { stepsBound } from "../../src/policy/bound.ts";
-import { fold } from "../../src/policy/evolve.ts";
-import { EMPTY_RUN } from "../../src/policy/new-state.ts";
+import { presetPolicy } from "../../src/config/presets.ts";
+import { ANSWER_VERBS } from "../../src/core/stories/escalation.ts";
+import { GATES } from "../../src/core/gates/gate.ts";
+import { PRESETS, type Policy, type PresetName } from "../../src/core/events/policy.ts";
+import type { RunState } from "../../src/core/stories/run-state.ts";
+import { storyId } from "../../src/core/events/ids.ts";
+import type { Story } from "../../src/core/stories/story.ts";
+import { stepsBound } from "../../src/decide/bound.ts";
+import { fold } from "../../src/fold/fold-event.ts";
+import { EMPTY_RUN } from "../../src/fold/new-state.ts";
 import { byText, entries, lookup } from "../../src/stdx/sorted-map.ts";
 import { explore, type Explored, type Options } from "./explore.ts";
-import { answer, CONTESTED, ENGINE_DIED, FAILING_BASE, recorded, story } from "./world.ts";
+import { answer, CONTESTED, ENGINE_DIED, FAILING_BASE, recorded, story } from "../kit/story-world.ts";
 
 // Many seeds or states: on a busy machine they take long, and that is no failure.
 vi.setConfig({ testTimeout: 3_600_000 });

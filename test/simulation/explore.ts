@@ -2,15 +2,15 @@ import { createHash } from "node:crypto";
 import { assert } from "../../src/stdx/assert.ts";
 import { canonicalJson } from "../../src/stdx/canonical-json.ts";
 import { byText, entries, lookup } from "../../src/stdx/sorted-map.ts";
-import type { Command } from "../../src/domain/command.ts";
-import type { Event } from "../../src/domain/event.ts";
-import type { Policy } from "../../src/domain/policy.ts";
-import type { RunState } from "../../src/domain/run-state.ts";
-import { decide } from "../../src/policy/decide.ts";
-import { evolve } from "../../src/policy/evolve.ts";
+import type { Command } from "../../src/core/stories/command.ts";
+import type { Event } from "../../src/core/events/event.ts";
+import type { Policy } from "../../src/core/events/policy.ts";
+import type { RunState } from "../../src/core/stories/run-state.ts";
+import { decide } from "../../src/decide/decide.ts";
+import { evolve } from "../../src/fold/fold-event.ts";
 import { checkBudgets, checkCommands, NOTHING_WITNESSED, waitsForSomebody, witnessed, type Witness } from "./laws.ts";
 import { keyOf } from "./state-key.ts";
-import { outcomesOf, recorded, type Outcome } from "./world.ts";
+import { outcomesOf, recorded, type Outcome } from "../kit/story-world.ts";
 
 export interface Explored {
   readonly states: number;

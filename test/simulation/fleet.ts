@@ -1,16 +1,15 @@
 import { byText, lookup } from "../../src/stdx/sorted-map.ts";
-import { LANES, type Lane } from "../../src/domain/lane.ts";
-import type { StoryId } from "../../src/domain/ids.ts";
-import { dispatch } from "../../src/engine/dispatch.ts";
-import { doJob, handBack } from "../../src/engine/do-job.ts";
-import { openLedger, type Ledger } from "../../src/engine/ledger.ts";
+import { LANES, type Lane } from "../../src/core/stories/command.ts";
+import type { StoryId } from "../../src/core/events/ids.ts";
+import { dispatch, doJob, handBack } from "../../src/engine/dispatch.ts";
+import { type Ledger, openLedger } from "../../src/engine/ledger.ts";
 import { recoverStory } from "../../src/engine/recover.ts";
 import type { EngineWorld } from "../../src/engine/world.ts";
-import { decide, nextWake } from "../../src/policy/decide.ts";
-import type { FleetQueue, InHand, Ticket } from "../../src/ports/fleet-queue.ts";
+import { decide, nextWake } from "../../src/decide/decide.ts";
+import type { FleetQueue, InHand, Ticket } from "../../src/ports/queue.ts";
 import { chance } from "./chance.ts";
 import { loseOpenWork } from "./deeds.ts";
-import { Killed, sharing, simulatedWorld, type Disk } from "./simulated-world.ts";
+import { type Disk, Killed, sharing, simulatedWorld } from "./simulated-world.ts";
 import { hasDiedTwice, newProject } from "./simulate.ts";
 
 /** What befalls the workers, each at one of its calls of the world. */

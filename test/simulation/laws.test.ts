@@ -1,20 +1,20 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { presetPolicy } from "../../src/config/preset-policy.ts";
+import { presetPolicy } from "../../src/config/presets.ts";
 import { canonicalJson } from "../../src/stdx/canonical-json.ts";
 import { byText, entries, lookup } from "../../src/stdx/sorted-map.ts";
-import { storyId } from "../../src/domain/ids.ts";
-import { PRESETS, type Policy } from "../../src/domain/policy.ts";
-import type { Recorded } from "../../src/domain/event.ts";
-import type { GateName } from "../../src/domain/gate.ts";
-import { affects } from "../../src/policy/invalidate.ts";
-import { stepsBound } from "../../src/policy/bound.ts";
-import { decide } from "../../src/policy/decide.ts";
-import { evolve, fold } from "../../src/policy/evolve.ts";
-import { EMPTY_RUN } from "../../src/policy/new-state.ts";
+import { storyId } from "../../src/core/events/ids.ts";
+import { PRESETS, type Policy } from "../../src/core/events/policy.ts";
+import type { Recorded } from "../../src/core/events/event.ts";
+import type { GateName } from "../../src/core/gates/gate.ts";
+import { affects } from "../../src/decide/gate-status.ts";
+import { stepsBound } from "../../src/decide/bound.ts";
+import { decide } from "../../src/decide/decide.ts";
+import { evolve, fold } from "../../src/fold/fold-event.ts";
+import { EMPTY_RUN } from "../../src/fold/new-state.ts";
 import { waitsForSomebody } from "./laws.ts";
 import { choices, walk } from "./random-walk.ts";
-import { story } from "./world.ts";
+import { story } from "../kit/story-world.ts";
 
 const RUNS = { numRuns: Number(process.env["REMAND_WALKS"] ?? 400) };
 const STORIES = [

@@ -1,21 +1,21 @@
 import { assert } from "../../src/stdx/assert.ts";
 import { byText, entries, lookup } from "../../src/stdx/sorted-map.ts";
-import { FAILURE_CEILING } from "../../src/domain/budget.ts";
-import type { Command } from "../../src/domain/command.ts";
-import type { Event } from "../../src/domain/event.ts";
-import type { GateName } from "../../src/domain/gate.ts";
-import type { Policy } from "../../src/domain/policy.ts";
-import type { RunState } from "../../src/domain/run-state.ts";
-import type { StoryState } from "../../src/domain/story-state.ts";
+import { FAILURE_CEILING } from "../../src/core/stories/budget.ts";
+import type { Command } from "../../src/core/stories/command.ts";
+import type { Event } from "../../src/core/events/event.ts";
+import type { GateName } from "../../src/core/gates/gate.ts";
+import type { Policy } from "../../src/core/events/policy.ts";
+import type { RunState } from "../../src/core/stories/run-state.ts";
+import type { StoryState } from "../../src/core/stories/story-state.ts";
 import { laneOfCommand } from "../../src/engine/drive.ts";
-import type { AnswerVerb, Escalation } from "../../src/domain/escalation.ts";
-import type { Fingerprint, StoryId } from "../../src/domain/ids.ts";
-import { disputable } from "../../src/domain/dispute.ts";
-import { decide } from "../../src/policy/decide.ts";
-import { escalationProblems } from "../../src/policy/escalate.ts";
-import { evolve } from "../../src/policy/evolve.ts";
+import type { AnswerVerb, Escalation } from "../../src/core/stories/escalation.ts";
+import type { Fingerprint, StoryId } from "../../src/core/events/ids.ts";
+import { disputable } from "../../src/core/gates/dispute.ts";
+import { decide } from "../../src/decide/decide.ts";
+import { escalationProblems } from "../../src/decide/escalate.ts";
+import { evolve } from "../../src/fold/fold-event.ts";
 import { canonicalJson } from "../../src/stdx/canonical-json.ts";
-import { answer, recorded } from "./world.ts";
+import { answer, recorded } from "../kit/story-world.ts";
 
 /** What was proven, kept by the test itself and never by the code under test. */
 export interface Witness {

@@ -1,16 +1,16 @@
 import fc from "fast-check";
 import { byText, entries, lookup } from "../../src/stdx/sorted-map.ts";
-import { ANSWER_VERBS } from "../../src/domain/escalation.ts";
-import type { Command } from "../../src/domain/command.ts";
-import type { Recorded } from "../../src/domain/event.ts";
-import type { Policy } from "../../src/domain/policy.ts";
-import type { RunState } from "../../src/domain/run-state.ts";
-import type { Story } from "../../src/domain/story.ts";
-import { decide } from "../../src/policy/decide.ts";
-import { evolve, fold } from "../../src/policy/evolve.ts";
-import { EMPTY_RUN } from "../../src/policy/new-state.ts";
+import { ANSWER_VERBS } from "../../src/core/stories/escalation.ts";
+import type { Command } from "../../src/core/stories/command.ts";
+import type { Recorded } from "../../src/core/events/event.ts";
+import type { Policy } from "../../src/core/events/policy.ts";
+import type { RunState } from "../../src/core/stories/run-state.ts";
+import type { Story } from "../../src/core/stories/story.ts";
+import { decide } from "../../src/decide/decide.ts";
+import { evolve, fold } from "../../src/fold/fold-event.ts";
+import { EMPTY_RUN } from "../../src/fold/new-state.ts";
 import { checkBudgets, checkCommands, NOTHING_WITNESSED, witnessed, type Witness } from "./laws.ts";
-import { answer, outcomesOf, recorded } from "./world.ts";
+import { answer, outcomesOf, recorded } from "../kit/story-world.ts";
 
 export interface Walk {
   readonly run: RunState;

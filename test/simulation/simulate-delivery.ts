@@ -1,4 +1,4 @@
-import type { Policy } from "../../src/domain/policy.ts";
+import type { Policy } from "../../src/core/events/policy.ts";
 import { loseOpenWork } from "./deeds.ts";
 import { driven, MOST_CALLS, newProject, NOBODY, policyFor } from "./simulate.ts";
 import { Killed, simulatedWorld, type Disk } from "./simulated-world.ts";

@@ -1,27 +1,27 @@
 import { isDeepStrictEqual } from "node:util";
-import { presetPolicy } from "../../src/config/preset-policy.ts";
+import { presetPolicy } from "../../src/config/presets.ts";
 import { byText, entries, lookup } from "../../src/stdx/sorted-map.ts";
-import { storyId, type StoryId } from "../../src/domain/ids.ts";
-import { GATES, type GateName } from "../../src/domain/gate.ts";
-import type { Event } from "../../src/domain/event.ts";
-import type { Policy } from "../../src/domain/policy.ts";
-import type { RunState } from "../../src/domain/run-state.ts";
+import { storyId, type StoryId } from "../../src/core/events/ids.ts";
+import { GATES, type GateName } from "../../src/core/gates/gate.ts";
+import type { Event } from "../../src/core/events/event.ts";
+import type { Policy } from "../../src/core/events/policy.ts";
+import type { RunState } from "../../src/core/stories/run-state.ts";
 import { drive } from "../../src/engine/drive.ts";
 import { openLedger } from "../../src/engine/ledger.ts";
 import { recover } from "../../src/engine/recover.ts";
-import { evolve } from "../../src/policy/evolve.ts";
-import { decide } from "../../src/policy/decide.ts";
-import { EMPTY_RUN } from "../../src/policy/new-state.ts";
+import { evolve } from "../../src/fold/fold-event.ts";
+import { decide } from "../../src/decide/decide.ts";
+import { EMPTY_RUN } from "../../src/fold/new-state.ts";
 import type { Stored } from "../../src/ports/journal.ts";
 import type { Watcher } from "../../src/ports/watcher.ts";
 import { assert } from "../../src/stdx/assert.ts";
 import { checkBudgets, checkCommands, NOTHING_WITNESSED, waitsForSomebody, witnessed } from "./laws.ts";
-import { RemandError } from "../../src/domain/error.ts";
+import { RemandError } from "../../src/core/events/error.ts";
 import { createBriefLaw } from "./brief-law.ts";
 import { chance } from "./chance.ts";
 import { checkDeeds, checkOutbox, loseOpenWork, newDeeds } from "./deeds.ts";
 import { CHEATED, Killed, newDisk, sharing, simulatedWorld, type Disk, type Faults } from "./simulated-world.ts";
-import { story } from "./world.ts";
+import { story } from "../kit/story-world.ts";
 
 /** Half of the seeds are short, with two gates; the others take the four presets in turn. */
 export function policyFor(seed: number): Policy {

@@ -1,4 +1,4 @@
-import { treeId, type StoryId } from "../../src/domain/ids.ts";
+import { treeId, type StoryId } from "../../src/core/events/ids.ts";
 import type { Integration } from "../../src/ports/integration.ts";
 import { chance } from "./chance.ts";
 import { beginWork, type Deeds } from "./deeds.ts";

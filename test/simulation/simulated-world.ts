@@ -1,9 +1,9 @@
-import { createMergeGate } from "../../src/adapters/gates/merge-gate.ts";
+import { createMergeGate } from "../../src/gates/merge/merge-gate.ts";
 import { createMemoryJournal } from "../../src/adapters/journal/memory-journal.ts";
-import { identified, failureFingerprint } from "../../src/domain/finding.ts";
-import { evidenceId, treeId, type StoryId } from "../../src/domain/ids.ts";
-import { GATES, type CiClass, type GateName, type Judgement, type TestIdentities } from "../../src/domain/gate.ts";
-import type { Result } from "../../src/domain/result.ts";
+import { identified, failureFingerprint } from "../../src/core/gates/finding.ts";
+import { evidenceId, treeId, type StoryId } from "../../src/core/events/ids.ts";
+import { GATES, type CiClass, type GateName, type Judgement, type TestIdentities } from "../../src/core/gates/gate.ts";
+import type { Result } from "../../src/core/events/error.ts";
 import type { EngineWorld } from "../../src/engine/world.ts";
 import type { Agent, AgentResult } from "../../src/ports/agent.ts";
 import type { Gate } from "../../src/ports/gate.ts";
@@ -20,7 +20,7 @@ import {
   type TargetFaults,
 } from "./simulated-target.ts";
 import { agentResult } from "../contract/agent-result.ts";
-import { CONTESTED, identities } from "./world.ts";
+import { CONTESTED, identities } from "../kit/story-world.ts";
 
 /** The engine was killed. Nothing that was its own does anything any more. */
 export class Killed extends Error {}

@@ -1,23 +1,23 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createMemoryJournal } from "../../src/adapters/journal/memory-journal.ts";
-import { exitCodeOf } from "../../src/cli/exit.ts";
-import { presetPolicy } from "../../src/config/preset-policy.ts";
+import { exitCodeOf } from "../../src/app/exit.ts";
+import { presetPolicy } from "../../src/config/presets.ts";
 import { foldAnew, foldJournal, NOTHING_FOLDED, stateText, withLine } from "../../src/engine/fold-journal.ts";
 import { foldCloseUp, foldOutlines } from "../../src/engine/fold-outlines.ts";
 import { createSnapshotSaver, SNAPSHOT_FORMAT } from "../../src/engine/snapshot.ts";
-import { EMPTY_RUN, newStory } from "../../src/policy/new-state.ts";
-import { decide } from "../../src/policy/decide.ts";
-import type { Recorded } from "../../src/domain/event.ts";
-import { storyId, type StoryId } from "../../src/domain/ids.ts";
+import { EMPTY_RUN, newStory } from "../../src/fold/new-state.ts";
+import { decide } from "../../src/decide/decide.ts";
+import type { Recorded } from "../../src/core/events/event.ts";
+import { storyId, type StoryId } from "../../src/core/events/ids.ts";
 import type { Journal } from "../../src/ports/journal.ts";
-import { undoRefusal } from "../../src/domain/undo.ts";
-import { boardRows } from "../../src/views/board.ts";
-import { inboxItems, itemsOf } from "../../src/views/inbox.ts";
-import { summaryText } from "../../src/views/run-summary.ts";
+import { undoRefusal } from "../../src/core/stories/undo.ts";
+import { boardRows } from "../../src/views/board/board.ts";
+import { inboxItems, itemsOf } from "../../src/views/answers/inbox.ts";
+import { summaryText } from "../../src/views/run/run-summary.ts";
 import { stateOf } from "../seeds/scripted-run.ts";
 import { choices, walk } from "./random-walk.ts";
-import { story } from "./world.ts";
+import { story } from "../kit/story-world.ts";
 
 test("from snapshots taken anywhere the journal gives the same state, the same decisions and the same board", async () => {
   const policy = presetPolicy("critic-audit");

@@ -1,7 +1,7 @@
 import { entries } from "../../src/stdx/sorted-map.ts";
-import { GATES } from "../../src/domain/gate.ts";
-import type { RunState } from "../../src/domain/run-state.ts";
-import type { GateState, StoryState } from "../../src/domain/story-state.ts";
+import { GATES } from "../../src/core/gates/gate.ts";
+import type { RunState } from "../../src/core/stories/run-state.ts";
+import type { GateState, StoryState } from "../../src/core/stories/story-state.ts";
 
 /**
  * A state without what cannot change the future: times, texts, numbers of events, the names of trees. Two states

@@ -1,26 +1,23 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { presetPolicy } from "../../src/config/preset-policy.ts";
-import { runDocument } from "../../src/cli/run-document.ts";
-import type { Recorded } from "../../src/domain/event.ts";
-import { storyId } from "../../src/domain/ids.ts";
-import { PRESETS, type Policy, type PresetName } from "../../src/domain/policy.ts";
-import type { RunState } from "../../src/domain/run-state.ts";
-import { outlinesFrom, outlineText } from "../../src/engine/outline-text.ts";
-import { evolve } from "../../src/policy/evolve.ts";
-import { EMPTY_RUN } from "../../src/policy/new-state.ts";
+import { presetPolicy } from "../../src/config/presets.ts";
+import { runDocument } from "../../src/cli/json-fields.ts";
+import type { Recorded } from "../../src/core/events/event.ts";
+import { storyId } from "../../src/core/events/ids.ts";
+import { PRESETS, type Policy, type PresetName } from "../../src/core/events/policy.ts";
+import type { RunState } from "../../src/core/stories/run-state.ts";
+import { outlineText, outlinesFrom } from "../../src/engine/outline-text.ts";
+import { evolve } from "../../src/fold/fold-event.ts";
+import { EMPTY_RUN } from "../../src/fold/new-state.ts";
 import { boardOf } from "../../src/server/documents.ts";
 import { entries } from "../../src/stdx/sorted-map.ts";
-import { attemptText, boardRows } from "../../src/views/board.ts";
-import { boardCard } from "../../src/views/board-cards.ts";
-import { costRows, costTotal } from "../../src/views/cost.ts";
-import { dailyMetrics } from "../../src/views/daily-metrics.ts";
-import { inboxItems } from "../../src/views/inbox.ts";
-import { endedWords } from "../../src/views/notifications.ts";
-import { questionCount } from "../../src/views/open-questions.ts";
-import { runCounts, summaryText } from "../../src/views/run-summary.ts";
+import { attemptText, boardCard, boardRows } from "../../src/views/board/board.ts";
+import { costRows, costTotal, dailyMetrics } from "../../src/views/board/cost.ts";
+import { inboxItems, questionCount } from "../../src/views/answers/inbox.ts";
+import { endedWords } from "../../src/views/answers/notifications.ts";
+import { runCounts, summaryText } from "../../src/views/run/run-summary.ts";
+import { story } from "../kit/story-world.ts";
 import { walk } from "./random-walk.ts";
-import { story } from "./world.ts";
 
 /* Whoever looks at one moment sees the same numbers everywhere: how many questions wait, which attempt it is, what was spent. */
 

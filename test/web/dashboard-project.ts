@@ -2,8 +2,8 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { resolve } from "node:path";
 import { DEMO_FILES } from "../../src/cli/demo-project.ts";
-import type { ScriptedAttempt, ScriptPart } from "../../src/schemas/agent-script.ts";
-import { makeRepository, type TestRepository } from "../adapters/git-repository.ts";
+import type { ScriptedAttempt, ScriptPart } from "../../src/core/schemas/agent-script.ts";
+import { makeRepository, type TestRepository } from "../kit/git-repository.ts";
 
 /** From the root, where tests and scripts are started. */
 const MAIN = resolve("dist/main.js");

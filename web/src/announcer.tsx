@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import type { StreamedLine } from "../../src/views/dashboard.ts";
+import type { StreamedLine } from "../../src/views/board/dashboard.ts";
 import { onLines } from "./stream.ts";
 
 /** What is worth interrupting somebody for. */

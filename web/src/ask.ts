@@ -1,4 +1,4 @@
-import type { ErrorDocument } from "../../src/views/dashboard.ts";
+import type { ErrorDocument } from "../../src/views/board/dashboard.ts";
 import { token } from "./token.ts";
 
 /** Why the server did not do what was asked. */

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import type { HelloDocument } from "../../src/views/dashboard.ts";
+import type { HelloDocument } from "../../src/views/board/dashboard.ts";
 import { Announcer } from "./announcer.tsx";
 import { hello } from "./hello.ts";
 import { Board } from "./pages/board.tsx";

@@ -1,5 +1,5 @@
 import { signal } from "@preact/signals";
-import type { StreamedLine } from "../../src/views/dashboard.ts";
+import type { StreamedLine } from "../../src/views/board/dashboard.ts";
 import { openStream, Refusal } from "./ask.ts";
 
 /** Is the page told of what happens? `lost`: it is trying to be told again. */

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
-import type { StreamedLine } from "../../src/views/dashboard.ts";
+import type { StreamedLine } from "../../src/views/board/dashboard.ts";
 import { ask, Refusal } from "./ask.ts";
 import { onLines } from "./stream.ts";
 

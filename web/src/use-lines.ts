@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
-import type { LinesDocument } from "../../src/views/dashboard.ts";
-import type { StoryLine } from "../../src/views/story-lines.ts";
+import type { LinesDocument } from "../../src/views/board/dashboard.ts";
+import type { StoryLine } from "../../src/views/story/story-lines.ts";
 import { ask } from "./ask.ts";
 import { onLines } from "./stream.ts";
 

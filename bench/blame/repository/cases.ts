@@ -1,10 +1,10 @@
-import type { ChangedHunk } from "../../../src/domain/change.ts";
-import type { Failure } from "../../../src/domain/failure.ts";
-import { filesWithout } from "../../../src/policy/blame/tree.ts";
-import { readHunks } from "../../../src/readers/failure-material.ts";
-import { readFailure } from "../../../src/readers/failure.ts";
-import { readGitDiff } from "../../../src/readers/git-diff.ts";
-import { pathIndex } from "../../../src/readers/imports.ts";
+import type { ChangedHunk } from "../../../src/core/blame/change.ts";
+import type { Failure } from "../../../src/core/blame/failure.ts";
+import { filesWithout } from "../../../src/decide/blame/outcome.ts";
+import { readHunks } from "../../../src/parse/code/failure-material.ts";
+import { readFailure } from "../../../src/parse/code/failure.ts";
+import { readGitDiff } from "../../../src/parse/code/git-diff.ts";
+import { pathIndex } from "../../../src/parse/code/imports.ts";
 import type { Iteration } from "./iterations.ts";
 import type { SuiteRun, Texts, Workshop } from "./workshop.ts";
 

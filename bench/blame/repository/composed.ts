@@ -1,4 +1,4 @@
-import { looksLikeTest } from "../../../src/domain/change.ts";
+import { looksLikeTest } from "../../../src/core/blame/change.ts";
 import type { Chance } from "../random.ts";
 import { bodiesIn, headEnd, indentOf, pageOf, type Language, type Page } from "./language.ts";
 

@@ -1,5 +1,5 @@
-import { looksLikeTest } from "../../../src/domain/change.ts";
-import { familyOf, maskedCode } from "../../../src/readers/symbols-mask.ts";
+import { looksLikeTest } from "../../../src/core/blame/change.ts";
+import { familyOf, maskedCode } from "../../../src/parse/code/symbols-mask.ts";
 
 export type Language = "js" | "ts" | "py" | "braces" | "data";
 

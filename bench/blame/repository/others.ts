@@ -1,5 +1,5 @@
-import { looksLikeTest } from "../../../src/domain/change.ts";
-import { signatureOf } from "../../../src/domain/failure.ts";
+import { looksLikeTest } from "../../../src/core/blame/change.ts";
+import { signatureOf } from "../../../src/core/blame/failure.ts";
 import { failsAlike, hunksBetween, onBase, truthOf, type RepositoryCase } from "./cases.ts";
 import { languageOf, type Language } from "./language.ts";
 import { bodyIn, caseWith, withLines, type Body, type Ground, type Slip } from "./making.ts";

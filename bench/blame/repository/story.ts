@@ -1,22 +1,22 @@
-import { UNKNOWN_BASE } from "../../../src/domain/base-failures.ts";
-import type { Blame } from "../../../src/domain/blame.ts";
-import type { SendBack } from "../../../src/domain/command.ts";
-import type { Event } from "../../../src/domain/event.ts";
-import type { Judgement } from "../../../src/domain/gate.ts";
-import { storyId, type TreeId } from "../../../src/domain/ids.ts";
-import type { RunState } from "../../../src/domain/run-state.ts";
-import type { Scope } from "../../../src/domain/scope.ts";
-import type { StoryState } from "../../../src/domain/story-state.ts";
-import { bareStory } from "../../../src/domain/story.ts";
-import { presetPolicy } from "../../../src/config/preset-policy.ts";
-import { composeBrief } from "../../../src/policy/compose-brief.ts";
-import { evolve } from "../../../src/policy/evolve.ts";
-import { EMPTY_RUN } from "../../../src/policy/new-state.ts";
-import { nextStep } from "../../../src/policy/next-step.ts";
+import { UNKNOWN_BASE } from "../../../src/core/gates/base-failures.ts";
+import type { Blame } from "../../../src/core/blame/blame.ts";
+import type { SendBack } from "../../../src/core/stories/command.ts";
+import type { Event } from "../../../src/core/events/event.ts";
+import type { Judgement } from "../../../src/core/gates/gate.ts";
+import { storyId, type TreeId } from "../../../src/core/events/ids.ts";
+import type { RunState } from "../../../src/core/stories/run-state.ts";
+import type { Scope } from "../../../src/core/stories/scope.ts";
+import type { StoryState } from "../../../src/core/stories/story-state.ts";
+import { bareStory } from "../../../src/core/stories/story.ts";
+import { presetPolicy } from "../../../src/config/presets.ts";
+import { composeBrief } from "../../../src/decide/compose-brief.ts";
+import { evolve } from "../../../src/fold/fold-event.ts";
+import { EMPTY_RUN } from "../../../src/fold/new-state.ts";
+import { nextStep } from "../../../src/decide/next-step.ts";
 import type { Evidence } from "../../../src/ports/evidence.ts";
 import type { GateRequest } from "../../../src/ports/gate.ts";
 import { byText, lookup } from "../../../src/stdx/sorted-map.ts";
-import { writeBrief } from "../../../src/writers/brief.ts";
+import { writeBrief } from "../../../src/write/briefs/brief.ts";
 
 const POLICY = presetPolicy("goal");
 const STORY = bareStory(storyId("bench"), "The feature that was asked for", {

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { mkdir, open, readFile, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { RemandError } from "../../domain/error.ts";
-import type { EvidenceId } from "../../domain/ids.ts";
+import { RemandError } from "../../core/events/error.ts";
+import type { EvidenceId } from "../../core/events/ids.ts";
 import type { Evidence } from "../../ports/evidence.ts";
 import { assert } from "../../stdx/assert.ts";
 import { isEvidenceId, packed, prepared, unpacked, type EvidenceOptions } from "./packed.ts";

@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { gunzip, gzip } from "node:zlib";
-import { evidenceId, type EvidenceId } from "../../domain/ids.ts";
-import { redactSecrets, type SecretRules } from "../../readers/secrets.ts";
-import { capped } from "./capped.ts";
+import { readFile, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { type EvidenceId, evidenceId } from "../../core/events/ids.ts";
+import { type SecretRules, redactSecrets } from "../../parse/secrets/secrets.ts";
 
 export interface EvidenceOptions {
   /** A text that is longer keeps its beginning and its end. */
@@ -36,4 +37,66 @@ export async function unpacked(found: Buffer, id: EvidenceId): Promise<string | 
     return null;
   }
   return idOf(bytes) === id ? bytes.toString("utf8") : null;
+}
+
+/**
+ * The text as bytes, no more than so many. What is too long keeps its beginning, where a run says what it does, and its
+ * end, where it says how that went; between them stands how much was cut, in a line of its own.
+ */
+export function capped(text: string, maxBytes: number): Buffer {
+  const bytes = Buffer.from(text, "utf8");
+  if (bytes.length <= maxBytes) return bytes;
+  const room = Math.max(0, maxBytes - NOTE_BYTES);
+  const headEnd = lineBreakBefore(bytes, characterStart(bytes, Math.floor(room / 2)));
+  const tailStart = lineBreakAfter(bytes, characterStart(bytes, bytes.length - (room - Math.floor(room / 2))));
+  const head = bytes.subarray(0, headEnd);
+  const tail = bytes.subarray(tailStart);
+  const note = `[${tailStart - headEnd} of ${bytes.length} bytes were cut here: the first ${head.length} and the last ${tail.length} are kept]`;
+  const isOnItsOwn = head.length === 0 || head.at(-1) === NEWLINE;
+  return Buffer.concat([head, Buffer.from(`${isOnItsOwn ? "" : "\n"}${note}\n`), tail]);
+}
+
+/** Enough for the note with the largest figures. */
+const NOTE_BYTES = 160;
+const NEWLINE = 0x0a;
+/** A line is kept whole where its break is near; where lines are longer than this they are cut in the middle. */
+const NEAR = 2000;
+
+/** A character of UTF-8 is cut before it or after it, never inside. */
+function characterStart(bytes: Buffer, at: number): number {
+  let start = Math.max(0, Math.min(at, bytes.length));
+  while (start > 0 && start < bytes.length && (bytes[start]! & 0xc0) === 0x80) start--;
+  return start;
+}
+
+function lineBreakBefore(bytes: Buffer, at: number): number {
+  const found = bytes.subarray(Math.max(0, at - NEAR), at).lastIndexOf(NEWLINE);
+  return found === -1 ? at : Math.max(0, at - NEAR) + found + 1;
+}
+
+function lineBreakAfter(bytes: Buffer, at: number): number {
+  const found = bytes.subarray(at, at + NEAR).indexOf(NEWLINE);
+  return found === -1 ? at : at + found + 1;
+}
+
+/** The files of a store of evidence, for whoever takes them to another place. */
+export interface EvidenceFile {
+  readonly id: EvidenceId;
+  /** As it is kept; `null` where the file is not what its name says. */
+  read(): Promise<Buffer | null>;
+}
+
+export async function evidenceFiles(folder: string): Promise<readonly EvidenceFile[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
+  return entries.flatMap((entry) => {
+    const parent = entry.parentPath.slice(-2);
+    const id = evidenceId(`${parent}${entry.name.replace(/\.gz$/, "")}`);
+    if (!entry.isFile() || !isEvidenceId(id)) return [];
+    const path = join(entry.parentPath, entry.name);
+    const read = async (): Promise<Buffer | null> => {
+      const packed = await readFile(path);
+      return (await unpacked(packed, id)) === null ? null : packed;
+    };
+    return [{ id, read }];
+  });
 }

@@ -1,7 +1,8 @@
 import { lstat, mkdir, open, readdir, realpath, rename, rm, rmdir, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { RemandError } from "../../domain/error.ts";
+import { RemandError } from "../../core/events/error.ts";
 import type { Files, Standing } from "../../ports/files.ts";
+import { byText } from "../../stdx/sorted-map.ts";
 
 /** A JavaScript string holds no more than this, and nothing a person writes comes near it. */
 const MAX_BYTES = 512 * 1024 * 1024 - 1024;
@@ -178,4 +179,38 @@ function asRemandError(error: unknown, verb: string, path: string): RemandError 
 
 function codeOf(error: unknown): string {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
+}
+
+/**
+ * Calls back when a file of the folder was made, changed or taken away. It looks every now and then: what systems tell
+ * by themselves differs between them, and is lost on network drives and in containers.
+ */
+export function watchFolder(folder: string, changed: () => void, everyMs = 1000): () => void {
+  let before: string | null = null;
+  let timer: NodeJS.Timeout | null = null;
+  let isOver = false;
+  const look = async (): Promise<void> => {
+    const now = await stateOf(folder);
+    if (isOver) return;
+    if (before !== null && now !== before) changed();
+    before = now;
+    timer = setTimeout(() => void look(), everyMs);
+  };
+  void look();
+  return () => {
+    isOver = true;
+    if (timer !== null) clearTimeout(timer);
+  };
+}
+
+/** Names, times and sizes, as one text. A folder that is not there, or a file that goes in between, is a state too. */
+async function stateOf(folder: string): Promise<string> {
+  const names = await readdir(folder).catch(() => []);
+  const parts = await Promise.all(
+    names.map(async (name) => {
+      const seen = await stat(join(folder, name)).catch(() => null);
+      return seen === null ? name : `${name} ${seen.mtimeMs} ${seen.size}`;
+    }),
+  );
+  return parts.sort(byText).join("\n");
 }

@@ -6,9 +6,8 @@ import type {
   PullRequest,
   PullRequestDraft,
 } from "../../ports/forge.ts";
-import { isRecord } from "../../stdx/is-record.ts";
-import type { GithubOptions } from "./github-patience.ts";
-import { createGithubRequest, type GithubRequest } from "./github-request.ts";
+import { isRecord } from "../../stdx/assert.ts";
+import { type GithubOptions, type GithubRequest, createGithubRequest } from "./github-request.ts";
 
 export interface GithubForgeOptions extends GithubOptions {
   /** `owner/name`. */

@@ -1,7 +1,7 @@
-import { RemandError } from "../../domain/error.ts";
-import type { ForgeAnswer, PullRequestReview } from "../../domain/pull-request-review.ts";
+import { RemandError } from "../../core/events/error.ts";
+import type { ForgeAnswer, PullRequestReview } from "../../core/gates/code-owners.ts";
 import type { PullRequestReviews } from "../../ports/pull-request-reviews.ts";
-import { isRecord } from "../../stdx/is-record.ts";
+import { isRecord } from "../../stdx/assert.ts";
 import type { GithubForgeOptions } from "./github-forge.ts";
 import { createGithubRequest } from "./github-request.ts";
 

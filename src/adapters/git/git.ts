@@ -1,4 +1,4 @@
-import { RemandError } from "../../domain/error.ts";
+import { RemandError } from "../../core/events/error.ts";
 import type { Environment } from "../process/environment.ts";
 import { runProcess } from "../process/run-process.ts";
 

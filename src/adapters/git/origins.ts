@@ -1,7 +1,7 @@
-import type { Origin } from "../../domain/blame.ts";
-import type { ChangedHunk } from "../../domain/change.ts";
-import type { TreeId } from "../../domain/ids.ts";
-import { readTrailers } from "../../readers/git-trailers.ts";
+import type { Origin } from "../../core/blame/blame.ts";
+import type { ChangedHunk } from "../../core/blame/change.ts";
+import type { TreeId } from "../../core/events/ids.ts";
+import { readTrailers } from "../../parse/code/git-output.ts";
 import type { Git } from "./git.ts";
 import { commitTree, TRAILERS } from "./refs.ts";
 import { line, repositoryOpener } from "./repository.ts";

@@ -1,7 +1,7 @@
 import { copyFile, lstat, mkdir, readdir, rename, rm, stat, utimes } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { RemandError } from "../../domain/error.ts";
-import { treeId, type TreeId } from "../../domain/ids.ts";
+import { RemandError } from "../../core/events/error.ts";
+import { treeId, type TreeId } from "../../core/events/ids.ts";
 import type { Git } from "./git.ts";
 import { line } from "./repository.ts";
 import { submodulePaths } from "./submodules.ts";

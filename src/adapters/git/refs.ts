@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { assert } from "../../stdx/assert.ts";
-import { RemandError } from "../../domain/error.ts";
-import { treeId, type StoryId, type TreeId } from "../../domain/ids.ts";
+import { RemandError } from "../../core/events/error.ts";
+import { treeId, type StoryId, type TreeId } from "../../core/events/ids.ts";
 import type { KeepNote } from "../../ports/workspace.ts";
-import { readTrailers } from "../../readers/git-trailers.ts";
+import { readTrailers } from "../../parse/code/git-output.ts";
 import { failed, type Git } from "./git.ts";
 import { line } from "./repository.ts";
 

@@ -1,7 +1,7 @@
 import { chmod, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { RemandError } from "../../domain/error.ts";
-import { isAlivePid } from "./own-name.ts";
+import { RemandError } from "../../core/events/error.ts";
+import { isAlivePid } from "./repository.ts";
 
 /** Removes a folder with all that is in it; a link is removed itself. */
 export async function removeFolder(path: string): Promise<void> {
@@ -35,3 +35,25 @@ async function makeWritable(folder: string): Promise<void> {
   for (const entry of await readdir(folder, { withFileTypes: true }).catch(() => []))
     if (entry.isDirectory()) await makeWritable(join(folder, entry.name));
 }
+
+/** Does work on files. What the disk refuses (full, read-only, not ours) is an operating error, with a way out. */
+export async function onDisk<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && "syscall" in error)) throw error;
+    throw new RemandError(
+      "workspace-broken",
+      `the workspace cannot be used: ${error.message}`,
+      HINTS[String(error.code)] ?? "Mend what the system says, and run the same command again.",
+      { cause: error },
+    );
+  }
+}
+
+const HINTS: Readonly<Record<string, string>> = {
+  ENOSPC: "Make room on the disk, and run the same command again.",
+  EROFS: "The disk is read-only: give Remand a folder it may write to.",
+  EACCES: "Change the permissions of that folder, or run as someone who may write to it.",
+  EPERM: "Change the permissions of that folder, or run as someone who may write to it.",
+};

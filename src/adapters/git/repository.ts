@@ -1,8 +1,11 @@
-import { realpath } from "node:fs/promises";
-import { relative, resolve } from "node:path";
-import { RemandError } from "../../domain/error.ts";
+import { mkdir, readFile, realpath, stat, writeFile } from "node:fs/promises";
+import { dirname, isAbsolute, join, relative, resolve } from "node:path";
+import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
+import { homedir } from "node:os";
+import { RemandError } from "../../core/events/error.ts";
 import type { Environment } from "../process/environment.ts";
-import { createGit, failed, type Git } from "./git.ts";
+import { type Git, createGit, failed } from "./git.ts";
 
 /** A person's checkout, and the repository it belongs to. */
 export interface Repository {
@@ -112,4 +115,61 @@ async function settingsFor(git: Git): Promise<{ settings: readonly string[]; not
   if (!has("filter.lfs.") || (await git.ask(["lfs", "version"])).exitCode === 0) return { settings, notices: [] };
   settings.push("filter.lfs.smudge=", "filter.lfs.clean=", "filter.lfs.process=", "filter.lfs.required=false");
   return { settings, notices: ["git-lfs is not installed: large files stay pointers in the worktrees"] };
+}
+
+/** A name that no other process gives, and that says which process gave it. */
+export const ownName = (): string => `${process.pid}-${randomBytes(4).toString("hex")}`;
+
+export function isAlivePid(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // A process of another user is a process too.
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
+
+/** Makes the folder in which Remand keeps its own things. It ignores itself, so that no user has to. */
+export async function ensureStateFolder(state: string): Promise<void> {
+  const rules = join(state, ".gitignore");
+  if (existsSync(rules)) return;
+  await mkdir(state, { recursive: true });
+  await writeFile(rules, "*\n");
+}
+
+/** The folder in which Remand keeps what belongs to a person and to no checkout. */
+export function userStateFolder(env: Readonly<Record<string, string | undefined>>): string {
+  const named = env["XDG_STATE_HOME"] ?? "";
+  const home = env["HOME"] || env["USERPROFILE"] || homedir();
+  return join(isAbsolute(named) ? named : join(home, ".local", "state"), "remand");
+}
+
+/** Where a remote is; `null` where there is none of that name. */
+export async function remoteAddress(root: string, remote: string): Promise<string | null> {
+  const { git } = await repositoryOpener(root)();
+  const { exitCode, stdout } = await git.ask(["remote", "get-url", "--", remote]);
+  return exitCode === 0 ? line(stdout) : null;
+}
+
+/** Where git keeps what belongs to one checkout: `.git`, or a folder of its own where several share a repository. */
+export interface GitFolder {
+  readonly path: string;
+  /** The folder that was asked about, below the top of the checkout; empty: the top itself. */
+  readonly below: string;
+}
+
+/** Found by reading, without starting git: commands that only look ask for it too. `null` outside of a repository. */
+export async function findGitFolder(root: string): Promise<GitFolder | null> {
+  for (let top = resolve(root); ; top = dirname(top)) {
+    const entry = join(top, ".git");
+    const found = await stat(entry).catch(() => null);
+    const below = relative(top, resolve(root));
+    if (found?.isDirectory() === true) return { path: entry, below };
+    if (found?.isFile() === true) {
+      const [, folder] = /^gitdir:\s*(.+?)\s*$/m.exec(await readFile(entry, "utf8")) ?? [];
+      if (folder !== undefined) return { path: resolve(top, folder), below };
+    }
+    if (dirname(top) === top) return null;
+  }
 }

@@ -1,8 +1,8 @@
-import { counted } from "../../domain/counted.ts";
+import { counted } from "../../stdx/plain-text.ts";
 import { hash } from "node:crypto";
-import { RemandError } from "../../domain/error.ts";
-import type { Event } from "../../domain/event.ts";
-import type { StoryId } from "../../domain/ids.ts";
+import { RemandError } from "../../core/events/error.ts";
+import type { Event } from "../../core/events/event.ts";
+import type { StoryId } from "../../core/events/ids.ts";
 import type { Head, Stored, Verified } from "../../ports/journal.ts";
 import { assert } from "../../stdx/assert.ts";
 import { canonical } from "../../stdx/canonical-json.ts";

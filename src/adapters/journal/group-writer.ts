@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { RemandError } from "../../domain/error.ts";
-import type { StoryId } from "../../domain/ids.ts";
+import { RemandError } from "../../core/events/error.ts";
+import type { StoryId } from "../../core/events/ids.ts";
 import type { Appended } from "../../ports/journal.ts";
 import { assert } from "../../stdx/assert.ts";
 import type { KeptEvent } from "./chain.ts";

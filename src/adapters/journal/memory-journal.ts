@@ -1,5 +1,5 @@
-import type { Event } from "../../domain/event.ts";
-import type { StoryId } from "../../domain/ids.ts";
+import type { Event } from "../../core/events/event.ts";
+import type { StoryId } from "../../core/events/ids.ts";
 import type { Appended, Head, Journal, Snapshot, Stored } from "../../ports/journal.ts";
 import { assert } from "../../stdx/assert.ts";
 import { byText } from "../../stdx/sorted-map.ts";

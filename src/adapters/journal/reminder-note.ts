@@ -1,6 +1,6 @@
 import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
-import type { ReminderNote } from "../../ports/reminder-note.ts";
+import type { ReminderNote } from "../../ports/notifier.ts";
 import { asJournalError } from "./sqlite-errors.ts";
 import { openSqlite, type SqliteDatabase } from "./sqlite.ts";
 

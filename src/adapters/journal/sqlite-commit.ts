@@ -1,13 +1,12 @@
 import { statSync } from "node:fs";
-import { RemandError } from "../../domain/error.ts";
-import type { StoryId } from "../../domain/ids.ts";
+import { RemandError } from "../../core/events/error.ts";
+import type { StoryId } from "../../core/events/ids.ts";
 import type { Appended, Head, Stored } from "../../ports/journal.ts";
-import { lineAfter, storedOf, type Line } from "./chain.ts";
+import { type Line, lineAfter, storedOf } from "./chain.ts";
 import type { Append, Write } from "./group-writer.ts";
 import type { SqliteOutbox } from "./sqlite-outbox.ts";
 import { streamText } from "./sqlite-reading.ts";
-import { inTransaction } from "./sqlite-transaction.ts";
-import type { SqliteDatabase } from "./sqlite.ts";
+import { type SqliteDatabase, inTransaction } from "./sqlite.ts";
 
 /** Writes a group in one transaction. A conflict concerns one caller: nothing of it is written, the others' lines are. */
 export function createCommit(

@@ -2,8 +2,7 @@ import type { Head, Verified } from "../../ports/journal.ts";
 import type { Line } from "./chain.ts";
 import { asJournalError } from "./sqlite-errors.ts";
 import { openForWriting, whenFree } from "./sqlite-file.ts";
-import { newJournalId } from "./sqlite-identity.ts";
-import { markMoved } from "./sqlite-moved.ts";
+import { markMoved, newJournalId } from "./sqlite-identity.ts";
 import { createReading } from "./sqlite-reading.ts";
 
 /** All that a journal's file holds, for whoever takes it to another place. */

@@ -1,4 +1,4 @@
-import { RemandError, type ErrorCode } from "../../domain/error.ts";
+import { RemandError, type ErrorCode } from "../../core/events/error.ts";
 
 /** What SQLite or the system said, as an error that says what to do. Our own mistakes pass through as they are. */
 export function asJournalError(error: unknown, file: string): unknown {

@@ -3,12 +3,11 @@ import { access, constants, link, mkdir, open, rename, rm, stat } from "node:fs/
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
-import { RemandError } from "../../domain/error.ts";
+import { RemandError } from "../../core/events/error.ts";
 import { assert } from "../../stdx/assert.ts";
-import { cannotOpen, CORRUPT_HINT, isBusy, systemCode } from "./sqlite-errors.ts";
-import { IDENTITY_TABLE } from "./sqlite-identity.ts";
-import { refuseMoved } from "./sqlite-moved.ts";
-import { openSqlite, type SqliteDatabase } from "./sqlite.ts";
+import { CORRUPT_HINT, cannotOpen, isBusy, systemCode } from "./sqlite-errors.ts";
+import { IDENTITY_TABLE, refuseMoved } from "./sqlite-identity.ts";
+import { type SqliteDatabase, openSqlite } from "./sqlite.ts";
 
 /** "REMA": says that a database is a journal of ours and not some other program's. */
 const APPLICATION = 0x52454d41;

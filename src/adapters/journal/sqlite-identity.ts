@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { inTransaction } from "./sqlite-transaction.ts";
-import type { SqliteDatabase } from "./sqlite.ts";
+import { RemandError } from "../../core/events/error.ts";
+import { type SqliteDatabase, inTransaction } from "./sqlite.ts";
 
 /**
  * The random id of a journal. It stands beside the lines, so that journals of earlier versions get one without a
@@ -36,4 +36,23 @@ export function ensureIdentity(db: SqliteDatabase, head: () => { position: numbe
       return given;
     })
   );
+}
+
+/**
+ * A journal that lives on in another place. The mark is in the file itself, so that it cannot get lost, and whoever
+ * opens the file, to write or to look, is told where to go.
+ */
+export function refuseMoved(db: SqliteDatabase, file: string): void {
+  const there = db.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'moved'").get();
+  if (there === undefined) return;
+  const row = db.prepare("SELECT place, at FROM moved").get() as { place: string; at: number };
+  const message = `the journal ${file} was moved to ${row.place} on ${new Date(row.at).toISOString().slice(0, 10)}`;
+  const hint = "Give its address with --db, or in REMAND_DB, to look; to work, start remand worker there.";
+  throw new RemandError("journal-moved", message, hint);
+}
+
+/** Within a transaction: from its commit on nobody writes here. */
+export function markMoved(db: SqliteDatabase, place: string, at: number): void {
+  db.exec("CREATE TABLE moved (place TEXT NOT NULL, at REAL NOT NULL) STRICT");
+  db.prepare("INSERT INTO moved (place, at) VALUES (?, ?)").run(place, at);
 }

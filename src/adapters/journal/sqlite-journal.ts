@@ -1,21 +1,18 @@
-import { RemandError } from "../../domain/error.ts";
+import { RemandError } from "../../core/events/error.ts";
 import type { Head, Journal, JournalReader } from "../../ports/journal.ts";
-import type { Outbox } from "../../ports/outbox.ts";
-import type { FileMark } from "../../domain/journal-anchor.ts";
+import type { Outbox } from "../../ports/notifier.ts";
+import type { FileMark } from "../../core/events/journal-anchor.ts";
 import { assert } from "../../stdx/assert.ts";
-import { brokenLink, keptEvent, START } from "./chain.ts";
+import { START, brokenLink, keptEvent } from "./chain.ts";
 import { createGroupWriter } from "./group-writer.ts";
 import { createCommit } from "./sqlite-commit.ts";
-import { asJournalError, CORRUPT_HINT } from "./sqlite-errors.ts";
+import { CORRUPT_HINT, asJournalError } from "./sqlite-errors.ts";
 import { closeWritten, openForReading, openForWriting, whenFree } from "./sqlite-file.ts";
-import { fileMarkOf } from "./file-mark.ts";
-import { ensureIdentity, newJournalId, readIdentity, type JournalIdentity } from "./sqlite-identity.ts";
+import { type SqliteDatabase, fileMarkOf, inTransaction } from "./sqlite.ts";
+import { type JournalIdentity, ensureIdentity, newJournalId, readIdentity } from "./sqlite-identity.ts";
 import { createSqliteOutbox } from "./sqlite-outbox.ts";
-import { createReading, type SqliteReading } from "./sqlite-reading.ts";
+import { type SqliteReading, createReading } from "./sqlite-reading.ts";
 import { createSnapshotWriting } from "./sqlite-snapshots.ts";
-import { inTransaction } from "./sqlite-transaction.ts";
-import { createWatch } from "./sqlite-watch.ts";
-import type { SqliteDatabase } from "./sqlite.ts";
 
 export interface SqliteOptions {
   /** How long another process may hold the file before that is an error. */
@@ -168,4 +165,66 @@ async function inOurWords<T>(file: string, work: () => Promise<T>): Promise<T> {
   } catch (error) {
     throw asJournalError(error, file);
   }
+}
+
+/** Tells watchers of this process's lines at once, and of other processes' by looking. */
+export interface Watch {
+  watch: Journal["watch"];
+  /** There are new lines of this process. */
+  tell(): void;
+  close(): void;
+}
+
+/** How often the file is asked. SQLite answers from shared memory, so it costs next to nothing. */
+const POLL_MS = 100;
+
+export function createWatch(db: SqliteDatabase): Watch {
+  const asked = db.prepare("PRAGMA data_version");
+  const watchers = new Set<Parameters<Journal["watch"]>[0]>();
+  let timer: NodeJS.Timeout | null = null;
+  let seen: unknown;
+
+  const tell = (whose: "ours" | "others"): void => {
+    for (const watcher of watchers) watcher(whose);
+  };
+  /** The number changes when, and only when, another connection has written. */
+  const version = (): unknown => (asked.get() as { data_version: number }).data_version;
+  const look = (): void => {
+    let now: unknown;
+    try {
+      now = version();
+    } catch {
+      // Whoever watches reads next, and reading says in full what is wrong with the file.
+      tell("others");
+      return;
+    }
+    if (now === seen) return;
+    seen = now;
+    tell("others");
+  };
+  const rest = (): void => {
+    if (timer !== null) clearInterval(timer);
+    timer = null;
+  };
+
+  return {
+    watch: (notice) => {
+      // A watcher of its own for each call, so that the same function can watch twice.
+      const watcher: typeof notice = (whose) => notice(whose);
+      watchers.add(watcher);
+      if (timer === null) {
+        seen = version();
+        timer = setInterval(look, POLL_MS);
+      }
+      return () => {
+        watchers.delete(watcher);
+        if (watchers.size === 0) rest();
+      };
+    },
+    tell: () => tell("ours"),
+    close: () => {
+      watchers.clear();
+      rest();
+    },
+  };
 }

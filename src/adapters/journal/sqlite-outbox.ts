@@ -1,9 +1,8 @@
-import type { Outbox } from "../../ports/outbox.ts";
+import type { Outbox } from "../../ports/notifier.ts";
 import { assert } from "../../stdx/assert.ts";
 import type { GroupWriter, Put } from "./group-writer.ts";
 import { asJournalError } from "./sqlite-errors.ts";
-import { inTransaction } from "./sqlite-transaction.ts";
-import type { SqliteDatabase } from "./sqlite.ts";
+import { type SqliteDatabase, inTransaction } from "./sqlite.ts";
 
 /**
  * The outbox as a table of the journal's own file: what is put is committed with whatever else is written in the same

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { StoryId } from "../../domain/ids.ts";
+import type { StoryId } from "../../core/events/ids.ts";
 import type { Head, Stored, Verified } from "../../ports/journal.ts";
 import { readLine, START, verifyChain, type Line } from "./chain.ts";
 import { asJournalError, isCorrupt } from "./sqlite-errors.ts";

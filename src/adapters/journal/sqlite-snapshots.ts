@@ -3,8 +3,7 @@ import type { Head, Outlines, Snapshot, SnapshotPart } from "../../ports/journal
 import { assert } from "../../stdx/assert.ts";
 import { START } from "./chain.ts";
 import { asJournalError, isCorrupt } from "./sqlite-errors.ts";
-import { atOneMoment, inTransaction } from "./sqlite-transaction.ts";
-import type { SqliteDatabase } from "./sqlite.ts";
+import { type SqliteDatabase, atOneMoment, inTransaction } from "./sqlite.ts";
 
 /**
  * Reading of snapshots. One that is not whole, or does not belong to these very lines, is passed over: it would only

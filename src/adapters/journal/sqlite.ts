@@ -1,4 +1,6 @@
-import { RemandError } from "../../domain/error.ts";
+import { statSync } from "node:fs";
+import { RemandError } from "../../core/events/error.ts";
+import type { FileMark } from "../../core/events/journal-anchor.ts";
 
 /** The part of `node:sqlite` that is used here; the library for older Nodes has the same. */
 export interface SqliteDatabase {
@@ -71,4 +73,57 @@ function quietly<T>(load: () => T): T {
   } finally {
     process.emitWarning = emitWarning;
   }
+}
+
+/** `IMMEDIATE`, because what is read in it must still be so when it is written. */
+export function inTransaction<T>(db: SqliteDatabase, work: () => T): T {
+  return within(db, "BEGIN IMMEDIATE", work);
+}
+
+/** Everything that is read in it is of one moment, whatever others write meanwhile. */
+export function atOneMoment<T>(db: SqliteDatabase, work: () => T): T {
+  return within(db, "BEGIN", work);
+}
+
+function within<T>(db: SqliteDatabase, begin: string, work: () => T): T {
+  db.exec(begin);
+  try {
+    const result = work();
+    db.exec("COMMIT");
+    return result;
+  } catch (error) {
+    rollBack(db);
+    throw error;
+  }
+}
+
+function rollBack(db: SqliteDatabase): void {
+  try {
+    db.exec("ROLLBACK");
+  } catch {
+    // A full disk ends the transaction by itself; the error that is on its way says what happened.
+  }
+}
+
+/** `null`: the file is not there, or lines that are not in it yet wait beside it. */
+export function fileMarkOf(file: string): FileMark | null {
+  const found = statSync(file, { bigint: true, throwIfNoEntry: false });
+  if (found === undefined || hasWaitingLines(file)) return null;
+  const { dev, ino, size, mtimeNs, ctimeNs } = found;
+  return {
+    dev: String(dev),
+    ino: String(ino),
+    size: String(size),
+    mtimeNs: String(mtimeNs),
+    ctimeNs: String(ctimeNs),
+  };
+}
+
+/** So it is while somebody writes, and after a crash. */
+export function hasWaitingLines(file: string): boolean {
+  return (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
+}
+
+export function isSameFile(a: FileMark, b: FileMark): boolean {
+  return a.dev === b.dev && a.ino === b.ino && a.size === b.size && a.mtimeNs === b.mtimeNs && a.ctimeNs === b.ctimeNs;
 }

@@ -1,5 +1,5 @@
 import type { Tool, ToolAnswer } from "../../ports/tool.ts";
-import { isRecord } from "../../stdx/is-record.ts";
+import { isRecord } from "../../stdx/assert.ts";
 
 /**
  * The Model Context Protocol as far as tools need it: `initialize`, `ping`, `tools/list`, `tools/call`, and the

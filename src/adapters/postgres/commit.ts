@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from "node:crypto";
-import type { StoryId } from "../../domain/ids.ts";
+import type { StoryId } from "../../core/events/ids.ts";
 import type { Appended, Stored } from "../../ports/journal.ts";
 import { FORMAT, storedOf } from "../journal/chain.ts";
 import type { Append, Put, Write } from "../journal/group-writer.ts";

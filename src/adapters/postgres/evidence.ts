@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
-import { RemandError } from "../../domain/error.ts";
-import type { EvidenceId } from "../../domain/ids.ts";
+import { RemandError } from "../../core/events/error.ts";
+import type { EvidenceId } from "../../core/events/ids.ts";
 import type { Evidence } from "../../ports/evidence.ts";
 import { assert } from "../../stdx/assert.ts";
 import { createEvidenceStore } from "../evidence/evidence-store.ts";

@@ -1,16 +1,15 @@
 import { randomBytes } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Journal, JournalReader } from "../../ports/journal.ts";
-import type { Outbox } from "../../ports/outbox.ts";
+import type { Outbox } from "../../ports/notifier.ts";
 import { assert } from "../../stdx/assert.ts";
 import { keptEvent, verifyChain } from "../journal/chain.ts";
-import { createGroupWriter } from "../journal/group-writer.ts";
-import { createCommit } from "./commit.ts";
-import { createPostgresOutbox } from "./outbox.ts";
-import { openPool, type PoolOptions, type PostgresPool } from "./pool.ts";
+import { type GroupWriter, createGroupWriter } from "../journal/group-writer.ts";
+import { type Dropped, createCommit, keyId } from "./commit.ts";
+import { type PoolOptions, type PostgresPool, type Session, openPool } from "./pool.ts";
 import { createReading } from "./reading.ts";
 import { migrate, schemaVersion } from "./schema.ts";
 import { createSharedSnapshots, createSnapshotReading, createSnapshotWriting } from "./snapshots.ts";
-import { createWatch, type WatchOptions } from "./watch.ts";
 
 export interface PostgresOptions extends PoolOptions, WatchOptions {
   /** For the workers of a fleet: one of them keeps the snapshot, the others leave it to that one. */
@@ -95,4 +94,156 @@ export async function openPostgresReadOnly(pool: PostgresPool, options: WatchOpt
     verify: (noted, onProgress) => verifyChain(reading.lines(0), noted, onProgress),
     close: watch.close,
   };
+}
+
+export interface PostgresOutbox extends Dropped {
+  through(writer: GroupWriter): Outbox;
+  /** Takes away what was dropped since the last commit. */
+  close(): Promise<void>;
+}
+
+/** The outbox as a table beside the journal's: what is put is committed with whatever else is written at the time. */
+export function createPostgresOutbox(pool: PostgresPool): PostgresOutbox {
+  const dropped = new Set<string>();
+  let sweeping = new Set<string>();
+  const sweep: Dropped["sweep"] = async (work) => {
+    sweeping = new Set(dropped);
+    dropped.clear();
+    try {
+      const result = await work([...sweeping]);
+      sweeping.clear();
+      return result;
+    } catch (error) {
+      for (const key of sweeping) dropped.add(key);
+      throw error;
+    }
+  };
+  return {
+    sweep,
+    close: async () => {
+      const text = `DELETE FROM ${pool.schema}.outbox WHERE id = ANY ($1)`;
+      if (dropped.size > 0) await sweep((keys) => pool.query({ text, values: [keys.map(keyId)] }));
+    },
+    through: (writer) => ({
+      put: async (key, text) => {
+        // A key that is put again is not to be taken away any more; the writing follows what is being swept.
+        dropped.delete(key);
+        sweeping.delete(key);
+        const { ok } = await writer.write({ key, text });
+        assert(ok, "nobody else writes to the outbox");
+      },
+      get: async (key) => {
+        if (dropped.has(key) || sweeping.has(key)) return null;
+        const text = `SELECT text FROM ${pool.schema}.outbox WHERE id = $1`;
+        const [row] = await pool.query<{ text: Buffer }>({ name: "outbox", text, values: [keyId(key)] });
+        return row?.text.toString("utf8") ?? null;
+      },
+      drop: async (key) => void dropped.add(key),
+    }),
+  };
+}
+
+/** Tells watchers of this journal's own lines at once, and of others' when the server tells us. */
+export interface Watch {
+  watch: Journal["watch"];
+  /** There are new lines of ours. */
+  tell(): void;
+  close(): Promise<void>;
+}
+
+export interface WatchOptions {
+  /** How often the server is asked nevertheless: a word that got lost is made up for, a dead connection found out. */
+  readonly pollMs?: number;
+}
+
+const POLL_MS = 5000;
+/** Between two tries to reach the server again. */
+const PAUSE_MS = 200;
+
+/** `writer` is whose notifications are our own. */
+export function createWatch(pool: PostgresPool, writer: string, options: WatchOptions = {}): Watch {
+  const watchers = new Set<Parameters<Journal["watch"]>[0]>();
+  let listening: { readonly stop: AbortController; readonly over: Promise<void> } | null = null;
+
+  const tell = (whose: "ours" | "others"): void => {
+    for (const watcher of watchers) watcher(whose);
+  };
+  const begin = (): void => {
+    const stop = new AbortController();
+    const others = (): void => tell("others");
+    listening = { stop, over: listen(pool, writer, others, options.pollMs ?? POLL_MS, stop.signal) };
+  };
+  const rest = async (): Promise<void> => {
+    const ended = listening;
+    listening = null;
+    ended?.stop.abort();
+    await ended?.over;
+  };
+  return {
+    watch: (notice) => {
+      // A watcher of its own for each call, so that the same function can watch twice.
+      const watcher: typeof notice = (whose) => notice(whose);
+      watchers.add(watcher);
+      if (listening === null) begin();
+      return () => {
+        watchers.delete(watcher);
+        if (watchers.size === 0) void rest();
+      };
+    },
+    tell: () => tell("ours"),
+    close: async () => {
+      watchers.clear();
+      await rest();
+    },
+  };
+}
+
+/** Listens on a session of its own until it is told to stop, and on a new one whenever that is lost. */
+async function listen(
+  pool: PostgresPool,
+  writer: string,
+  others: () => void,
+  pollMs: number,
+  stop: AbortSignal,
+): Promise<void> {
+  while (!stop.aborted) {
+    let session: Session | null = null;
+    try {
+      session = await pool.session();
+      await heard(session, pool.schema, writer, others, pollMs, stop);
+    } catch {
+      // Whoever watches reads next, and reading says in full what is wrong, if it stays so.
+    } finally {
+      await session?.end();
+    }
+    await sleep(PAUSE_MS, undefined, { signal: stop }).catch(() => undefined);
+  }
+}
+
+async function heard(
+  session: Session,
+  schema: string,
+  writer: string,
+  others: () => void,
+  pollMs: number,
+  stop: AbortSignal,
+): Promise<void> {
+  const over = new AbortController();
+  const end = (): void => over.abort();
+  session.onEnd(end);
+  stop.addEventListener("abort", end, { once: true });
+  session.onNotification((from) => {
+    if (from !== writer && !stop.aborted) others();
+  });
+  await session.query({ text: `LISTEN remand_${schema}` });
+  let seen: string | undefined;
+  // The first look is after we listen: what was written before that is made up for by it.
+  for (let isFirst = true; !over.signal.aborted; isFirst = false) {
+    const text = `SELECT max(position) AS position FROM ${schema}.line`;
+    const [head] = await session.query<{ position: string }>({ text });
+    if (stop.aborted) return;
+    if (isFirst || head!.position !== seen) others();
+    seen = head!.position;
+    await sleep(pollMs, undefined, { signal: over.signal }).catch(() => undefined);
+  }
 }

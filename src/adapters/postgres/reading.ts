@@ -1,4 +1,4 @@
-import type { StoryId } from "../../domain/ids.ts";
+import type { StoryId } from "../../core/events/ids.ts";
 import type { Head, Stored } from "../../ports/journal.ts";
 import { readLine, START, type Line } from "../journal/chain.ts";
 import type { PostgresPool } from "./pool.ts";

@@ -1,4 +1,4 @@
-import type { ReminderNote } from "../../ports/reminder-note.ts";
+import type { ReminderNote } from "../../ports/notifier.ts";
 import { LOCK } from "./lock.ts";
 import type { PostgresPool } from "./pool.ts";
 import { migrate } from "./schema.ts";

@@ -1,8 +1,8 @@
-import { counted, plural } from "../../domain/counted.ts";
-import { RemandError } from "../../domain/error.ts";
-import type { EvidenceId } from "../../domain/ids.ts";
+import { counted, plural } from "../../stdx/plain-text.ts";
+import { RemandError } from "../../core/events/error.ts";
+import type { EvidenceId } from "../../core/events/ids.ts";
 import type { Head } from "../../ports/journal.ts";
-import type { EvidenceFile } from "../evidence/evidence-files.ts";
+import type { EvidenceFile } from "../evidence/packed.ts";
 import { START, verifyChain, type Line } from "../journal/chain.ts";
 import { keyId } from "./commit.ts";
 import { asPostgresError } from "./errors.ts";

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { locksOf, type Locks } from "./lock.ts";
+import { RemandError } from "../../core/events/error.ts";
+import { type Locks, locksOf } from "./lock.ts";
 import type { PostgresPool, Session } from "./pool.ts";
 
 /** Who this is: `id` belongs to this process and no other, `name` stays when it is started again. */
@@ -154,4 +155,43 @@ async function hasRunLong(session: Session): Promise<boolean> {
   const text = `SELECT pg_postmaster_start_time() < clock_timestamp() - $1 * interval '1 millisecond' AS is_old`;
   const [row] = await session.query<{ is_old: boolean }>({ text, values: [FRESH_MS] });
   return row!.is_old;
+}
+
+/**
+ * Refuses a name that a worker has who is there. What one of them left unfinished is found by its name, and the other
+ * would take it for its own. One that died lets go of its lock at once; one whose machine went away is silent, and is
+ * waited for until that is certain.
+ */
+export async function claimName(pool: PostgresPool, name: string, leaseMs: number): Promise<void> {
+  const session = await pool.session();
+  try {
+    for (const deadline = performance.now() + leaseMs + NAME_PAUSE_MS; ; await sleep(NAME_PAUSE_MS)) {
+      const holder = await holderOf(session, pool.schema, name, leaseMs);
+      if (holder === null) return;
+      if (performance.now() > deadline) throw taken(name);
+    }
+  } finally {
+    await session.end();
+  }
+}
+
+const NAME_PAUSE_MS = 500;
+
+/** Somebody of this name whose lock is not free and who was heard of within the lease. */
+async function holderOf(session: Session, schema: string, name: string, leaseMs: number): Promise<string | null> {
+  const { tryLock, unlock } = locksOf(schema);
+  const text = `SELECT id FROM ${schema}.worker WHERE name = $1 AND seen > clock_timestamp() - $2 * interval '1 millisecond'`;
+  for (const { id } of await session.query<{ id: string }>({ text, values: [name, leaseMs] })) {
+    if (!(await tryLock(session, id))) return id;
+    await unlock(session, id);
+  }
+  return null;
+}
+
+function taken(name: string): RemandError {
+  return new RemandError(
+    "usage",
+    `a worker called ${name} works already`,
+    "Give this one another name: --name, or REMAND_WORKER.",
+  );
 }

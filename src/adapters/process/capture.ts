@@ -1,5 +1,3 @@
-import { createCappedText, createGrowingBytes, wholeCharacters, type CappedText } from "./byte-store.ts";
-
 export type OutputStream = "stdout" | "stderr";
 export type OnLine = (line: string, stream: OutputStream) => void;
 
@@ -89,4 +87,108 @@ function eachLine(bytes: Buffer, onLine: (line: string) => void): void {
     onLine(line.endsWith("\r") ? line.slice(0, -1) : line);
     start = stop + 1;
   }
+}
+
+/** Bytes that arrive bit by bit. One block that doubles, because a program that prints single letters would else cost a Buffer each. */
+export interface GrowingBytes {
+  readonly size: number;
+  push(bytes: Uint8Array): void;
+  /** What is there, without a copy: valid until the next `push`. */
+  peek(): Buffer;
+  clear(): void;
+}
+
+export function createGrowingBytes(): GrowingBytes {
+  let block = Buffer.allocUnsafe(0);
+  let size = 0;
+  return {
+    get size() {
+      return size;
+    },
+    push(bytes) {
+      if (size + bytes.length > block.length) {
+        const larger = Buffer.allocUnsafe(Math.max(1024, block.length * 2, size + bytes.length));
+        larger.set(block.subarray(0, size));
+        block = larger;
+      }
+      block.set(bytes, size);
+      size += bytes.length;
+    },
+    peek: () => block.subarray(0, size),
+    clear() {
+      // A large block is given back: the next line is rarely as long as the longest.
+      if (block.length > 1024 * 1024) block = Buffer.allocUnsafe(0);
+      size = 0;
+    },
+  };
+}
+
+/** The beginning and the end of a text of any length, in bounded memory. */
+export interface CappedText {
+  readonly truncated: boolean;
+  push(bytes: Uint8Array): void;
+  /** The text, with a line that states the cut where there was one. */
+  text(): string;
+}
+
+/** The first half of `maxBytes` is kept as it comes, the second half is a ring in which the newest bytes overwrite the oldest. */
+export function createCappedText(maxBytes: number): CappedText {
+  const headLimit = Math.ceil(maxBytes / 2);
+  const tailLimit = maxBytes - headLimit;
+  const head = createGrowingBytes();
+  let ring: Buffer | null = null;
+  let tailSeen = 0;
+
+  function pushTail(bytes: Uint8Array): void {
+    tailSeen += bytes.length;
+    if (tailLimit === 0) return;
+    ring ??= Buffer.allocUnsafe(tailLimit);
+    const fresh = bytes.length > tailLimit ? bytes.subarray(bytes.length - tailLimit) : bytes;
+    const start = (tailSeen - fresh.length) % tailLimit;
+    const room = Math.min(fresh.length, tailLimit - start);
+    ring.set(fresh.subarray(0, room), start);
+    ring.set(fresh.subarray(room), 0);
+  }
+
+  function tail(): Buffer {
+    if (ring === null) return Buffer.alloc(0);
+    if (tailSeen <= tailLimit) return ring.subarray(0, tailSeen);
+    const oldest = tailSeen % tailLimit;
+    return Buffer.concat([ring.subarray(oldest), ring.subarray(0, oldest)]);
+  }
+
+  return {
+    get truncated() {
+      return tailSeen > tailLimit;
+    },
+    push(bytes) {
+      const room = headLimit - head.size;
+      if (room > 0) head.push(bytes.subarray(0, room));
+      if (bytes.length > room) pushTail(bytes.subarray(Math.max(0, room)));
+    },
+    text() {
+      const last = tail();
+      if (tailSeen <= tailLimit) return Buffer.concat([head.peek(), last]).toString("utf8");
+      const first = head.peek();
+      const firstText = first.subarray(0, wholeCharacters(first)).toString("utf8");
+      return `${firstText}\n[${tailSeen - tailLimit} bytes were cut here]\n${last.subarray(firstCharacter(last)).toString("utf8")}`;
+    },
+  };
+}
+
+/** How many bytes from the start make whole UTF-8 characters: a cut must not leave half of one. */
+export function wholeCharacters(bytes: Uint8Array): number {
+  for (let back = 1; back <= Math.min(4, bytes.length); back++) {
+    const byte = bytes[bytes.length - back]!;
+    if ((byte & 0b1100_0000) === 0b1000_0000) continue;
+    const needed = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
+    return needed > back ? bytes.length - back : bytes.length;
+  }
+  return bytes.length;
+}
+
+function firstCharacter(bytes: Uint8Array): number {
+  let start = 0;
+  while (start < Math.min(3, bytes.length) && (bytes[start]! & 0b1100_0000) === 0b1000_0000) start++;
+  return start;
 }

@@ -1,4 +1,4 @@
-import type { Trial } from "../../ports/trial.ts";
+import type { Trial } from "../../ports/experiment-runner.ts";
 import { checkEnvironment, environmentIn, type EnvironmentIn } from "./environment.ts";
 import { runProcess } from "./run-process.ts";
 

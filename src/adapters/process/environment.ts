@@ -1,4 +1,4 @@
-import { isSecretName } from "../../readers/secret-names.ts";
+import { isSecretName } from "../../parse/secrets/secret-literals.ts";
 
 export type Environment = Readonly<Record<string, string>>;
 

@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { copyFile, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { isSecretName } from "../../readers/secret-names.ts";
+import { isSecretName } from "../../parse/secrets/secret-literals.ts";
 import type { Environment } from "./environment.ts";
 
 /** What becomes of one path of the user's HOME. */

@@ -1,21 +1,20 @@
-import { spawn, type ChildProcess } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promises";
-import { createCollector, type Collector, type OnLine } from "./capture.ts";
-import { createDeadline } from "./deadline.ts";
+import { statSync } from "node:fs";
+import { type Collector, type OnLine, createCollector } from "./capture.ts";
 import type { Environment } from "./environment.ts";
 import {
   COOKIE_VARIABLE,
+  type Family,
   cookieValue,
   createFamily,
   endFamily,
   leavesWithin,
   signalGroup,
-  type Family,
 } from "./leftovers.ts";
 import { entranceTo } from "./mounted-folder.ts";
-import { startFailure, type StartFailure } from "./start-failure.ts";
 
 export interface ProcessSpec {
   /** A line for the shell, or a program with its arguments, which no shell reads. */
@@ -226,4 +225,73 @@ function closePipes(child: ChildProcess): void {
   child.stdout?.destroy();
   child.stderr?.destroy();
   child.unref();
+}
+
+/** What ends a run from outside: time, or somebody's wish. The first one counts. */
+export interface Deadline {
+  readonly reached: Promise<"timeout" | "cancelled">;
+  clear(): void;
+}
+
+/** Longer timers overflow and would fire at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+export function createDeadline(timeoutMs: number, signal: AbortSignal | undefined): Deadline {
+  let timer: NodeJS.Timeout | undefined;
+  let onAbort: (() => void) | undefined;
+  const reached = new Promise<"timeout" | "cancelled">((resolve) => {
+    const wait = (leftMs: number): void => {
+      const stepMs = Math.min(leftMs, LONGEST_TIMER_MS);
+      timer = setTimeout(() => (leftMs > stepMs ? wait(leftMs - stepMs) : resolve("timeout")), stepMs);
+    };
+    wait(Math.max(0, timeoutMs));
+    onAbort = () => resolve("cancelled");
+    signal?.addEventListener("abort", onAbort, { once: true });
+    // It may have been given between the look before the start and now.
+    if (signal?.aborted) onAbort();
+  });
+  return {
+    reached,
+    clear() {
+      clearTimeout(timer);
+      if (onAbort !== undefined) signal?.removeEventListener("abort", onAbort);
+    },
+  };
+}
+
+/** Why a program did not start, in words a person can act on. */
+export interface StartFailure {
+  /** The system's name for it: `ENOENT`, `EACCES`, … */
+  readonly code: string;
+  readonly message: string;
+}
+
+export function startFailure(error: unknown, program: string, cwd: string): StartFailure {
+  const code = error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "unknown";
+  // The system says the same of a missing folder as of a missing program, so the folder is looked at first.
+  const folder = folderProblem(cwd);
+  if (folder !== null) return { code, message: folder };
+  return { code, message: MESSAGES[code]?.(program) ?? `${program} could not be started: ${messageOf(error)}` };
+}
+
+const MESSAGES: Readonly<Record<string, (program: string) => string>> = {
+  ENOENT: (program) => `there is no program ${program}`,
+  EACCES: (program) => `${program} may not be run: permission denied`,
+  ENOEXEC: (program) => `${program} is not a program this machine can run`,
+  E2BIG: (program) => `the arguments or the environment of ${program} are too long for this system`,
+  EAGAIN: (program) => `${program} could not be started: the system allows no more processes`,
+  EMFILE: (program) => `${program} could not be started: too many files are open`,
+  ENFILE: (program) => `${program} could not be started: too many files are open on this system`,
+};
+
+function folderProblem(cwd: string): string | null {
+  try {
+    return statSync(cwd).isDirectory() ? null : `${cwd} is not a folder`;
+  } catch {
+    return `there is no folder ${cwd}`;
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

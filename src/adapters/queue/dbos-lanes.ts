@@ -1,6 +1,9 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { randomBytes } from "node:crypto";
 import type { DBOS, WorkflowQueue } from "@dbos-inc/dbos-sdk";
-import { LANES, type Lane } from "../../domain/lane.ts";
-import { createLaneAsking } from "./lane-asking.ts";
+import type { Pool, PoolClient } from "pg";
+import { LANES, type Lane } from "../../core/stories/command.ts";
+import type { Clock } from "../../ports/clock.ts";
 
 /** How many of a lane run at once; a lane that is not named has no limit. */
 export type Limits = Readonly<Partial<Record<Lane, number>>>;
@@ -92,5 +95,152 @@ async function letNobodyTimeOut(): Promise<void> {
     Object.assign(workflowTimeoutConfig, { pollingIntervalMs: 60_000 });
   } catch {
     // A version that has no such thing: then it looks as often as it likes.
+  }
+}
+
+/** When each lane is asked for a job: at once where somebody says that there may be one, else now and then. */
+export interface LaneAsking {
+  /** There may be a job in these lanes. What another worker says is said to all of them, and only one gets the job. */
+  wake(lanes: readonly Lane[], whose?: "ours" | "others"): void;
+  /** Asks until it is told to end. `ask` says whether somebody else was at the same lane at the same moment. */
+  run(ask: (lane: Lane) => Promise<boolean>, end: AbortSignal): Promise<void>;
+}
+
+/** How often a lane is asked of which nobody has said anything: a word may get lost. */
+const IDLE_MS = 5000;
+/** For so long after a word a lane is asked often: others may have been quicker, or all hands were full. */
+const AWAKE_MS = 5000;
+/** However many words come, a lane is asked only so often in the time between two ordinary questions. */
+const MOST_IN_A_PAUSE = { ours: 5, others: 2 };
+
+/** Time that does not jump when the machine's clock is set. */
+const MONOTONIC: Clock = {
+  now: () => performance.now(),
+  sleep: (ms, signal) => sleep(ms, undefined, signal === undefined ? {} : { signal }).catch(() => undefined),
+};
+
+export function createLaneAsking(pollMs: number, time: Clock = MONOTONIC): LaneAsking {
+  const clocks = new Map(LANES.map((lane) => [lane, createLaneClock(pollMs, time)]));
+  return {
+    wake: (lanes, whose = "ours") => {
+      for (const lane of lanes) clocks.get(lane)!.wake(pollMs / MOST_IN_A_PAUSE[whose]);
+    },
+    run: async (ask, end) => {
+      await Promise.all([...clocks].map(([lane, clock]) => askAgain(clock, () => ask(lane), end)));
+    },
+  };
+}
+
+async function askAgain(clock: LaneClock, ask: () => Promise<boolean>, end: AbortSignal): Promise<void> {
+  while (!end.aborted) {
+    clock.asks();
+    clock.asked(await ask());
+    await clock.rest(end);
+  }
+}
+
+type LaneClock = ReturnType<typeof createLaneClock>;
+
+function createLaneClock(pollMs: number, time: Clock) {
+  let askedAt = -Infinity;
+  let dueAt = -Infinity;
+  let awakeUntil = -Infinity;
+  let contendedMs = 0;
+  let contentions = 0;
+  let rouse = new AbortController();
+  return {
+    wake: (leastMs: number): void => {
+      const now = time.now();
+      awakeUntil = now + AWAKE_MS;
+      const at = Math.max(now, askedAt + Math.max(leastMs, contendedMs));
+      if (at >= dueAt) return;
+      dueAt = at;
+      rouse.abort();
+    },
+    asks: (): void => {
+      askedAt = time.now();
+      // A word that comes while it is asked may be of a job that came too late for this question.
+      dueAt = Infinity;
+    },
+    asked: (isContended: boolean): void => {
+      const now = time.now();
+      contentions = isContended ? contentions + 1 : 0;
+      const idleMs = Math.max(pollMs, IDLE_MS);
+      // Those who were in each other's way come back at different times, and less often the longer that goes on.
+      const againMs = Math.min(idleMs, pollMs * 2 ** (contentions - 1)) * (0.5 + Math.random() / 2);
+      contendedMs = isContended ? againMs : 0;
+      const pauseMs = isContended ? againMs : (now < awakeUntil ? pollMs : idleMs) * (0.95 + Math.random() / 10);
+      dueAt = Math.min(Math.max(dueAt, askedAt + contendedMs), now + pauseMs);
+    },
+    rest: async (end: AbortSignal): Promise<void> => {
+      for (let now = time.now(); now < dueAt && !end.aborted; now = time.now()) {
+        rouse = new AbortController();
+        const signal = AbortSignal.any([rouse.signal, end]);
+        await time.sleep(dueAt - now, signal);
+      }
+    },
+  };
+}
+
+/** Tells the workers of a fleet that there are new jobs. It is a hint: who does not hear it asks a little later. */
+export interface JobBell {
+  ring(lanes: readonly Lane[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Between two tries to listen again. */
+const PAUSE_MS = 500;
+/** How often the connection is tried: one that died without a word is silent for ever. */
+const TRY_MS = 10_000;
+
+/** What we ring ourselves is not heard here. `heard` is also called for all lanes whenever it has begun to listen: what was said before that is made up for. */
+export function openJobBell(pool: Pool, schema: string, heard: (lanes: readonly Lane[]) => void): JobBell {
+  const channel = `remand_${schema}_jobs`;
+  const me = randomBytes(6).toString("hex");
+  const stop = new AbortController();
+  const others = (payload: string): void => {
+    const [from, named = ""] = payload.split(" ");
+    if (from !== me) heard(LANES.filter((lane) => named.split(",").includes(lane)));
+  };
+  const life = listen(pool, channel, { others, anew: () => heard(LANES) }, stop.signal);
+  return {
+    ring: async (lanes) => {
+      await pool.query("SELECT pg_notify($1, $2)", [channel, `${me} ${lanes.join(",")}`]);
+    },
+    close: async () => {
+      stop.abort();
+      await life;
+    },
+  };
+}
+
+async function listen(
+  pool: Pool,
+  channel: string,
+  heard: { others(payload: string): void; anew(): void },
+  stop: AbortSignal,
+): Promise<void> {
+  while (!stop.aborted) {
+    let client: PoolClient | null = null;
+    const over = new AbortController();
+    const end = (): void => over.abort();
+    try {
+      client = await pool.connect();
+      client.on("error", end).on("end", end);
+      client.on("notification", ({ payload = "" }) => heard.others(payload));
+      await client.query(`LISTEN ${channel}`);
+      heard.anew();
+      const pause = AbortSignal.any([over.signal, stop]);
+      while (!pause.aborted) {
+        await sleep(TRY_MS, undefined, { signal: pause }).catch(() => undefined);
+        if (!pause.aborted) await client.query("SELECT 1");
+      }
+    } catch {
+      // Whoever asks the server for anything else says in full what is wrong, if it stays so.
+    } finally {
+      // It is given up and not used for anything else: it would still listen.
+      client?.release(true);
+    }
+    await sleep(PAUSE_MS, undefined, { signal: stop }).catch(() => undefined);
   }
 }

@@ -1,10 +1,9 @@
 import type { DBOS } from "@dbos-inc/dbos-sdk";
 import type { Pool } from "pg";
-import { RemandError } from "../../domain/error.ts";
-import { LANES, type Lane } from "../../domain/lane.ts";
-import type { FleetQueue, InHand, Ticket } from "../../ports/fleet-queue.ts";
-import { createDbosLanes, queueOf, type DbosLanes, type Limits } from "./dbos-lanes.ts";
-import { openJobBell, type JobBell } from "./job-bell.ts";
+import { RemandError } from "../../core/events/error.ts";
+import { LANES, type Lane } from "../../core/stories/command.ts";
+import type { FleetQueue, InHand, Ticket } from "../../ports/queue.ts";
+import { type DbosLanes, type JobBell, type Limits, createDbosLanes, openJobBell, queueOf } from "./dbos-lanes.ts";
 
 export interface DbosQueueOptions {
   /** The database, for its driver. */

@@ -1,10 +1,13 @@
 import { lstat, realpath, rm } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
-import { RemandError } from "../../domain/error.ts";
-import type { StoryId } from "../../domain/ids.ts";
+import { RemandError } from "../../core/events/error.ts";
+import type { StoryId } from "../../core/events/ids.ts";
 import type { Files } from "../../ports/files.ts";
-import type { StoryPages } from "../../ports/story-pages.ts";
-import { readStoryFile } from "../../readers/story-file.ts";
+import type { StoryPages } from "../../ports/stories.ts";
+import { readStoryFile } from "../../parse/stories/story-file.ts";
+import type { GateRequest } from "../../ports/gate.ts";
+import type { Workspace } from "../../ports/workspace.ts";
+import { isTextPhase, productIn } from "../../write/edits/story-sections.ts";
 
 export interface StoryPagesOptions {
   /** The person's checkout. */
@@ -107,4 +110,20 @@ async function isThere(path: string): Promise<boolean> {
     if (code === "ENOENT" || code === "ENOTDIR") return false;
     throw error;
   }
+}
+
+export interface PhaseProductOptions {
+  readonly workspace: Pick<Workspace, "diff" | "fileAt">;
+  readonly pages: Pick<StoryPages, "find">;
+}
+
+/** What the phase made, for whoever is to judge it: the section of the story's file, or the code since the story began. */
+export function createPhaseProduct(options: PhaseProductOptions): (request: GateRequest) => Promise<string> {
+  const { workspace, pages } = options;
+  return async ({ story, phase, path, base, tree }) => {
+    if (!isTextPhase(phase)) return workspace.diff(story.id, base, tree);
+    const page = await pages.find(story.id, path);
+    const text = page === null ? null : await workspace.fileAt(story.id, tree, page.path);
+    return text === null ? "" : (productIn(text, phase, story.completed.includes(phase)) ?? "");
+  };
 }

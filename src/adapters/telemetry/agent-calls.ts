@@ -1,7 +1,7 @@
-import { storyId, type RoleName, type StoryId } from "../../domain/ids.ts";
+import { storyId, type RoleName, type StoryId } from "../../core/events/ids.ts";
 import type { Agent, AgentRequest, AgentResult } from "../../ports/agent.ts";
 import type { Clock } from "../../ports/clock.ts";
-import type { Player, Roster } from "../../ports/roster.ts";
+import type { Player, Roster } from "../../ports/roles.ts";
 import type { Attributes } from "./attributes.ts";
 import type { OtelApi } from "./load-api.ts";
 import type { Measures } from "./measures.ts";

@@ -1,4 +1,4 @@
-import type { Cost, Event } from "../../domain/event.ts";
+import type { Cost, Event } from "../../core/events/event.ts";
 
 /**
  * What may be said of a piece of work: names and numbers of ours. Nothing that an agent, a tool or a person wrote goes

@@ -1,11 +1,11 @@
 import type { Attributes as OtelAttributes, Counter, Histogram, Meter } from "@opentelemetry/api";
-import type { Event } from "../../domain/event.ts";
-import { LANES } from "../../domain/lane.ts";
-import type { RunState } from "../../domain/run-state.ts";
-import { size } from "../../stdx/sorted-map.ts";
-import { costIn, type Attributes } from "./attributes.ts";
+import type { Event } from "../../core/events/event.ts";
+import { LANES } from "../../core/stories/command.ts";
+import type { RunState } from "../../core/stories/run-state.ts";
+import { entries, size } from "../../stdx/sorted-map.ts";
+import type { StoryState } from "../../core/stories/story-state.ts";
+import { type Attributes, costIn } from "./attributes.ts";
 import type { OtelApi } from "./load-api.ts";
-import type { Tally } from "./tally.ts";
 import type { Piece } from "./work-pieces.ts";
 
 /** How the run stands, for who asks now and then. */
@@ -126,3 +126,34 @@ function dimensions(attributes: Attributes): OtelAttributes {
 /** From tenths of a second to days: a check, an agent, a person. */
 const SECONDS = [0.1, 0.5, 1, 5, 10, 30, 60, 300, 600, 1800, 3600, 14_400, 86_400, 604_800];
 const TOKENS = [1, 4, 16, 64, 256, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216, 67_108_864];
+
+/** How many stories are open and how many wait for a person: counted once, then followed, however many there are. */
+export interface Tally {
+  readonly open: () => number;
+  readonly waitingForPerson: () => number;
+  count(state: RunState): void;
+  moved(before: StoryState | undefined, after: StoryState): void;
+}
+
+export function createTally(): Tally {
+  let open = 0;
+  let waitingForPerson = 0;
+  const add = (story: StoryState | undefined, by: 1 | -1): void => {
+    if (story === undefined || story.ending !== null) return;
+    open += by;
+    if (story.escalation !== null) waitingForPerson += by;
+  };
+  return {
+    open: () => open,
+    waitingForPerson: () => waitingForPerson,
+    count: (state) => {
+      open = 0;
+      waitingForPerson = 0;
+      for (const [, story] of entries(state.stories)) add(story, 1);
+    },
+    moved: (before, after) => {
+      add(before, -1);
+      add(after, 1);
+    },
+  };
+}

@@ -1,16 +1,16 @@
-import type { RunState } from "../../domain/run-state.ts";
+import type { RunState } from "../../core/stories/run-state.ts";
 import type { Clock } from "../../ports/clock.ts";
-import type { Journal } from "../../ports/journal.ts";
-import type { Roster } from "../../ports/roster.ts";
+import type { Journal, Stored } from "../../ports/journal.ts";
+import type { Roster } from "../../ports/roles.ts";
 import type { Watcher } from "../../ports/watcher.ts";
+import type { StoryId } from "../../core/events/ids.ts";
+import type { StoryState } from "../../core/stories/story-state.ts";
+import { byText, lookup } from "../../stdx/sorted-map.ts";
 import { observedRoster } from "./agent-calls.ts";
-import { flush } from "./flush.ts";
-import { createLineTeller } from "./line-teller.ts";
-import type { OtelApi } from "./load-api.ts";
-import { createMeasures } from "./measures.ts";
-import { createOwnLines } from "./own-lines.ts";
-import { createTally } from "./tally.ts";
-import { createTraces } from "./traces.ts";
+import { type OtelApi, flush } from "./load-api.ts";
+import { type Measures, type Tally, createMeasures, createTally } from "./measures.ts";
+import { type Traces, createTraces } from "./traces.ts";
+import { type Seen, piecesIn } from "./work-pieces.ts";
 
 /**
  * Traces and metrics of what this process does. Every worker folds the same journal, so what each of them tells is what
@@ -71,6 +71,118 @@ export function createTelemetry({ api, version, project, worker, clock, identity
     close: async () => {
       measures.close();
       await flush(api);
+    },
+  };
+}
+
+export interface TellerParts {
+  readonly own: OwnLines;
+  readonly traces: Traces;
+  readonly measures: Measures;
+  readonly tally: Tally;
+}
+
+export interface LineTeller {
+  /** The state that the next lines follow upon. */
+  resume(state: RunState): void;
+  see(lines: readonly Stored[], state: RunState): void;
+}
+
+/** Makes spans and counts of the lines of the journal, of those that are ours. */
+export function createLineTeller({ own, traces, measures, tally }: TellerParts): LineTeller {
+  let before: RunState | null = null;
+  const tell = (story: StoryId, { line, begun, ended }: Seen, isOurs: boolean): void => {
+    for (const piece of ended) {
+      // A person's word is nobody's step: what it breaks off is told by whoever was at it.
+      if (isOurs || (isPersons(line) && traces.holds(story, piece))) {
+        traces.ended(story, piece);
+        measures.ended(piece);
+      } else traces.givenUp(story, piece);
+    }
+    if (isOurs && begun !== null) traces.begun(story, begun);
+  };
+  const seenOf = (story: StoryId | null, lines: readonly Stored[], state: RunState): readonly Seen[] => {
+    const [past, present] = [storyIn(before, story), storyIn(state, story)];
+    if (present === undefined) return lines.map((line) => ({ line, begun: null, ended: [] }));
+    tally.moved(past, present);
+    return piecesIn(lines, past, present);
+  };
+  return {
+    resume: (state) => {
+      before = state;
+    },
+    see: (lines, state) => {
+      for (const [story, told] of byStory(lines))
+        for (const seen of seenOf(story, told, state))
+          own.whose(seen.line.position, (isOurs) => {
+            if (isOurs) measures.step(seen.line.event);
+            if (story !== null) tell(story, seen, isOurs);
+          });
+      before = state;
+    },
+  };
+}
+
+const isPersons = ({ event }: Stored): boolean => event.type === "person.answered" || event.type === "story.held";
+
+function storyIn(run: RunState | null, story: StoryId | null): StoryState | undefined {
+  return run === null || story === null ? undefined : lookup(run.stories, story, byText);
+}
+
+function byStory(lines: readonly Stored[]): ReadonlyMap<StoryId | null, readonly Stored[]> {
+  const groups = new Map<StoryId | null, Stored[]>();
+  for (const line of lines) {
+    const known = groups.get(line.story);
+    if (known === undefined) groups.set(line.story, [line]);
+    else known.push(line);
+  }
+  return groups;
+}
+
+/** Tells the lines that were appended here from those that others wrote. */
+export interface OwnLines {
+  /** The same journal, but what is appended through it is known to be ours. */
+  around<J extends Pick<Journal, "append">>(journal: J): J;
+  /** Calls back as soon as it is known whose line it is: at once, or when the appends that are under way have ended. */
+  whose(position: number, told: (isOurs: boolean) => void): void;
+}
+
+/**
+ * A line may be folded before the append that wrote it has resolved, because somebody read on in between. So whoever
+ * asks is answered when both are known, and each line is asked about once.
+ */
+export function createOwnLines(): OwnLines {
+  const ours = new Set<number>();
+  const waiting = new Map<number, (isOurs: boolean) => void>();
+  let appending = 0;
+  return {
+    around: (journal) => ({
+      ...journal,
+      append: async (stream, expectedSeq, events, at) => {
+        appending++;
+        try {
+          const appended = await journal.append(stream, expectedSeq, events, at);
+          for (const { position } of appended.ok ? appended.stored : []) {
+            const told = waiting.get(position);
+            waiting.delete(position);
+            if (told === undefined) ours.add(position);
+            else told(true);
+          }
+          return appended;
+        } finally {
+          appending--;
+          if (appending === 0) {
+            const others = [...waiting.values()];
+            waiting.clear();
+            for (const told of others) told(false);
+          }
+        }
+      },
+    }),
+    whose: (position, told) => {
+      if (ours.delete(position)) told(true);
+      else if (appending > 0) waiting.set(position, told);
+      else told(false);
     },
   };
 }

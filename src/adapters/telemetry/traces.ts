@@ -1,5 +1,5 @@
 import type { Context, HrTime, Span, Tracer } from "@opentelemetry/api";
-import type { StoryId } from "../../domain/ids.ts";
+import type { StoryId } from "../../core/events/ids.ts";
 import { sha256 } from "../../stdx/sha256.ts";
 import type { Attributes } from "./attributes.ts";
 import type { OtelApi } from "./load-api.ts";

@@ -1,7 +1,7 @@
-import type { AttemptSummary } from "../../domain/attempt.ts";
-import type { Event } from "../../domain/event.ts";
-import type { StoryState } from "../../domain/story-state.ts";
-import { leavesUndoOpen } from "../../domain/undo.ts";
+import type { AttemptSummary } from "../../core/stories/attempt.ts";
+import type { Event } from "../../core/events/event.ts";
+import type { StoryState } from "../../core/stories/story-state.ts";
+import { leavesUndoOpen } from "../../core/stories/undo.ts";
 import type { Stored } from "../../ports/journal.ts";
 import { costAttributes, endAttributes, type Attributes } from "./attributes.ts";
 

@@ -1,5 +1,5 @@
 import { createInterface, type Interface } from "node:readline";
-import { RemandError } from "../../domain/error.ts";
+import { RemandError } from "../../core/events/error.ts";
 
 /**
  * Asks a person for one line at a time. Lines that were typed ahead are kept for the questions that follow. The

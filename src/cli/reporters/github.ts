@@ -1,12 +1,10 @@
 import type { Stored } from "../../ports/journal.ts";
-import { UNICODE_GLYPHS } from "../../views/glyphs.ts";
-import { storiesOf, summaryText } from "../../views/run-summary.ts";
-import { statusOf } from "../../views/story-status.ts";
-import { shortLine } from "../../views/words.ts";
-import { inertLines, workflowCommand } from "../../writers/workflow-command.ts";
+import { UNICODE_GLYPHS, shortLine } from "../../views/text/words.ts";
+import { storiesOf, summaryText } from "../../views/run/run-summary.ts";
+import { statusOf } from "../../views/story/story-status.ts";
+import { inertLines, workflowCommand } from "../../write/reports/problem-text.ts";
 import { paintFor } from "../terminal-kind.ts";
-import { lineText } from "./line-text.ts";
-import { createListener, type Heard } from "./listener.ts";
+import { type Heard, createListener, lineText } from "./listener.ts";
 import type { Reporter, ReporterSetting } from "./reporter.ts";
 
 /** GitHub Actions: groups that fold, annotations on the lines of the files, and a table on the summary page. */

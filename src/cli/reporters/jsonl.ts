@@ -1,4 +1,4 @@
-import { runDocument } from "../run-document.ts";
+import { runDocument } from "../json-fields.ts";
 import type { Reporter, ReporterSetting } from "./reporter.ts";
 
 /** Each line of the journal as one line of JSON, and at the end one document about how it stands. For programs. */

@@ -1,8 +1,9 @@
-import type { StoryId } from "../../domain/ids.ts";
-import type { RunState } from "../../domain/run-state.ts";
+import type { StoryId } from "../../core/events/ids.ts";
+import type { RunState } from "../../core/stories/run-state.ts";
 import type { Stored } from "../../ports/journal.ts";
-import type { Glyphs } from "../../views/glyphs.ts";
-import { linesFor, NOTHING_HEARD, type LineMemory, type RunLine } from "../../views/run-lines.ts";
+import type { Glyphs, Mark } from "../../views/text/words.ts";
+import { type LineMemory, NOTHING_HEARD, type RunLine, linesFor } from "../../views/run/run-lines.ts";
+import type { Paint } from "../terminal-kind.ts";
 
 /** A line of the run with the line of the journal it came from. */
 export interface Heard {
@@ -19,4 +20,41 @@ export function createListener(glyphs: Glyphs): (lines: readonly Stored[], state
       memories.set(stored.story, heard.memory);
       return heard.lines.map((line) => ({ line, stored }));
     });
+}
+
+/** A line of a run for a terminal: sign, the story in a column, what happened; the reasons below, moved in. */
+export function lineText(line: RunLine, width: number, glyphs: Glyphs, paint: Paint): string {
+  const sign = toneOf(line.mark, paint)(glyphs.marks[line.mark]);
+  const story = line.story === null ? "" : paint.strong(line.story.padEnd(width));
+  const head = [sign, story, painted(line.text, glyphs, paint)].filter((part) => part !== "").join(" ");
+  const details = line.details.map((detail) => `    ${paint.dim(detail)}\n`);
+  return `${head.trimEnd()}\n${details.join("")}`;
+}
+
+/** The column of stories is as wide as the widest name, within reason. */
+export function columnWidth(ids: readonly string[]): number {
+  return Math.min(32, Math.max(0, ...ids.map((id) => id.length))) + 1;
+}
+
+function toneOf(mark: Mark, paint: Paint): (text: string) => string {
+  switch (mark) {
+    case "accepted":
+      return paint.good;
+    case "rejected":
+    case "failed":
+      return paint.bad;
+    case "person":
+    case "sent-back":
+    case "trouble":
+      return paint.warn;
+    case "started":
+    case "note":
+      return paint.dim;
+  }
+}
+
+/** The signs of the gates get their colours where they are signs; words in ASCII stay plain. */
+function painted(text: string, glyphs: Glyphs, paint: Paint): string {
+  if (glyphs.pass.length > 1) return text;
+  return text.replaceAll(glyphs.pass, paint.good(glyphs.pass)).replaceAll(glyphs.fail, paint.bad(glyphs.fail));
 }

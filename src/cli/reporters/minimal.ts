@@ -1,7 +1,6 @@
-import { summaryText } from "../../views/run-summary.ts";
+import { summaryText } from "../../views/run/run-summary.ts";
 import { glyphsFor, paintFor } from "../terminal-kind.ts";
-import { lineText } from "./line-text.ts";
-import { createListener } from "./listener.ts";
+import { createListener, lineText } from "./listener.ts";
 import type { Reporter, ReporterSetting } from "./reporter.ts";
 
 /** One line for each thing that is decided, and the sum. For agents, CI services, and whoever reads it later. */

@@ -1,8 +1,8 @@
-import { RemandError } from "../../domain/error.ts";
-import type { StoryId } from "../../domain/ids.ts";
-import type { RunState } from "../../domain/run-state.ts";
+import { RemandError } from "../../core/events/error.ts";
+import type { StoryId } from "../../core/events/ids.ts";
+import type { RunState } from "../../core/stories/run-state.ts";
 import type { Watcher } from "../../ports/watcher.ts";
-import type { World } from "../command.ts";
+import type { World } from "../../app/command.ts";
 import { isCalledByAgent, isCi } from "../terminal-kind.ts";
 
 /** Tells whoever called `run` how it goes. It looks on and changes nothing. */

@@ -4,7 +4,7 @@
  */
 import { createSqliteJournal, openJournalReadOnly } from "../../../src/adapters/journal/sqlite-journal.ts";
 import { loadSqlite } from "../../../src/adapters/journal/sqlite.ts";
-import { RemandError } from "../../../src/domain/error.ts";
+import { RemandError } from "../../../src/core/events/error.ts";
 
 const NOBODY = 65_534;
 const [file = "", what = ""] = process.argv.slice(2);

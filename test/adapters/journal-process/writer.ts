@@ -5,7 +5,7 @@
 import { writeSync } from "node:fs";
 import { createSqliteJournal } from "../../../src/adapters/journal/sqlite-journal.ts";
 import { createPostgresJournal } from "../../../src/adapters/postgres/journal.ts";
-import { storyId, type StoryId } from "../../../src/domain/ids.ts";
+import { storyId, type StoryId } from "../../../src/core/events/ids.ts";
 
 const [file = "", name = "", streams = "1"] = process.argv.slice(2);
 const journal = await (file.startsWith("postgres://")

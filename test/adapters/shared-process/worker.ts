@@ -4,9 +4,9 @@
  */
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
-import { openClone } from "../../../src/adapters/git/shared-clone.ts";
-import { createSharedWorktrees } from "../../../src/adapters/git/shared-worktrees.ts";
-import { storyId } from "../../../src/domain/ids.ts";
+import { openClone } from "../../../src/adapters/git/fleet/shared-clone.ts";
+import { createSharedWorktrees } from "../../../src/adapters/git/fleet/shared-worktrees.ts";
+import { storyId } from "../../../src/core/events/ids.ts";
 
 const [remote = "", folder = "", home = "", story = "", commit = "none", run = "", attempt = ""] =
   process.argv.slice(2);

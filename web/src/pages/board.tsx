@@ -1,7 +1,6 @@
-import { counted } from "../../../src/domain/counted.ts";
-import { attemptText } from "../../../src/views/board.ts";
-import { COLUMN_TITLES, type BoardCard } from "../../../src/views/board-cards.ts";
-import type { BoardColumn, BoardDocument } from "../../../src/views/dashboard.ts";
+import { counted } from "../../../src/stdx/plain-text.ts";
+import { type BoardCard, COLUMN_TITLES, attemptText } from "../../../src/views/board/board.ts";
+import type { BoardColumn, BoardDocument } from "../../../src/views/board/dashboard.ts";
 import { Filter } from "../parts/filter.tsx";
 import { Loading } from "../parts/loading.tsx";
 import { Ago, Badge, GateStrip, Money, Why } from "../parts/marks.tsx";

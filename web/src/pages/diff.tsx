@@ -1,6 +1,6 @@
-import { counted } from "../../../src/domain/counted.ts";
+import { counted } from "../../../src/stdx/plain-text.ts";
 import { useState } from "preact/hooks";
-import type { DiffDocument, DiffFile } from "../../../src/views/diff-document.ts";
+import type { DiffDocument, DiffFile } from "../../../src/views/story/diff-document.ts";
 import { say } from "../ask.ts";
 import { FindingItem } from "../parts/finding-item.tsx";
 import { HunkTable } from "../parts/hunk-table.tsx";

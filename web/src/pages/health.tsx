@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import type { HealthDocument } from "../../../src/views/dashboard.ts";
+import type { HealthDocument } from "../../../src/views/board/dashboard.ts";
 import { Filter } from "../parts/filter.tsx";
 import { Loading } from "../parts/loading.tsx";
 import { Badge } from "../parts/marks.tsx";

@@ -1,7 +1,7 @@
-import { counted } from "../../../src/domain/counted.ts";
-import { locationText, statusText } from "../../../src/domain/tried-finding.ts";
-import type { InboxDocument, InboxEntry } from "../../../src/views/dashboard.ts";
-import { findingText } from "../../../src/views/finding-text.ts";
+import { counted } from "../../../src/stdx/plain-text.ts";
+import { locationText, statusText } from "../../../src/core/gates/tried-finding.ts";
+import type { InboxDocument, InboxEntry } from "../../../src/views/board/dashboard.ts";
+import { findingText } from "../../../src/views/story/finding-text.ts";
 import { Answered } from "../parts/answered.tsx";
 import { AnswerForm } from "../parts/answer-form.tsx";
 import { Loading } from "../parts/loading.tsx";

@@ -1,5 +1,5 @@
-import { COLUMN_TITLES, COLUMNS, type BoardCard, type Column } from "../../../src/views/board-cards.ts";
-import type { ListDocument } from "../../../src/views/dashboard.ts";
+import { COLUMN_TITLES, COLUMNS, type BoardCard, type Column } from "../../../src/views/board/board.ts";
+import type { ListDocument } from "../../../src/views/board/dashboard.ts";
 import { Loading } from "../parts/loading.tsx";
 import { Badge, GateStrip, Money, Why } from "../parts/marks.tsx";
 import { Link, refine, refined } from "../router.tsx";

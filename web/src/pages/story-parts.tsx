@@ -1,8 +1,8 @@
 import { useState } from "preact/hooks";
-import type { StoryPageDocument } from "../../../src/views/dashboard.ts";
-import type { AttemptCard, GateCard } from "../../../src/views/story-document.ts";
-import { reJudgingText } from "../../../src/views/re-judging-text.ts";
-import { durationText, moneyText } from "../../../src/views/words.ts";
+import type { StoryPageDocument } from "../../../src/views/board/dashboard.ts";
+import type { AttemptCard, GateCard } from "../../../src/views/story/story-document.ts";
+import { reJudgingText } from "../../../src/views/story/recheck.ts";
+import { durationText, moneyText } from "../../../src/views/text/words.ts";
 import { FindingItem } from "../parts/finding-item.tsx";
 import { KeptText } from "../parts/kept-text.tsx";
 import { Badge } from "../parts/marks.tsx";

@@ -1,6 +1,6 @@
-import { counted } from "../../../src/domain/counted.ts";
-import type { StoryPageDocument } from "../../../src/views/dashboard.ts";
-import { durationText } from "../../../src/views/words.ts";
+import { counted } from "../../../src/stdx/plain-text.ts";
+import type { StoryPageDocument } from "../../../src/views/board/dashboard.ts";
+import { durationText } from "../../../src/views/text/words.ts";
 import { now } from "../clock.ts";
 import { Answered } from "../parts/answered.tsx";
 import { AnswerForm } from "../parts/answer-form.tsx";

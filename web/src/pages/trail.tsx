@@ -1,6 +1,6 @@
-import { counted } from "../../../src/domain/counted.ts";
+import { counted } from "../../../src/stdx/plain-text.ts";
 import { useState } from "preact/hooks";
-import type { TrailDocument, VerifyDocument } from "../../../src/views/dashboard.ts";
+import type { TrailDocument, VerifyDocument } from "../../../src/views/board/dashboard.ts";
 import { ask } from "../ask.ts";
 import { Filter } from "../parts/filter.tsx";
 import { Loading } from "../parts/loading.tsx";

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
-import type { Finding } from "../../../src/domain/finding.ts";
-import { findingText } from "../../../src/views/finding-text.ts";
+import type { Finding } from "../../../src/core/gates/finding.ts";
+import { findingText } from "../../../src/views/story/finding-text.ts";
 
 interface FieldProps {
   /** What goes into the answer beside the words. */

@@ -1,8 +1,8 @@
 import { useId, useState } from "preact/hooks";
-import type { AnswerVerb, EscalationOption } from "../../../src/domain/escalation.ts";
-import type { Finding } from "../../../src/domain/finding.ts";
-import type { AnsweredDocument } from "../../../src/views/dashboard.ts";
-import { NEEDS_MESSAGE } from "../../../src/views/inbox.ts";
+import type { AnswerVerb, EscalationOption } from "../../../src/core/stories/escalation.ts";
+import type { Finding } from "../../../src/core/gates/finding.ts";
+import type { AnsweredDocument } from "../../../src/views/board/dashboard.ts";
+import { NEEDS_MESSAGE } from "../../../src/views/answers/inbox.ts";
 import { say } from "../ask.ts";
 import { hello } from "../hello.ts";
 import { asRefusal } from "../use-document.ts";

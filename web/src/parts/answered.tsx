@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import type { OpenAnswer } from "../../../src/views/dashboard.ts";
+import type { OpenAnswer } from "../../../src/views/board/dashboard.ts";
 import { say } from "../ask.ts";
 import { Link } from "../router.tsx";
 import { asRefusal } from "../use-document.ts";

@@ -1,5 +1,5 @@
 import { useId } from "preact/hooks";
-import { moneyText } from "../../../src/views/words.ts";
+import { moneyText } from "../../../src/views/text/words.ts";
 
 export interface BarRow {
   readonly name: string;

@@ -1,4 +1,4 @@
-import type { FindingCard } from "../../../src/views/finding-rounds.ts";
+import type { FindingCard } from "../../../src/views/story/finding-text.ts";
 import { Link } from "../router.tsx";
 import { Badge } from "./marks.tsx";
 

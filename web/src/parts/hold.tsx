@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import type { HeldDocument, StoryPageDocument } from "../../../src/views/dashboard.ts";
+import type { HeldDocument, StoryPageDocument } from "../../../src/views/board/dashboard.ts";
 import { say } from "../ask.ts";
 import { hello } from "../hello.ts";
 import { asRefusal } from "../use-document.ts";

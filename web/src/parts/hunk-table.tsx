@@ -1,6 +1,6 @@
-import { counted } from "../../../src/domain/counted.ts";
+import { counted } from "../../../src/stdx/plain-text.ts";
 import { useState } from "preact/hooks";
-import type { BlameMark, DiffHunk, ShownLine } from "../../../src/views/diff-document.ts";
+import type { BlameMark, DiffHunk, ShownLine } from "../../../src/views/story/diff-document.ts";
 import { FindingItem } from "./finding-item.tsx";
 import { Badge } from "./marks.tsx";
 

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import type { EvidenceDocument } from "../../../src/views/dashboard.ts";
+import type { EvidenceDocument } from "../../../src/views/board/dashboard.ts";
 import { ask, type Refusal } from "../ask.ts";
 import { asRefusal } from "../use-document.ts";
 import { MarkdownView } from "./markdown-view.tsx";

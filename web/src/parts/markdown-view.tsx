@@ -1,4 +1,4 @@
-import { markdown, type Block, type Inline } from "../../../src/views/markdown.ts";
+import { markdown, type Block, type Inline } from "../../../src/views/text/markdown.ts";
 
 /** Somebody else's markdown, as elements: no text of it can become markup. */
 export function MarkdownView({ text }: { readonly text: string }) {

@@ -1,7 +1,7 @@
-import type { BoardRow } from "../../../src/views/board.ts";
-import type { GateMark } from "../../../src/views/gate-strip.ts";
-import { durationText, moneyText } from "../../../src/views/words.ts";
-import { timeText } from "../../../src/views/event-words.ts";
+import type { BoardRow } from "../../../src/views/board/board.ts";
+import type { GateMark } from "../../../src/views/board/gate-strip.ts";
+import { durationText, moneyText } from "../../../src/views/text/words.ts";
+import { timeText } from "../../../src/views/run/event-text.ts";
 import { now } from "../clock.ts";
 
 const SIGNS: Readonly<Record<string, readonly [sign: string, tone: string]>> = {

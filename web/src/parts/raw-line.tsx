@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
-import { timeText } from "../../../src/views/event-words.ts";
-import type { StoryLine } from "../../../src/views/story-lines.ts";
+import { timeText } from "../../../src/views/run/event-text.ts";
+import type { StoryLine } from "../../../src/views/story/story-lines.ts";
 import { ask } from "../ask.ts";
 import { asRefusal } from "../use-document.ts";
 

@@ -1,8 +1,7 @@
 import { useState } from "preact/hooks";
-import { timeText } from "../../../src/views/event-words.ts";
-import { UNICODE_GLYPHS } from "../../../src/views/glyphs.ts";
-import type { StoryLine } from "../../../src/views/story-lines.ts";
-import { durationText } from "../../../src/views/words.ts";
+import { timeText } from "../../../src/views/run/event-text.ts";
+import { UNICODE_GLYPHS, durationText } from "../../../src/views/text/words.ts";
+import type { StoryLine } from "../../../src/views/story/story-lines.ts";
 import { KeptText } from "./kept-text.tsx";
 import { RawLine } from "./raw-line.tsx";
 

@@ -1,5 +1,5 @@
-import type { EscalationOption } from "../../../src/domain/escalation.ts";
-import type { StoryPageDocument } from "../../../src/views/dashboard.ts";
+import type { EscalationOption } from "../../../src/core/stories/escalation.ts";
+import type { StoryPageDocument } from "../../../src/views/board/dashboard.ts";
 
 /** What a person may say about a story that asks nothing, and what each word does. */
 export function unaskedOptions({ findings, disputable, card }: StoryPageDocument): readonly EscalationOption[] {

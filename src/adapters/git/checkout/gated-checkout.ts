@@ -1,0 +1,217 @@
+import { realpath } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { RemandError } from "../../../core/events/error.ts";
+import { type TreeId, treeId } from "../../../core/events/ids.ts";
+import type { JudgedState } from "../../../core/gates/gate-report.ts";
+import type { Environment } from "../../process/environment.ts";
+import { onDisk } from "../remove-folder.ts";
+import type { Git } from "../git.ts";
+import { type Repository, commitOf, ensureStateFolder, line, ownName, repositoryOpener } from "../repository.ts";
+import { createPrivateIndex, treeOfFiles } from "../private-index.ts";
+import { TRAILERS } from "../refs.ts";
+import { openCleanCheckout } from "./clean-checkout.ts";
+import { readCheckoutSettings } from "./private-repository.ts";
+
+export interface JudgedOptions {
+  /** A folder of the user's checkout. */
+  readonly root: string;
+  /** The folder in which Remand keeps its own things. */
+  readonly state: string;
+  /** The commit to judge; `null`: the files as they are. */
+  readonly at: string | null;
+  /** What to compare with; `null`: found by itself. */
+  readonly base: string | null;
+  /** The branch that the files come from, where a CI service says so: its checkouts may be on none. */
+  readonly sourceBranch?: string;
+  readonly setup: string | null;
+  readonly share: readonly string[] | null;
+  /** Ignored files that are copied from the user's checkout. */
+  readonly carry?: readonly string[];
+  /** Patterns of files, besides lockfiles and manifests, that decide what the set-up makes. */
+  readonly inputs?: readonly string[];
+  /** The folder for what belongs to the user and to no checkout. */
+  readonly userState: string;
+  readonly env?: Environment;
+  readonly setupEnv?: Environment;
+  readonly signal: AbortSignal;
+  onNotice(text: string): void;
+}
+
+/** A state of the files, in a folder where it can be judged. */
+export interface JudgedPlace extends JudgedState {
+  readonly path: string;
+  /** Where a person has these files, if `path` is a clean checkout of them. */
+  readonly workedIn?: string;
+  /** Takes away what was made for it. */
+  close(): Promise<void>;
+}
+
+/**
+ * The files as they are are judged where they are: nothing is written but objects that no name refers to. A commit is
+ * judged in a clean checkout, which is removed afterwards.
+ */
+export async function openJudgedPlace(options: JudgedOptions): Promise<JudgedPlace> {
+  const repository = await repositoryOpener(options.root, options.env)();
+  repository.notices.forEach((text) => options.onNotice(text));
+  return onDisk(async () => {
+    await ensureStateFolder(options.state);
+    const state = await realpath(options.state);
+    return options.at === null ? filesAsTheyAre(repository, state, options) : commitAlone(repository, options);
+  });
+}
+
+async function filesAsTheyAre(repository: Repository, state: string, options: JudgedOptions): Promise<JudgedPlace> {
+  const { git, top, prefix, gitDir } = repository;
+  const tree = await treeNow(git, top, gitDir, state);
+  const commit = await commitOf(git, "HEAD");
+  const base = await baseFor(git, { tree, commit }, options.base);
+  const attempt = await attemptIn(git, { commit }, base.commit, options.sourceBranch);
+  const judged = { at: null, tree, commit: commit ?? "", base: base.commit, baseName: base.name, folder: prefix };
+  return { ...judged, ...attemptOf(attempt), path: join(top, prefix), close: async () => {} };
+}
+
+/** With an index that is ours for this one look, and begins from what is there. */
+async function treeNow(git: Git, top: string, gitDir: string, state: string): Promise<TreeId> {
+  // No story's id begins with a dot.
+  const index = createPrivateIndex(join(state, "index", `.gate-${ownName()}`));
+  try {
+    await index.seed(join(gitDir, "index"));
+    return await index.use((copy) => treeOfFiles(git, top, copy));
+  } finally {
+    await index.drop();
+  }
+}
+
+async function commitAlone(repository: Repository, options: JudgedOptions): Promise<JudgedPlace> {
+  const { git, top, prefix } = repository;
+  const at = options.at!;
+  const commit = await commitOf(git, at);
+  if (commit === null)
+    throw new RemandError("usage", `there is no commit ${at}`, "Name a branch or a commit that exists.");
+  const tree = treeId(line(await git.run(["rev-parse", "--verify", `${commit}^{tree}`])));
+  const base = await baseFor(git, { tree, commit, branch: at }, options.base);
+  const attempt = await attemptIn(git, { commit, branch: at }, base.commit, options.sourceBranch);
+  const wanted = { commit, base: base.commit };
+  const checkout = await openCleanCheckout(repository, wanted, await readCheckoutSettings(repository), options);
+  return {
+    at,
+    tree,
+    commit,
+    base: base.commit,
+    baseName: base.name,
+    folder: prefix,
+    ...attemptOf(attempt),
+    path: resolve(checkout.path, prefix),
+    workedIn: resolve(top, prefix),
+    close: () => onDisk(() => checkout.close()),
+  };
+}
+
+const attemptOf = (attempt: string | null): Pick<JudgedState, "attemptOf"> =>
+  attempt === null ? {} : { attemptOf: attempt };
+
+export interface Base {
+  readonly commit: string;
+  /** For people. */
+  readonly name: string;
+}
+
+/** The state of files that is judged: a tree, and the commit it is or is based on (`null` before the first one). */
+export interface JudgedFiles {
+  readonly tree: TreeId;
+  readonly commit: string | null;
+  /** The branch that was asked for by its name. */
+  readonly branch?: string;
+}
+
+/**
+ * What the work is compared with. A branch that went on in the meantime counts from where the work left it. Without a
+ * name it is the default branch; on that branch itself, what is not committed counts from the last commit, and where
+ * everything is committed, that commit from the one before.
+ */
+export async function baseFor(git: Git, judged: JudgedFiles, named: string | null): Promise<Base> {
+  if (named !== null) return namedBase(git, judged, named);
+  if (judged.commit === null) return { commit: await emptyTree(git), name: "nothing" };
+  const trunk = await defaultBranch(git);
+  if (trunk !== null) {
+    const commit = await forkPoint(git, judged.commit, trunk.commit);
+    const begun = commit === null ? null : await beginningOf(git, judged.branch ?? null, commit);
+    if (begun !== null) return begun;
+    if (commit !== null && commit !== judged.commit) return { commit, name: trunk.name };
+  }
+  if (judged.tree !== (await treeOf(git, judged.commit))) return { commit: judged.commit, name: "the last commit" };
+  const before = await commitOf(git, `${judged.commit}^`);
+  return before === null
+    ? { commit: await emptyTree(git), name: "nothing" }
+    : { commit: before, name: "the commit before" };
+}
+
+/** A story that builds on others begins with their work, which is not its own; `null` where it began on the default branch. */
+async function beginningOf(git: Git, branch: string | null, fork: string): Promise<Base | null> {
+  if (branch?.startsWith("remand/") !== true) return null;
+  const begun = await commitOf(git, `refs/remand/base/${branch.slice("remand/".length)}`);
+  if (begun === null || begun === fork) return null;
+  const { exitCode } = await git.ask(["merge-base", "--is-ancestor", fork, begun]);
+  return exitCode === 0 ? { commit: begun, name: "where the story began" } : null;
+}
+
+async function namedBase(git: Git, judged: JudgedFiles, name: string): Promise<Base> {
+  const commit = await commitOf(git, name);
+  if (commit === null) {
+    throw new RemandError(
+      "usage",
+      `there is no commit ${name} to compare with`,
+      "Name a branch or a commit that exists here; a clone of CI may have to fetch it first (fetch-depth: 0).",
+    );
+  }
+  const fork = judged.commit === null ? null : await forkPoint(git, judged.commit, commit);
+  return { commit: fork ?? commit, name };
+}
+
+/** `null` where they have nothing in common, or the clone is too shallow to know. */
+async function forkPoint(git: Git, one: string, other: string): Promise<string | null> {
+  const { exitCode, stdout } = await git.ask(["merge-base", one, other]);
+  return exitCode === 0 ? line(stdout) : null;
+}
+
+/** The remote's comes first: what is not pushed yet is what is to be judged. */
+async function defaultBranch(git: Git): Promise<Base | null> {
+  const { exitCode, stdout } = await git.ask(["symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD"]);
+  const known = exitCode === 0 ? [line(stdout)] : [];
+  const usual = line((await git.ask(["config", "--get", "init.defaultBranch"])).stdout);
+  const names = ["main", "master", "trunk", ...(usual === "" ? [] : [usual])];
+  for (const name of [...known, ...names.map((each) => `origin/${each}`), ...names]) {
+    const isRemote = name.startsWith("origin/");
+    const commit = await commitOf(git, `${isRemote ? "refs/remotes/" : "refs/heads/"}${name}`);
+    if (commit !== null) return { commit, name };
+  }
+  return null;
+}
+
+async function treeOf(git: Git, commit: string): Promise<string> {
+  return line(await git.run(["rev-parse", "--verify", `${commit}^{tree}`]));
+}
+
+const emptyTree = async (git: Git): Promise<string> =>
+  line(await git.run(["hash-object", "-t", "tree", "-w", "--stdin"], { stdin: "" }));
+
+/**
+ * The story whose attempts wrote commits of the work: their messages say so, or the branch is a story's. A clone of CI
+ * may have neither, and knows the branch by its environment.
+ */
+export async function attemptIn(
+  git: Git,
+  { commit, branch }: Pick<JudgedFiles, "commit" | "branch">,
+  base: string,
+  sourceBranch = "",
+): Promise<string | null> {
+  const current = line((await git.ask(["symbolic-ref", "--quiet", "--short", "HEAD"])).stdout);
+  const named = [branch ?? current, sourceBranch].flatMap((each) => STORY_BRANCH.exec(each)?.[1] ?? []);
+  if (named.length > 0) return named[0]!;
+  if (commit === null) return null;
+  const format = `--format=%(trailers:key=${TRAILERS.story},valueonly)`;
+  const { exitCode, stdout } = await git.ask(["log", format, `${base}..${commit}`, "--"]);
+  return exitCode === 0 ? (stdout.split("\n").find((each) => each !== "") ?? null) : null;
+}
+
+const STORY_BRANCH = /^(?:refs\/heads\/)?(?:origin\/)?remand\/(.+)$/;

@@ -1,0 +1,121 @@
+import { appendFile, copyFile, mkdir, readFile, writeFile } from "node:fs/promises";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import type { Git } from "../git.ts";
+import { line, type Repository } from "../repository.ts";
+
+/** The user's settings that decide what git writes into a checkout, as they were when they were read. */
+export interface CheckoutSettings {
+  /** Lines for a config file. */
+  readonly config: string;
+  /** The text of `.git/info/attributes`. */
+  readonly attributes: string;
+  /** The text of the user's own attributes file. */
+  readonly userAttributes: string;
+  readonly objectFormat: string;
+}
+
+/**
+ * How files are written (line ends, links, filters, large files), and how missing objects are fetched. Identity too,
+ * for checks that commit. Nothing else of the repository's config is taken over.
+ */
+const TAKEN_OVER =
+  /^(?:core\.(?:autocrlf|eol|filemode|ignorecase|precomposeunicode|symlinks|longpaths|sshcommand)|user\.(?:name|email)|extensions\.partialclone|(?:filter|lfs|remote|url|credential|http)\..+)$/i;
+
+/** Read once, before an agent works: a filter that is added to the config later changes no checkout. */
+export async function readCheckoutSettings({ git, commonDir, env }: Repository): Promise<CheckoutSettings> {
+  const listed = (await git.run(["config", "--list", "-z"])).split("\0");
+  const named = line((await git.ask(["config", "--type=path", "core.attributesFile"])).stdout);
+  const format = await git.ask(["rev-parse", "--show-object-format"]);
+  const userFolder = env["XDG_CONFIG_HOME"] || join(env["HOME"] || homedir(), ".config");
+  return {
+    config: listed.map(configText).join(""),
+    attributes: await textOf(join(commonDir, "info", "attributes")),
+    userAttributes: await textOf(named === "" ? join(userFolder, "git", "attributes") : named),
+    objectFormat: format.exitCode === 0 ? line(format.stdout) : "sha1",
+  };
+}
+
+/** One entry of `git config --list -z`, as it would stand in a file; empty for what is not taken over. */
+function configText(entry: string): string {
+  const at = entry.indexOf("\n");
+  const key = at === -1 ? entry : entry.slice(0, at);
+  const [section, name] = [key.slice(0, key.indexOf(".")), key.slice(key.lastIndexOf(".") + 1)];
+  if (!TAKEN_OVER.test(key)) return "";
+  const between = key.slice(section.length + 1, -name.length - 1);
+  const head = between === "" ? `[${section}]` : `[${section} ${quoted(between)}]`;
+  // Without a value it means true, and that is not the same as an empty one.
+  return at === -1 ? `${head}\n\t${name}\n` : `${head}\n\t${name} = ${quoted(entry.slice(at + 1))}\n`;
+}
+
+const quoted = (text: string): string =>
+  `"${text.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n").replaceAll("\t", "\\t")}"`;
+
+/**
+ * Makes a repository of its own in `path`, at a commit and with the files of a tree. It reads the objects of the main
+ * repository and has its branches and tags, so that tools that ask git for a version work; a check that moves them
+ * moves its own.
+ */
+export async function makePrivateRepository(
+  repository: Repository,
+  path: string,
+  { commit, tree }: { readonly commit: string | null; readonly tree: string },
+  settings: CheckoutSettings,
+): Promise<Git> {
+  const own = repository.gitIn(path);
+  const folder = join(path, ".git");
+  await mkdir(path, { recursive: true, mode: 0o700 });
+  const format = settings.objectFormat === "sha1" ? [] : [`--object-format=${settings.objectFormat}`];
+  await own.run(["init", "--quiet", "--template=", ...format]);
+  await mkdir(join(folder, "info"), { recursive: true });
+  await mkdir(join(folder, "objects", "info"), { recursive: true });
+  await writeFile(join(folder, "objects", "info", "alternates"), `${join(repository.commonDir, "objects")}\n`);
+  await copyFile(join(repository.commonDir, "shallow"), join(folder, "shallow")).catch(unlessMissing);
+  if (settings.attributes !== "") await writeFile(join(folder, "info", "attributes"), settings.attributes);
+  await writeFile(join(folder, "info", "user-attributes"), settings.userAttributes);
+  await appendFile(join(folder, "config"), `${settings.config}${LINKED_FILES}`);
+  await nameOwnPath(path);
+  await setRefs(path, await readRefs(repository.git), commit);
+  await own.run(["read-tree", "--reset", "-u", tree], { timeoutMs: 600_000 });
+  return own;
+}
+
+/**
+ * Pristine checkouts share files by hard links, and each new link changes the time that git would compare: a check that
+ * asks for changes without reading the files would find all of them changed.
+ */
+const LINKED_FILES = "[core]\n\ttrustctime = false\n";
+
+/** The settings name a file of the repository by its full path. The repository may be a copy: the last entry counts. */
+export async function nameOwnPath(path: string): Promise<void> {
+  const attributes = join(path, ".git", "info", "user-attributes");
+  await appendFile(join(path, ".git", "config"), `[core]\n\tattributesFile = ${quoted(attributes)}\n`);
+}
+
+/** Gives a repository the branches and tags of another, and HEAD at a commit. */
+export async function setRefs(path: string, refs: string, commit: string | null): Promise<void> {
+  await writeFile(join(path, ".git", "packed-refs"), refs);
+  if (commit !== null) await writeFile(join(path, ".git", "HEAD"), `${commit}\n`);
+}
+
+/**
+ * Branches and tags as a repository has them now, as the text of a file. The branches of stories are left out: their
+ * names are the engine's, and their number grows.
+ */
+export async function readRefs(git: Git): Promise<string> {
+  const args = ["for-each-ref", "--format=%(objectname) %(refname)", "refs/heads", "refs/tags", "refs/remotes"];
+  const refs = (await git.run(args)).split("\n").filter((each) => each !== "");
+  const kept = refs.filter((each) => !/^\S+ refs\/heads\/remand\//.test(each));
+  return ["# pack-refs with: sorted ", ...kept, ""].join("\n");
+}
+
+async function textOf(file: string): Promise<string> {
+  return readFile(file, "utf8").catch((error: unknown) => {
+    unlessMissing(error);
+    return "";
+  });
+}
+
+function unlessMissing(error: unknown): void {
+  if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+}

@@ -1,0 +1,233 @@
+import { readFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { availableParallelism, freemem, loadavg } from "node:os";
+import { join, resolve } from "node:path";
+import { type TreeId, treeId } from "../../core/events/ids.ts";
+import type { Bench, CheckoutRequest, Laboratory, TakenPaths } from "../../ports/experiment-runner.ts";
+import type { Environment } from "../process/environment.ts";
+import { ignoredIn, isInstalledFolder } from "./dependencies/dependency-source.ts";
+import { openCleanCheckout } from "./checkout/clean-checkout.ts";
+import { onDisk } from "./remove-folder.ts";
+import { pathInside, removeEscapingLinks, treeChanges } from "./tree-changes.ts";
+import type { Git } from "./git.ts";
+import { type Repository, line, ownName, repositoryOpener, userStateFolder } from "./repository.ts";
+import { readCheckoutSettings } from "./checkout/private-repository.ts";
+import type { WorkStart } from "./dependencies/work-start.ts";
+
+export interface LaboratoryOptions {
+  /** A folder of the user's checkout. */
+  readonly root: string;
+  /** The folder for what belongs to the user and to no checkout; absent: found by `env`. */
+  readonly userState?: string;
+  readonly setup: string | null;
+  readonly share: readonly string[] | null;
+  /** Ignored files that checks need, from the user's checkout. */
+  readonly carry?: readonly string[];
+  /** Whether files may be shown by a mount instead of being written; absent: where that is quicker. */
+  readonly mount?: boolean;
+  readonly env?: Environment;
+  readonly setupEnv?: Environment;
+  /** Patterns of files, besides lockfiles and manifests, that decide what the set-up makes. */
+  readonly inputs?: readonly string[];
+  /** How things were before an agent worked; absent: they are as they are now. */
+  start?(): Promise<WorkStart>;
+  onNotice?(text: string): void;
+}
+
+/**
+ * Clean checkouts in the user's state folder. Those of a process that was killed are removed when the next one is
+ * opened. How git writes files, and what is installed, is as at the start of the work: no agent had worked by then.
+ */
+export function createLaboratory(options: LaboratoryOptions): Laboratory {
+  const repositoryNow = repositoryOpener(options.root, options.env);
+  const userState = options.userState ?? userStateFolder(options.env ?? process.env);
+  const { start } = options;
+  const opened = openOnce(repositoryNow, start === undefined ? undefined : () => start());
+  return {
+    room: () => roomFor(availableParallelism(), loadavg()[0]!, freemem()),
+    async leftOut(path) {
+      const { repository } = await opened();
+      if (path !== resolve(repository.top, repository.prefix)) return [];
+      const isCarried = (ignored: string): boolean =>
+        (options.carry ?? []).some((each) => `${ignored}/`.startsWith(`${each.replace(/\/$/, "")}/`));
+      const ignored = await ignoredIn(repository.git, repository.top);
+      return ignored.filter((each) => !isRemands(each) && !isInstalledFolder(each) && !isCarried(each));
+    },
+    async open(request) {
+      const { repository, ...start } = await opened();
+      return onDisk(() => openBench(repository, start, { ...options, userState }, request));
+    },
+  } satisfies Laboratory;
+}
+
+const isRemands = (path: string): boolean => path === ".remand" || path.startsWith(".remand/");
+
+interface Opened extends Partial<Omit<WorkStart, "settings">> {
+  readonly settings: WorkStart["settings"];
+  readonly repository: Repository;
+}
+
+/** Without a start, the settings are read at once. What could not be read is tried again when it is needed. */
+function openOnce(repositoryNow: () => Promise<Repository>, start?: () => Promise<WorkStart>): () => Promise<Opened> {
+  if (start !== undefined) return async () => ({ repository: await repositoryNow(), ...(await start()) });
+  const read = async (): Promise<Opened> => {
+    const repository = await repositoryNow();
+    return { repository, settings: await readCheckoutSettings(repository) };
+  };
+  let known: Promise<Opened> | null = null;
+  const opened = (): Promise<Opened> =>
+    (known ??= read().catch((error: unknown) => {
+      known = null;
+      throw error;
+    }));
+  opened().catch(() => undefined);
+  return opened;
+}
+
+async function openBench(
+  repository: Repository,
+  { settings, dependencies, setupEnvironment, forget }: Omit<Opened, "repository">,
+  options: LaboratoryOptions & { readonly userState: string },
+  { signal, commit = "HEAD", tree, base, name, isForAgent = false }: CheckoutRequest,
+): Promise<Bench> {
+  const onNotice = (text: string): void => options.onNotice?.(text);
+  const wanted = { commit, ...(tree === undefined ? {} : { tree }), ...(base === undefined ? {} : { base }) };
+  const { setupEnv } = options;
+  const inHome =
+    setupEnv === undefined || setupEnvironment === undefined
+      ? {}
+      : { setupEnv: (path: string) => setupEnvironment(path, setupEnv) };
+  const checkout = await openCleanCheckout(repository, wanted, settings, {
+    ...options,
+    ...inHome,
+    ...(name === undefined ? {} : { name }),
+    ...(dependencies === undefined ? {} : { dependencies }),
+    signal,
+    onNotice,
+  });
+  const { path, git: own } = checkout;
+  let hasOthersRun = isForAgent;
+  let closed: Promise<void> | null = null;
+  return {
+    path: resolve(path, repository.prefix),
+    async set(to, texts, taken) {
+      const made = await onDisk(() => set(repository.git, own, path, to, texts, taken));
+      hasOthersRun ||= made !== checkout.base;
+      await removeEscapingLinks(path, await treeChanges(repository.git, checkout.base, made));
+      return made;
+    },
+    paths: async () => (await own.run(["ls-files", "-z"])).split("\0").filter((each) => each !== ""),
+    written: checkout.written,
+    text: (file) => textIn(path, file),
+    close: () =>
+      (closed ??= onDisk(async () => {
+        await forget?.(path);
+        await checkout.close(hasOthersRun);
+      })),
+  };
+}
+
+/**
+ * A run of tests keeps two processors busy as a rule, and takes a gigabyte at the most. Where others are at work
+ * already there is no room: tests that are starved of time fail for that alone.
+ */
+export function roomFor(processors: number, load: number, freeBytes: number): number {
+  const hands = Math.min(Math.floor((processors - load) / 2), Math.floor(freeBytes / BYTES_PER_RUN) - 1);
+  return Math.max(0, Math.min(MOST_ROOM, hands));
+}
+
+const BYTES_PER_RUN = 1_000_000_000;
+const MOST_ROOM = 3;
+
+/** What leads out of the checkout, by its name or by a link, is not there. */
+function textIn(path: string, file: string): string | null {
+  try {
+    const inside = pathInside(path, file);
+    if (inside === null) return null;
+    const bytes = readFileSync(join(path, inside));
+    return bytes.length > MOST_BYTES || bytes.includes(0) ? null : bytes.toString("utf8");
+  } catch {
+    // A folder, a broken link, a file that is gone: nothing to read.
+    return null;
+  }
+}
+
+const MOST_BYTES = 2_000_000;
+
+/** Made as a tree first, and then checked out: git touches only what differs from what was there. */
+async function set(
+  git: Git,
+  own: Git,
+  path: string,
+  tree: string,
+  texts: ReadonlyMap<string, string | null>,
+  taken: TakenPaths = { from: tree, paths: [] },
+): Promise<TreeId> {
+  const base = await treeOf(git, tree);
+  const isSame = texts.size === 0 && taken.paths.length === 0;
+  const whole = isSame ? base : await treeWith(git, path, base, texts, taken);
+  await own.run(["read-tree", "--reset", "-u", whole], { timeoutMs: 600_000 });
+  // What a run left behind is no part of the state that is tried next; what is ignored (dependencies) stays.
+  await own.run(["clean", "-fdq"]);
+  return treeId(whole);
+}
+
+async function treeOf(git: Git, name: string): Promise<string> {
+  return line(await git.run(["rev-parse", "--verify", `${name}^{tree}`]));
+}
+
+async function treeWith(
+  git: Git,
+  path: string,
+  tree: string,
+  texts: ReadonlyMap<string, string | null>,
+  { from, paths }: TakenPaths,
+): Promise<string> {
+  // The objects are the main repository's: others may ask for the tree by its name.
+  const index = join(path, "..", `${ownName()}.index`);
+  const own = { index };
+  try {
+    await git.run(["read-tree", tree], own);
+    const modes = await entriesOf(git, tree, [...texts.keys()]);
+    const theirs = await entriesOf(git, from, paths);
+    const entries = paths.map((file) => {
+      const { mode, id } = theirs.get(file) ?? { mode: "0", id: "0".repeat(tree.length) };
+      return `${mode} ${id}\t${file}\0`;
+    });
+    for (const [file, text] of texts) {
+      if (text === null) {
+        entries.push(`0 ${"0".repeat(tree.length)}\t${file}\0`);
+        continue;
+      }
+      const blob = line(await git.run(["hash-object", "-w", "--no-filters", "--stdin"], { ...own, stdin: text }));
+      entries.push(`${modes.get(file)?.mode ?? "100644"} ${blob}\t${file}\0`);
+    }
+    await git.run(["update-index", "-z", "--index-info"], { ...own, stdin: entries.join("") });
+    return line(await git.run(["write-tree"], own));
+  } finally {
+    await rm(index, { force: true });
+  }
+}
+
+interface TreeEntry {
+  readonly mode: string;
+  readonly id: string;
+}
+
+/** A script stays a script, and a link a link. */
+async function entriesOf(git: Git, tree: string, files: readonly string[]): Promise<ReadonlyMap<string, TreeEntry>> {
+  const entries = new Map<string, TreeEntry>();
+  for (let at = 0; at < files.length; at += MOST_PATHS) {
+    const some = files.slice(at, at + MOST_PATHS);
+    const list = ["--literal-pathspecs", "ls-tree", "-z", "--full-tree", tree, "--", ...some];
+    const text = await git.run(list);
+    for (const entry of text.split("\0")) {
+      const [, mode, id, name] = /^(\d+) (?:blob|commit) ([0-9a-f]+)\t([^]*)$/.exec(entry) ?? [];
+      if (mode !== undefined && id !== undefined && name !== undefined) entries.set(name, { mode, id });
+    }
+  }
+  return entries;
+}
+
+/** A command line has an end. */
+const MOST_PATHS = 500;

@@ -1,0 +1,162 @@
+import { readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { RemandError } from "../../../core/events/error.ts";
+import type { StoryId } from "../../../core/events/ids.ts";
+import { type Repository, commitOf, line } from "../repository.ts";
+import {
+  type Site,
+  type Standing,
+  moving,
+  saveDropped,
+  settle,
+  standingOf,
+  withTree,
+} from "../worktree/worktree-site.ts";
+import type { Sharing } from "../worktree/worktrees.ts";
+import type { Target } from "../../../ports/integration.ts";
+import type { TargetBranch } from "../worktree/integration.ts";
+import { updateRefs } from "../refs.ts";
+import { createTurns } from "../worktree/in-place.ts";
+import { bringBack } from "../worktree/bring-back.ts";
+import { treeOf } from "../history.ts";
+import { worktreeState } from "../worktree/worktree-folder.ts";
+import type { Clone } from "./shared-clone.ts";
+import { fetchCommit } from "./shared-commits.ts";
+import { noBranch, trackingRef } from "./shared-follow.ts";
+
+/**
+ * While one and the same run goes on, a place is left as that run has it. Whoever comes to it for anything else finds
+ * what the journal says, whatever an earlier run left there.
+ */
+export function sharingOf(clone: Clone, byJournal: StandingOf, leaving: ReadonlySet<StoryId>): Sharing {
+  const target = remoteTarget(clone);
+
+  async function arrive(repository: Repository, site: Site): Promise<void> {
+    const { git } = repository;
+    const { commit } = byJournal(site.story);
+    const standing = await standingOf(git, site);
+    if (commit === null) {
+      const start = (await target.read(repository)).commit;
+      const isBegun = standing.branch !== undefined || standing.kept !== undefined;
+      if (isBegun) await bringTo(repository, site, standing, { commit: start, base: async () => start });
+      return;
+    }
+    if (standing.branch?.commit !== commit) await fetchCommit({ git, ...clone }, site.story, commit);
+    await bringTo(repository, site, standing, {
+      commit,
+      base: async () => forkOf(repository, commit, (await target.read(repository)).commit, clone),
+    });
+  }
+
+  return {
+    target,
+    async visit(repository, site, work) {
+      if (leaving.has(site.story) && byJournal(site.story).isOver === true) return work();
+      const run = runKey(byJournal(site.story));
+      if (run === null || (await runIn(site)) !== run) await arrive(repository, site);
+      const result = await work();
+      await noteRun(site, run);
+      return result;
+    },
+  };
+}
+
+/** What a story's work is compared with: where it left the branch it is for, or was last brought together with it. */
+async function forkOf({ git }: Repository, commit: string, target: string, clone: Clone): Promise<string> {
+  const { exitCode, stdout } = await git.ask(["merge-base", commit, target]);
+  if (exitCode === 0) return line(stdout);
+  throw new RemandError(
+    "workspace-broken",
+    `the commit ${commit.slice(0, 12)} has nothing in common with ${clone.branch} of ${clone.remote.address}`,
+    "The history of that branch was replaced: bring the old one back, or start the story again.",
+  );
+}
+
+/** The branch on the remote: asked there each time, and moved there, so that all machines see one and the same. */
+export function remoteTarget({ remote, branch }: Clone): TargetBranch {
+  const turns = createTurns();
+  const ref = `refs/heads/${branch}`;
+  const tracking = trackingRef(branch);
+  return {
+    // The name it has here is written by one at a time.
+    read: ({ git }) =>
+      turns.take("target", async (): Promise<Target> => {
+        if (!(await remote.fetch([`+${ref}:${tracking}`]))) throw noBranch(remote.address, branch);
+        return { branch, commit: (await commitOf(git, tracking))! };
+      }),
+    async move({ git }: Repository, was, to) {
+      const pushed = await remote.push([{ ref, commit: to, over: was.commit }]);
+      if (pushed.get(ref) !== "done") return false;
+      // The name it has here only follows: whoever fetched meanwhile has moved it further.
+      await turns.take("target", async () => {
+        const now = await commitOf(git, tracking);
+        if (now === was.commit) await updateRefs(git, [{ ref: tracking, to, was: now }]);
+      });
+      return true;
+    },
+  };
+}
+
+/** How a story stands by the journal: that decides, not what a branch happens to be at. */
+export interface JournalStanding {
+  /** The commit of its newest state; `null` before it has one. */
+  readonly commit: string | null;
+  /** The event with which that began which runs for it now (`running.seq`); `null` where nothing runs. */
+  readonly run: number | null;
+  /** It has ended, here or elsewhere: its place on this machine serves nobody any more. */
+  readonly isOver?: boolean;
+}
+
+/** From the folded state, asked anew each time. */
+export type StandingOf = (story: StoryId) => JournalStanding;
+
+/** What the files of a worktree are there for: the run that made them, and what it began with. */
+export const runKey = ({ run, commit }: JournalStanding): string | null =>
+  run === null ? null : `${run} ${commit ?? "none"}`;
+
+/**
+ * Brings a story's branch, and its worktree where there is one, to the commit that the journal names. What is there and
+ * in no such commit was left by somebody who was interrupted, or whose place another machine has taken: it is dropped,
+ * and can be found under a name of its own until something else is dropped.
+ */
+export async function bringTo(
+  { git }: Repository,
+  site: Site,
+  standing: Standing,
+  { commit, base }: { readonly commit: string; base(): Promise<string> },
+): Promise<void> {
+  const isThere = standing.branch?.commit === commit && standing.kept?.commit === commit;
+  const state = await worktreeState(site.path);
+  if (state.is === "ready") {
+    const to = isThere ? standing.branch.tree : await treeOf(git, commit);
+    await withTree(git, site, state.gitDir, async (now, index) => {
+      if (now === to && isThere) return;
+      await saveDropped(git, site, standing, now, "left by an interrupted attempt");
+      await bringBack(git, { top: site.path, index, from: now, to, overwrite: true });
+    });
+  }
+  if (!isThere || standing.base === undefined) {
+    await updateRefs(git, [
+      moving(site, standing, "branch", commit),
+      moving(site, standing, "kept", commit),
+      moving(site, standing, "base", await base()),
+    ]);
+  }
+  if (state.is === "ready") await settle(git, site, state.gitDir);
+}
+
+/** Which run the files of a worktree belong to. It goes when the worktree goes. */
+const RUN = "remand-run";
+
+export async function runIn(site: Site): Promise<string | null> {
+  const state = await worktreeState(site.path);
+  return state.is === "ready" ? await readFile(join(state.gitDir, RUN), "utf8").catch(() => null) : null;
+}
+
+/** `null`: whatever is there belongs to nothing that still runs. */
+export async function noteRun(site: Site, run: string | null): Promise<void> {
+  const state = await worktreeState(site.path);
+  if (state.is !== "ready") return;
+  if (run === null) await rm(join(state.gitDir, RUN), { force: true });
+  else await writeFile(join(state.gitDir, RUN), run);
+}

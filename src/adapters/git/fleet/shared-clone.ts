@@ -1,0 +1,232 @@
+import { existsSync } from "node:fs";
+import { mkdir, readFile, readdir, realpath, rename, rm, writeFile } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { RemandError } from "../../../core/events/error.ts";
+import { sha256 } from "../../../stdx/sha256.ts";
+import type { Environment } from "../../process/environment.ts";
+import { killLeftovers } from "../../process/leftovers.ts";
+import { onDisk } from "../remove-folder.ts";
+import { createGit } from "../git.ts";
+import { line, ownEnvironment, ownName } from "../repository.ts";
+import { type ProcessEntry, isAlive, processTable } from "../../process/process-table.ts";
+import { followBranch, noBranch, tidyClone } from "./shared-follow.ts";
+import { MAKING, clearClone, clearUnfinished } from "./shared-leftovers.ts";
+import { type Login, REMOTE_NAME, type Remote, createPatientGit, createRemote, loginOf } from "./shared-remote.ts";
+import { remoteError } from "./shared-errors.ts";
+
+export interface CloneOptions {
+  /** Any address that git knows: a path, git://, ssh, https. A login in it is kept to ourselves. */
+  readonly remote: string;
+  /** Where this worker's clone is, or is to be. One worker works there at a time. */
+  readonly folder: string;
+  /** The branch that work is for; by default the remote's own. */
+  readonly branch?: string;
+  readonly env?: Environment;
+  /** Gives up opening it. What is done with it later is not ended by this: work that is to be kept must get through. */
+  readonly signal?: AbortSignal;
+  /** How long is waited before each further try when the remote cannot be reached. */
+  readonly waitsMs?: readonly number[];
+  onNotice?(text: string): void;
+}
+
+/** A worker's own clone: everything in it can be made anew from the remote. */
+export interface Clone {
+  /** The checkout, at the newest commit of the branch. */
+  readonly root: string;
+  /** The branch that work is for. */
+  readonly branch: string;
+  readonly remote: Remote;
+  /** Brings the checkout to where the branch is now; says whether it has moved. */
+  follow(): Promise<boolean>;
+  /** Gives the folder free for another worker. */
+  close(): Promise<void>;
+}
+
+/** Makes a worker's clone, or finds it again, and fetches what its branch has got since then. Safe after any crash. */
+export async function openClone(options: CloneOptions): Promise<Clone> {
+  const folder = resolve(options.folder);
+  const making: Making = {
+    ...options,
+    folder,
+    env: options.env ?? ownEnvironment(),
+    login: loginOf(addressOf(options.remote)),
+    cookie: `clone-${sha256(folder).slice(0, 24)}`,
+  };
+  return onDisk(async () => {
+    await mkdir(dirname(folder), { recursive: true });
+    await clearUnfinished(folder);
+    const note = (await cloneIn(making)) ?? (await makeClone(making));
+    const root = await realpath(folder);
+    const close = await ownClone(join(root, ".git"), folder);
+    try {
+      await killLeftovers(making.cookie);
+      await clearClone(join(root, ".git"));
+      const { signal: _opening, ...lasting } = making;
+      const remote = createRemote({ ...making, root });
+      const branch = options.branch ?? note.branch;
+      const following = { root, folder, branch, remote, env: making.env, onNotice: noticing(options) };
+      await followBranch(following);
+      await tidyClone(following);
+      await writeNote(root, { address: remote.address, branch });
+      const patient = createRemote({ ...lasting, root });
+      const follow = (): Promise<boolean> => followBranch({ ...following, remote: patient, isOpen: true });
+      return { root, branch, remote: patient, follow, close };
+    } catch (error) {
+      await close();
+      throw error;
+    }
+  });
+}
+
+interface Making extends CloneOptions {
+  readonly env: Environment;
+  readonly login: Login;
+  readonly cookie: string;
+}
+
+/** Says that a clone is ours, and was finished. */
+interface CloneNote {
+  readonly address: string;
+  readonly branch: string;
+}
+
+const NOTE = "remand-clone";
+
+const noticing =
+  ({ onNotice }: CloneOptions): ((text: string) => void) =>
+  (text) =>
+    onNotice?.(text);
+
+/** A path is meant from here, not from where the clone will be. */
+function addressOf(remote: string): string {
+  const isAddress = /^[a-z][a-z0-9+.-]*:\/\//i.test(remote) || /^[^/]+:/.test(remote);
+  return isAddress && !existsSync(remote) ? remote : resolve(remote);
+}
+
+/** The clone that is there; `null` where there is none. One that git cannot use is moved aside, for whoever wants it. */
+async function cloneIn(making: Making): Promise<CloneNote | null> {
+  const { folder, env } = making;
+  const names = await readdir(folder).catch(() => []);
+  if (names.length === 0) return null;
+  const note = await readNote(folder);
+  if (note === null) {
+    throw new RemandError(
+      "workspace-broken",
+      `${folder} holds something that is no clone of Remand's`,
+      "Give the worker a folder of its own, which is empty or not there yet.",
+    );
+  }
+  const head = await createGit(folder, env).ask(["rev-parse", "--verify", "--quiet", "HEAD^{tree}"]);
+  if (head.exitCode === 0) return note;
+  let number = 1;
+  while (existsSync(`${folder}.lost-${number}`)) number++;
+  await rename(folder, `${folder}.lost-${number}`);
+  noticing(making)(`the clone in ${folder} was damaged; it is now ${folder}.lost-${number}, and is made anew`);
+  return null;
+}
+
+/** Made beside its place, and moved there as the last thing: whatever is there was finished. */
+async function makeClone(making: Making): Promise<CloneNote> {
+  const { folder, login, env, branch } = making;
+  const unfinished = `${folder}${MAKING}${ownName()}`;
+  try {
+    const call = createPatientGit({ ...making, root: dirname(folder) });
+    const which = branch === undefined ? [] : ["--branch", branch];
+    const args = ["clone", "--quiet", "--no-checkout", "--single-branch", "--origin", REMOTE_NAME, ...which];
+    const answer = await call("there is nothing to work on", [...args, "--", login.address, unfinished]);
+    if (answer.exitCode !== 0) throw cannotClone(answer.stderr, login.address, branch);
+    const git = createGit(unfinished, env);
+    const head = await git.ask(["symbolic-ref", "--quiet", "--short", "HEAD"]);
+    const isBorn = (await git.ask(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"])).exitCode === 0;
+    if (!isBorn || head.exitCode !== 0) throw nothingThere(login.address);
+    const note = { address: login.address, branch: branch ?? line(head.stdout) };
+    await writeNote(unfinished, note);
+    await rename(unfinished, folder).catch((error: NodeJS.ErrnoException) => {
+      // Another process was quicker, and whose it is now is seen to next.
+      if (error.code !== "ENOTEMPTY" && error.code !== "EEXIST") throw error;
+    });
+    return note;
+  } finally {
+    await rm(unfinished, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+function cannotClone(words: string, address: string, branch: string | undefined): RemandError {
+  if (!/remote branch .* not found/i.test(words)) return remoteError("there is nothing to work on", address, words);
+  return noBranch(address, branch ?? "");
+}
+
+function nothingThere(address: string): RemandError {
+  return new RemandError(
+    "no-commits",
+    `${address} has no commits on its own branch, so there is nothing to start from`,
+    "Push a first commit to it, or name the branch that work is for.",
+  );
+}
+
+async function readNote(folder: string): Promise<CloneNote | null> {
+  const text = await readFile(join(folder, ".git", NOTE), "utf8").catch(() => null);
+  return text === null ? null : (JSON.parse(text) as CloneNote);
+}
+
+async function writeNote(folder: string, note: CloneNote): Promise<void> {
+  const file = join(folder, ".git", NOTE);
+  await writeFile(`${file}.new`, JSON.stringify(note));
+  await rename(`${file}.new`, file);
+}
+
+/** Written by the process that works in a clone. One that was killed leaves it behind, and is known to be dead by it. */
+const OWNER = "remand-owner";
+
+/** Takes a clone for this process. Returns how it is given back. */
+export async function ownClone(gitDir: string, folder: string): Promise<() => Promise<void>> {
+  const file = join(gitDir, OWNER);
+  const self = await ownEntry();
+  const text = JSON.stringify(self);
+  for (;;) {
+    try {
+      await writeFile(file, text, { flag: "wx" });
+      return () => rm(file, { force: true });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    }
+    const owner = await readOwner(file);
+    if (owner !== null && !isSame(owner, self) && isRunning(owner)) {
+      throw new RemandError(
+        "workspace-broken",
+        `another worker works in ${folder}: process ${owner.pid}`,
+        "Give each worker a folder of its own.",
+      );
+    }
+    // By another name first: of two who find it dead only one may take it away.
+    await rename(file, `${file}.${process.pid}`).catch(() => {});
+    await rm(`${file}.${process.pid}`, { force: true });
+  }
+}
+
+type Owner = Pick<ProcessEntry, "pid" | "startTicks">;
+
+async function ownEntry(): Promise<Owner> {
+  const entry = (await processTable())?.find(({ pid }) => pid === process.pid);
+  return { pid: process.pid, startTicks: entry?.startTicks ?? "" };
+}
+
+async function readOwner(file: string): Promise<Owner | null> {
+  try {
+    return JSON.parse(await readFile(file, "utf8")) as Owner;
+  } catch {
+    // Gone meanwhile, or cut short by a kill: nobody who lives has written it.
+    return null;
+  }
+}
+
+const isSame = (one: Owner, other: Owner): boolean => one.pid === other.pid && one.startTicks === other.startTicks;
+
+function isRunning(owner: Owner): boolean {
+  if (owner.startTicks !== "") return isAlive(owner);
+  try {
+    return process.kill(owner.pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}

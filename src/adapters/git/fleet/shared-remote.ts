@@ -1,0 +1,227 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { RemandError } from "../../../core/events/error.ts";
+import type { Environment } from "../../process/environment.ts";
+import { type GitAnswer, createGit } from "../git.ts";
+import { line } from "../repository.ts";
+import { clearBegunWorktrees } from "./shared-leftovers.ts";
+import { remoteError, troubleIn } from "./shared-errors.ts";
+
+/** The repository that all machines share. Trouble that may pass by itself is waited out, within a bound. */
+export interface Remote {
+  /** What it is called in the clone. */
+  readonly name: string;
+  /** Its address, without a login. */
+  readonly address: string;
+  /** `false` where the remote has not got what was asked for. */
+  fetch(specs: readonly string[]): Promise<boolean>;
+  /** All refs that such patterns name, with the commits they stand for. */
+  list(patterns: readonly string[]): Promise<ReadonlyMap<string, string>>;
+  /** What became of each ref. */
+  push(pushes: readonly Push[], patience?: "patient" | "once"): Promise<ReadonlyMap<string, Pushed>>;
+  /** Sends the large files that a commit points to, by git-lfs. */
+  sendLargeFiles(commit: string): Promise<void>;
+}
+
+export interface Push {
+  readonly ref: string;
+  /** `null`: it is taken away. */
+  readonly commit: string | null;
+  /** Written over, if it is still there by then. By default it only goes forward. */
+  readonly over?: string;
+}
+
+/** `elsewhere`: the ref stands where it could not go on from, and nothing was changed. */
+export type Pushed = "done" | "elsewhere";
+
+export interface RemoteOptions {
+  readonly root: string;
+  readonly login: Login;
+  readonly env: Environment;
+  /** By it a call is found that outlived us. */
+  readonly cookie: string;
+  readonly signal?: AbortSignal;
+  /** How long is waited before each further try. */
+  readonly waitsMs?: readonly number[];
+}
+
+export const REMOTE_NAME = "origin";
+
+const WAITS_MS = [200, 500, 1000, 2000, 4000, 8000];
+/** A first clone may be large; after it only what is new is sent. */
+const CLONE_MS = 60 * 60_000;
+const CALL_MS = 5 * 60_000;
+/** Git needs far less to make its note on a worktree. */
+const BEGUN_MS = 20_000;
+/** For what nobody has to wait for. */
+const SHORT_CALL_MS = 20_000;
+/** Calls that hang, each for long, are not repeated as often as calls that fail at once. */
+const LONGEST_TRYING_MS = 60_000;
+
+/** It is called by its address: what its name stands for is written in the clone, where agents work. */
+export function createRemote(options: RemoteOptions): Remote {
+  const { login } = options;
+  const call = createPatientGit(options);
+
+  return {
+    name: REMOTE_NAME,
+    address: login.address,
+    async fetch(specs) {
+      const answer = await call("nothing could be fetched", [...FETCH, "--", login.address, ...specs]);
+      if (answer.exitCode === 0) return true;
+      if (troubleIn(answer.stderr) === "not-there") return false;
+      throw remoteError("nothing could be fetched", login.address, answer.stderr);
+    },
+    async list(patterns) {
+      const answer = await call("the branches cannot be listed", ["ls-remote", "--", login.address, ...patterns]);
+      if (answer.exitCode !== 0) throw remoteError("the branches cannot be listed", login.address, answer.stderr);
+      const lines = answer.stdout.split("\n").filter((line) => line !== "");
+      return new Map(lines.map((line) => [line.slice(line.indexOf("\t") + 1), line.slice(0, line.indexOf("\t"))]));
+    },
+    async push(pushes, patience = "patient") {
+      if (pushes.length === 0) return new Map();
+      const leases = pushes.flatMap(({ ref, over }) => (over === undefined ? [] : `--force-with-lease=${ref}:${over}`));
+      const specs = pushes.map(({ ref, commit }) => `${commit ?? ""}:${ref}`);
+      const what = "the work could not be sent";
+      const answer = await call(what, [...PUSH, ...leases, "--", login.address, ...specs], patience);
+      return pushedIn(answer, (words) => remoteError(what, login.address, words));
+    },
+    async sendLargeFiles(commit) {
+      const what = "large files could not be sent";
+      const { exitCode, stdout, stderr } = await call(what, ["lfs", "push", REMOTE_NAME, commit]);
+      if (exitCode !== 0) throw remoteError(what, login.address, `${stdout}\n${stderr}`);
+    },
+  };
+}
+
+/** Nothing but what is asked for is fetched: a fleet's remote has as many branches as there are stories. */
+const FETCH = [
+  "fetch",
+  "--quiet",
+  "--no-tags",
+  "--no-write-fetch-head",
+  "--no-recurse-submodules",
+  // The remote may itself have only the end of a history.
+  "--update-shallow",
+  "--refmap=",
+];
+
+const PUSH = ["push", "--porcelain", "--no-verify", "--no-follow-tags", "--no-signed", "--recurse-submodules=no"];
+
+const SETTINGS = [
+  "http.lowSpeedLimit=100",
+  "http.lowSpeedTime=60",
+  // What comes is one file that is there or not: a kill never leaves a commit here without its files.
+  "fetch.unpackLimit=1",
+];
+
+/** Calls git until it is answered, or until trouble has lasted too long. No word of a login leaves it. */
+export function createPatientGit(
+  options: RemoteOptions,
+): (what: string, args: readonly string[], patience?: "patient" | "once") => Promise<GitAnswer> {
+  const { root, login, env, cookie, signal } = options;
+  const settings = [...login.settings, ...SETTINGS];
+  const git = createGit(root, { ...env, ...login.env }, settings, cookie);
+  const once = async (args: readonly string[], timeoutMs: number): Promise<GitAnswer> => {
+    try {
+      const answer = await git.ask(args, { timeoutMs });
+      return { ...answer, stdout: login.hidden(answer.stdout), stderr: login.hidden(answer.stderr) };
+    } catch (error) {
+      if (!(error instanceof RemandError) || error.code !== "git-failed") throw error;
+      return { exitCode: -1, stdout: "", stderr: login.hidden(error.message) };
+    }
+  };
+  return async (what, args, patience = "patient") => {
+    if (patience === "once") return once(args, SHORT_CALL_MS);
+    const timeoutMs = args[0] === "clone" ? CLONE_MS : CALL_MS;
+    const beganAt = performance.now();
+    for (const waitMs of options.waitsMs ?? WAITS_MS) {
+      const answer = await once(args, timeoutMs);
+      const isPassing = answer.exitCode !== 0 && troubleIn(`${answer.stderr}\n${answer.stdout}`) === "passing";
+      if (!isPassing || performance.now() - beganAt > LONGEST_TRYING_MS) return answer;
+      if (/bad object worktrees\//.test(answer.stderr))
+        await clearBegunWorktrees(line(await git.run(["rev-parse", "--absolute-git-dir"])), BEGUN_MS);
+      await waited(waitMs, signal, () => remoteError(what, login.address, answer.stderr));
+    }
+    return once(args, timeoutMs);
+  };
+}
+
+async function waited(ms: number, signal: AbortSignal | undefined, error: () => RemandError): Promise<void> {
+  try {
+    await pause(ms, undefined, signal === undefined ? {} : { signal });
+  } catch {
+    // Told to stop: what was the matter then is what is the matter.
+    throw error();
+  }
+}
+
+/** A ref that others have moved is an answer; everything else that is refused is an error. */
+function pushedIn(
+  { exitCode, stdout, stderr }: GitAnswer,
+  error: (words: string) => RemandError,
+): ReadonlyMap<string, Pushed> {
+  const pushed = new Map<string, Pushed>();
+  for (const line of stdout.split("\n")) {
+    const [flag = "", names = "", summary = ""] = line.split("\t");
+    if (!names.includes(":")) continue;
+    const isElsewhere =
+      flag === "!" && /non-fast-forward|fetch first|stale info|needs force|already exists/.test(summary);
+    if (flag === "!" && !isElsewhere) throw error(`${summary}\n${stderr}`);
+    pushed.set(names.slice(names.indexOf(":") + 1), isElsewhere ? "elsewhere" : "done");
+  }
+  const isAnswered = exitCode === 0 || [...pushed.values()].includes("elsewhere");
+  if (!isAnswered) throw error(stderr);
+  return pushed;
+}
+
+/** An address without its login, and how git is told the login where the remote asks for it. */
+export interface Login {
+  readonly address: string;
+  readonly settings: readonly string[];
+  readonly env: Environment;
+  /** A text as it may be shown: git repeats addresses, and servers repeat what they were sent. */
+  hidden(text: string): string;
+}
+
+/**
+ * Takes a login out of an address. In the address it would stand in the clone's configuration, where every agent that
+ * works there can read it, and in the command line of git's own helpers; so git is told it through its environment.
+ */
+export function loginOf(remote: string): Login {
+  const [, scheme, login, rest] = /^(https?:\/\/)([^/@]*)@(.*)$/is.exec(remote) ?? [];
+  if (scheme === undefined || login === undefined)
+    return { address: remote, settings: [], env: {}, hidden: withoutLogin };
+  const colon = login.indexOf(":");
+  const username = decoded(colon === -1 ? login : login.slice(0, colon));
+  const password = colon === -1 ? "" : decoded(login.slice(colon + 1));
+  // A token is often given as the name, so that is a secret too; a short name is a word that texts are made of.
+  const secrets = [login, password, username].filter((secret) => secret.length >= LEAST_SECRET);
+  return {
+    address: `${scheme}${rest}`,
+    settings: [`${helperOf(scheme, rest!)}=`, `${helperOf(scheme, rest!)}=${HELPER}`],
+    env: { REMAND_GIT_USERNAME: username, REMAND_GIT_PASSWORD: password },
+    hidden: (text) => secrets.reduce((shown, secret) => shown.replaceAll(secret, "***"), withoutLogin(text)),
+  };
+}
+
+const HELPER =
+  '!f() { test "$1" = get && printf "username=%s\\npassword=%s\\n" "$REMAND_GIT_USERNAME" "$REMAND_GIT_PASSWORD"; }; f';
+
+/**
+ * For that server alone: nobody else it might lead to is told. Given twice, because the empty one clears the list: a
+ * helper of the machine's owner must not be asked, nor told this login.
+ */
+const helperOf = (scheme: string, rest: string): string =>
+  `credential.${scheme.toLowerCase()}${rest.split("/")[0]}.helper`;
+
+const LEAST_SECRET = 8;
+
+const withoutLogin = (text: string): string => text.replaceAll(/(\w+:\/\/)[^\s/@]+@/g, "$1");
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,251 @@
+import { readdir, realpath } from "node:fs/promises";
+import { join } from "node:path";
+import { RemandError } from "../../../core/events/error.ts";
+import { STORY_ID_PATTERN, type StoryId, storyId } from "../../../core/events/ids.ts";
+import type { Integration } from "../../../ports/integration.ts";
+import type { Laboratory } from "../../../ports/experiment-runner.ts";
+import type { Kept, Workspace } from "../../../ports/workspace.ts";
+import { ensureStateFolder, repositoryOpener } from "../repository.ts";
+import { worktreeState } from "../worktree/worktree-folder.ts";
+import { type Site, siteOf } from "../worktree/worktree-site.ts";
+import { type WorktreeOptions, createWorktrees } from "../worktree/worktrees.ts";
+import { type StandingOf, noteRun, runIn, runKey, sharingOf } from "./arrival.ts";
+import { type Fetching, attemptRef, fetchCommit, fetchObjects, pruneAttempts, showBranch } from "./shared-commits.ts";
+import type { Clone } from "./shared-clone.ts";
+import { trackingRef } from "./shared-follow.ts";
+
+export interface SharedOptions {
+  readonly clone: Clone;
+  readonly standingOf: StandingOf;
+}
+
+/** Worktrees in a clone of one machine, for stories that any machine may work on. */
+export interface SharedWorktrees extends Workspace, Integration {
+  /** The same laboratory, for trees that may have been made on another machine. */
+  laboratory(inner: Laboratory): Laboratory;
+}
+
+/**
+ * Fetches before work and pushes every attempt, so that any machine can go on from the commit that the journal names.
+ * `options.root` is the clone's checkout, or the project's folder in it.
+ *
+ * A commit is pushed under a name of its own before it is told of, so that what the journal names is on the remote; the
+ * story's branch there follows when the journal has named the commit. So a machine whose place was taken can push what
+ * it likes: nobody looks at it.
+ */
+export function createSharedWorktrees(
+  options: Omit<WorktreeOptions, "base" | "remote">,
+  shared: SharedOptions,
+): SharedWorktrees {
+  const ground = groundOf(options, shared);
+  return {
+    ...workspaceOn(ground),
+    ...integrationOn(ground),
+    laboratory: (inner) => ({
+      ...inner,
+      async open(request) {
+        const named = [request.commit, request.tree, request.base].filter((each) => each !== undefined);
+        if (named.length > 0) await fetchObjects(await ground.fetching(), null, named);
+        const bench = await inner.open(request);
+        return {
+          ...bench,
+          async set(tree, texts, taken) {
+            await fetchObjects(await ground.fetching(), null, [tree, ...(taken === undefined ? [] : [taken.from])]);
+            return bench.set(tree, texts, taken);
+          },
+        };
+      },
+    }),
+  };
+}
+
+/** What all of it stands on. */
+interface Ground extends SharedOptions {
+  readonly inner: Workspace & Integration;
+  fetching(): Promise<Fetching>;
+  site(story: StoryId): Promise<Site>;
+  /** Another machine may have made everything that there is of a story so far. */
+  made(story: StoryId): Promise<void>;
+  pushed<K extends Kept>(story: StoryId, kept: K): Promise<K>;
+  /** Reads, and where something is not here, once more when it is. */
+  reading<T>(story: StoryId, names: readonly string[], read: () => Promise<T>): Promise<T>;
+  /** Takes away the places of stories that have ended on another machine. */
+  leaveOver(): Promise<void>;
+  /** Has the branch on the remote be what the journal says. `false` where it has gone further. */
+  show(story: StoryId, patience: "patient" | "once"): Promise<boolean>;
+}
+
+function groundOf(options: Omit<WorktreeOptions, "base" | "remote">, shared: SharedOptions): Ground {
+  const { clone, standingOf } = shared;
+  const { remote, branch } = clone;
+  const repositoryNow = repositoryOpener(options.root, options.env);
+  const leaving = new Set<StoryId>();
+  const largeFiles = createLargeFiles();
+  const inner = createWorktrees(
+    { ...options, base: trackingRef(branch), remote: remote.name },
+    sharingOf(clone, standingOf, leaving),
+  );
+  /** What this process has seen the branches on the remote be. */
+  const shown = new Map<StoryId, string>();
+  const fetching = async (): Promise<Fetching> => ({ git: (await repositoryNow()).git, remote, branch });
+  const site = async (story: StoryId): Promise<Site> => {
+    await ensureStateFolder(options.state);
+    return siteOf(await realpath(options.state), story);
+  };
+  return {
+    ...shared,
+    inner,
+    fetching,
+    site,
+    async made(story) {
+      if (!(await isMade(await site(story)))) await inner.prepare(story);
+    },
+    async pushed(story, kept) {
+      await largeFiles.send(await fetching(), kept.commit);
+      await remote.push([{ ref: attemptRef(story, kept.commit), commit: kept.commit }]);
+      return kept;
+    },
+    async reading(story, names, read) {
+      try {
+        return await read();
+      } catch (error) {
+        if (!(error instanceof RemandError) || !(await fetchObjects(await fetching(), story, names))) throw error;
+        return read();
+      }
+    },
+    async leaveOver() {
+      for (const name of await readdir(join(options.state, "worktrees"))) {
+        const story = STORY_ID_PATTERN.test(name) ? storyId(name) : null;
+        if (story === null || standingOf(story).isOver !== true) continue;
+        // Whoever ended it has shown it on the remote: here there is nothing to fetch or to push.
+        leaving.add(story);
+        await inner.dispose(story).catch(unlessOurs);
+        leaving.delete(story);
+      }
+    },
+    async show(story, patience) {
+      const { commit } = standingOf(story);
+      if (commit === null) return false;
+      if (shown.get(story) === commit) return true;
+      await fetchCommit(await fetching(), story, commit);
+      const isShown = await showBranch(await fetching(), story, commit, patience);
+      if (isShown) shown.set(story, commit);
+      return isShown;
+    },
+  };
+}
+
+const isMade = async ({ path }: Site): Promise<boolean> => (await worktreeState(path)).is === "ready";
+
+function workspaceOn(ground: Ground): Workspace {
+  const { inner, standingOf } = ground;
+  const isHere = async (story: StoryId): Promise<boolean> => {
+    const run = runKey(standingOf(story));
+    return run !== null && (await runIn(await ground.site(story))) === run;
+  };
+  return {
+    isHere,
+    async prepare(story, _after, signal) {
+      const isNew = !(await isMade(await ground.site(story)));
+      const place = await inner.prepare(story, [], signal);
+      if (isNew) await ground.leaveOver();
+      // People look at the branch, machines do not: that it cannot be shown just now keeps nobody from working.
+      if (place.commit !== place.base) await ground.show(story, "once").catch(unlessOurs);
+      return place;
+    },
+    async keep(story, note) {
+      if (!(await isHere(story))) throw notHere(story, note.attempt);
+      return ground.pushed(story, await inner.keep(story, note));
+    },
+    // What people push to a branch there is not the story's: only what the journal names is.
+    adopt: (_story, known) => Promise.resolve(known),
+    async look(story) {
+      await ground.made(story);
+      return inner.look(story);
+    },
+    changed: (story, from, to) => ground.reading(story, [from, to], () => inner.changed(story, from, to)),
+    diff: (story, from, to) => ground.reading(story, [from, to], () => inner.diff(story, from, to)),
+    fileAt: (story, at, path) => ground.reading(story, [at], () => inner.fileAt(story, at, path)),
+    async restore(story, tree, note) {
+      await ground.made(story);
+      return ground.pushed(story, await ground.reading(story, [tree], () => inner.restore(story, tree, note)));
+    },
+    async putBack(story, paths, from, note) {
+      await ground.made(story);
+      return ground.pushed(story, await ground.reading(story, [from], () => inner.putBack(story, paths, from, note)));
+    },
+    async forget(story) {
+      // Then nothing that is there belongs to anything, and whoever comes next drops it. Nobody is asked for anything:
+      // this is done for a worker that is gone, and must not have to wait for a network.
+      await noteRun(await ground.site(story), null);
+    },
+    async dispose(story) {
+      // First what others see: a place that is still there is taken away again later, together with this.
+      if (await ground.show(story, "patient")) await pruneAttempts(await ground.fetching(), story);
+      await inner.dispose(story);
+    },
+  };
+}
+
+function integrationOn(ground: Ground): Integration {
+  const { inner, clone, standingOf } = ground;
+  return {
+    target: () => inner.target(),
+    standing: (story, commit) => inner.standing(story, commit),
+    tip: (story) => inner.tip(story),
+    align: (story, verified, drop) => inner.align(story, verified, drop),
+    holds: (story, verified) => inner.holds(story, verified),
+    async update(story, verified, note) {
+      await ground.made(story);
+      return ground.pushed(story, await inner.update(story, verified, note));
+    },
+    merge: (story, verified, note) => inner.merge(story, verified, note),
+    async publish(story, commit) {
+      // The branch there follows the journal, so only the journal's own commit can be shown.
+      if (standingOf(story).commit !== commit || !(await ground.show(story, "patient"))) throw notOurs(story, clone);
+      return { remote: clone.remote.name, branch: (await ground.site(story)).branch, base: clone.branch };
+    },
+  };
+}
+
+function unlessOurs(error: unknown): void {
+  if (!(error instanceof RemandError)) throw error;
+}
+
+function notHere(story: StoryId, attempt: number): RemandError {
+  return new RemandError(
+    "workspace-broken",
+    `what attempt ${attempt} of ${story} left is not on this machine`,
+    "It was made by a worker that has lost its place, or is gone: the attempt is made again.",
+  );
+}
+
+function notOurs(story: StoryId, { remote }: Clone): RemandError {
+  return new RemandError(
+    "git-failed",
+    `the branch of ${story} at ${remote.address} has commits that the journal does not know`,
+    "Somebody has pushed to it: move those commits to another branch, and run it again.",
+  );
+}
+
+/**
+ * Large files do not travel in commits: those hold pointers, and git-lfs sends the files from a hook, which is not run
+ * here. A pointer to a file that nobody has is refused by some servers and of use to no other machine, so the files are
+ * sent first. Without git-lfs nobody here can have made any.
+ */
+export function createLargeFiles(): { send(fetching: Fetching, commit: string): Promise<void> } {
+  let isInstalled: Promise<boolean> | null = null;
+  return {
+    async send({ git, remote }, commit) {
+      isInstalled ??= installed({ git });
+      if (!(await isInstalled)) return;
+      const asked = ["grep", "--quiet", "--fixed-strings", "filter=lfs", commit, "--", "*.gitattributes"];
+      if ((await git.ask(asked)).exitCode === 0) await remote.sendLargeFiles(commit);
+    },
+  };
+}
+
+async function installed({ git }: Pick<Fetching, "git">): Promise<boolean> {
+  const isConfigured = (await git.ask(["config", "--get", "filter.lfs.clean"])).exitCode === 0;
+  return isConfigured && (await git.ask(["lfs", "version"])).exitCode === 0;
+}

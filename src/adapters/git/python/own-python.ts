@@ -1,0 +1,219 @@
+import { mkdir, readFile, realpath, rename, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { delimiter, join, relative, sep } from "node:path";
+import { RemandError } from "../../../core/events/error.ts";
+import type { Environment } from "../../process/environment.ts";
+import { runProcess } from "../../process/run-process.ts";
+import { type Repository, ensureStateFolder, ownName, repositoryOpener } from "../repository.ts";
+import { clonesAmong, hasPython, interpretersOf, otherPlaces, topAround } from "./python-folders.ts";
+import { PYTHON_STARTUP } from "./python-startup.ts";
+
+export interface OwnPythonOptions {
+  /** A folder of the user's checkout. */
+  readonly root: string;
+  /** The folder in which Remand keeps its own things. */
+  readonly state: string;
+  /** What is run in the places: by these it is known which Python that will be. */
+  readonly commands: readonly string[];
+  /** What those commands see. */
+  readonly env: Environment;
+  /** Something a person should know, and that stops nothing. */
+  onNotice?(text: string): void;
+}
+
+export interface OwnPython {
+  /**
+   * What programs have to see, so that a Python among them imports the project from the place they run in, wherever
+   * it is installed. Nothing, where there is nothing to do. A RemandError where that cannot be had.
+   */
+  in(path: string, pythonPath?: string): Promise<Environment>;
+  /** What was found out about a place, for a person. `null`: there is no Python in this repository. */
+  look(path: string): Promise<PythonLook | null>;
+}
+
+/** What the Pythons that would be started in a place do there. */
+export interface PythonLook {
+  readonly own: string;
+  /** The same files elsewhere, to which something led. */
+  readonly others: readonly string[];
+  /** What is installed as editable from this very place: other places have to be led away from it. */
+  readonly installed: readonly string[];
+  /** Finders that lead to this place, and that no other place could be led away from. */
+  readonly fixed: readonly (readonly [module: string, file: string])[];
+  /** Each way that led elsewhere, and where it leads now. */
+  readonly moved: readonly (readonly [from: string, to: string])[];
+  /** Why no Python that is started there could be trusted. */
+  readonly refusal: RemandError | null;
+}
+
+/**
+ * A package that is installed as editable (`pip install -e .`) is imported from one checkout, by whoever asks. A check
+ * in a worktree would judge that checkout, and not the work. So every Python that is started in a place is told, by a
+ * start-up file, to lead such imports to the place itself.
+ */
+export function createOwnPython(options: OwnPythonOptions): OwnPython {
+  const repositoryNow = repositoryOpener(options.root);
+  const looks = new Map<string, Promise<PythonLook>>();
+  let isPython: boolean | null = null;
+
+  async function lookIn(path: string): Promise<PythonLook | null> {
+    const repository = await repositoryNow().catch((error: unknown) => {
+      // Nowhere but in a repository are there two places with the same files.
+      if (error instanceof RemandError && error.code === "not-a-repository") return null;
+      throw error;
+    });
+    if (repository === null || !(isPython ??= await hasPython(repository))) return null;
+    const own = await topAround(path);
+    if (own === null) return null;
+    let look = looks.get(own);
+    if (look === undefined) looks.set(own, (look = lookAt(repository, own, path, options)));
+    // What was refused may be mended before it is asked for again.
+    const forget = (): boolean => looks.delete(own);
+    look.then(({ refusal }) => refusal !== null && forget(), forget);
+    return look;
+  }
+
+  return {
+    look: lookIn,
+    async in(path, pythonPath) {
+      const look = await lookIn(path);
+      if (look === null) return {};
+      if (look.refusal !== null) throw look.refusal;
+      // In the checkout itself there is nothing to do, unless something leads away from it.
+      if (look.own === (await repositoryNow()).top && look.moved.length === 0) return {};
+      return variables(await startupFolder(options.state), look, pythonPath);
+    },
+  };
+}
+
+/** The names of the folders that a user has given are those of the checkout; here they mean the same ones of the place. */
+function variables(startup: string, { own, others }: Pick<PythonLook, "own" | "others">, given = ""): Environment {
+  const roots = others.filter((each) => !each.startsWith("=") && !each.endsWith("*"));
+  const paths = given.split(delimiter).map((path) => {
+    const root = roots.find((each) => path === each || path.startsWith(`${each}${sep}`));
+    const moved = root === undefined || path.startsWith(own) ? path : join(own, relative(root, path));
+    return existsSync(moved) ? moved : path;
+  });
+  return {
+    PYTHONPATH: [startup, ...paths.filter((path) => path !== "")].join(delimiter),
+    REMAND_PLACE: own,
+    REMAND_OTHER_PLACES: others.join(delimiter),
+  };
+}
+
+/** Whoever works beside it could have written there, so it is looked at every time. */
+async function startupFolder(state: string): Promise<string> {
+  await ensureStateFolder(state);
+  const folder = join(await realpath(state), "python");
+  const file = join(folder, "sitecustomize.py");
+  if ((await readFile(file, "utf8").catch(() => null)) === PYTHON_STARTUP) return folder;
+  await mkdir(folder, { recursive: true });
+  // Another Python may read it at this moment.
+  const fresh = `${file}.${ownName()}`;
+  await writeFile(fresh, PYTHON_STARTUP);
+  await rename(fresh, file);
+  return folder;
+}
+
+async function lookAt(
+  repository: Repository,
+  own: string,
+  path: string,
+  options: OwnPythonOptions,
+): Promise<PythonLook> {
+  const startup = await startupFolder(options.state);
+  const state = await realpath(options.state);
+  const { sure, likely } = await interpretersOf(options.commands, path, options.env);
+  const ask = async (others: readonly string[]) => {
+    const env = { ...options.env, ...variables(startup, { own, others }, options.env["PYTHONPATH"]) };
+    return Promise.all([...sure, ...likely].map((program) => told(program, path, env)));
+  };
+  let others = await otherPlaces(repository, state, own);
+  let answers = await ask(others);
+  const extra = [
+    ...(await clonesAmong([...new Set(answers.flatMap(({ seen }) => seen))], own)).filter(
+      (top) => !others.includes(top),
+    ),
+    ...(await thingsOfNoPlace(repository, answers)),
+  ];
+  if (extra.length > 0) answers = await ask((others = [...others, ...extra]));
+  const refused = answers.flatMap((answer) => refusalsOf(answer, own));
+  const sureOnes = refused.filter(({ program }) => sure.includes(program));
+  for (const { program, isDeaf } of answers)
+    if (isDeaf)
+      options.onNotice?.(`${program} does not say what it imports: a package installed as editable may mislead it`);
+  for (const { program, why } of refused)
+    if (!sure.includes(program)) options.onNotice?.(`${why} (what the checks start with ${program} cannot import it)`);
+  const moved = new Map(answers.flatMap((answer) => answer.moved));
+  const isHere = (each: string): boolean =>
+    each === own || (each.startsWith(`${own}${sep}`) && !each.startsWith(`${state}${sep}`));
+  const installed = [...new Set(answers.flatMap(({ seen }) => seen.filter(isHere)))];
+  const fixed = answers.filter(({ program }) => sure.includes(program)).flatMap((answer) => answer.fixed);
+  return {
+    own,
+    others,
+    installed,
+    fixed,
+    moved: [...moved],
+    refusal: sureOnes.length === 0 ? null : refusal(sureOnes[0]!.why),
+  };
+}
+
+interface Told {
+  readonly program: string;
+  readonly moved: readonly (readonly [string, string])[];
+  /** Folders that have no counterpart in the place. */
+  readonly lost: readonly string[];
+  /** Finders that we cannot turn: the module and its file. */
+  readonly closed: readonly (readonly [string, string])[];
+  /** Finders that we could not turn, if this were not the place they lead to. */
+  readonly fixed: readonly (readonly [string, string])[];
+  readonly seen: readonly string[];
+  /** It did not read our start-up file. */
+  readonly isDeaf: boolean;
+}
+
+const WORD = "REMAND_PLACE_TELL";
+
+async function told(program: string, cwd: string, env: Environment): Promise<Told> {
+  const ended = await runProcess({
+    command: [program, "-c", ""],
+    cwd,
+    env: { ...env, [WORD]: "1" },
+    timeoutMs: PATIENCE_MS,
+  });
+  const line = ended.stdout.split("\n").find((each) => each.startsWith(`${WORD} `));
+  const nothing = { program, moved: [], lost: [], closed: [], fixed: [], seen: [], isDeaf: ended.exitCode === 0 };
+  return line === undefined ? nothing : { ...nothing, ...(JSON.parse(line.slice(WORD.length)) as Told), isDeaf: false };
+}
+
+const PATIENCE_MS = 30_000;
+
+/** What git does not know, and no installer made of the project's files, is no work of anybody's: it stays. */
+async function thingsOfNoPlace({ git, top }: Repository, answers: readonly Told[]): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const path of new Set(answers.flatMap(({ lost }) => lost))) {
+    if (path.includes("__editable__") || !path.startsWith(`${top}${sep}`)) continue;
+    if ((await git.run(["ls-files", "-z", "--", relative(top, path)])) === "") found.push(`=${path}`);
+  }
+  return found;
+}
+
+function refusalsOf({ program, closed, lost }: Told, own: string): { program: string; why: string }[] {
+  const whys = [
+    ...closed.map(([module, file]) => `${module} (${file}) leads imports to another checkout, before ${own} is asked`),
+    ...lost
+      .filter((path) => path.includes("__editable__"))
+      .map((path) => `the project is installed as links in ${path}, and there is no such folder in ${own}`),
+  ];
+  return whys.map((why) => ({ program, why }));
+}
+
+function refusal(why: string): RemandError {
+  return new RemandError(
+    "workspace-broken",
+    `the checks would judge other files than the story's: ${why}`,
+    "Give each place an environment of its own, and let the checks use it: set workspace.setup to " +
+      "`python3 -m venv .venv && .venv/bin/pip install -e .`, and the check to `.venv/bin/python -m pytest`.",
+  );
+}

@@ -1,0 +1,260 @@
+import { join, resolve } from "node:path";
+import { RemandError } from "../../../core/events/error.ts";
+import type { StoryId, TreeId } from "../../../core/events/ids.ts";
+import type { KeepNote, Kept, Place, Workspace } from "../../../ports/workspace.ts";
+import type { Environment } from "../../process/environment.ts";
+import { sha256 } from "../../../stdx/sha256.ts";
+import { onDisk } from "../remove-folder.ts";
+import { changedPaths, diffText, fileText } from "../history.ts";
+import { type PrivateIndex, createPrivateIndex, treeOfFiles } from "../private-index.ts";
+import {
+  type Recorded,
+  type RefUpdate,
+  TRAILERS,
+  commitTree,
+  isSameNote,
+  keepUnderSome,
+  readRefs,
+  refName,
+  trailersOf,
+  updateRefs,
+} from "../refs.ts";
+import { type Repository, commitOf, ensureStateFolder, line, repositoryOpener } from "../repository.ts";
+import { clearAfterCrash } from "./make-worktree.ts";
+import { bringBack, treeWithOlder } from "./bring-back.ts";
+
+export interface InPlaceOptions {
+  /** A folder of the user's checkout. */
+  readonly root: string;
+  /** The folder in which Remand keeps its own things. */
+  readonly state: string;
+  readonly env?: Environment;
+}
+
+/** The user's own checkout, as the place of one story. */
+export interface InPlace extends Workspace {
+  /** Brings back the files as they were when the story began. */
+  undo(story: StoryId): Promise<Kept>;
+}
+
+/** What is kept of a story, newest last: all of it hangs together, so one name keeps everything. */
+interface Names {
+  readonly all: string;
+  readonly start: string;
+  readonly last: string;
+  attempt(number: number): string;
+}
+
+interface Standing {
+  readonly start: Recorded;
+  readonly last: Recorded;
+  readonly refs: ReadonlyMap<string, Recorded>;
+}
+
+interface Desk {
+  readonly repository: Repository;
+  readonly story: StoryId;
+  readonly names: Names;
+  readonly index: PrivateIndex;
+}
+
+/**
+ * Works in the user's checkout and touches neither their branch nor their index nor their stash: every state is kept
+ * as a commit under `refs/remand/loop/`, made from an index of our own.
+ */
+export function createInPlace(options: InPlaceOptions): InPlace {
+  const state = resolve(options.state);
+  const turns = createTurns();
+  const repositoryNow = repositoryOpener(options.root, options.env);
+  const seen = new Set<StoryId>();
+  const starts = new Map<StoryId, string>();
+
+  async function at<T>(story: StoryId, work: (desk: Desk) => Promise<T>): Promise<T> {
+    const repository = await repositoryNow();
+    const cookie = `git-${sha256(repository.top).slice(0, 24)}`;
+    const names = namesFor(story);
+    const index = createPrivateIndex(join(state, "index", story));
+    // All stories share the one checkout, so they share the turn.
+    return turns.take("checkout", () =>
+      onDisk(async () => {
+        await ensureStateFolder(state);
+        await index.seed(join(repository.gitDir, "index"));
+        if (!seen.has(story)) await clearAfterCrash(repository.commonDir, cookie, [names.start, names.last], index);
+        seen.add(story);
+        return work({ repository: { ...repository, git: repository.gitFor(cookie) }, story, names, index });
+      }),
+    );
+  }
+
+  return {
+    prepare: (story) => at(story, (desk) => prepare(desk, starts)),
+    keep: (story, note) => at(story, (desk) => keep(desk, note)),
+    // The files in the checkout are the work, whoever changed them.
+    adopt: (story, _known, note) => at(story, (desk) => keep(desk, note)),
+    look: (story) =>
+      at(story, async (desk) => {
+        const [{ last }, tree] = await Promise.all([standingOf(desk), treeNow(desk)]);
+        return { tree, commit: last.commit };
+      }),
+    // These only read, so others may ask them while an engine is at work.
+    changed: async (_, from, to) => changedPaths((await repositoryNow()).git, from, to),
+    diff: async (_, from, to) => diffText((await repositoryNow()).git, from, to),
+    fileAt: async (_, commit, path) => fileText((await repositoryNow()).git, commit, path),
+    restore: (story, tree, note) => at(story, (desk) => restore(desk, tree, note)),
+    putBack: (story, paths, from, note) =>
+      at(story, async (desk) => {
+        const { git, top } = desk.repository;
+        const tree = await desk.index.use(async (index) => {
+          await treeOfFiles(git, top, index);
+          return treeWithOlder(git, { top, index, paths, from });
+        });
+        return restore(desk, tree, note);
+      }),
+    undo: (story) =>
+      at(story, async (desk) => {
+        const { start } = await standingOf(desk);
+        return restore(desk, start.tree, { attempt: 0, subject: "back to the start", journalHead: "none" });
+      }),
+    // Whose changes those are that an interrupted attempt left, nobody knows: the user may have made some.
+    forget: async () => {},
+    // What was kept stays, so that it can still be looked at and undone.
+    dispose: (story) => at(story, ({ index }) => index.drop()),
+  };
+}
+
+function namesFor(story: StoryId): Names {
+  const all = `refs/remand/loop/${refName(story)}`;
+  return { all, start: `${all}/start`, last: `${all}/last`, attempt: (number) => `${all}/${number}` };
+}
+
+async function standingOf({ repository, story, names }: Desk): Promise<Standing> {
+  const refs = await readRefs(repository.git, [names.all]);
+  const start = refs.get(names.start);
+  const last = refs.get(names.last);
+  if (start !== undefined && last !== undefined) return { start, last, refs };
+  throw new RemandError(
+    "workspace-broken",
+    `nothing is kept of ${story} in this checkout`,
+    "It has not begun here, or it worked in a worktree (--worktree) and left your files as they were.",
+  );
+}
+
+const treeNow = ({ repository, index }: Desk): Promise<TreeId> =>
+  index.use((copy) => treeOfFiles(repository.git, repository.top, copy));
+
+/** Where the story began does not move. An agent could move the name of it, and then be compared with itself. */
+async function prepare(desk: Desk, starts: Map<StoryId, string>): Promise<Place> {
+  const { repository, names, story } = desk;
+  const { git, top, prefix } = repository;
+  const [refs, tree, head] = await Promise.all([
+    readRefs(git, [names.all]),
+    treeNow(desk),
+    git.ask(["symbolic-ref", "--short", "--quiet", "HEAD"]),
+  ]);
+  const began = starts.get(story);
+  const named = refs.get(names.start)?.commit;
+  if (began !== undefined && named !== began)
+    await updateRefs(git, [{ ref: names.start, to: began, was: named ?? null }]);
+  const start = began ?? named ?? (await begin(desk, tree, refs.get(names.last)?.commit ?? null));
+  starts.set(story, start);
+  return {
+    path: join(top, prefix),
+    branch: head.exitCode === 0 ? line(head.stdout) : "HEAD",
+    tree,
+    commit: refs.get(names.last)?.commit ?? start,
+    base: start,
+  };
+}
+
+/** Where the user stood when the story began: his last commit, or with changes beside it, a commit of ours with those. */
+async function begin({ repository: { git }, story, names }: Desk, tree: TreeId, last: string | null): Promise<string> {
+  const head = await commitOf(git, "HEAD");
+  const isClean = head !== null && line(await git.run(["rev-parse", `${head}^{tree}`])) === tree;
+  const trailers = [[TRAILERS.story, story] as const];
+  const parents = head === null ? [] : [head];
+  const start = isClean
+    ? head
+    : await commitTree(git, { tree, parents, subject: "remand: where it started", trailers });
+  await updateRefs(git, [
+    { ref: names.start, to: start, was: null },
+    { ref: names.last, to: start, was: last },
+  ]);
+  return start;
+}
+
+async function keep(desk: Desk, note: KeepNote): Promise<Kept> {
+  const { story, names } = desk;
+  const [{ last, refs }, tree] = await Promise.all([standingOf(desk), treeNow(desk)]);
+  const before = refs.get(names.attempt(note.attempt));
+  if (
+    before !== undefined &&
+    before.commit === last.commit &&
+    before.tree === tree &&
+    isSameNote(before, story, note)
+  ) {
+    return { tree, commit: before.commit };
+  }
+  const commit = { tree, subject: note.subject, trailers: trailersOf(story, note) };
+  return record(desk, { last, refs }, commit, note.attempt);
+}
+
+async function restore(desk: Desk, tree: TreeId, note: KeepNote): Promise<Kept> {
+  const { repository, story, index } = desk;
+  const { git, top } = repository;
+  let { last, refs } = await standingOf(desk);
+  await index.use(async (copy) => {
+    const now = await treeOfFiles(git, top, copy);
+    if (now !== tree && now !== last.tree) {
+      const trailers = [[TRAILERS.story, story] as const, [TRAILERS.setAside, now] as const];
+      await record(desk, { last, refs }, { tree: now, subject: "remand: set aside before going back", trailers });
+      ({ last, refs } = await standingOf(desk));
+    }
+    await bringBack(git, { top, index: copy, from: now, to: tree, overwrite: false });
+  });
+  if (last.tree === tree && isSameNote(last, story, note) && last.trailers.get(TRAILERS.restored) === tree) {
+    return { tree, commit: last.commit };
+  }
+  const trailers = [...trailersOf(story, note), [TRAILERS.restored, tree] as const];
+  return record(desk, { last, refs }, { tree, subject: note.subject, trailers });
+}
+
+interface NewCommit {
+  readonly tree: TreeId;
+  readonly subject: string;
+  readonly trailers: readonly (readonly [string, string])[];
+}
+
+async function record(
+  { repository: { git }, story, names }: Desk,
+  { last, refs }: Pick<Standing, "last" | "refs">,
+  commit: NewCommit,
+  attempt?: number,
+): Promise<Kept> {
+  const made = await commitTree(git, { ...commit, parents: [last.commit] });
+  const newest: RefUpdate = { ref: names.last, to: made, was: last.commit };
+  const name = attempt === undefined ? null : names.attempt(attempt);
+  const own: readonly RefUpdate[] = name === null ? [] : [{ ref: name, to: made, was: refs.get(name)?.commit ?? null }];
+  await keepUnderSome(git, story, made, [[newest, ...own], ...(own.length === 0 ? [] : [own])]);
+  return { tree: commit.tree, commit: made };
+}
+
+/** Lets one piece of work at a time happen for each name; others wait for their turn, whatever became of those before. */
+export interface Turns {
+  take<T>(name: string, work: () => Promise<T>): Promise<T>;
+}
+
+export function createTurns(): Turns {
+  const last = new Map<string, Promise<unknown>>();
+  return {
+    async take(name, work) {
+      const before = last.get(name);
+      const turn = before === undefined ? work() : before.then(work, work);
+      last.set(name, turn);
+      try {
+        return await turn;
+      } finally {
+        if (last.get(name) === turn) last.delete(name);
+      }
+    },
+  };
+}

@@ -1,0 +1,172 @@
+import { join } from "node:path";
+import { existsSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { RemandError } from "../../../core/events/error.ts";
+import type { StoryId } from "../../../core/events/ids.ts";
+import { type DependencyOptions, installDependencies } from "../dependencies/dependencies.ts";
+import { type Repository, commitOf, line } from "../repository.ts";
+import { trailersOf, updateRefs } from "../refs.ts";
+import { fillSubmodules } from "../submodules.ts";
+import type { KeepNote, Kept } from "../../../ports/workspace.ts";
+import { isInHistory, togetherFrom } from "../history.ts";
+import { killLeftovers } from "../../process/leftovers.ts";
+import type { PrivateIndex } from "../private-index.ts";
+import { startCommit, withWorkOf } from "./start-commit.ts";
+import { addWorktree, markReady } from "./worktree-folder.ts";
+import { type Site, type Standing, gitDirOf, moving, record, settle, standingOf, withTree } from "./worktree-site.ts";
+import { bringBack } from "./bring-back.ts";
+
+export interface MakeOptions {
+  /** What a new story starts from. */
+  readonly base: string;
+  readonly dependencies: DependencyOptions;
+  readonly onNotice: (text: string) => void;
+  /** A folder, from the root, whose changes are nothing to the work; `null` where there is none. */
+  readonly aside: string | null;
+  /** Git's list of worktrees is changed by one at a time. */
+  readonly alone: <T>(work: () => Promise<T>) => Promise<T>;
+}
+
+/** Makes a story's worktree: branch, files, submodules, dependencies, and last the mark that says it is all there. */
+export async function makeWorktree(
+  repository: Repository,
+  site: Site,
+  options: MakeOptions,
+  after: readonly StoryId[],
+): Promise<void> {
+  const { git, top } = repository;
+  await ensureBranch(repository, site, options, after);
+  const gitDir = await options.alone(() => addWorktree(git, site.path, site.branch));
+  const missing = await fillSubmodules(git, top, site.path);
+  if (missing.length > 0) {
+    options.onNotice(
+      `not initialised in ${top}, and so empty in the worktrees too: ${missing.join(", ")} (git submodule update --init)`,
+    );
+  }
+  // Nobody has been here yet, so this index hides nothing.
+  await site.index.drop();
+  await site.index.seed(join(gitDir, "index"));
+  await installDependencies(git, top, site.path, {
+    ...options.dependencies,
+    cookie: site.cookie,
+    onNotice: options.onNotice,
+  });
+  await markReady(gitDir);
+}
+
+async function ensureBranch(
+  repository: Repository,
+  site: Site,
+  options: MakeOptions,
+  after: readonly StoryId[],
+): Promise<void> {
+  const { git } = repository;
+  const standing = await standingOf(git, site);
+  const { branch, base } = standing;
+  const start = await startCommit(git, options.base);
+  if (branch === undefined) {
+    await noticeDirt(repository, start, options);
+    const beginning = await withWorkOf(git, site, start, after);
+    if (beginning.with.length > 0)
+      options.onNotice(`${site.story} begins with the work of ${beginning.with.join(", ")}, which is not merged yet`);
+    await createBranch(git, site, standing, { start, beginning: beginning.commit });
+    return;
+  }
+  const startedFrom = base?.commit ?? line((await git.ask(["merge-base", branch.commit, start])).stdout);
+  if (startedFrom === "") {
+    throw new RemandError(
+      "workspace-broken",
+      `the branch ${site.branch} has nothing in common with ${options.base}`,
+      `Rename or delete that branch, so that the story can start from ${options.base}.`,
+    );
+  }
+  await updateRefs(git, [moving(site, standing, "base", startedFrom), moving(site, standing, "kept", branch.commit)]);
+}
+
+async function createBranch(
+  git: Repository["git"],
+  site: Site,
+  standing: Standing,
+  { start, beginning }: { readonly start: string; readonly beginning: string },
+): Promise<void> {
+  try {
+    await updateRefs(git, [
+      moving(site, standing, "branch", beginning),
+      moving(site, standing, "base", beginning),
+      moving(site, standing, "kept", beginning),
+      moving(site, standing, "target", start),
+    ]);
+  } catch (error) {
+    // A branch is a file, and a file cannot be a folder too.
+    if ((await commitOf(git, "refs/heads/remand")) === null) throw error;
+    throw new RemandError(
+      "workspace-broken",
+      "there is a branch called remand, so there can be none called remand/…",
+      "Rename it: git branch -m remand remand-old",
+      { cause: error },
+    );
+  }
+}
+
+async function noticeDirt(
+  { top, git, prefix }: Repository,
+  start: string,
+  { aside, onNotice }: MakeOptions,
+): Promise<void> {
+  const but = aside === null ? [] : ["--", ".", `:(exclude)${join(prefix, aside)}`];
+  if ((await git.run(["status", "--porcelain", "-z", ...but])) === "") return;
+  onNotice(`${top} has changes that are not committed: stories start from ${start.slice(0, 12)}, without them`);
+}
+
+/**
+ * Takes in what a person left: commits on the branch, changed files in the worktree, or both. Nothing of either is lost;
+ * where they contradict each other the person is told, because only they know which one they meant.
+ */
+export async function adoptWork({ git }: Repository, site: Site, known: Kept, note: KeepNote): Promise<Kept> {
+  const gitDir = await gitDirOf(site);
+  const adopted = await withTree(git, site, gitDir, async (now, index): Promise<Kept> => {
+    const standing = await standingOf(git, site);
+    const { branch } = standing;
+    // A branch that is behind was kept from following, by a lock: nobody has added anything to it.
+    const isBehind = branch === undefined || (await isInHistory(git, branch.commit, known.commit));
+    const tip = isBehind ? known : branch;
+    if (isBehind && now === known.tree) return known;
+    const isOnlyOnBranch = now === known.tree || now === tip.tree;
+    const { tree, conflicts } =
+      isOnlyOnBranch || tip.tree === known.tree
+        ? { tree: isOnlyOnBranch ? tip.tree : now, conflicts: [] }
+        : await togetherFrom(git, known.commit, tip.commit, now);
+    if (conflicts.length > 0) throw contradiction(site, conflicts);
+    await bringBack(git, { top: site.path, index, from: now, to: tree, overwrite: true });
+    if (tree === tip.tree) {
+      await updateRefs(git, [moving(site, standing, "kept", tip.commit)]);
+      return { tree, commit: tip.commit };
+    }
+    return record(git, site, standing, { tree, subject: note.subject, trailers: trailersOf(site.story, note) });
+  });
+  await settle(git, site, gitDir);
+  return adopted;
+}
+
+function contradiction({ path, branch }: Site, conflicts: readonly string[]): RemandError {
+  return new RemandError(
+    "workspace-broken",
+    `the files in ${path} and the commits on ${branch} changed the same places, in ${conflicts.slice(0, 5).join(", ")}`,
+    `Commit what you want there: git -C ${path} commit --all; then answer again.`,
+  );
+}
+
+/**
+ * An engine that was killed may have left a git, or an installation, at work in the place; one that was killed
+ * together with its git leaves locks. Only one engine works at a time, so at our first visit all of that is nobody's.
+ */
+export async function clearAfterCrash(
+  commonDir: string,
+  cookie: string,
+  refs: readonly string[],
+  index: PrivateIndex,
+): Promise<void> {
+  await killLeftovers(cookie);
+  const locks = refs.map((ref) => join(commonDir, `${ref}.lock`)).filter((lock) => existsSync(lock));
+  await Promise.all([...locks.map((lock) => rm(lock, { force: true })), index.dropCopies()]);
+}

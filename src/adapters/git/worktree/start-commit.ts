@@ -1,0 +1,116 @@
+import { RemandError } from "../../../core/events/error.ts";
+import type { StoryId } from "../../../core/events/ids.ts";
+import type { Environment } from "../../process/environment.ts";
+import type { Git } from "../git.ts";
+import { isInHistory, together } from "../history.ts";
+import { TRAILERS, commitTree } from "../refs.ts";
+import { commitOf, line, repositoryOpener } from "../repository.ts";
+import type { Integration } from "../../../ports/integration.ts";
+import type { Workspace } from "../../../ports/workspace.ts";
+import { type Site, siteOf, standingOf } from "./worktree-site.ts";
+
+/**
+ * A folder that work can begin in: a checkout, and for worktrees one with a commit. Whoever lacks it is told before
+ * anything is written down, and not by a story that could not begin.
+ */
+export async function insistOnCheckout(
+  root: string,
+  needs: "checkout" | "commit",
+  environment?: Environment,
+): Promise<void> {
+  const { git } = await repositoryOpener(root, environment)();
+  if (needs === "commit") await startCommit(git, "HEAD");
+}
+
+/** What a new story starts from. */
+export async function startCommit(git: Git, name: string): Promise<string> {
+  const commit = await commitOf(git, name);
+  if (commit !== null) return commit;
+  if (name !== "HEAD") {
+    throw new RemandError(
+      "workspace-broken",
+      `there is no commit ${name} to start from`,
+      "Name a branch or a commit that exists.",
+    );
+  }
+  throw new RemandError(
+    "no-commits",
+    "the repository has no commits yet, so there is nothing to start from",
+    'Make one first: git add --all && git commit -m "start"',
+  );
+}
+
+export interface Beginning {
+  readonly commit: string;
+  /** The stories whose work is in it, and not yet in what it was asked to start from. */
+  readonly with: readonly StoryId[];
+}
+
+/**
+ * The start, with the accepted work of other stories that is on their branches and not in it yet: a story that
+ * depends on another would else begin without the very thing it waited for.
+ */
+export async function withWorkOf(git: Git, site: Site, start: string, stories: readonly StoryId[]): Promise<Beginning> {
+  let commit = start;
+  const brought: StoryId[] = [];
+  for (const story of stories) {
+    const { branch } = await standingOf(git, siteOf(site.state, story));
+    // Without a branch there was nothing to change, or somebody has merged it and tidied up.
+    if (branch === undefined || (await isInHistory(git, branch.commit, commit))) continue;
+    if (await isInHistory(git, commit, branch.commit)) {
+      commit = branch.commit;
+      brought.push(story);
+      continue;
+    }
+    const { tree, conflicts } = await together(git, commit, branch.commit);
+    if (conflicts.length > 0) throw apart(site.story, story, conflicts);
+    // The same files under another commit: it was merged as one, or picked.
+    if (tree === line(await git.run(["rev-parse", `${commit}^{tree}`]))) continue;
+    commit = await commitTree(git, {
+      tree,
+      parents: [commit, branch.commit],
+      subject: `remand: ${site.story} builds on ${story}`,
+      trailers: [[TRAILERS.story, site.story]],
+    });
+    brought.push(story);
+  }
+  return { commit, with: brought };
+}
+
+function apart(story: StoryId, dependency: StoryId, conflicts: readonly string[]): RemandError {
+  const branch = `remand/${dependency}`;
+  return new RemandError(
+    "workspace-broken",
+    `${story} builds on ${dependency}, whose branch ${branch} contradicts what ${story} starts from, in ${conflicts.slice(0, 5).join(", ")}`,
+    `Merge ${branch} where the stories start; or delete it, if its work is there already in another form: git branch -D ${branch}`,
+  );
+}
+
+/**
+ * What a story is compared with is kept under a name in the repository, which an agent could move to its own work, and
+ * then be compared with itself. Between two moves of ours the name stays where it was, or is put back there.
+ */
+export function withPinnedBases(
+  inner: Workspace & Integration,
+  putBack: (story: StoryId, base: string) => Promise<void>,
+): Workspace & Integration {
+  const bases = new Map<StoryId, string>();
+  return {
+    ...inner,
+    async prepare(story, after, signal) {
+      const place = await inner.prepare(story, after, signal);
+      const base = bases.get(story) ?? place.base;
+      bases.set(story, base);
+      if (base !== place.base) await putBack(story, base);
+      return { ...place, base };
+    },
+    dispose(story) {
+      bases.delete(story);
+      return inner.dispose(story);
+    },
+    update(story, verified, note) {
+      bases.delete(story);
+      return inner.update(story, verified, note);
+    },
+  };
+}

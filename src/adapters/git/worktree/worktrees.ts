@@ -1,0 +1,290 @@
+import { realpath, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { RemandError } from "../../../core/events/error.ts";
+import type { StoryId, TreeId } from "../../../core/events/ids.ts";
+import type { Integration } from "../../../ports/integration.ts";
+import type { KeepNote, Kept, Place, Workspace } from "../../../ports/workspace.ts";
+import { type Environment, allowedEnvironment } from "../../process/environment.ts";
+import { onDisk } from "../remove-folder.ts";
+import { changedPaths, diffText, fileText } from "../history.ts";
+import { TRAILERS, isRefLocked, isSameNote, trailersOf, updateRefs } from "../refs.ts";
+import { type Repository, ensureStateFolder, repositoryOpener } from "../repository.ts";
+import { submodulesWithWork } from "../submodules.ts";
+import { type MakeOptions, adoptWork, clearAfterCrash, makeWorktree } from "./make-worktree.ts";
+import { bringBack, treeWithOlder } from "./bring-back.ts";
+import { type TargetBranch, localTarget } from "./integration.ts";
+import { withPinnedBases } from "./start-commit.ts";
+import { createTurns } from "./in-place.ts";
+import { integrationOf } from "./deliver-commit.ts";
+import { clearPlace, worktreeState } from "./worktree-folder.ts";
+import {
+  type Site,
+  type Standing,
+  gitDirOf,
+  moving,
+  newest,
+  record,
+  saveDropped,
+  setAside,
+  settle,
+  siteOf,
+  standingOf,
+  withTree,
+} from "./worktree-site.ts";
+
+export interface WorktreeOptions {
+  /** A folder of the user's checkout. */
+  readonly root: string;
+  /** The folder in which Remand keeps its own things. */
+  readonly state: string;
+  /** The command that installs what the checks need; `null`: found by the lockfile. */
+  readonly setup?: string | null;
+  /** Ignored folders that worktrees may borrow from the checkout; `null`: the usual ones, an empty list: none. */
+  readonly share?: readonly string[] | null;
+  /** What new stories start from; by default what is checked out. */
+  readonly base?: string;
+  /** Where branches are sent to. */
+  readonly remote?: string;
+  /** A folder, from the root, whose changes are nothing to the work: Remand writes notes for people there itself. */
+  readonly aside?: string;
+  readonly setupTimeoutMs?: number;
+  /** What git and the set-up see of the environment. */
+  readonly env?: Environment;
+  readonly setupEnv?: Environment;
+  readonly signal?: AbortSignal;
+  /** Something a person should know, and that stops nothing. */
+  onNotice?(text: string): void;
+}
+
+const SETUP_TIMEOUT_MS = 15 * 60 * 1000;
+
+/** How a repository is shared with machines that work on the same stories. */
+export interface Sharing {
+  readonly target: TargetBranch;
+  /** Does work at a story's place, after whatever another machine did meanwhile has been brought there. */
+  visit<T>(repository: Repository, site: Site, work: () => Promise<T>): Promise<T>;
+}
+
+/** A worktree for each story, on a branch of its own. The user's checkout is not touched. */
+export function createWorktrees(options: WorktreeOptions, sharing?: Sharing): Workspace & Integration {
+  const repositoryNow = repositoryOpener(options.root, options.env);
+  const turns = createTurns();
+  const onNotice = noticingOnce(options);
+  // No story is called so.
+  const making = makingOf(options, onNotice, (work) => turns.take("/", work));
+  const target = sharing?.target ?? localTarget(making.base);
+  const seen = new Set<StoryId>();
+
+  /** One thing at a time happens to a story's place, and nothing before those are gone who worked there for a dead engine. */
+  async function at<T>(story: StoryId, work: (repository: Repository, site: Site) => Promise<T>): Promise<T> {
+    const repository = await repositoryNow();
+    await onDisk(() => ensureStateFolder(options.state));
+    // Git names worktrees by their real paths.
+    const site = siteOf(await realpath(options.state), story);
+    return turns.take(story, () =>
+      onDisk(async () => {
+        if (!seen.has(story))
+          await clearAfterCrash(repository.commonDir, site.cookie, Object.values(site.refs), site.index);
+        seen.add(story);
+        const own = { ...repository, git: repository.gitFor(site.cookie) };
+        return sharing === undefined ? work(own, site) : sharing.visit(own, site, () => work(own, site));
+      }),
+    );
+  }
+
+  const workspace: Workspace & Integration = {
+    prepare: (story, after = [], signal) =>
+      at(story, async (repository, site) => {
+        repository.notices.forEach(onNotice);
+        const dependencies = { ...making.dependencies, ...(signal === undefined ? {} : { signal }) };
+        return prepare(repository, site, { ...making, dependencies }, after);
+      }),
+    keep: (story, note) => at(story, (repository, site) => keep(repository, site, note)),
+    adopt: (story, known, note) => at(story, (repository, site) => adoptWork(repository, site, known, note)),
+    look: (story) => at(story, look),
+    // These only read, so others may ask them while an engine is at work.
+    changed: async (_, from, to) => changedPaths((await repositoryNow()).git, from, to),
+    diff: async (_, from, to) => diffText((await repositoryNow()).git, from, to),
+    fileAt: async (_, commit, path) => fileText((await repositoryNow()).git, commit, path),
+    restore: (story, tree, note) => at(story, (repository, site) => restore(repository, site, tree, note)),
+    putBack: (story, paths, from, note) =>
+      at(story, (repository, site) => putBack(repository, site, paths, from, note)),
+    forget: (story) => at(story, forget),
+    dispose: (story) => at(story, (repository, site) => dispose(repository, site, making)),
+    ...integrationOf({
+      target,
+      remote: options.remote ?? "origin",
+      repository: repositoryNow,
+      at,
+      alone: (work) => turns.take("/merge", work),
+    }),
+  };
+  // Another machine may move where a story began.
+  if (sharing !== undefined) return workspace;
+  return withPinnedBases(workspace, (story, to) =>
+    at(story, async ({ git }, site) => updateRefs(git, [moving(site, await standingOf(git, site), "base", to)])),
+  );
+}
+
+function makingOf(
+  options: WorktreeOptions,
+  onNotice: MakeOptions["onNotice"],
+  alone: MakeOptions["alone"],
+): MakeOptions {
+  const dependencies = dependenciesOf(options);
+  return { base: options.base ?? "HEAD", dependencies, onNotice, aside: options.aside ?? null, alone };
+}
+
+function dependenciesOf(options: WorktreeOptions): MakeOptions["dependencies"] {
+  return {
+    setup: options.setup ?? null,
+    share: options.share ?? null,
+    setupTimeoutMs: options.setupTimeoutMs ?? SETUP_TIMEOUT_MS,
+    env: options.setupEnv ?? allowedEnvironment(options.env ?? process.env),
+    ...(options.signal === undefined ? {} : { signal: options.signal }),
+  };
+}
+
+async function prepare(
+  repository: Repository,
+  site: Site,
+  making: MakeOptions,
+  after: readonly StoryId[],
+): Promise<Place> {
+  const { state, movedTo } = await clearPlace(repository.git, site.path);
+  if (movedTo !== null)
+    making.onNotice(`${site.path} was not a worktree of this repository any more; it is now ${movedTo}`);
+  if (state.is !== "ready") await makeWorktree(repository, site, making, after);
+  const { tree, standing } = await see(repository, site);
+  const { commit } = newest(site, standing);
+  return {
+    path: join(site.path, repository.prefix),
+    branch: site.branch,
+    tree,
+    commit,
+    base: standing.base?.commit ?? commit,
+  };
+}
+
+async function look(repository: Repository, site: Site): Promise<Kept> {
+  const { tree, standing } = await see(repository, site);
+  return { tree, commit: newest(site, standing).commit };
+}
+
+/** The files as they are, and the commits there are of them. The two are asked for at the same time. */
+async function see({ git }: Repository, site: Site): Promise<{ gitDir: string; tree: TreeId; standing: Standing }> {
+  const gitDir = await gitDirOf(site);
+  const [standing, tree] = await Promise.all([standingOf(git, site), withTree(git, site, gitDir, async (now) => now)]);
+  return { gitDir, tree, standing };
+}
+
+async function keep(repository: Repository, site: Site, note: KeepNote): Promise<Kept> {
+  const { git } = repository;
+  const { gitDir, tree, standing } = await see(repository, site);
+  // Where the branch is locked, what was kept is ahead of it.
+  const tip = [standing.kept, standing.branch].find(
+    (each) => each?.tree === tree && isSameNote(each, site.story, note) && !each.trailers.has(TRAILERS.restored),
+  );
+  const kept =
+    tip !== undefined
+      ? { tree, commit: tip.commit }
+      : await record(git, site, standing, { tree, subject: note.subject, trailers: trailersOf(site.story, note) });
+  await settle(git, site, gitDir);
+  return kept;
+}
+
+async function restore({ git }: Repository, site: Site, tree: TreeId, note: KeepNote): Promise<Kept> {
+  const gitDir = await gitDirOf(site);
+  const standing = await withTree(git, site, gitDir, async (now, index) => {
+    const before =
+      now === tree ? await standingOf(git, site) : await setAside(git, site, now, "set aside before going back");
+    await bringBack(git, { top: site.path, index, from: now, to: tree, overwrite: true });
+    return before;
+  });
+  const tip = standing.branch;
+  const isThere =
+    tip !== undefined &&
+    tip.tree === tree &&
+    isSameNote(tip, site.story, note) &&
+    tip.trailers.get(TRAILERS.restored) === tree;
+  const trailers = [...trailersOf(site.story, note), [TRAILERS.restored, tree] as const];
+  const kept = isThere
+    ? { tree, commit: tip.commit }
+    : await record(git, site, standing, { tree, subject: note.subject, trailers });
+  await settle(git, site, gitDir);
+  return kept;
+}
+
+async function putBack(
+  repository: Repository,
+  site: Site,
+  paths: readonly string[],
+  from: string,
+  note: KeepNote,
+): Promise<Kept> {
+  const { git } = repository;
+  const tree = await withTree(git, site, await gitDirOf(site), (_, index) =>
+    treeWithOlder(git, { top: site.path, index, paths, from }),
+  );
+  return restore(repository, site, tree, note);
+}
+
+/** What is dropped can still be found, under a name of its own, until something else is dropped. */
+async function forget({ git }: Repository, site: Site): Promise<void> {
+  if ((await worktreeState(site.path)).is !== "ready") return;
+  const gitDir = await gitDirOf(site);
+  const standing = await standingOf(git, site);
+  const tip = newest(site, standing);
+  const kept = standing.kept ?? tip;
+  await withTree(git, site, gitDir, async (now, index) => {
+    if (now === kept.tree && tip.commit === kept.commit) return;
+    await saveDropped(git, site, standing, now, "left by an interrupted attempt");
+    await bringBack(git, { top: site.path, index, from: now, to: kept.tree, overwrite: true });
+    await updateRefs(git, [moving(site, standing, "branch", kept.commit)]).catch((error: unknown) => {
+      // A locked branch follows before anything is delivered; the files are back already.
+      if (!isRefLocked(error)) throw error;
+    });
+  });
+  await settle(git, site, gitDir);
+}
+
+async function dispose({ git, top }: Repository, site: Site, making: MakeOptions): Promise<void> {
+  const state = await worktreeState(site.path);
+  if (state.is === "broken") {
+    const hint = `Look at what is in it, and remove it: rm -r ${site.path}`;
+    throw new RemandError("workspace-broken", `${site.path} holds files, and git does not know them`, hint);
+  }
+  if (state.is === "ready") {
+    const work = await submodulesWithWork(git, top, site.path);
+    if (work.length > 0) {
+      const hint = "Push that work, or undo it, and run the same command again.";
+      throw new RemandError(
+        "workspace-broken",
+        `the worktree ${site.path} has work in its submodules: ${work.join(", ")}`,
+        hint,
+      );
+    }
+    await withTree(git, site, state.gitDir, async (now) => {
+      const standing = await standingOf(git, site);
+      // The branch is what was delivered: what lies in the files beside it is kept apart.
+      if (newest(site, standing).tree !== now)
+        await saveDropped(git, site, standing, now, "left in the worktree when it was removed");
+    });
+  }
+  await making.alone(() => git.ask(["worktree", "remove", "--force", "--force", site.path], { timeoutMs: 600_000 }));
+  await rm(site.path, { recursive: true, force: true, maxRetries: 5 });
+  await site.index.drop();
+  const standing = await standingOf(git, site);
+  const { branch, kept } = standing;
+  // The branch holds what was kept; where somebody moved it away from that, the note stays.
+  if (branch?.commit === kept?.commit) await updateRefs(git, [moving(site, standing, "kept", null)]);
+}
+
+function noticingOnce({ onNotice }: WorktreeOptions): (text: string) => void {
+  const said = new Set<string>();
+  return (text) => {
+    if (said.has(text)) return;
+    said.add(text);
+    onNotice?.(text);
+  };
+}

@@ -1,0 +1,288 @@
+import type { Agent, AgentControl, AgentError, AgentRequest, AgentResult } from "../../ports/agent.ts";
+import { allowedEnvironment } from "../../adapters/process/environment.ts";
+import { type ProcessResult, runProcess } from "../../adapters/process/run-process.ts";
+import type { ClientAgentOptions } from "../client/client.ts";
+import { exitError, failed, messageOf } from "../client/exit-code.ts";
+import { isRecord } from "../../stdx/assert.ts";
+import { type AcpHeard, NOTHING_HEARD, createAcpListener } from "./acp-listener.ts";
+import { HUNG_UP, RpcFault, type RpcPeer, createRpcPeer } from "./acp-rpc.ts";
+
+export interface AcpAgentOptions extends Omit<ClientAgentOptions, "command" | "root"> {
+  /** What speaks the protocol: a line for the shell (`gemini --acp`), or with `args` the program alone. */
+  readonly command: string;
+}
+
+/**
+ * Any agent that speaks the Agent Client Protocol on its standard input and output. It has no forms of answers, and
+ * says what it used as it likes: that is passed on where it is plain. What it wants to do is allowed by access alone;
+ * an agent that does not ask is held by nothing but itself.
+ */
+export function createAcpAgent(options: AcpAgentOptions): Agent {
+  return {
+    name: "acp",
+    async run(request, control) {
+      const beganAt = performance.now();
+      try {
+        return { ...(await converse(options, request, control)), durationMs: performance.now() - beganAt };
+      } catch (error) {
+        const message = `${options.command} could not be started: ${messageOf(error)}`;
+        return failed({ kind: "launch", message }, performance.now() - beganAt);
+      }
+    },
+  };
+}
+
+/** A conversation that has become too long is begun anew, once: a brief says everything that is needed. */
+async function converse(options: AcpAgentOptions, request: AgentRequest, control: AgentControl): Promise<AgentResult> {
+  const first = await dispatch(options, request, control);
+  const leftMs = request.timeoutMs - first.durationMs;
+  const isFull = first.error?.kind === "context-length" && request.session !== null;
+  if (!isFull || control.signal.aborted || leftMs <= 0) return first;
+  control.onEvent({ type: "output", line: "acp: the conversation has become too long; a new one is begun" });
+  const second = await dispatch(options, { ...request, session: null, timeoutMs: leftMs }, control);
+  return { ...second, tokens: sum(first.tokens, second.tokens), costUsd: sum(first.costUsd, second.costUsd) };
+}
+
+/** What one of them did not say is not known of both. */
+const sum = (a: number | null, b: number | null): number | null => (a === null || b === null ? null : a + b);
+
+async function dispatch(options: AcpAgentOptions, request: AgentRequest, control: AgentControl): Promise<AgentResult> {
+  const { environment, cookieOf, command, args, edits = "edit" } = options;
+  const access = request.access === "edit" ? edits : request.access;
+  const over = new AbortController();
+  const beganAt = performance.now();
+  let talk: AcpTalk | null = null;
+  let isDone = false;
+  const ended = await runProcess(
+    {
+      command: args === undefined ? command : [command, ...args],
+      cwd: request.cwd,
+      env: { ...allowedEnvironment(environment.source, environment.sees), ...request.env },
+      timeoutMs: request.timeoutMs,
+      maxOutputBytes: LONGEST_LINE_BYTES,
+      ...(cookieOf === undefined ? {} : { cookie: cookieOf(request.key) }),
+      stdin(input) {
+        talk = createAcpTalk({
+          request,
+          access,
+          instructions: options.instructions,
+          send: (line) => input.write(line),
+          onEvent: control.onEvent,
+        });
+        void talk.converse().then(() => {
+          // An agent that is being ended may still say so, politely: that is no answer.
+          isDone = !control.signal.aborted && performance.now() - beganAt < request.timeoutMs;
+          input.end();
+          // An agent that has answered has no more to do; not all of them know.
+          return setTimeout(() => over.abort(), PATIENCE_MS).unref();
+        });
+      },
+    },
+    {
+      signal: AbortSignal.any([control.signal, over.signal]),
+      onLine: (line, stream) => stream === "stdout" && talk?.hear(line),
+    },
+  );
+  const wasDone = isDone;
+  (talk as AcpTalk | null)?.hangUp();
+  const heard = (talk as AcpTalk | null)?.heard() ?? NOTHING_HEARD;
+  return resultOf(ended, heard, wasDone, request, command);
+}
+
+const PATIENCE_MS = 2000;
+/** A line that is longer is handed on in pieces, and then it is no message. */
+const LONGEST_LINE_BYTES = 8 * 1024 * 1024;
+
+function resultOf(
+  ended: ProcessResult,
+  heard: AcpHeard,
+  wasDone: boolean,
+  { session: before }: AgentRequest,
+  command: string,
+): AgentResult {
+  const wasStopped = !wasDone && (ended.status === "timeout" || ended.status === "cancelled");
+  const error = wasStopped ? null : wasDone ? heard.error : silence(ended, command);
+  const isSame = before !== null && before.id === heard.session;
+  const beforeUsd = isSame ? (before.totals?.costUsd ?? null) : 0;
+  const { session: id, totalUsd, tokens } = heard;
+  const totals =
+    totalUsd === null
+      ? {}
+      : { totals: { tokens: (isSame ? (before.totals?.tokens ?? 0) : 0) + (tokens ?? 0), costUsd: totalUsd } };
+  return {
+    status: wasStopped ? ended.status : error === null ? "completed" : "failed",
+    session: id === null ? null : { agent: "acp", id, ...totals },
+    text: heard.text,
+    output: null,
+    tokens,
+    costUsd: totalUsd === null || beforeUsd === null ? null : Math.max(0, totalUsd - beforeUsd),
+    denied: heard.denied,
+    error,
+    durationMs: ended.durationMs,
+  };
+}
+
+/** It ended and had not answered. */
+function silence(ended: ProcessResult, command: string): NonNullable<AgentResult["error"]> {
+  if (ended.failure !== null) {
+    const fix = "install the agent, or name its program in the role's `command`";
+    return { kind: "launch", message: ended.failure.message, fix };
+  }
+  if (ended.signal !== null) return { kind: "crash", message: `${command} was ended by ${ended.signal}` };
+  const message = `${command} ended without an answer: ${ended.stderr.trim().slice(-300)}`;
+  return exitError(command, ended.exitCode ?? 0, ended.stderr) ?? { kind: "crash", message };
+}
+
+type Data = Readonly<Record<string, unknown>>;
+
+export interface AcpTalk {
+  hear(line: string): void;
+  /** The agent is gone. */
+  hangUp(): void;
+  heard(): AcpHeard;
+  /** Greets, finds or makes the conversation, and has one turn. It never rejects. */
+  converse(): Promise<void>;
+}
+
+export interface AcpScene {
+  readonly request: AgentRequest;
+  readonly access: AgentRequest["access"];
+  readonly instructions: string | undefined;
+  send(line: string): void;
+  readonly onEvent: AgentControl["onEvent"];
+}
+
+/** One turn with an agent that speaks the Agent Client Protocol, version 1. */
+export function createAcpTalk({ request, access, instructions, send, onEvent }: AcpScene): AcpTalk {
+  const listener = createAcpListener(request, access, onEvent);
+  const peer = createRpcPeer({ send, onRequest: listener.asked, onNotification: listener.told });
+
+  async function turn(): Promise<void> {
+    const opened = await openSession(peer, request, (why) => onEvent({ type: "output", line: `acp: ${why}` }));
+    listener.note({ session: opened.id });
+    onEvent({ type: "session", session: { agent: "acp", id: opened.id } });
+    await prepare(peer, opened, request, access);
+    listener.beginTurn();
+    const words = opened.isNew && instructions !== undefined ? `${instructions}\n\n${request.prompt}` : request.prompt;
+    const prompt = [{ type: "text", text: words }];
+    const { stopReason, usage } = await peer.request("session/prompt", { sessionId: opened.id, prompt });
+    listener.endTurn();
+    const total = isRecord(usage) ? usage["totalTokens"] : null;
+    const complaint = listener.usedTools() ? null : complaintIn(listener.heard().text);
+    listener.note({ tokens: typeof total === "number" ? total : null, error: endingOf(stopReason) ?? complaint });
+  }
+
+  return {
+    hear: (text) => peer.hear(text),
+    hangUp: () => peer.hangUp(),
+    heard: () => listener.heard(),
+    converse: () => turn().catch((fault: unknown) => listener.note({ error: acpError(fault) })),
+  };
+}
+
+/** Refusing one permission ends the turn of some agents; what they did until then is there to be judged. */
+function endingOf(reason: unknown): AgentError | null {
+  if (reason === "refusal") return { kind: "refused", message: "acp: the agent refused" };
+  if (reason === "max_tokens") return { kind: "context-length", message: "acp: the answer became too long" };
+  return null;
+}
+
+interface OpenSession {
+  readonly id: string;
+  readonly isNew: boolean;
+  readonly about: Data;
+}
+
+/** Goes on with the conversation where the agent can, else begins one: a brief says everything that is needed. */
+async function openSession(peer: RpcPeer, request: AgentRequest, note: (why: string) => void): Promise<OpenSession> {
+  const { cwd, session, mcpServer } = request;
+  const greeting = await peer.request("initialize", {
+    protocolVersion: 1,
+    clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
+    clientInfo: { name: "remand", version: "1" },
+  });
+  const can = isRecord(greeting["agentCapabilities"]) ? greeting["agentCapabilities"] : {};
+  const takesServers = isRecord(can["mcpCapabilities"]) && can["mcpCapabilities"]["http"] === true;
+  const headers = [{ name: "Authorization", value: `Bearer ${mcpServer?.token}` }];
+  const server = { type: "http", name: mcpServer?.name, url: mcpServer?.url, headers };
+  const where = { cwd, mcpServers: mcpServer !== undefined && takesServers ? [server] : [], _meta: PLAIN };
+  const resumes = isRecord(can["sessionCapabilities"]) && isRecord(can["sessionCapabilities"]["resume"]);
+  const method = resumes ? "session/resume" : can["loadSession"] === true ? "session/load" : null;
+  if (session !== null && method !== null) {
+    try {
+      return { id: session.id, isNew: false, about: await peer.request(method, { ...where, sessionId: session.id }) };
+    } catch (fault) {
+      if (fault instanceof RpcFault && fault.code === HUNG_UP) throw fault;
+      note("the agent has lost the conversation; a new one is begun");
+    }
+  }
+  const about = await peer.request("session/new", where);
+  if (typeof about["sessionId"] !== "string") throw new Error("the agent gave its conversation no name");
+  return { id: about["sessionId"], isNew: true, about };
+}
+
+/**
+ * The protocol has no word for it, so each agent has its own, and none minds those of the others: nothing that lies in
+ * the worktree is loaded, and nobody is paid to guess what a person might say next.
+ */
+const PLAIN = { claudeCode: { options: { settingSources: [], strictMcpConfig: true, promptSuggestions: false } } };
+
+/** Where the agent has a mode in which it only looks, whoever may only look is put into it. */
+async function prepare(
+  peer: RpcPeer,
+  { id, about }: OpenSession,
+  { model }: AgentRequest,
+  access: AgentRequest["access"],
+): Promise<void> {
+  const modes = isRecord(about["modes"]) ? about["modes"]["availableModes"] : [];
+  const quiet = (Array.isArray(modes) ? modes : []).find(
+    (mode: unknown) => isRecord(mode) && (mode["id"] === "plan" || mode["id"] === "read-only"),
+  ) as Data | undefined;
+  if (access === "read" && quiet !== undefined)
+    await peer.request("session/set_mode", { sessionId: id, modeId: quiet["id"] });
+  if (model !== null) await peer.request("session/set_model", { sessionId: id, modelId: model });
+}
+
+/** Agents say in their own words what went wrong, if at all; the protocol itself knows only that a login is missing. */
+export function acpError(fault: unknown): AgentError {
+  const message = fault instanceof Error ? fault.message : String(fault);
+  const data = fault instanceof RpcFault ? JSON.stringify(fault.data) : "";
+  const code = fault instanceof RpcFault ? fault.code : 0;
+  const kind = code === AUTH_REQUIRED ? "auth" : code === HUNG_UP ? "crash" : kindOf(`${message} ${data}`, code);
+  const fix = FIXES[kind];
+  return {
+    kind,
+    message: `acp: ${message.replaceAll(/\s+/g, " ").slice(0, 500)}`,
+    ...(fix === undefined ? {} : { fix }),
+  };
+}
+
+/** Some end their turn as if all were well, with nothing but the provider's complaint as their message. */
+export function complaintIn(text: string): AgentError | null {
+  return COMPLAINT.test(text) ? acpError(new Error(text)) : null;
+}
+
+const AUTH_REQUIRED = -32000;
+const COMPLAINT = /^\s*(?:API Error|unexpected status \d{3}|stream error|We.re currently experiencing high demand)/i;
+
+function kindOf(words: string, code: number): AgentError["kind"] {
+  return (
+    RULES.find(([pattern]) => pattern.test(words))?.[1] ?? (code <= -32600 && code > -32603 ? "bad-request" : "crash")
+  );
+}
+
+const RULES: readonly (readonly [RegExp, AgentError["kind"]])[] = [
+  [/credit balance|quota|billing/i, "credit"],
+  [/\b40[13]\b|unauthori[sz]ed|authenticat|api key|log ?in\b/i, "auth"],
+  [/\b429\b|rate.?limit|usage limit/i, "rate-limit"],
+  [/\b5\d\d\b|overloaded|high demand|unable to connect|econn|fetch failed/i, "overloaded"],
+  [/context (?:length|window)|prompt is too long/i, "context-length"],
+  [/model.{0,60}(?:not found|(?:does|may) not exist|unknown)|\b40[04]\b/i, "bad-request"],
+];
+
+const FIXES: { readonly [K in AgentError["kind"]]?: string } = {
+  auth: "start the agent by hand and log in, or give it its key by `env`, then send the story back",
+  credit: "add credit to the account that the agent uses, then send the story back",
+  "bad-request": "look at the role's `model`, `command` and `args`, then send the story back",
+  "context-length": "give the story less to read, or split it",
+};

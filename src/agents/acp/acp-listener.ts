@@ -1,0 +1,150 @@
+import { realpathSync } from "node:fs";
+import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
+import type { AgentControl, AgentError, AgentRequest } from "../../ports/agent.ts";
+import { isRecord } from "../../stdx/assert.ts";
+
+type Data = Readonly<Record<string, unknown>>;
+
+/** What was heard by the end of one turn. */
+export interface AcpHeard {
+  readonly session: string | null;
+  readonly text: string;
+  readonly tokens: number | null;
+  /** Of the whole conversation, where the agent says so. */
+  readonly totalUsd: number | null;
+  readonly denied: readonly string[];
+  readonly error: AgentError | null;
+}
+
+export const NOTHING_HEARD: AcpHeard = {
+  session: null,
+  text: "",
+  tokens: null,
+  totalUsd: null,
+  denied: [],
+  error: null,
+};
+
+export interface AcpListener {
+  asked(method: string, params: Data): Data | null;
+  told(method: string, params: Data): void;
+  /** An agent that finds an old conversation tells all of it again: what comes before this is not heard. */
+  beginTurn(): void;
+  endTurn(): void;
+  note(known: Partial<AcpHeard>): void;
+  heard(): AcpHeard;
+  usedTools(): boolean;
+}
+
+/** Listens to what the agent says, and answers what it asks. */
+export function createAcpListener(
+  request: AgentRequest,
+  access: AgentRequest["access"],
+  onEvent: AgentControl["onEvent"],
+): AcpListener {
+  const tools = new Map<unknown, WantedTool>();
+  let heard = NOTHING_HEARD;
+  let isTurn = false;
+  let line = "";
+  const show = (text: string): void => onEvent({ type: "output", line: text });
+
+  function updated({ sessionUpdate: kind, content, toolCallId, cost, ...rest }: Data): void {
+    if (kind === "agent_message_chunk" && isRecord(content) && typeof content["text"] === "string") {
+      heard = { ...heard, text: heard.text + content["text"] };
+      const lines = (line + content["text"]).split("\n");
+      line = lines.pop()!;
+      lines.forEach(show);
+    }
+    if (kind === "tool_call" || kind === "tool_call_update") {
+      tools.set(toolCallId, toolIn(rest, tools.get(toolCallId)));
+      if (kind === "tool_call") show(`tool: ${tools.get(toolCallId)!.title.slice(0, 200)}`);
+    }
+    if (kind === "usage_update" && isRecord(cost) && cost["currency"] === "USD" && typeof cost["amount"] === "number")
+      heard = { ...heard, totalUsd: cost["amount"] };
+  }
+
+  return {
+    asked(method, params) {
+      if (method !== "session/request_permission") return null;
+      const call = isRecord(params["toolCall"]) ? params["toolCall"] : {};
+      const tool = toolIn(call, tools.get(call["toolCallId"]));
+      const isYes = isAllowed(tool, access, request);
+      const what = `${tool.kind}: ${tool.title.slice(0, 500)}`;
+      if (!isYes) heard = { ...heard, denied: [...heard.denied, what] };
+      if (!isYes) show(`refused: ${what}`);
+      return answerOf(params["options"], isYes);
+    },
+    told(method, { update }) {
+      if (method === "session/update" && isRecord(update) && isTurn) updated(update);
+    },
+    beginTurn: () => void (isTurn = true),
+    endTurn: () => void (line !== "" && show(line)),
+    note: (known) => void (heard = { ...heard, ...known }),
+    heard: () => heard,
+    usedTools: () => tools.size > 0,
+  };
+}
+
+type PermissionData = Readonly<Record<string, unknown>>;
+
+/** What an agent wants to do, as far as it says. */
+export interface WantedTool {
+  readonly kind: string;
+  readonly title: string;
+  readonly paths: readonly string[];
+}
+
+/** A request may name a tool's call by its id alone, so what was said of it before is remembered. */
+export function toolIn(call: PermissionData, before: WantedTool | undefined): WantedTool {
+  const { kind, title, locations } = call;
+  const listed = Array.isArray(locations) ? locations : [];
+  const paths = listed.flatMap((each: unknown) =>
+    isRecord(each) && typeof each["path"] === "string" ? [each["path"]] : [],
+  );
+  return {
+    kind: typeof kind === "string" ? kind : (before?.kind ?? "other"),
+    title: typeof title === "string" ? title : (before?.title ?? "a tool"),
+    paths: paths.length > 0 ? paths : (before?.paths ?? []),
+  };
+}
+
+/** Nobody is there to be asked: access decides. What it does not plainly cover is refused. */
+export function isAllowed(
+  { kind, title, paths }: WantedTool,
+  access: AgentRequest["access"],
+  { cwd, mcpServer }: Pick<AgentRequest, "cwd" | "mcpServer">,
+): boolean {
+  if (access === "full" || LOOKS.has(kind)) return true;
+  if (kind === "other")
+    return mcpServer?.tools.some((tool) => new RegExp(`(?:^|[^a-z])${tool}(?:$|[^a-z_])`).test(title)) ?? false;
+  return access === "edit" && CHANGES.has(kind) && paths.length > 0 && paths.every((path) => isBelow(cwd, path));
+}
+
+const LOOKS = new Set(["read", "search", "think"]);
+const CHANGES = new Set(["edit", "delete", "move"]);
+
+/** Where it really leads: a link in the worktree may lead out of it. */
+function isBelow(folder: string, path: string): boolean {
+  const way = relative(realOf(folder), realOf(resolve(folder, path)));
+  return way !== "" && !way.startsWith("..") && !isAbsolute(way) && !/^\.git(?:[\\/]|$)/.test(way);
+}
+
+/** Of a file that is yet to be made: by the nearest folder that is there. */
+function realOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    const above = dirname(path);
+    return above === path ? path : join(realOf(above), basename(path));
+  }
+}
+
+/** The answer by one of the options that were offered. For this once: an agent must not remember it for others. */
+export function answerOf(options: unknown, isYes: boolean): PermissionData {
+  const wanted = isYes ? ["allow_once", "allow_always"] : ["reject_once", "reject_always"];
+  const offered = (Array.isArray(options) ? options : []).filter(isRecord);
+  const found = wanted.flatMap((kind) => offered.filter((option) => option["kind"] === kind))[0];
+  return {
+    outcome: found === undefined ? { outcome: "cancelled" } : { outcome: "selected", optionId: found["optionId"] },
+  };
+}

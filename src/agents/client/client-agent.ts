@@ -1,0 +1,184 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { AgentSession } from "../../core/events/ids.ts";
+import type { Agent, AgentControl, AgentError, AgentRequest, AgentResult } from "../../ports/agent.ts";
+import { allowedEnvironment } from "../../adapters/process/environment.ts";
+import { type ProcessResult, runProcess } from "../../adapters/process/run-process.ts";
+import type { Client, ClientAgentOptions, Heard } from "./client.ts";
+import { CLIENT_NEEDS, findClient } from "./client-program.ts";
+import { readWireEvent, together, usageOf } from "./client-wire.ts";
+import { exitError, failed, lastWords, messageOf } from "./exit-code.ts";
+import { totalsWithParts, usageOfParts } from "./token-parts.ts";
+
+/** A coding agent's command line client, started anew for each dispatch. The prompt goes to its input. */
+export function createClientAgent(client: Client, options: ClientAgentOptions): Agent {
+  return {
+    name: client.name,
+    async run(request, control) {
+      const beganAt = performance.now();
+      let folder: string | null = null;
+      try {
+        const { environment, command, root } = options;
+        const program = await findClient({ client: client.name, command, root, env: environment.source });
+        if (program === null) return failed(notFound(client, command), performance.now() - beganAt);
+        folder = await mkdtemp(join(options.tempFolder ?? tmpdir(), `remand-${client.name}-`));
+        const result = await converse(client, program, options, request, control, folder);
+        return { ...result, durationMs: performance.now() - beganAt };
+      } catch (error) {
+        const message = `${client.name} could not be started: ${messageOf(error)}`;
+        return failed({ kind: "launch", message, fix: client.install }, performance.now() - beganAt);
+      } finally {
+        if (folder !== null) await rm(folder, { recursive: true, force: true });
+      }
+    },
+  };
+}
+
+/**
+ * Goes on with the conversation. Where the client has lost it, or where it has become too long, a new one is begun:
+ * a brief says everything that is needed.
+ */
+async function converse(
+  client: Client,
+  program: string,
+  options: ClientAgentOptions,
+  request: AgentRequest,
+  control: AgentControl,
+  folder: string,
+): Promise<AgentResult> {
+  const first = await dispatch(client, program, options, request, control, folder, request.session);
+  const { result } = first;
+  const isFull = result.error?.kind === "context-length";
+  const leftMs = request.timeoutMs - result.durationMs;
+  if (request.session === null || !(first.isUnknownSession || isFull) || control.signal.aborted || leftMs <= 0)
+    return result;
+  const why = isFull ? "the conversation has become too long" : "the client has lost the conversation";
+  control.onEvent({ type: "output", line: `${client.name}: ${why}; a new one is begun` });
+  const anew = { ...request, timeoutMs: leftMs };
+  const second = (await dispatch(client, program, options, anew, control, folder, null)).result;
+  const spent = together(usedIn(result), usedIn(second));
+  return { ...second, tokens: spent?.tokens ?? null, costUsd: spent?.costUsd ?? null };
+}
+
+const usedIn = ({ tokens, costUsd }: AgentResult): { tokens: number; costUsd: number | null } | null =>
+  tokens === null ? null : { tokens, costUsd };
+
+async function dispatch(
+  client: Client,
+  program: string,
+  options: ClientAgentOptions,
+  request: AgentRequest,
+  control: AgentControl,
+  folder: string,
+  session: AgentSession | null,
+): Promise<{ result: AgentResult; isUnknownSession: boolean }> {
+  const { environment, instructions, cookieOf } = options;
+  const env = {
+    ...allowedEnvironment(environment.source, [...environment.sees, ...CLIENT_NEEDS[client.name]]),
+    ...request.env,
+  };
+  const access = request.access === "edit" ? (options.edits ?? "edit") : request.access;
+  const now = options.now ?? Date.now;
+  const launch = await client.launch({
+    options,
+    request,
+    access,
+    session,
+    env,
+    folder,
+    onEvent: control.onEvent,
+    now,
+  });
+  const useless = new AbortController();
+  let stopped: AgentError | null = null;
+  const ended = await runProcess(
+    {
+      command: [program, ...launch.args],
+      cwd: request.cwd,
+      env: launch.env,
+      stdin: session === null && instructions !== undefined ? `${instructions}\n\n${request.prompt}` : request.prompt,
+      timeoutMs: request.timeoutMs,
+      maxOutputBytes: LONGEST_LINE_BYTES,
+      ...(cookieOf === undefined ? {} : { cookie: cookieOf(request.key) }),
+    },
+    {
+      signal: AbortSignal.any([control.signal, useless.signal]),
+      onLine(line, stream) {
+        if (stream === "stderr") return launch.listener.hearError(line);
+        const event = readWireEvent(line);
+        const error = event === null ? null : launch.listener.hear(event);
+        if (error === null || stopped !== null) return;
+        stopped = error;
+        useless.abort();
+      },
+    },
+  );
+  await launch.after?.();
+  const heard = launch.listener.heard(ended);
+  for (const refused of heard.denied.slice(0, MOST_SHOWN))
+    control.onEvent({ type: "output", line: `refused: ${refused}` });
+  const isStopped = stopped !== null && !control.signal.aborted;
+  return {
+    result: resultOf(client, ended, heard, session, isStopped ? stopped : null),
+    isUnknownSession: heard.isUnknownSession,
+  };
+}
+
+const MOST_SHOWN = 20;
+
+/** A line that is longer is handed on in pieces, and then it is no JSON. */
+const LONGEST_LINE_BYTES = 8 * 1024 * 1024;
+
+/** What a dispatch came to: by what was heard, and where nothing was heard of its end, by how the program ended. */
+export function resultOf(
+  client: Client,
+  ended: ProcessResult,
+  heard: Heard,
+  before: AgentSession | null,
+  stopped: AgentError | null,
+): AgentResult {
+  const wasEnded = stopped === null && (ended.status === "timeout" || ended.status === "cancelled");
+  const error = wasEnded ? null : (stopped ?? heard.error ?? (heard.isOver ? null : silence(client, ended)));
+  const id = heard.session ?? before?.id ?? null;
+  const earlier = id === before?.id ? before?.totals : undefined;
+  const { used, totals: counted } = usageOf(heard.counted, earlier);
+  const totals = totalsWithParts(counted, heard.parts);
+  return {
+    status: wasEnded ? ended.status : error === null ? "completed" : "failed",
+    session: id === null ? null : { agent: client.name, id, ...(totals === undefined ? {} : { totals }) },
+    text: heard.text,
+    output: heard.output,
+    tokens: used?.tokens ?? null,
+    costUsd: used?.costUsd ?? null,
+    denied: heard.denied,
+    error,
+    durationMs: ended.durationMs,
+    ...usageOfParts(heard.parts, used?.tokens ?? null, earlier),
+  };
+}
+
+/** It ended and did not say how it went. */
+function silence(client: Client, ended: ProcessResult): AgentError {
+  const { name } = client;
+  if (ended.failure !== null) return { kind: "launch", message: ended.failure.message, fix: client.install };
+  if (ended.signal !== null) return { kind: "crash", message: `${name} was ended by ${ended.signal}` };
+  if (TOO_OLD.test(ended.stderr)) {
+    const message = `${name} does not know how it was called: ${lastWords(ended.stderr)}`;
+    return { kind: "bad-request", message, fix: `bring ${name} up to date, or correct \`args\`` };
+  }
+  const said = ended.stderr.trim() === "" ? ended.stdout : ended.stderr;
+  return (
+    exitError(name, ended.exitCode ?? 0, said) ?? {
+      kind: "crash",
+      message: `${name} ended without a result: ${lastWords(said)}`,
+    }
+  );
+}
+
+const TOO_OLD = /unknown option|unexpected argument|unrecognized (?:option|subcommand)|invalid value .* for '--/i;
+
+export function notFound({ name, install }: Client, command: string | undefined): AgentError {
+  const message = command === undefined ? `there is no ${name} on this machine` : `there is no program ${command}`;
+  return { kind: "launch", message, fix: install };
+}

@@ -1,0 +1,110 @@
+import type { AgentSession } from "../../core/events/ids.ts";
+
+/** What a client prints: one JSON object a line. Everything in it comes from outside, so nothing is taken for granted. */
+export type WireEvent = Readonly<Record<string, unknown>>;
+
+/** `null` for whatever is not a whole object: progress bars, warnings, half a line. */
+export function readWireEvent(line: string): WireEvent | null {
+  if (!line.startsWith("{")) return null;
+  try {
+    return eventIn(JSON.parse(line));
+  } catch {
+    return null;
+  }
+}
+
+export function eventIn(value: unknown): WireEvent | null {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as WireEvent) : null;
+}
+
+export function textIn(value: unknown): string | null {
+  return typeof value === "string" ? value : null;
+}
+
+export function amountIn(value: unknown): number | null {
+  return typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : null;
+}
+
+export function listIn(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+const LONGEST_SHOWN = 4000;
+
+/** A line is for a person to look at; one of megabytes is none. */
+export function shownLines(text: string): readonly string[] {
+  return text
+    .trimEnd()
+    .split("\n")
+    .filter((line) => line.trim() !== "")
+    .map((line) => (line.length > LONGEST_SHOWN ? `${line.slice(0, LONGEST_SHOWN)}…` : line));
+}
+
+/** A call of a tool in one short line: its name and the one thing that says most about it. */
+export function shownCall(name: string, input: unknown): string {
+  const fields = eventIn(input) ?? {};
+  const said = SAYS_MOST.map((field) => textIn(fields[field])).find((value) => value !== null) ?? "";
+  const line = said.trim().split("\n")[0]!;
+  return line === "" ? name : `${name}: ${line.length > 200 ? `${line.slice(0, 200)}…` : line}`;
+}
+
+const SAYS_MOST = ["command", "file_path", "path", "pattern", "notebook_path", "url", "query", "description"];
+
+export interface Used {
+  readonly tokens: number;
+  /** `null`: the client does not know what it cost. */
+  readonly costUsd: number | null;
+}
+
+/** What a client says it used. Some count the run, some the whole conversation, and some both. */
+export interface Counted {
+  readonly run: Used | null;
+  readonly conversation: Used | null;
+  /** This run used no less than this. */
+  readonly leastTokens: number;
+}
+
+export interface Usage {
+  readonly used: Used | null;
+  readonly totals: AgentSession["totals"];
+}
+
+/**
+ * What this run used, out of what the client counted and what the conversation had used before. The difference is
+ * preferred, because it has what a run that was cut off could not report.
+ */
+export function usageOf({ run, conversation, leastTokens }: Counted, before: AgentSession["totals"]): Usage {
+  if (conversation === null && run === null) return { used: null, totals: before };
+  const base: Used = { tokens: before?.tokens ?? 0, costUsd: before === undefined ? 0 : (before.costUsd ?? null) };
+  // A "conversation" that is smaller than it was, with this run, is none: this version counts runs.
+  const isWhole = conversation !== null && conversation.tokens >= base.tokens + leastTokens;
+  if (!isWhole) {
+    const used = run ?? conversation!;
+    return { used, totals: totalsOf({ tokens: base.tokens + used.tokens, costUsd: sum(base.costUsd, used.costUsd) }) };
+  }
+  const { tokens, costUsd } = conversation;
+  const difference = costUsd === null || base.costUsd === null ? (run?.costUsd ?? null) : costUsd - base.costUsd;
+  return {
+    used: { tokens: tokens - base.tokens, costUsd: difference === null ? null : rounded(Math.max(0, difference)) },
+    totals: totalsOf(conversation),
+  };
+}
+
+/** Two runs that count as one. */
+export function together(first: Used | null, second: Used | null): Used | null {
+  if (first === null || second === null) return first ?? second;
+  return { tokens: first.tokens + second.tokens, costUsd: sum(first.costUsd, second.costUsd) };
+}
+
+function totalsOf({ tokens, costUsd }: Used): AgentSession["totals"] {
+  return costUsd === null ? { tokens } : { tokens, costUsd };
+}
+
+function sum(a: number | null, b: number | null): number | null {
+  return a === null || b === null ? null : rounded(a + b);
+}
+
+/** Differences of dollars leave dust behind the tenth digit. */
+function rounded(dollars: number): number {
+  return Math.round(dollars * 1e10) / 1e10;
+}

@@ -1,0 +1,83 @@
+import type { AgentSession } from "../../core/events/ids.ts";
+import type { AgentControl, AgentError, AgentRequest } from "../../ports/agent.ts";
+import type { Environment } from "../../adapters/process/environment.ts";
+import type { ProcessResult } from "../../adapters/process/run-process.ts";
+import type { Counted, WireEvent } from "./client-wire.ts";
+import type { TokenParts } from "./token-parts.ts";
+
+/** What is particular to one client: how it is launched, and how what it prints is understood. */
+export interface Client {
+  readonly name: "claude" | "codex";
+  readonly install: string;
+  launch(scene: Scene): Promise<Launch>;
+}
+
+export interface ClientAgentOptions {
+  /** A path, or a name on the PATH. Without it the client is looked for by its own name, then among the packages. */
+  readonly command?: string | undefined;
+  /** Further arguments, which the user wants the client to have. */
+  readonly args?: readonly string[] | undefined;
+  /** The project, where packages are looked for. */
+  readonly root: string;
+  /** Our own environment, and the names in it that the user lets agents see. */
+  readonly environment: {
+    readonly source: Readonly<Record<string, string | undefined>>;
+    readonly sees: readonly string[];
+  };
+  /** What an agent that may edit really gets: `full` lets it run every command, outside of every sandbox. */
+  readonly edits?: "edit" | "full" | undefined;
+  /**
+   * What the project tells agents, as its checkout has it. The client itself reads nothing in the worktree, because
+   * one agent could write there what the next one is told.
+   */
+  readonly instructions?: string | undefined;
+  readonly tempFolder?: string | undefined;
+  /** Names a dispatch's processes, so that whoever restarts after a crash can find what was left running. */
+  readonly cookieOf?: ((key: string) => string) | undefined;
+  readonly now?: (() => number) | undefined;
+}
+
+/** One launch of a client, and who listens to what it prints. */
+export interface Launch {
+  readonly args: readonly string[];
+  readonly env: Environment;
+  readonly listener: ClientListener;
+  /** Puts away what the client leaves lying about. */
+  after?(): Promise<void>;
+}
+
+export interface ClientListener {
+  /** An error says that going on is of no use: the client is ended, and that is how it went. */
+  hear(event: WireEvent): AgentError | null;
+  hearError(line: string): void;
+  heard(ended: ProcessResult): Heard;
+}
+
+/** What was heard of a client by its end. */
+export interface Heard {
+  /** Did it say that it is done, well or not? */
+  readonly isOver: boolean;
+  readonly session: string | null;
+  readonly text: string;
+  readonly output: unknown;
+  readonly counted: Counted;
+  /** Input and output apart, where it says so. */
+  readonly parts: TokenParts | null;
+  readonly denied: readonly string[];
+  readonly error: AgentError | null;
+  /** It does not know the conversation that it was told to go on with. */
+  readonly isUnknownSession: boolean;
+}
+
+export interface Scene {
+  readonly options: ClientAgentOptions;
+  readonly request: AgentRequest;
+  readonly access: AgentRequest["access"];
+  /** `null` begins a conversation. */
+  readonly session: AgentSession | null;
+  readonly env: Environment;
+  /** A folder of this dispatch's own, outside of the worktree. */
+  readonly folder: string;
+  readonly onEvent: AgentControl["onEvent"];
+  now(): number;
+}

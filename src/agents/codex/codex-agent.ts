@@ -1,0 +1,283 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Agent, AgentControl, AgentError, AgentRequest } from "../../ports/agent.ts";
+import type { Client, ClientAgentOptions, ClientListener, Heard, Launch, Scene } from "../client/client.ts";
+import { createClientAgent } from "../client/client-agent.ts";
+import { watchPlaceholders } from "../client/client-program.ts";
+import type { ProcessResult } from "../../adapters/process/run-process.ts";
+import { type Used, type WireEvent, amountIn, eventIn, listIn, shownLines, textIn } from "../client/client-wire.ts";
+import { type TokenParts, partsIn } from "../client/token-parts.ts";
+import { strictSchema, withoutNulls } from "./codex-schema.ts";
+
+/** Listens to `codex exec --json`. */
+export function createCodexListener(
+  outputSchema: object | null,
+  onEvent: AgentControl["onEvent"],
+  now: () => number,
+): ClientListener {
+  const so: SoFar = {
+    denied: [],
+    session: null,
+    said: "",
+    conversation: null,
+    parts: null,
+    failure: null,
+    isOver: false,
+  };
+  return {
+    hear(event) {
+      hear(event, so, onEvent);
+      // It tries again by itself only for a few seconds: nobody has to end it.
+      return null;
+    },
+    hearError(line) {
+      const [, reason] = REJECTED.exec(line) ?? [];
+      if (reason !== undefined) so.denied.push(reason.slice(0, 300));
+    },
+    heard: (ended): Heard => ({
+      isOver: so.isOver,
+      session: so.session,
+      text: so.said,
+      output: outputSchema === null || !so.isOver || so.failure !== null ? null : outputIn(so.said, outputSchema),
+      counted: { run: null, conversation: so.conversation, leastTokens: 0 },
+      parts: so.parts,
+      denied: so.denied,
+      error: so.failure === null ? startError(ended, so.isOver, now()) : codexError(so.failure, now()),
+      isUnknownSession: !so.isOver && /no rollout found|thread\/resume failed/i.test(ended.stderr),
+    }),
+  };
+}
+
+interface SoFar {
+  readonly denied: string[];
+  session: string | null;
+  said: string;
+  conversation: Used | null;
+  /** Of the whole conversation, as it counts. */
+  parts: TokenParts | null;
+  failure: string | null;
+  isOver: boolean;
+}
+
+function hear(event: WireEvent, so: SoFar, onEvent: AgentControl["onEvent"]): void {
+  switch (event["type"]) {
+    case "thread.started":
+      so.session = textIn(event["thread_id"]);
+      if (so.session !== null) onEvent({ type: "session", session: { agent: "codex", id: so.session } });
+      return;
+    case "item.started":
+    case "item.completed":
+      for (const line of hearItem(eventIn(event["item"]) ?? {}, event["type"] === "item.completed", so))
+        onEvent({ type: "output", line });
+      return;
+    case "turn.completed":
+      so.isOver = true;
+      so.failure = null;
+      so.conversation = usedIn(event["usage"]);
+      so.parts = partsIn(event["usage"], ["input_tokens"], "output_tokens", "cached_input_tokens");
+      return;
+    case "turn.failed":
+      so.isOver = true;
+      so.failure = textIn(eventIn(event["error"])?.["message"]) ?? "it did not say why";
+      return;
+    default:
+      return;
+  }
+}
+
+/** The lines to show for it. */
+function hearItem(item: WireEvent, isDone: boolean, so: SoFar): readonly string[] {
+  switch (item["type"]) {
+    case "agent_message":
+      if (!isDone) return [];
+      so.said = textIn(item["text"]) ?? "";
+      return shownLines(so.said);
+    case "command_execution":
+      return isDone ? [] : [`→ ${shownLines(textIn(item["command"]) ?? "")[0] ?? ""}`];
+    case "file_change":
+      return isDone ? [`→ ${item["status"] === "failed" ? "could not edit" : "edited"} ${pathsIn(item)}`] : [];
+    default:
+      return [];
+  }
+}
+
+/** What its sandbox refused is told on stderr alone. */
+const REJECTED = /error=(patch rejected: .*|approval policy is Never.*|.*sandbox.*denied.*)$/i;
+
+/** Before the first turn it says what is wrong on stderr, as a sentence. */
+function startError(ended: ProcessResult, isOver: boolean, nowMs: number): Heard["error"] {
+  const [, message] = isOver || ended.status !== "exited" ? [] : (/^Error: (.+)$/m.exec(ended.stderr) ?? []);
+  return message === undefined ? null : codexError(message, nowMs);
+}
+
+function pathsIn(item: WireEvent): string {
+  const paths = listIn(item["changes"]).flatMap((change) => textIn(eventIn(change)?.["path"]) ?? []);
+  return paths.length > 5 ? `${paths.slice(0, 5).join(", ")} and ${paths.length - 5} more` : paths.join(", ");
+}
+
+/** What was cached is part of the input, and what was thought part of the output. */
+function usedIn(usage: unknown): Used | null {
+  const fields = eventIn(usage);
+  if (fields === null) return null;
+  const tokens = Math.round((amountIn(fields["input_tokens"]) ?? 0) + (amountIn(fields["output_tokens"]) ?? 0));
+  // It never says what it cost.
+  return { tokens, costUsd: null };
+}
+
+function outputIn(text: string, schema: object): unknown {
+  try {
+    return withoutNulls(JSON.parse(text), schema);
+  } catch {
+    return null;
+  }
+}
+
+/** Codex, by its command line client. */
+export function createCodexAgent(options: ClientAgentOptions): Agent {
+  return createClientAgent(CODEX, options);
+}
+
+const CODEX: Client = {
+  name: "codex",
+  install: "install Codex (npm install -g @openai/codex), or name it in the role's `command`",
+  launch,
+};
+
+async function launch(scene: Scene): Promise<Launch> {
+  const { options, request, access, session, onEvent } = scene;
+  if (session !== null) onEvent({ type: "session", session });
+  const schemaFile = request.outputSchema === null ? null : join(scene.folder, "schema.json");
+  if (schemaFile !== null)
+    await writeFile(schemaFile, JSON.stringify(strictSchema(request.outputSchema!)), { mode: 0o600 });
+  return {
+    args: [
+      "exec",
+      "--json",
+      "--skip-git-repo-check",
+      "--cd",
+      request.cwd,
+      ...ACCESS[access],
+      ...nothingOfTheirs(request.cwd),
+      ...settings({
+        // Nobody is there to be asked.
+        approval_policy: "never",
+        "analytics.enabled": false,
+        // The client has its login, and the programs that the agent runs have not.
+        "shell_environment_policy.inherit": "all",
+        "shell_environment_policy.exclude": ["OPENAI_*", "CODEX_API_KEY", "CODEX_ACCESS_TOKEN", TOKEN_VARIABLE],
+      }),
+      ...serverOf(request.mcpServer),
+      ...(request.model === null ? [] : ["--model", request.model]),
+      ...(schemaFile === null ? [] : ["--output-schema", schemaFile]),
+      ...(options.args ?? []),
+      ...(session === null ? [] : ["resume", session.id]),
+      "-",
+    ],
+    env: request.mcpServer === undefined ? scene.env : { ...scene.env, [TOKEN_VARIABLE]: request.mcpServer.token },
+    listener: createCodexListener(request.outputSchema, onEvent, scene.now),
+    after: (await watchPlaceholders(request.cwd)).remove,
+  };
+}
+
+/**
+ * Neither the worktree's settings, hooks, servers, rules, skills and instructions, nor the user's. A project that the
+ * user once trusted is not trusted here: the agent before may have written what would be run now.
+ */
+function nothingOfTheirs(cwd: string): readonly string[] {
+  return [
+    "--ignore-user-config",
+    "--ignore-rules",
+    ...["hooks", "plugins", "apps"].flatMap((feature) => ["--disable", feature]),
+    ...settings({ project_doc_max_bytes: 0, "skills.include_instructions": false }),
+    "-c",
+    `projects={${JSON.stringify(cwd)}={trust_level="untrusted"}}`,
+  ];
+}
+
+const TOKEN_VARIABLE = "REMAND_MCP_TOKEN";
+
+/** Without `required` it would begin before the tools are there; and nobody could be asked whether it may call them. */
+function serverOf(server: AgentRequest["mcpServer"]): readonly string[] {
+  if (server === undefined) return [];
+  const { name, url, tools } = server;
+  return settings({
+    [`mcp_servers.${name}.url`]: url,
+    [`mcp_servers.${name}.bearer_token_env_var`]: TOKEN_VARIABLE,
+    [`mcp_servers.${name}.enabled_tools`]: tools,
+    [`mcp_servers.${name}.default_tools_approval_mode`]: "approve",
+    [`mcp_servers.${name}.required`]: true,
+  });
+}
+
+const ACCESS: { readonly [A in AgentRequest["access"]]: readonly string[] } = {
+  read: ["--sandbox", "read-only"],
+  edit: [
+    "--sandbox",
+    "workspace-write",
+    // Else a sandbox in which every worktree below the place for temporary files can be written.
+    ...settings({
+      "sandbox_workspace_write.exclude_slash_tmp": true,
+      "sandbox_workspace_write.exclude_tmpdir_env_var": true,
+    }),
+  ],
+  full: ["--sandbox", "danger-full-access"],
+};
+
+/** What is JSON for these values is TOML too. */
+function settings(values: Readonly<Record<string, unknown>>): readonly string[] {
+  return Object.entries(values).flatMap(([name, value]) => ["-c", `${name}=${JSON.stringify(value)}`]);
+}
+
+/** Codex says what went wrong in words alone, so the words are looked at. */
+export function codexError(message: string, nowMs: number): AgentError {
+  const kind = KINDS.find(([, words]) => words.test(message))?.[0] ?? "crash";
+  const retryAt = kind === "rate-limit" || kind === "overloaded" ? retryAtIn(message, nowMs) : null;
+  const fix = FIXES[kind];
+  return {
+    kind,
+    message: `codex: ${shortened(message)}`,
+    ...(fix === undefined ? {} : { fix }),
+    ...(retryAt === null ? {} : { retryAt }),
+  };
+}
+
+/** The first that fits. The rarer and the plainer stand first: a quota that is used up comes with 429 as well. */
+const KINDS: readonly (readonly [AgentError["kind"], RegExp])[] = [
+  ["context-length", /context_length_exceeded|context window|ran out of room/i],
+  ["credit", /quota exceeded|insufficient_quota|exceeded your current quota|out of credits|status 402\b|add credits/i],
+  ["refused", /invalid_prompt|invalid prompt|flagged for|was flagged|usage policy|content_filter|policy violation/i],
+  ["rate-limit", /\b429\b|usage limit|rate limit/i],
+  [
+    "auth",
+    /status 40[13]\b|not logged in|sign in again|log in again|missing bearer|api key|token could not be refresh/i,
+  ],
+  ["overloaded", /high demand|at capacity|overloaded|capacity (?:is )?unavailable|status 5\d\d\b|stream disconnected/i],
+  ["overloaded", /error sending request|connection (?:refused|reset|closed|failed)|timed? ?out|network error/i],
+  [
+    "bad-request",
+    /status 4\d\d\b|^\s*\{\s*"error"|invalid_request|invalid schema|model .* (?:not found|not supported)/i,
+  ],
+];
+
+const FIXES: { readonly [K in AgentError["kind"]]?: string } = {
+  auth: "run `codex login`, or set CODEX_API_KEY, then send the story back",
+  credit: "add credit to the account that Codex uses, then send the story back",
+  "bad-request": "look at the role's `model` and `args`, then send the story back",
+  "context-length": "give the story less to read, or split it",
+};
+
+const UNITS_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** "try again in 20s", "try again in 3 days 2 hours"; a time of day is in a zone that it does not say. */
+function retryAtIn(message: string, nowMs: number): number | null {
+  const [, wait = ""] = /try again in ((?:\d+(?:\.\d+)?\s*[a-z]+[\s,]*(?:and\s+)?){1,4})/i.exec(message) ?? [];
+  let ms = 0;
+  for (const [, number = "", unit = ""] of wait.matchAll(/(\d+(?:\.\d+)?)\s*(ms|[smhd])/gi))
+    ms += Number(number) * (UNITS_MS[unit.toLowerCase()] ?? 0);
+  return ms === 0 ? null : nowMs + ms;
+}
+
+function shortened(message: string): string {
+  const line = message.replaceAll(/\s+/g, " ").trim();
+  return line.length > 500 ? `${line.slice(0, 500)}…` : line;
+}

@@ -1,0 +1,291 @@
+import { tmpdir } from "node:os";
+import { mkdtemp, open, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { constants } from "node:fs";
+import type { Agent, AgentControl, AgentError, AgentRequest, AgentResult, AgentUsage } from "../../ports/agent.ts";
+import { type ProcessResult, runProcess } from "../../adapters/process/run-process.ts";
+import { type Environment, allowedEnvironment } from "../../adapters/process/environment.ts";
+import { exitError, failed, messageOf } from "../client/exit-code.ts";
+import { isRecord } from "../../stdx/assert.ts";
+import { readJson } from "../../parse/data/data-text.ts";
+
+export interface CommandAgentOptions {
+  readonly name?: string;
+  /** A line for the shell, or a program with its arguments, which no shell reads. */
+  readonly command: string | readonly [program: string, ...args: string[]];
+  /**
+   * What it sees of our own environment: all of it (the user's own command, typed a moment ago), or the usual few and
+   * the names given.
+   */
+  readonly environment: {
+    readonly source: Readonly<Record<string, string | undefined>>;
+    readonly sees: "everything" | readonly string[];
+  };
+  /** Where the files for one dispatch are put, outside every worktree; by default the system's place for such. */
+  readonly tempFolder?: string;
+  readonly maxOutputBytes?: number;
+  /** Names a dispatch's processes, so that whoever restarts after a crash can find what was left running. */
+  readonly cookieOf?: (key: string) => string;
+}
+
+/**
+ * Any program as an agent. It reads the prompt from its input or from `$REMAND_PROMPT_FILE`, changes files where it
+ * was started, and may leave `{text, output, session, usage, costUsd}` as JSON in `$REMAND_RESULT_FILE`. Without that
+ * what it printed on stdout is its text. Its exit code says how it went (see `exit-code.ts`).
+ */
+export function createCommandAgent(options: CommandAgentOptions): Agent {
+  const name = options.name ?? "command";
+  return {
+    name,
+    async run(request, control) {
+      const beganAt = performance.now();
+      let exchange: Exchange;
+      try {
+        exchange = await createExchange(options.tempFolder ?? tmpdir(), request);
+      } catch (error) {
+        const message = `the files for ${name} could not be written: ${messageOf(error)}`;
+        const fix = "make room for temporary files, then send the story back";
+        return failed({ kind: "launch", message, fix }, performance.now() - beganAt);
+      }
+      try {
+        const ended = await runProcess(
+          {
+            command: options.command,
+            cwd: request.cwd,
+            env: environmentFor(options, request, exchange),
+            stdin: request.prompt,
+            timeoutMs: request.timeoutMs,
+            ...(options.maxOutputBytes === undefined ? {} : { maxOutputBytes: options.maxOutputBytes }),
+            ...(options.cookieOf === undefined ? {} : { cookie: options.cookieOf(request.key) }),
+          },
+          { signal: control.signal, onLine: (line) => control.onEvent({ type: "output", line: shown(line) }) },
+        );
+        return told(name, request, control, ended, await readReport(exchange.resultFile));
+      } finally {
+        await exchange.remove();
+      }
+    },
+  };
+}
+
+function environmentFor(
+  { environment }: CommandAgentOptions,
+  request: AgentRequest,
+  { promptFile, resultFile, schemaFile }: Exchange,
+): Environment {
+  const { source, sees } = environment;
+  const seen = sees === "everything" ? allowedEnvironment(source, ["*"]) : allowedEnvironment(source, sees);
+  return {
+    ...seen,
+    ...request.env,
+    REMAND_PROMPT_FILE: promptFile,
+    REMAND_RESULT_FILE: resultFile,
+    REMAND_ACCESS: request.access,
+    REMAND_KEY: request.key,
+    // Empty and not left out: whoever runs inside another agent's dispatch must not see that one's.
+    REMAND_SCHEMA_FILE: schemaFile ?? "",
+    REMAND_SESSION: request.session?.id ?? "",
+    REMAND_MODEL: request.model ?? "",
+  };
+}
+
+function told(
+  name: string,
+  request: AgentRequest,
+  control: AgentControl,
+  ended: ProcessResult,
+  report: CommandReport,
+): AgentResult {
+  if (report.note !== null) control.onEvent({ type: "output", line: `${name}: ${report.note}` });
+  const session = report.session === null ? null : { agent: name, id: report.session };
+  if (session !== null) control.onEvent({ type: "session", session });
+  const error = ended.status === "exited" || ended.status === "failed-to-start" ? errorOf(name, ended) : null;
+  return {
+    status:
+      ended.status === "timeout" || ended.status === "cancelled"
+        ? ended.status
+        : error === null
+          ? "completed"
+          : "failed",
+    session,
+    text: report.text ?? ended.stdout,
+    output:
+      report.output ?? (request.outputSchema === null || report.text !== null ? null : report.readOutput(ended.stdout)),
+    tokens: report.tokens,
+    costUsd: report.costUsd,
+    ...(report.usage === null ? {} : { usage: report.usage }),
+    denied: [],
+    error,
+    durationMs: ended.durationMs,
+  };
+}
+
+function errorOf(name: string, ended: ProcessResult): AgentError | null {
+  if (ended.failure !== null) {
+    return { kind: "launch", message: ended.failure.message, fix: `install ${name}, or correct its command` };
+  }
+  if (ended.signal !== null) return { kind: "crash", message: `${name} was ended by ${ended.signal}` };
+  return exitError(name, ended.exitCode ?? 0, ended.stderr.trim() === "" ? ended.stdout : ended.stderr);
+}
+
+const LONGEST_SHOWN = 4000;
+
+/** A line is for a person to look at; one of megabytes is none. */
+const shown = (line: string): string => (line.length > LONGEST_SHOWN ? `${line.slice(0, LONGEST_SHOWN)}…` : line);
+
+/** The files by which a program is told what to do and says what it did. They are nobody else's to read. */
+export interface Exchange {
+  readonly promptFile: string;
+  readonly resultFile: string;
+  /** `null` when no form of answer is asked for. */
+  readonly schemaFile: string | null;
+  remove(): Promise<void>;
+}
+
+export async function createExchange(tempFolder: string, { prompt, outputSchema }: AgentRequest): Promise<Exchange> {
+  const folder = await mkdtemp(join(tempFolder, "remand-agent-"));
+  const remove = (): Promise<void> => rm(folder, { recursive: true, force: true });
+  const promptFile = join(folder, "prompt.md");
+  const schemaFile = outputSchema === null ? null : join(folder, "schema.json");
+  try {
+    await writeFile(promptFile, prompt, { mode: 0o600 });
+    if (schemaFile !== null) await writeFile(schemaFile, JSON.stringify(outputSchema), { mode: 0o600 });
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+  return { promptFile, resultFile: join(folder, "result.json"), schemaFile, remove };
+}
+
+/** What a program left in its result file. Whatever is missing or wrong there is `null`, and never an error. */
+export interface CommandReport {
+  readonly text: string | null;
+  readonly output: unknown;
+  readonly session: string | null;
+  readonly tokens: number | null;
+  readonly costUsd: number | null;
+  /** Which model it was, and its input and output apart, where it says so. */
+  readonly usage: AgentUsage | null;
+  /** What was wrong with the file, for the person who watches. */
+  readonly note: string | null;
+  /** Structured output out of what it printed, for a program that left no file. */
+  readOutput(stdout: string): unknown;
+}
+
+const NOTHING: CommandReport = {
+  text: null,
+  output: null,
+  session: null,
+  tokens: null,
+  costUsd: null,
+  usage: null,
+  note: null,
+  readOutput,
+};
+
+/** A report is a few sentences and numbers; a longer file is not one. */
+const MAX_BYTES = 10 * 1024 * 1024;
+
+export async function readReport(path: string): Promise<CommandReport> {
+  const read = await readFileOf(path);
+  if ("note" in read) return { ...NOTHING, note: read.note };
+  if (read.text.trim() === "") return NOTHING;
+  const data = dataIn(read.text);
+  // Text that is no JSON is what the program says, as if it had printed it.
+  if (data === null) return { ...NOTHING, text: read.text, note: "its result file is not JSON; it was taken as text" };
+  return reportOf(data);
+}
+
+type Data = Readonly<Record<string, unknown>>;
+
+function reportOf(data: Data): CommandReport {
+  const wrong: string[] = [];
+  const field = <T>(name: string, read: (value: unknown) => T | null): T | null => {
+    const value = data[name] ?? null;
+    const good = value === null ? null : read(value);
+    if (value !== null && good === null) wrong.push(name);
+    return good;
+  };
+  const report = {
+    text: field("text", textOf),
+    output: data["output"] ?? null,
+    session: field("session", (value) => textOf(isRecord(value) ? value["id"] : value)),
+    tokens: field("usage", tokensOf) ?? field("tokens", amountOf),
+    costUsd: field("costUsd", amountOf),
+    usage: usageIn(data),
+  };
+  const note = wrong.length === 0 ? null : `its result file has no usable ${wrong.join(", ")}`;
+  return { ...report, note, readOutput };
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === "string" ? value : null;
+}
+
+function amountOf(value: unknown): number | null {
+  return typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : null;
+}
+
+/** One number, a total, or parts that add up. */
+function tokensOf(usage: unknown): number | null {
+  if (!isRecord(usage)) return amountOf(usage);
+  const total = amountOf(usage["tokens"] ?? usage["totalTokens"] ?? usage["total_tokens"]);
+  if (total !== null) return Math.round(total);
+  const parts = TOKEN_PARTS.flatMap((name) => amountOf(usage[name]) ?? []);
+  return parts.length === 0 ? null : Math.round(parts.reduce((sum, part) => sum + part, 0));
+}
+
+const TOKEN_PARTS = ["inputTokens", "outputTokens", "input_tokens", "output_tokens", "input", "output"];
+
+/** In whichever way of writing it; what it read from a cache is part of the input. */
+function usageIn(data: Data): AgentUsage | null {
+  const used = isRecord(data["usage"]) ? data["usage"] : {};
+  const first = (...names: readonly string[]): number | null => amountOf(names.map((name) => used[name]).find(isGiven));
+  const model = textOf(data["model"] ?? used["model"]);
+  const input = first("inputTokens", "input_tokens", "input");
+  const output = first("outputTokens", "output_tokens", "output");
+  const cached = first("cachedTokens", "cached_input_tokens", "cached");
+  const usage: AgentUsage = {
+    ...(model === null ? {} : { model }),
+    ...(input === null ? {} : { inputTokens: Math.round(input) }),
+    ...(output === null ? {} : { outputTokens: Math.round(output) }),
+    ...(cached === null ? {} : { cachedTokens: Math.round(cached) }),
+  };
+  return Object.keys(usage).length === 0 ? null : usage;
+}
+
+const isGiven = (value: unknown): boolean => value !== undefined && value !== null;
+
+function readOutput(stdout: string): unknown {
+  const data = stdout.length > MAX_BYTES ? null : readJson(stdout.trim());
+  return data?.ok === true && typeof data.value === "object" ? data.value : null;
+}
+
+function dataIn(text: string): Data | null {
+  const data = readJson(text.trim());
+  return data.ok && !data.cut && isRecord(data.value) ? data.value : null;
+}
+
+/**
+ * The file was written by a program we do not trust: a link may lead anywhere, and a pipe may never end. So neither
+ * is followed, and what is read is counted.
+ */
+async function readFileOf(path: string): Promise<{ text: string } | { note: string }> {
+  try {
+    const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    try {
+      const { size, isFile } = await file.stat().then((stat) => ({ size: stat.size, isFile: stat.isFile() }));
+      if (!isFile) return { note: "its result file is not a plain file; it was not read" };
+      if (size > MAX_BYTES)
+        return { note: `its result file is larger than ${MAX_BYTES / 1024 / 1024} MB; it was not read` };
+      return { text: await file.readFile("utf8") };
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : "";
+    if (code === "ENOENT") return { text: "" };
+    if (code === "ELOOP") return { note: "its result file is a link; it was not read" };
+    return { note: `its result file could not be read: ${messageOf(error)}` };
+  }
+}

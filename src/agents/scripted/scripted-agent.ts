@@ -1,0 +1,223 @@
+import { lstat, mkdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
+import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { counted } from "../../stdx/plain-text.ts";
+import type { Agent, AgentControl, AgentRequest, AgentResult } from "../../ports/agent.ts";
+import type { Clock } from "../../ports/clock.ts";
+import { type AgentScript, scriptedMs } from "../../parse/agent/agent-script.ts";
+import type { ScriptPart, ScriptedAttempt } from "../../core/schemas/agent-script.ts";
+import { matchesGlob } from "../../stdx/glob.ts";
+import { exitError, failed, messageOf } from "../client/exit-code.ts";
+
+export interface ScriptedAgentOptions {
+  readonly name?: string;
+  readonly script: AgentScript;
+  /** The part it plays; a script may say something else for each. */
+  readonly role: string;
+  readonly clock: Clock;
+}
+
+/**
+ * Does what a script says: the same every time, without a model. It ships, because a loop can be rehearsed and shown
+ * with it. Which attempt of the first part that fits is played is the request's turn: the agent keeps no count of its
+ * own, so whoever restarts it gets what was due.
+ */
+export function createScriptedAgent(options: ScriptedAgentOptions): Agent {
+  const { script, role, clock } = options;
+  const name = options.name ?? "scripted";
+  return {
+    name,
+    async run(request, control) {
+      const beganAt = clock.now();
+      const story = storyOf(request.key);
+      try {
+        const part = script.parts.find((each) => fits(each, role, story));
+        if (part === undefined) return wrong(`the script says nothing for the role ${role} in the story ${story}`);
+        const attempt = part.attempts[request.turn] ?? (part.loop === "error" ? undefined : part.attempts.at(-1));
+        const result =
+          attempt === undefined
+            ? wrong(`the script has ${counted(part.attempts.length, "attempt")}, and this is call ${request.turn + 1}`)
+            : await played(attempt, { name, role, story, number: request.turn + 1 }, request, control, clock);
+        return { ...result, durationMs: clock.now() - beganAt };
+      } catch (error) {
+        return { ...wrong(messageOf(error)), durationMs: clock.now() - beganAt };
+      }
+    },
+  };
+}
+
+interface Scene {
+  readonly name: string;
+  readonly role: string;
+  readonly story: string;
+  /** Counts from 1. */
+  readonly number: number;
+}
+
+async function played(
+  attempt: ScriptedAttempt,
+  scene: Scene,
+  request: AgentRequest,
+  { signal, onEvent }: AgentControl,
+  clock: Clock,
+): Promise<AgentResult> {
+  const denied: string[] = [];
+  const ends = (status: AgentResult["status"], text = "", error: AgentResult["error"] = null): AgentResult => ({
+    status,
+    session: null,
+    text,
+    output: status === "completed" ? (attempt.output ?? null) : null,
+    tokens: attempt.tokens ?? null,
+    costUsd: attempt.cost ?? null,
+    denied,
+    error,
+    durationMs: 0,
+  });
+  const delayMs = scriptedMs(attempt.delay);
+  const patienceMs = attempt.hang === true ? Infinity : delayMs;
+  if (delayMs > 0) await clock.sleep(Math.min(delayMs, request.timeoutMs), signal);
+  if (signal.aborted) return ends("cancelled");
+  if (delayMs >= request.timeoutMs) return ends("timeout");
+
+  if (request.access === "read" && hasEdits(attempt)) denied.push("edit: it may only look");
+  else await applyEdits(request.cwd, attempt, (text) => filled(text, scene));
+  if (patienceMs === Infinity) {
+    await clock.sleep(request.timeoutMs - delayMs, signal);
+    return ends(signal.aborted ? "cancelled" : "timeout");
+  }
+  const text = attempt.garbage === true ? GARBAGE : filled(attempt.say ?? "", scene);
+  for (const line of text === "" ? [] : text.trimEnd().split("\n")) onEvent({ type: "output", line });
+  if (attempt.crash === true)
+    return ends("failed", text, { kind: "crash", message: `${scene.name} crashed, as its script says` });
+  if (attempt.error !== undefined) {
+    const retryAt = attempt.retryAfter === undefined ? {} : { retryAt: clock.now() + scriptedMs(attempt.retryAfter) };
+    return ends("failed", text, {
+      kind: attempt.error,
+      message: `${scene.name} failed, as its script says: ${attempt.error}`,
+      ...retryAt,
+    });
+  }
+  const error = exitError(scene.name, attempt.exit ?? 0, text);
+  return error === null ? ends("completed", text) : ends("failed", text, error);
+}
+
+/** The names that differ from call to call, for a script that serves many stories. */
+function filled(text: string, { story, role, number }: Scene): string {
+  return text.replaceAll("{story}", story).replaceAll("{role}", role).replaceAll("{attempt}", String(number));
+}
+
+function fits({ match }: ScriptPart, role: string, story: string): boolean {
+  return (
+    (match?.role === undefined || matchesGlob(role, match.role)) &&
+    (match?.story === undefined || matchesGlob(story, match.story))
+  );
+}
+
+/** A dispatch's key is the story and a number. */
+function storyOf(key: string): string {
+  const end = key.lastIndexOf(":");
+  return end > 0 ? key.slice(0, end) : key;
+}
+
+function wrong(message: string): AgentResult {
+  return failed({ kind: "bad-request", message, fix: "correct the script, then send the story back" }, 0);
+}
+
+/** Neither a signal nor a verdict, and with everything in it that confuses a reader: half a signal, half a JSON, colours, a null. */
+const GARBAGE = '\u001b[31m%PDF-1.7\u0000 {"verdict": "pa\n  READY_FOR_REV\n``` \u001b]0;title\u0007 …';
+
+export function hasEdits({ edit, append, replace }: ScriptedAttempt): boolean {
+  return edit !== undefined || append !== undefined || replace !== undefined;
+}
+
+/**
+ * Changes files as the script says. Every path is looked at before anything is written, and every new text is made
+ * before: a script that is wrong changes nothing. A call that was killed on the way is played again over what it left,
+ * so what is there already is not done twice: a text that stands in its place, one that the file ends with.
+ */
+export async function applyEdits(
+  cwd: string,
+  attempt: ScriptedAttempt,
+  filled: (text: string) => string,
+): Promise<void> {
+  const root = await realpath(cwd);
+  const texts = new Map<string, string | null>();
+  const current = async (path: string): Promise<string | null> => {
+    const place = await placeWithin(root, filled(path));
+    const planned = texts.get(place);
+    return planned === undefined ? textAt(place) : planned;
+  };
+  const plan = async (path: string, text: string | null): Promise<void> => {
+    texts.set(await placeWithin(root, filled(path)), text);
+  };
+  for (const [path, text] of Object.entries(attempt.edit ?? {})) await plan(path, text);
+  for (const { path, from, to } of replacements(attempt)) {
+    const text = await current(path);
+    if (text === null) throw new Error(`there is no ${filled(path)} in which to replace`);
+    const isDone = !text.includes(from) && to !== "" && text.includes(to);
+    if (!isDone) await plan(path, replacedOnce(text, from, to, filled(path)));
+  }
+  for (const [path, more] of Object.entries(attempt.append ?? {})) {
+    const text = (await current(path)) ?? "";
+    if (!text.endsWith(more)) await plan(path, text + more);
+  }
+  for (const [place, text] of texts) {
+    if (text === null) await rm(place, { force: true });
+    else {
+      await mkdir(dirname(place), { recursive: true });
+      await writeFile(place, text);
+    }
+  }
+}
+
+function replacements({ replace }: ScriptedAttempt): readonly { path: string; from: string; to: string }[] {
+  if (replace === undefined) return [];
+  return Array.isArray(replace) ? replace : [replace];
+}
+
+function replacedOnce(text: string, from: string, to: string, path: string): string {
+  const at = text.indexOf(from);
+  if (at === -1) throw new Error(`${path} does not hold the text to replace: ${JSON.stringify(from.slice(0, 80))}`);
+  if (text.includes(from, at + 1))
+    throw new Error(`${path} holds the text to replace more than once: ${JSON.stringify(from.slice(0, 80))}`);
+  return text.slice(0, at) + to + text.slice(at + from.length);
+}
+
+/** The absolute path, if it stays inside, links included; a script is not trusted further than an agent is. */
+async function placeWithin(root: string, path: string): Promise<string> {
+  const place = resolve(root, path);
+  if (isAbsolute(path) || !isInside(root, place)) throw new Error(`the path ${path} leads out of the worktree`);
+  if (relative(root, place).toLowerCase().split(sep).includes(".git")) throw new Error(`the path ${path} is git's own`);
+  // The deepest part that exists says where the rest will be.
+  for (let at = place; at !== root; at = dirname(at)) {
+    const kind = await kindOf(at);
+    if (kind === "missing") continue;
+    const real = await realpath(at).catch(() => null);
+    if (real === null || !(real === root || isInside(root, real)))
+      throw new Error(`the path ${path} leads out of the worktree by a link`);
+    if (at === place && kind === "folder") throw new Error(`the path ${path} is a folder`);
+    return join(real, relative(at, place));
+  }
+  return place;
+}
+
+const isInside = (root: string, place: string): boolean => place.startsWith(root.endsWith(sep) ? root : root + sep);
+
+async function kindOf(path: string): Promise<"missing" | "folder" | "other"> {
+  try {
+    return (await lstat(path)).isDirectory() ? "folder" : "other";
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : "";
+    // A file stands where a folder is needed: looking one step further up finds it.
+    if (code === "ENOENT" || code === "ENOTDIR") return "missing";
+    throw error;
+  }
+}
+
+async function textAt(place: string): Promise<string | null> {
+  try {
+    return await readFile(place, "utf8");
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
+    throw error;
+  }
+}

@@ -1,0 +1,51 @@
+import type { Config } from "../config/config.ts";
+import type { GateName } from "../core/gates/gate.ts";
+import type { Policy } from "../core/events/policy.ts";
+
+/** An agent, as a role's config wants it, to be looked for. */
+export type AgentWish = ClientWish | AcpWish | ModelWish;
+
+/** An agent that is talked to by the Agent Client Protocol. */
+export interface AcpWish {
+  readonly use: "acp";
+  readonly command: string;
+  readonly args?: readonly string[] | undefined;
+  readonly env: readonly string[];
+}
+
+/** A model by its provider's API; `null` where none is named. */
+export interface ModelWish {
+  readonly use: "model";
+  readonly model: string | null;
+}
+
+/** A provider's client, as a role's config wants it. */
+export interface ClientWish {
+  readonly use: "claude" | "codex";
+  readonly command?: string | undefined;
+  readonly args: readonly string[];
+  /** Names of variables that it may see. */
+  readonly env: readonly string[];
+}
+
+/** Who plays a role, in a few words; `null` where nobody does, nor anybody that stands in. */
+export function whoPlays(
+  { agents }: Pick<Config, "agents">,
+  role: string,
+  seen: readonly string[] = [],
+): string | null {
+  const agent = Object.hasOwn(agents, role) ? agents[role] : undefined;
+  if (agent === undefined || seen.includes(role)) return null;
+  if (agent.use !== undefined || agent.command !== undefined)
+    return `${agent.use ?? "command"} ${agent.command ?? ""}`.trim();
+  return agent.fallback === undefined ? null : whoPlays({ agents }, agent.fallback, [...seen, role]);
+}
+
+/** The roles that a gate asks to judge; empty for one that needs no agent. */
+export function rolesOfGate({ roles, gates }: Pick<Policy, "roles" | "gates">, gate: GateName): readonly string[] {
+  if (gate === "audit") return [roles.auditor];
+  if (gate !== "review") return [];
+  const { stages } = gates.review;
+  if (stages.length === 0) return [roles.critic];
+  return [...new Set(stages.map((stage) => (Object.hasOwn(roles.stage, stage) ? roles.stage[stage]! : roles.critic)))];
+}

@@ -1,0 +1,65 @@
+import type { Config } from "../config/config.ts";
+import { type Problem, RemandError } from "../core/events/error.ts";
+import { GATES, type GateName } from "../core/gates/gate.ts";
+import type { Policy } from "../core/events/policy.ts";
+import type { Story } from "../core/stories/story.ts";
+import { nearMiss } from "../stdx/near-miss.ts";
+import type { Checkout } from "./command.ts";
+import type { GatePlan } from "./host.ts";
+import { type ConfigOptions, loadConfig, loadStories, storiesFolder } from "./load-config.ts";
+
+export interface GateWish extends ConfigOptions {
+  /** Names of gates, and of one story at most. */
+  readonly names: readonly string[];
+  readonly at: string | null;
+  readonly base: string | null;
+  readonly all: boolean;
+  /** Existing tests that the work may change, besides those that the story names: names, files or patterns. */
+  readonly testsMayChange?: readonly string[] | undefined;
+}
+
+export type PlannedGates = Pick<
+  GatePlan,
+  "config" | "policy" | "story" | "gates" | "isNamed" | "all" | "at" | "base" | "testsMayChange"
+>;
+
+/** What is to be judged, by what; `null` where a file of a person's is wrong. */
+export async function planGates(
+  checkout: Checkout,
+  wish: GateWish,
+): Promise<{ readonly plan: PlannedGates | null; readonly problems: readonly Problem[] }> {
+  const { config, policy, problems } = await loadConfig(checkout, wish);
+  if (config === null || policy === null) return { plan: null, problems };
+  const words = wish.names.filter((name) => !isGate(name));
+  const story = words.length === 0 ? null : await storyNamed(checkout, config, words);
+  const named = GATES.filter((gate) => wish.names.includes(gate));
+  const gates = named.length > 0 ? inOrder(policy, named) : gatesOfWork(policy);
+  const { at, base, all, testsMayChange = [] } = wish;
+  // A story's work is on its branch, wherever the checkout stands.
+  const plan = { config, policy, story, gates, isNamed: named.length > 0, all, base, testsMayChange };
+  return { plan: { ...plan, at: at ?? (story === null ? null : `remand/${story.id}`) }, problems };
+}
+
+const isGate = (name: string): name is GateName => (GATES as readonly string[]).includes(name);
+
+const gatesOfWork = ({ phases }: Policy): readonly GateName[] => [
+  ...new Set(phases.filter(({ phase }) => phase === "implement").flatMap(({ gates }) => gates)),
+];
+
+/** As the work would be judged, whatever order they were typed in. */
+function inOrder(policy: Policy, named: readonly GateName[]): readonly GateName[] {
+  const order = gatesOfWork(policy);
+  return [...order.filter((gate) => named.includes(gate)), ...named.filter((gate) => !order.includes(gate))];
+}
+
+async function storyNamed(checkout: Checkout, config: Config, words: readonly string[]): Promise<Story> {
+  const { stories } = await loadStories(checkout, storiesFolder(checkout, config));
+  const [word = ""] = words;
+  const story = stories.find(({ id }) => id === word);
+  if (story !== undefined && words.length === 1) return story;
+  if (story !== undefined)
+    throw new RemandError("usage", `${words.join(" and ")} cannot be judged at once`, "Name one story.");
+  const meant = nearMiss(word, [...GATES, ...stories.map(({ id }) => id)]);
+  const hint = meant === undefined ? `Gates are ${GATES.join(", ")}.` : `Did you mean ${meant}?`;
+  throw new RemandError("usage", `there is no gate and no story ${word}`, hint);
+}

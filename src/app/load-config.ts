@@ -1,0 +1,110 @@
+import { isAbsolute, join, relative, resolve } from "node:path";
+import type { ConfigLayer, Tree } from "../config/layer.ts";
+import { type ResolvedConfig, resolveConfig } from "../config/resolve.ts";
+import { setLayer } from "../config/set-layer.ts";
+import { type Problem, RemandError, inOrderOfPlace } from "../core/events/error.ts";
+import { readYaml } from "../parse/data/yaml-text.ts";
+import type { Config } from "../config/config.ts";
+import { type StoriesReading, type StorySource, readStoryFiles } from "../parse/stories/story-files.ts";
+import type { Checkout } from "./command.ts";
+
+export interface ConfigOptions {
+  /** The project's file, where it is not `remand.yaml`. */
+  readonly config?: string | undefined;
+  /** The project's config as a value, instead of a file. */
+  readonly value?: object | undefined;
+  /** `path=value`, as typed. */
+  readonly set?: readonly string[] | undefined;
+}
+
+/** The config that holds in the world's folder: flags, the project's file, the user's own file. */
+export async function loadConfig(world: Checkout, options: ConfigOptions): Promise<ResolvedConfig> {
+  const layers: ConfigLayer[] = [];
+  const problems: Problem[] = [];
+  const take = (read: { readonly layer: ConfigLayer; readonly problems: readonly Problem[] } | null): void => {
+    if (read === null) return;
+    layers.push(read.layer);
+    problems.push(...read.problems);
+  };
+  if (options.set !== undefined && options.set.length > 0) take(setLayer(options.set));
+  take(options.value === undefined ? await projectLayer(world, options.config) : valueLayer(options.value));
+  const own = userFile(world.env);
+  if (own !== null) take(await fileLayer(world, own, "user"));
+  const resolved = resolveConfig({ layers });
+  const all = inOrderOfPlace([...problems, ...resolved.problems]);
+  if (!all.some((problem) => problem.severity === "error")) return { ...resolved, problems: all };
+  return { config: null, policy: null, origins: new Map(), problems: all };
+}
+
+/** The variables that the user's own file names, as a layer; for commands that read nothing else of it. */
+export async function userVariables(world: Checkout): Promise<ConfigLayer | null> {
+  const own = userFile(world.env);
+  const read = own === null ? null : await fileLayer(world, own, "user");
+  if (read === null || read.problems.some(({ severity }) => severity === "error")) return null;
+  const { env } = (read.layer.value ?? {}) as { readonly env?: Tree };
+  return env === undefined ? null : { ...read.layer, value: { env } };
+}
+
+async function projectLayer(world: Checkout, file: string | undefined) {
+  if (file === undefined) return fileLayer(world, join(world.cwd, "remand.yaml"), "project");
+  const layer = await fileLayer(world, resolve(world.cwd, file), "project");
+  if (layer !== null) return layer;
+  throw new RemandError("usage", `there is no file ${file}`, "Give --config a file that exists.");
+}
+
+function valueLayer(value: object) {
+  const place = { file: "the config that was handed in", line: 1, column: 1 };
+  const layer: ConfigLayer = {
+    name: "project",
+    value: value as ConfigLayer["value"],
+    keyPlace: () => place,
+    valuePlace: () => place,
+  };
+  return { layer, problems: [] };
+}
+
+async function fileLayer(world: Checkout, path: string, name: ConfigLayer["name"]) {
+  const bytes = await world.files.read(path);
+  if (bytes === null) return null;
+  const text = bytes.startsWith("\uFEFF") ? bytes.slice(1) : bytes;
+  const yaml = readYaml(shownPath(world, path), text);
+  const layer: ConfigLayer = {
+    name,
+    value: yaml.value,
+    keyPlace: yaml.keyPlace,
+    valuePlace: yaml.valuePlace,
+  };
+  return { layer, problems: yaml.problems };
+}
+
+export function userFile(env: Checkout["env"]): string | null {
+  const base = env["XDG_CONFIG_HOME"];
+  // The standard says that a relative path there is to be ignored.
+  if (base !== undefined && isAbsolute(base)) return join(base, "remand", "config.yaml");
+  const home = env["HOME"] ?? env["USERPROFILE"];
+  return home === undefined || home === "" ? null : join(home, ".config", "remand", "config.yaml");
+}
+
+/** A path as people know it: from where they are, if it is below. */
+export function shownPath(world: Checkout, path: string): string {
+  const below = relative(world.cwd, path);
+  return below === "" || below.startsWith("..") || isAbsolute(below) ? path : below.replaceAll("\\", "/");
+}
+
+/** Where the stories of this project are. A broken config hides a folder that was changed: then it is the usual one. */
+export function storiesFolder(world: Checkout, config: Config | null): string {
+  return resolve(world.cwd, config?.stories ?? "stories");
+}
+
+export async function loadStories(world: Checkout, folder: string): Promise<StoriesReading> {
+  const files: StorySource[] = [];
+  const links = new Set(await world.files.listLinks(folder, ".md"));
+  for (const path of links) files.push({ path: shownPath(world, path), text: null });
+  for (const path of await world.files.list(folder, ".md")) {
+    if (links.has(path)) continue;
+    const text = await world.files.read(path);
+    // A file that went away since the folder was listed is no story any more.
+    if (text !== null) files.push({ path: shownPath(world, path), text });
+  }
+  return readStoryFiles(files);
+}

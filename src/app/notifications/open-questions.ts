@@ -1,0 +1,113 @@
+import { type Notification, nextReminderAt } from "../../core/events/notification.ts";
+import type { RunState } from "../../core/stories/run-state.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { ReminderNote } from "../../ports/notifier.ts";
+import { type InboxItem, inboxItems } from "../../views/answers/inbox.ts";
+import { questionWords } from "../../views/answers/notifications.ts";
+import type { Stored } from "../../ports/journal.ts";
+
+export interface OpenQuestions {
+  /** Those that were open before; from now on they are raised again when it is time. */
+  resume(state: RunState): void;
+  /** A question came up, or one was closed. Whoever asked it tells of it as well (`askedAt`). */
+  changed(state: RunState, askedAt: number | null): void;
+  close(): Promise<void>;
+}
+
+export interface QuestionParts {
+  readonly times: Pick<QuestionTimes, "since" | "lastAt">;
+  readonly note: ReminderNote;
+  readonly clock: Clock;
+  tell(words: Omit<Notification, "project">): void;
+  onNotice(text: string): void;
+}
+
+/**
+ * Tells of each open question when it comes up, and again as long as nobody has answered it. An engine and a dashboard
+ * may both be there: the note between them says what was given, and each reminder is given by whoever comes first.
+ */
+export function createOpenQuestions({ times, note, clock, tell, onNotice }: QuestionParts): OpenQuestions {
+  const closing = new AbortController();
+  let turn = new AbortController();
+  let open: readonly InboxItem[] = [];
+  let mindedUntil = 0;
+  let isFirst = true;
+  let reminding: Promise<void> = Promise.resolve();
+
+  const dueAt = (item: InboxItem): number => nextReminderAt(times.since(item), mindedUntil);
+  const remind = (noted: number | null): number | null => {
+    mindedUntil = noted ?? mindedUntil;
+    const now = clock.now();
+    const due = open.filter((item) => dueAt(item) <= now);
+    for (const item of due) tell(questionWords(item, now, now - times.since(item)));
+    if (due.length === 0) return null;
+    mindedUntil = now;
+    return now;
+  };
+  /** How long until somebody has to be reminded. */
+  const round = async (): Promise<number> => {
+    const isDue = open.some((item) => dueAt(item) <= clock.now());
+    // What the note says is not known at first; after that only this can have brought it forward.
+    if (isDue || (isFirst && open.length > 0)) {
+      try {
+        await note.turn(remind);
+        isFirst = false;
+      } catch (error) {
+        onNotice(`notify: nobody could be reminded: ${(error as Error).message}`);
+        return AGAIN_MS;
+      }
+    }
+    return Math.min(LONGEST_MS, ...open.map((item) => dueAt(item) - clock.now()));
+  };
+  const rounds = async (): Promise<void> => {
+    while (!closing.signal.aborted) {
+      turn = new AbortController();
+      const { signal } = turn;
+      await clock.sleep(Math.max(1, await round()), AbortSignal.any([closing.signal, signal]));
+    }
+  };
+  return {
+    resume: (state) => {
+      mindedUntil = times.lastAt();
+      open = inboxItems(state);
+      reminding = rounds();
+    },
+    changed: (state, askedAt) => {
+      const known = new Set<string>(open.map(({ id }) => id));
+      open = inboxItems(state);
+      if (askedAt !== null) for (const item of open) if (!known.has(item.id)) tell(questionWords(item, askedAt, null));
+      turn.abort();
+    },
+    close: async () => {
+      closing.abort();
+      await reminding;
+    },
+  };
+}
+
+const AGAIN_MS = 60_000;
+const LONGEST_MS = 86_400_000;
+
+/** When each open question came up, by the journal alone: whoever reminds of it counts from the same moment. */
+export interface QuestionTimes {
+  learn(line: Stored): void;
+  since(item: Pick<InboxItem, "id" | "story">): number;
+  /** When somebody last wrote anything. */
+  lastAt(): number;
+}
+
+export function createQuestionTimes(): QuestionTimes {
+  const raised = new Map<string, number>();
+  /** An answer that is taken back asks its question anew. */
+  const reopened = new Map<string | null, number>();
+  let lastAt = 0;
+  return {
+    learn: ({ event, story, at }) => {
+      lastAt = at;
+      if (event.type === "escalation.raised") raised.set(event.escalation.id, at);
+      if (event.type === "answer.undone") reopened.set(story, at);
+    },
+    since: ({ id, story }) => Math.max(raised.get(id) ?? 0, reopened.get(story) ?? 0),
+    lastAt: () => lastAt,
+  };
+}

@@ -1,0 +1,123 @@
+import type { ReminderNote } from "../../ports/notifier.ts";
+import type { Notification } from "../../core/events/notification.ts";
+import type { RunState } from "../../core/stories/run-state.ts";
+import type { Stored } from "../../ports/journal.ts";
+import { inboxItems } from "../../views/answers/inbox.ts";
+import { questionWords } from "../../views/answers/notifications.ts";
+import { createOpenQuestions, createQuestionTimes } from "./open-questions.ts";
+import { type SenderParts, createSender } from "./send-notices.ts";
+
+export interface ServeBell {
+  close(): Promise<void>;
+}
+
+/** What it looks at: the state, the lines it was folded from, and when there is something new. */
+export interface BellView {
+  now(): Promise<{
+    readonly state: RunState;
+    readonly sight: { lines(after: number): AsyncIterable<Stored> };
+  } | null>;
+  changed(signal: AbortSignal): Promise<void>;
+}
+
+export interface BellParts extends SenderParts {
+  readonly note: ReminderNote;
+  readonly newsNote?: ReminderNote;
+}
+
+/** However much is written: questions are looked at this often, and reminders are hours apart. */
+const PAUSE_MS = 5000;
+
+/**
+ * Reminds people of open questions beside a dashboard or a fleet, where no engine does. That a question came up, that a
+ * budget is nearly used up and that a run has ended is told by the engine that did it. A fleet has many: there whoever
+ * has a `newsNote` tells of new questions, and the note says up to which line of the journal that was done.
+ */
+export function createServeBell(live: BellView, parts: BellParts): ServeBell {
+  const { outlets, clock, project, note, newsNote, onNotice } = parts;
+  if (outlets.length === 0) return { close: () => Promise.resolve() };
+  const closing = new AbortController();
+  const sender = createSender(parts);
+  const times = createQuestionTimes();
+  const tell = (words: Omit<Notification, "project">): void => sender.send({ ...words, project });
+  const questions = createOpenQuestions({ times, note, clock, tell, onNotice });
+  const news = newsNote === undefined ? null : createQuestionNews(newsNote, tell);
+  let position = 0;
+  const look = async (): Promise<RunState | null> => {
+    const present = await live.now();
+    if (present === null) return null;
+    for await (const line of present.sight.lines(position)) {
+      times.learn(line);
+      news?.learn(line);
+      position = line.position;
+    }
+    await news?.tell(present.state);
+    return present.state;
+  };
+  const watch = async (): Promise<void> => {
+    let hasBegun = false;
+    while (!closing.signal.aborted) {
+      let isDone = false;
+      try {
+        const state = await look();
+        if (state !== null && hasBegun) questions.changed(state, null);
+        if (state !== null && !hasBegun) questions.resume(state);
+        hasBegun ||= state !== null;
+        isDone = true;
+      } catch (error) {
+        onNotice(`notify: the journal could not be read: ${(error as Error).message}`);
+      }
+      if (isDone) await live.changed(closing.signal);
+      await clock.sleep(PAUSE_MS, closing.signal);
+    }
+  };
+  const watching = watch();
+  return {
+    close: async () => {
+      closing.abort();
+      await watching;
+      await questions.close();
+      await sender.close();
+    },
+  };
+}
+
+/** Questions that came up. */
+export interface QuestionNews {
+  learn(line: Stored): void;
+  /** Tells of those up to the state's place that nobody was told of, and that are still open. */
+  tell(state: RunState): Promise<void>;
+}
+
+/**
+ * Each is told of once, by whoever has the turn first. The note says up to which line of the journal people were told:
+ * so whoever comes to do it later tells also of what came up while nobody did.
+ */
+export function createQuestionNews(
+  note: ReminderNote,
+  send: (words: Omit<Notification, "project">) => void,
+): QuestionNews {
+  let raised: readonly { readonly position: number; readonly id: string; readonly at: number }[] = [];
+  let isFirst = true;
+  return {
+    learn: ({ position, event, at }) => {
+      if (event.type === "escalation.raised") raised = [...raised, { position, id: event.escalation.id, at }];
+    },
+    tell: async (state) => {
+      const { position: head } = state;
+      if (!isFirst && !raised.some(({ position }) => position <= head)) return;
+      await note.turn((toldUntil) => {
+        // What came up before anybody kept this note is no news.
+        const fresh = raised.filter(({ position }) => toldUntil !== null && position > toldUntil && position <= head);
+        const open = new Map(fresh.length === 0 ? [] : inboxItems(state).map((item) => [String(item.id), item]));
+        for (const { id, at } of fresh) {
+          const item = open.get(id);
+          if (item !== undefined) send(questionWords(item, at, null));
+        }
+        return head;
+      });
+      isFirst = false;
+      raised = raised.filter(({ position }) => position > head);
+    },
+  };
+}

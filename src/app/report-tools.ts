@@ -1,0 +1,56 @@
+import type { Tool, ToolAnswer } from "../ports/tool.ts";
+import { readToolReport, reportInputSchema, type ReportTool } from "../core/schemas/report.ts";
+
+/** What was reported so far. A later report takes the place of an earlier one; disputes add up. */
+export interface Reported {
+  readonly value: Readonly<Record<string, unknown>> | null;
+  readonly disputes: readonly { readonly about: string; readonly reason: string }[];
+}
+
+export const NOTHING_REPORTED: Reported = { value: null, disputes: [] };
+
+/** Who takes reports: whoever dispatched the agent, or nobody. */
+export interface ReportTaker {
+  /** Whose story it must be; `null`: any. */
+  readonly story: string | null;
+  /** Says what becomes of it, for the model. */
+  take(reported: Reported): Promise<string>;
+}
+
+/** The tools by which an agent reports. A report that is wrong is sent back with what is wrong, to be made again. */
+export function reportTools(names: readonly ReportTool[], taker: ReportTaker): readonly Tool[] {
+  let reported = NOTHING_REPORTED;
+  return names.map((name) => ({
+    name,
+    description: DESCRIPTIONS[name],
+    inputSchema: reportInputSchema(name),
+    isReading: false,
+    async call(input): Promise<ToolAnswer> {
+      const read = readToolReport(name, input);
+      if (!read.ok) return refused([...read.problems, "Nothing was taken. Mend it, and call the tool again."]);
+      if (taker.story !== null && read.story !== taker.story)
+        return refused([`story: this is about ${taker.story}, and you said ${read.story}. Call the tool again.`]);
+      reported =
+        "dispute" in read
+          ? { ...reported, disputes: [...reported.disputes, read.dispute].slice(-MOST_DISPUTES) }
+          : { ...reported, value: read.value };
+      return { isError: false, text: await taker.take(reported), isLast: !("dispute" in read) };
+    },
+  }));
+}
+
+const MOST_DISPUTES = 100;
+
+const refused = (lines: readonly string[]): ToolAnswer => ({ isError: true, text: lines.join("\n") });
+
+const DESCRIPTIONS: { readonly [T in ReportTool]: string } = {
+  report_ready:
+    "Report how your work on a story ended: ready, incomplete or blocked. Call it once, as the last thing you do.",
+  report_verdict:
+    "Report your verdict as a reviewer or auditor, with every issue. Call it once, as the last thing you do.",
+  report_blocked:
+    "Report that the surroundings are broken (a service, a tool, the machine), so that nobody could do the work.",
+  ask_human: "Ask the person who answers for the work, when only they can decide. Your work on the story ends with it.",
+  dispute_finding:
+    "Say that a reviewer's finding is wrong, and why. Leave the code there as it is, then report as usual.",
+};

@@ -1,0 +1,73 @@
+import { isAbsolute, join } from "node:path";
+import type { Config } from "../config/config.ts";
+import type { Stored } from "../ports/journal.ts";
+import type { DayMetrics } from "../views/board/cost.ts";
+import { trailOf } from "../views/story/trail.ts";
+import type { RunState } from "../core/stories/run-state.ts";
+import { instant, jsonText } from "../stdx/canonical-json.ts";
+import {
+  writeEscalationRecord,
+  writeFailedTasks,
+  writeLocationTracking,
+  writeReworkLog,
+} from "../write/reports/rework-log.ts";
+import type { World } from "./command.ts";
+import { linesOf } from "./with-journal.ts";
+
+/** The files of the trail, path below its folder → text. The same journal gives the same bytes. */
+export function trailFiles(lines: readonly Stored[], run: RunState): Map<string, string> {
+  const trail = trailOf(lines, run);
+  const files = new Map<string, string>();
+  for (const { story, records } of trail.reworks)
+    files.set(`slices/${story}/rework-log.json`, writeReworkLog(story, records));
+  for (const { story, at, escalation } of trail.escalations) {
+    const name = `${instant(at).replaceAll(":", "-")}-${escalation.id}`;
+    files.set(`escalations/${name}.json`, writeEscalationRecord(escalation, story ?? "project", at));
+  }
+  files.set("failed-tasks.json", writeFailedTasks(trail.failed));
+  files.set("locations.json", writeLocationTracking(trail.locations));
+  files.set("metrics/daily-summary.json", jsonText({ days: trail.days.map(dayOf) }));
+  return files;
+}
+
+/** Brings the trail up to date with the journal. Says what was written: a file that is right already is left alone. */
+export async function writeTrail(
+  world: Pick<World, "cwd" | "files" | "host">,
+  config: Pick<Config, "trail">,
+): Promise<readonly string[]> {
+  const look = await world.host.look(world.cwd);
+  if (look === null) return [];
+  try {
+    const written: string[] = [];
+    for (const [path, text] of trailFiles(await linesOf(look, null), look.state)) {
+      const full = join(trailFolder(world, config), path);
+      if ((await world.files.read(full)) === text) continue;
+      await world.files.write(full, text);
+      written.push(path);
+    }
+    return written;
+  } finally {
+    await look.close();
+  }
+}
+
+export function trailFolder(world: Pick<World, "cwd">, { trail }: Pick<Config, "trail">): string {
+  return isAbsolute(trail) ? trail : join(world.cwd, trail);
+}
+
+function dayOf(day: DayMetrics): object {
+  return {
+    date: day.date,
+    attempts: day.attempts,
+    reworks: day.reworks,
+    sent_back: day.sentBack,
+    accepted: day.accepted,
+    failed: day.failed,
+    escalations: day.escalations,
+    answers: day.answers,
+    cost_usd: day.costUsd,
+    cost_complete: !day.costUnknown,
+    agent_seconds: Math.round(day.agentMs / 1000),
+    gates: day.judgements,
+  };
+}

@@ -1,0 +1,73 @@
+import { RemandError } from "../core/events/error.ts";
+import type { StoryId } from "../core/events/ids.ts";
+import type { RunState } from "../core/stories/run-state.ts";
+import type { StoryState } from "../core/stories/story-state.ts";
+import type { Stored } from "../ports/journal.ts";
+import { entries } from "../stdx/sorted-map.ts";
+import type { World } from "./command.ts";
+import type { CloseLook, Look } from "./host.ts";
+import { knownIds } from "./option-values.ts";
+import { storiesOf } from "../views/run/run-summary.ts";
+
+/** Looks at what there is, and lets go of it whatever happens. */
+export async function looking<T>(world: World, work: (look: Look) => Promise<T>): Promise<T> {
+  await warnOfJournal(world);
+  const look = await world.host.look(world.cwd);
+  if (look === null) throw nothingYet();
+  try {
+    return await work(look);
+  } finally {
+    await look.close();
+  }
+}
+
+/** The same, but of a few stories, whatever else there is. */
+export async function lookingClosely<T>(
+  world: World,
+  of: readonly StoryId[],
+  work: (look: CloseLook) => Promise<T>,
+): Promise<T> {
+  await warnOfJournal(world);
+  const look = await world.host.closeUp(world.cwd, of);
+  if (look === null) throw nothingYet();
+  try {
+    return await work(look);
+  } finally {
+    await look.close();
+  }
+}
+
+/** What is shown may not be what happened: who looks is told so, and sees it all the same. */
+export async function warnOfJournal(world: Pick<World, "cwd" | "host" | "err">): Promise<void> {
+  const trouble = await world.host.journalTrouble(world.cwd, false);
+  if (trouble !== null) world.err(`remand: warning: ${trouble.text} To see more: remand verify\n`);
+}
+
+export const nothingYet = (): RemandError =>
+  new RemandError("usage", "nothing has run here yet", "Begin with remand run, remand loop or remand demo.");
+
+/** Its one state; where there is none of that name, what was probably meant. */
+export async function shownState(world: World, { states }: CloseLook, typed: string): Promise<StoryState> {
+  const [state] = states;
+  if (state !== undefined) return state;
+  const all = await world.host.glance(world.cwd);
+  const known = all === null ? [] : [...entries(all.stories)].map(([id]) => id);
+  knownIds([typed], known);
+  throw new RemandError("usage", `${typed} came up at this very moment`, "Run the same command again.");
+}
+
+/** The one story that was asked for. */
+export function storyOf(run: RunState, typed: string): StoryState {
+  const known = [...entries(run.stories)].map(([id]) => id);
+  return storiesOf(run, knownIds([typed], known))[0]!;
+}
+
+export async function linesOf(look: Look, story: StoryId | null): Promise<Stored[]> {
+  return listed(story === null ? look.lines(0) : look.lines(0, story));
+}
+
+export async function listed(lines: AsyncIterable<Stored>): Promise<Stored[]> {
+  const all: Stored[] = [];
+  for await (const line of lines) all.push(line);
+  return all;
+}

@@ -1,0 +1,79 @@
+import { counted } from "../../../stdx/plain-text.ts";
+import { COST_VIEWS, costRows, costTotal, type CostRow } from "../../../views/board/cost.ts";
+import { durationText, moneyText, shortLine } from "../../../views/text/words.ts";
+import { EXIT, type CliCommand, type World } from "../../../app/command.ts";
+import { fieldsHelp, JSON_OPTION, picked, pickedFields } from "../../json-fields.ts";
+import { linesOf, looking } from "../../../app/with-journal.ts";
+import { wordOf } from "../../../app/option-values.ts";
+
+interface Options {
+  readonly by: string;
+  readonly json?: boolean | string;
+}
+
+const EXAMPLES = `Examples:
+  remand cost                         what each story has cost, and how much of that came to nothing
+  remand cost --by agent              by who was asked
+  remand cost --by cause              first attempts, and reworks by the gate that asked for them
+  remand cost --by location --json    the places that were reworked, as a document for programs
+
+Money that an agent did not say is unknown, and never zero: a sum without it is called "at least".
+`;
+
+export const command: CliCommand = {
+  name: "cost",
+  summary: "say what was spent, by story, agent, gate, place or cause",
+  register(command, world, done) {
+    command
+      .option("--by <view>", `one of ${COST_VIEWS.join(", ")}`, "story")
+      .option(JSON_OPTION, "print a document of the schema remand.cost/1, or these fields of its rows")
+      .addHelpText("before", EXAMPLES)
+      .addHelpText("after", fieldsHelp("cost"))
+      .action(async (options: Options) => {
+        await cost(world, options);
+        done(EXIT.ok);
+      });
+  },
+};
+
+async function cost(world: World, options: Options): Promise<void> {
+  const by = wordOf("a view of the cost", options.by, COST_VIEWS);
+  const fields = pickedFields("cost", options.json);
+  await looking(world, async (look) => {
+    const rows = costRows(await linesOf(look, null), look.state, by);
+    if (fields === false) return world.out(text(rows));
+    const shown = rows.map((row) => picked(row, fields));
+    const document = fields === null ? { by, total: costTotal(rows), rows: shown } : { by, rows: shown };
+    world.out(`${JSON.stringify({ schema: "remand.cost/1", ...document }, null, 2)}\n`);
+  });
+}
+
+function text(rows: readonly CostRow[]): string {
+  if (rows.length === 0) return "nothing was spent\n";
+  const total = { name: "all", ...costTotal(rows) };
+  const cells = [...rows, total].map((row) => [
+    shortLine(row.name, 60),
+    moneyOf(row),
+    wasteOf(row),
+    row.timeMs === 0 ? "" : durationText(row.timeMs),
+    counted(row.times, "time"),
+  ]);
+  const widths = [0, 1, 2, 3].map((column) => Math.max(...cells.map((line) => line[column]!.length)));
+  const lines = cells.map((line) =>
+    line
+      .map((cell, i) => (i < 4 ? cell.padEnd(widths[i]!) : cell))
+      .join("  ")
+      .trimEnd(),
+  );
+  return `${lines.join("\n")}\n`;
+}
+
+function wasteOf({ wastedUsd, wastedUnknown }: Pick<CostRow, "wastedUsd" | "wastedUnknown">): string {
+  if (wastedUsd === 0) return wastedUnknown ? "unknown for nothing" : "";
+  return `${wastedUnknown ? "at least " : ""}${moneyText(wastedUsd)} for nothing`;
+}
+
+function moneyOf({ costUsd, costUnknown }: Pick<CostRow, "costUsd" | "costUnknown">): string {
+  if (costUnknown && costUsd === 0) return "unknown";
+  return `${costUnknown ? "at least " : ""}${moneyText(costUsd)}`;
+}

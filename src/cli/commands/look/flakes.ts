@@ -1,0 +1,58 @@
+import { counted } from "../../../stdx/plain-text.ts";
+import { timeText } from "../../../views/run/event-text.ts";
+import { flakeList, noteFlakes, type Flake } from "../../../views/board/flakes.ts";
+import { shortLine } from "../../../views/text/words.ts";
+import { EXIT, type CliCommand, type World } from "../../../app/command.ts";
+import { fieldsHelp, JSON_OPTION, picked, pickedFields } from "../../json-fields.ts";
+import { paintFor } from "../../terminal-kind.ts";
+
+const EXAMPLES = `Examples:
+  remand flakes                       tests that gave two answers about one tree, the latest first
+  remand flakes --json                as a document for programs
+`;
+
+export const command: CliCommand = {
+  name: "flakes",
+  summary: "list the tests that passed and failed on one and the same tree",
+  register(command, world, done) {
+    command
+      .option(JSON_OPTION, "print a document of the schema remand.flakes/1, or these fields of each")
+      .addHelpText("before", EXAMPLES)
+      .addHelpText("after", fieldsHelp("flakes"))
+      .action(async (options: { readonly json?: boolean | string }) => {
+        await flakes(world, pickedFields("flakes", options.json));
+        done(EXIT.ok);
+      });
+  },
+};
+
+async function flakes(world: World, fields: readonly string[] | null | false): Promise<void> {
+  const known = new Map<string, Flake>();
+  const look = await world.host.look(world.cwd);
+  if (look !== null) for await (const line of look.lines(0)) noteFlakes(known, line);
+  await look?.close();
+  const list = flakeList(known);
+  if (fields !== false) {
+    const shown = list.map((flake) => picked(documented(flake), fields));
+    world.out(`${JSON.stringify({ schema: "remand.flakes/1", flakes: shown }, null, 2)}\n`);
+  } else if (list.length === 0) world.out("no test was seen to be flaky\n");
+  else world.out(list.map((flake) => flakeText(world, flake)).join(""));
+}
+
+const documented = ({ firstSeenAt, lastSeenAt, ...rest }: Flake) => ({
+  ...rest,
+  firstSeenAt: new Date(firstSeenAt).toISOString(),
+  lastSeenAt: new Date(lastSeenAt).toISOString(),
+});
+
+function flakeText(world: World, { test, file, check, times, lastSeenAt, stories }: Flake): string {
+  const paint = paintFor(world.color);
+  const place = [file === null ? "" : `in ${file}`, check === null ? "" : `check ${check}`].filter(
+    (each) => each !== "",
+  );
+  return [
+    `${paint.warn(shortLine(test, 160))}  ${paint.dim(place.join(", "))}`,
+    `  ${counted(times, "time")}, last ${timeText(lastSeenAt)}, in ${shortLine(stories.join(", "), 200)}`,
+    "",
+  ].join("\n");
+}

@@ -1,0 +1,83 @@
+import { isOpenStatus, locationText, statusText } from "../../../core/gates/tried-finding.ts";
+import { answerLine, itemsOf, type InboxItem } from "../../../views/answers/inbox.ts";
+import { shortLine } from "../../../views/text/words.ts";
+import { EXIT, type CliCommand, type World } from "../../../app/command.ts";
+import { fieldsHelp, JSON_OPTION, picked, pickedFields } from "../../json-fields.ts";
+import { glyphsFor, paintFor } from "../../terminal-kind.ts";
+
+const EXAMPLES = `Examples:
+  remand inbox                        what waits for a person, and what each answer does and costs
+  remand inbox --json                 as a document for programs
+  remand inbox --json id,question     only these fields of each question
+`;
+
+export const command: CliCommand = {
+  name: "inbox",
+  summary: "list what waits for a person, with the answers and what each will do",
+  register(command, world, done) {
+    command
+      .option(JSON_OPTION, "print a document of the schema remand.inbox/1, or these fields of its items")
+      .addHelpText("before", EXAMPLES)
+      .addHelpText("after", fieldsHelp("inbox"))
+      .action(async (options: { readonly json?: boolean | string }) => {
+        await inbox(world, pickedFields("inbox", options.json));
+        done(EXIT.ok);
+      });
+  },
+};
+
+async function inbox(world: World, fields: readonly string[] | null | false): Promise<void> {
+  const look = await world.host.closeUp(world.cwd, "asking");
+  const items = look === null ? [] : itemsOf(look.run, look.states);
+  await look?.close();
+  if (fields !== false) {
+    const shown = items.map((item) => picked(item, fields));
+    world.out(`${JSON.stringify({ schema: "remand.inbox/1", items: shown }, null, 2)}\n`);
+  } else if (items.length === 0) world.out("nothing waits for you\n");
+  else world.out(items.map((item) => itemText(world, item)).join("\n"));
+}
+
+function itemText(world: World, item: InboxItem): string {
+  const paint = paintFor(world.color);
+  const sign = paint.warn(glyphsFor(world.env).marks.person);
+  const lines = [
+    `${sign} ${paint.strong(item.id)}  ${item.story ?? "the whole run"}: ${item.reason}`,
+    `  why        ${shortLine(item.assessment, 300)}`,
+    `  advice     ${shortLine(item.recommendation, 300)}`,
+    ...openLines(item),
+    `  question   ${shortLine(item.question, 300)}`,
+    ...item.answers.flatMap(({ verb, does, cost }) => [
+      `  ${answerLine(item.id, verb)}`,
+      `      ${paint.dim(`${does}. Costs: ${cost}.`)}`,
+      ...(verb === "dispute" ? disputableLines(item) : []),
+    ]),
+    ...(item.story === null ? [] : [`  remand show ${item.story} tells the whole of it`]),
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+/** What is still to be fixed, with its location; `remand show` tells the fixed ones too. */
+function openLines({ attempts }: InboxItem): string[] {
+  const open = new Map(
+    attempts
+      .flatMap(({ findings = [] }) => findings.filter(({ status }) => isOpenStatus(status)))
+      .map((finding) => [`${finding.gate} ${finding.id}`, finding]),
+  );
+  const shown = [...open.values()].slice(0, MOST_FINDINGS).map((finding) => {
+    const location = locationText(finding);
+    const text = `${location === "" ? "" : `${location}: `}${finding.title} (${finding.gate}, ${statusText(finding)})`;
+    return `  finding    ${shortLine(text, 200)}`;
+  });
+  return open.size > shown.length ? [...shown, `             and ${open.size - shown.length} more`] : shown;
+}
+
+/** A finding is disputed by its id, which stands nowhere else in a question. */
+function disputableLines({ disputable }: InboxItem): string[] {
+  const shown = disputable
+    .slice(0, MOST_FINDINGS)
+    .map(({ finding, text }) => `      --finding ${finding}  ${shortLine(text, 100)}`);
+  const more = disputable.length - shown.length;
+  return more === 0 ? shown : [...shown, `      and ${more} more`];
+}
+
+const MOST_FINDINGS = 5;

@@ -1,0 +1,150 @@
+import { resolve } from "node:path";
+import { counted } from "../../../stdx/plain-text.ts";
+import { storyId } from "../../../core/events/ids.ts";
+import type { RunOutline } from "../../../core/stories/outline.ts";
+import type { StoryState } from "../../../core/stories/story-state.ts";
+import { keptTexts } from "../../../engine/kept-texts.ts";
+import { withoutSecrets } from "../../../parse/secrets/secrets.ts";
+import { boardRows } from "../../../views/board/board.ts";
+import { timeText } from "../../../views/run/event-text.ts";
+import { gateStrip, stripText } from "../../../views/board/gate-strip.ts";
+import { reJudgingText, reJudgings } from "../../../views/story/recheck.ts";
+import { storyDocument } from "../../../views/story/story-document.ts";
+import { storyHtml } from "../../../views/story/story-html.ts";
+import { storyLine, timelineOf } from "../../../views/story/story-lines.ts";
+import { statusOf } from "../../../views/story/story-status.ts";
+import { durationText, shortLine, spentText } from "../../../views/text/words.ts";
+import type { Stored } from "../../../ports/journal.ts";
+import { writeEscalation } from "../../../write/reports/escalation.ts";
+import { type CliCommand, EXIT, type World } from "../../../app/command.ts";
+import { JSON_OPTION, fieldsHelp, picked, pickedFields } from "../../json-fields.ts";
+import { loadConfig, shownPath } from "../../../app/load-config.ts";
+import { linesOf, listed, looking, lookingClosely, shownState, storyOf } from "../../../app/with-journal.ts";
+import { glyphsFor, paintFor } from "../../terminal-kind.ts";
+
+const EXAMPLES = `Examples:
+  remand show checkout-retry          what happened: attempts, gates, findings, decisions, and what is next
+  remand show checkout-retry --json   as a document for programs
+  remand show checkout-retry --json commit,timeline
+  remand show checkout-retry --html story.html      the whole of it in one file, for somebody without Remand
+`;
+
+export const command: CliCommand = {
+  name: "show",
+  summary: "tell a story's whole way: attempts, gates, findings, decisions, and what is next",
+  register(command, world, done) {
+    command
+      .usage("<story> [options]")
+      .argument("<story>", "the story's id")
+      .option(JSON_OPTION, "print a document of the schema remand.show/1, or these fields of it")
+      .option("--html <file>", "write one HTML file that needs nothing else and opens offline")
+      .addHelpText("before", EXAMPLES)
+      .addHelpText("after", fieldsHelp("show"))
+      .action(async (story: string, options: { readonly json?: boolean | string; readonly html?: string }) => {
+        if (options.html === undefined) await show(world, story, pickedFields("show", options.json));
+        else await write(world, story, options.html);
+        done(EXIT.ok);
+      });
+  },
+};
+
+async function show(world: World, typed: string, fields: readonly string[] | null | false): Promise<void> {
+  await lookingClosely(world, [storyId(typed)], async (look) => {
+    const { run } = look;
+    const state = await shownState(world, look, typed);
+    const lines = await listed(look.lines(state.story.id));
+    world.out(
+      fields === false
+        ? text(world, run, state, lines)
+        : `${JSON.stringify({ schema: "remand.show/1", ...picked(document(run, state, lines), fields) }, null, 2)}\n`,
+    );
+  });
+}
+
+async function write(world: World, typed: string, file: string): Promise<void> {
+  const { config } = await loadConfig(world, {});
+  const patterns = (config?.redact ?? []).map((pattern) => ({ kind: "listed", pattern: new RegExp(pattern, "g") }));
+  const html = await looking(world, async (look) => {
+    const state = storyOf(look.state, typed);
+    const lines = await linesOf(look, state.story.id);
+    const told = lines.map(storyLine);
+    const texts = await keptTexts(told, look.evidence);
+    const paper = { document: storyDocument(look.state, state, lines), lines: told, texts, at: world.now() };
+    return storyHtml(withoutSecrets(paper, { patterns }));
+  });
+  const path = resolve(world.cwd, file);
+  await world.files.write(path, html);
+  world.out(`${shownPath(world, path)}\n`);
+}
+
+function document(run: RunOutline, state: StoryState, lines: readonly Stored[]): object {
+  const { story, escalation, waivers, disputes, preExisting, commit, spent } = state;
+  return {
+    row: boardRows(run, [story.id])[0],
+    story,
+    branch: `remand/${story.id}`,
+    commit,
+    spent,
+    preExisting,
+    timeline: timelineOf(lines),
+    reJudged: reJudgings(lines, state.policy),
+    waivers,
+    disputes,
+    escalation,
+  };
+}
+
+function text(world: World, run: RunOutline, state: StoryState, lines: readonly Stored[]): string {
+  const glyphs = glyphsFor(world.env);
+  const paint = paintFor(world.color);
+  const { story, spent, commit } = state;
+  const { status, why } = statusOf(run, state);
+  const money = spentText(spent, state.raised.cost ?? state.policy?.limits.story.costUsd ?? null);
+  const facts = [
+    counted(state.attempts.length, "attempt"),
+    ...(money === "" ? [] : [money]),
+    durationText(spent.timeMs),
+    // A loop works in place: it has commits and no branch.
+    ...(commit === ""
+      ? []
+      : [`${story.kind === "loop" ? "" : `branch remand/${story.id} at `}commit ${commit.slice(0, 12)}`]),
+  ];
+  const timeline = timelineOf(lines).flatMap(({ at, mark, text, details }) => [
+    `  ${paint.dim(timeText(at))}  ${glyphs.marks[mark]} ${text}`,
+    ...details.map((detail) => `  ${" ".repeat(24)}${paint.dim(detail)}`),
+  ]);
+  const again = reJudgingText(reJudgings(lines, state.policy));
+  const strip = stripText(gateStrip(state), glyphs);
+  return [
+    `${paint.strong(story.id)}  ${shortLine(story.title, 120)}`,
+    `${status}: ${shortLine(why, 200)}`,
+    facts.join(` ${glyphs.dot} `),
+    ...(story.criteria.length === 0
+      ? []
+      : ["", "Criteria", ...story.criteria.map(({ id, text }) => `  ${id}  ${shortLine(text, 160)}`)]),
+    "",
+    "What happened",
+    ...timeline,
+    ...(again.length === 0 ? [] : ["", "What was judged again, and what was kept", ...again]),
+    ...(strip === "" ? [] : ["", `Gates  ${strip}`]),
+    ...state.waivers.map(({ gate, by, reason }) => `Waived  ${gate} by ${by}: ${shortLine(reason, 160)}`),
+    "",
+    next(world, state),
+    "",
+  ].join("\n");
+}
+
+/** What comes next, and what a person could do now. */
+function next(world: World, state: StoryState): string {
+  const { story, escalation, ending, wait, attempts } = state;
+  if (escalation !== null) return writeEscalation(escalation, story).trimEnd();
+  if (ending !== null) return `It is over. remand diff ${story.id} shows the work.`;
+  if (wait?.type === "time") {
+    const pause = durationText(Math.max(0, wait.until - world.now()));
+    return `Next: again at ${timeText(wait.until)}, in ${pause} (${shortLine(wait.why, 120)})`;
+  }
+  if (state.rework !== null) return `Next: attempt ${attempts.length + 1}; its brief: remand brief ${story.id} --next`;
+  return state.running === null
+    ? "Next: remand run goes on with it."
+    : `Now: ${state.running.type} since ${timeText(state.running.since)}`;
+}

@@ -1,0 +1,116 @@
+import { plural } from "../../../stdx/plain-text.ts";
+import { type StoryId, storyId } from "../../../core/events/ids.ts";
+import type { RunOutline } from "../../../core/stories/outline.ts";
+import { entries } from "../../../stdx/sorted-map.ts";
+import { type BoardRow, attemptText, boardRows } from "../../../views/board/board.ts";
+import { forecastLines, forecastOf } from "../../../views/board/ledger.ts";
+import { stripText } from "../../../views/board/gate-strip.ts";
+import { type Glyphs, durationText, shortLine, spentText } from "../../../views/text/words.ts";
+import { summaryText } from "../../../views/run/run-summary.ts";
+import { type CliCommand, EXIT, type ExitCode, type World } from "../../../app/command.ts";
+import { exitCodeOf } from "../../../app/exit.ts";
+import { JSON_OPTION, fieldsHelp, picked, pickedFields, runDocument } from "../../json-fields.ts";
+import { warnOfJournal } from "../../../app/with-journal.ts";
+import { knownIds } from "../../../app/option-values.ts";
+import { glyphsFor } from "../../terminal-kind.ts";
+
+const EXAMPLES = `Examples:
+  remand status                       one line per story: where it is, who must act, what was spent
+  remand status checkout-retry        of this one
+  remand status --json                as a document for programs
+  remand status --json id,status      only these fields of each story
+
+Exit code: 0 all accepted, 8 still going on, 4 a person must act, 5 a money or time budget, 3 rejected.
+`;
+
+export const command: CliCommand = {
+  name: "status",
+  summary: "say where each story is, who must act, and what was spent",
+  register(command, world, done) {
+    command
+      .usage("[story…] [options]")
+      .argument("[story...]", "the stories to tell of (default: all)")
+      .option(JSON_OPTION, "print a document of the schema remand.status/1, or these fields of its stories")
+      .addHelpText("before", EXAMPLES)
+      .addHelpText("after", fieldsHelp("status"))
+      .action(async (stories: string[], options: { readonly json?: boolean | string }) =>
+        done(await status(world, stories, pickedFields("status", options.json))),
+      );
+  },
+};
+
+async function status(
+  world: World,
+  typed: readonly string[],
+  fields: readonly string[] | null | false,
+): Promise<ExitCode> {
+  await warnOfJournal(world);
+  // A document for programs tells of every story; a person is not helped by thousands that have ended.
+  const only = typed.length > 0 ? typed.map(storyId) : fields === false ? ("open" as const) : undefined;
+  const run = await (only === undefined ? world.host.glance(world.cwd) : world.host.glance(world.cwd, only));
+  if (run === null && typed.length === 0) {
+    if (fields !== false) world.out(`${JSON.stringify({ schema: "remand.status/1", stories: [] }, null, 2)}\n`);
+    else world.err("remand: nothing has run here yet\n");
+    return EXIT.ok;
+  }
+  const known = run === null ? [] : [...entries(run.stories)].map(([id]) => id);
+  const asked = typed.length === 0 ? null : knownIds(typed, known);
+  if (run === null) return EXIT.ok;
+  if (fields === null) world.out(`${JSON.stringify(runDocument(run, asked, "remand.status/1"), null, 2)}\n`);
+  else if (fields !== false) {
+    const stories = boardRows(run, asked).map((row) => picked(row, fields));
+    world.out(`${JSON.stringify({ schema: "remand.status/1", stories }, null, 2)}\n`);
+  } else {
+    const glyphs = glyphsFor(world.env);
+    const lines = [
+      ...table(boardRows(run, asked), world.now(), glyphs),
+      ...unlisted(run),
+      summaryText(run, asked, glyphs.dot),
+      ...nextCost(run, asked),
+    ];
+    // In one piece: with thousands of lines it is the number of writes that costs.
+    world.out(`${lines.join("\n")}\n`);
+  }
+  return exitCodeOf(run, asked);
+}
+
+function unlisted({ unlisted }: RunOutline): string[] {
+  if (unlisted === undefined) return [];
+  const ended = unlisted.accepted + unlisted.failed;
+  const what = `${ended.toLocaleString("en")} ${plural(ended, "story that has ended is", "stories that have ended are")}`;
+  return [`(${what} not listed: name one to see it, or take --json)`];
+}
+
+/** What more work of what is under way is likely to cost; nothing where nobody knows, or nothing is under way. */
+function nextCost(run: RunOutline, asked: readonly StoryId[] | null): string[] {
+  const forecast = forecastOf(run, asked);
+  return forecast.stories === 0 ? [] : forecastLines({ ...forecast, storyUsd: null }).map((line) => `next: ${line}`);
+}
+
+function table(rows: readonly BoardRow[], now: number, glyphs: Glyphs): string[] {
+  const cells = rows.map((row) => [row.id, stateText(row), attemptText(row), moneyOf(row), whyText(row, now, glyphs)]);
+  const widths = [0, 1, 2, 3].map((column) => Math.max(0, ...cells.map((line) => line[column]!.length)));
+  return cells.map((line) =>
+    line
+      .map((cell, i) => (i < 4 ? cell.padEnd(widths[i]!) : cell))
+      .join("  ")
+      .trimEnd(),
+  );
+}
+
+/** The state's word, with the phase or gate it is in. */
+function stateText({ status, phase, gate }: BoardRow): string {
+  if (status === "in-gate" && gate !== null) return `in ${gate}`;
+  return status === "working" && phase !== null ? `working: ${phase}` : status;
+}
+
+function moneyOf({ costUsd, costUnknown, costLimitUsd }: BoardRow): string {
+  return spentText({ costUsd, costUnknown, tokens: 0, timeMs: 0 }, costLimitUsd);
+}
+
+function whyText(row: BoardRow, now: number, glyphs: Glyphs): string {
+  const elapsed = row.since === null ? "" : ` for ${durationText(Math.max(0, now - row.since))}`;
+  const strip = row.gates.length === 0 ? "" : `   ${stripText(row.gates, glyphs)}`;
+  const asks = row.escalation === null ? "" : `   remand answer ${row.escalation} …`;
+  return `${row.actor === "nobody" ? "" : `${row.actor}: `}${shortLine(row.why, 80)}${elapsed}${strip}${asks}`;
+}

@@ -1,0 +1,75 @@
+import { counted, plainText } from "../../../stdx/plain-text.ts";
+import type { Problem } from "../../../core/events/error.ts";
+import type { Story } from "../../../core/stories/story.ts";
+import { problemText } from "../../../write/reports/problem-text.ts";
+import { type CliCommand, EXIT, type ExitCode, type World } from "../../../app/command.ts";
+import { JSON_OPTION, fieldsHelp, picked, pickedFields } from "../../json-fields.ts";
+import { loadConfig, loadStories, shownPath, storiesFolder } from "../../../app/load-config.ts";
+
+interface Options {
+  readonly json?: boolean | string;
+  readonly config?: string;
+}
+
+const EXAMPLES = `
+Examples:
+  remand stories                 the stories in the stories folder, and what is wrong with any of them
+  remand stories --json          as a document for programs
+  remand stories --json id,shelf only these fields of each story
+
+Exit code: 0 every story can be worked on, 2 there is an error in one of them or in the config.
+`;
+
+export const command: CliCommand = {
+  name: "stories",
+  summary: "list the stories that were read, with every problem and its place",
+  register(command, world, done) {
+    command
+      .description("Lists the stories that were read, with every problem and its place.")
+      .option("--config <file>", "the project's file, where it is not remand.yaml")
+      .option(JSON_OPTION, "print a document of the schema remand.stories/1, or these fields of its stories")
+      .addHelpText("after", `${EXAMPLES}${fieldsHelp("stories")}`)
+      .action(async (options: Options) => done(await showStories(world, options)));
+  },
+};
+
+async function showStories(world: World, options: Options): Promise<ExitCode> {
+  const fields = pickedFields("stories", options.json);
+  const { config, problems: configProblems } = await loadConfig(world, { config: options.config });
+  const folder = storiesFolder(world, config);
+  // Everything that can be seen is shown, even where the config is broken.
+  const { stories, problems } = await loadStories(world, folder);
+  const all = [...configProblems, ...problems];
+  if (fields !== false) {
+    const shown = stories.map((story) => picked(story, fields));
+    world.out(`${JSON.stringify({ schema: "remand.stories/1", stories: shown, problems: all }, null, 2)}\n`);
+  } else {
+    // The problems are what was asked for as much as the stories are, so they are output and not messages.
+    for (const problem of all) world.out(`${problemText(problem, world)}\n\n`);
+    world.out(listing(stories, all, shownPath(world, folder)));
+  }
+  return all.some((problem) => problem.severity === "error") ? EXIT.usage : EXIT.ok;
+}
+
+function listing(stories: readonly Story[], problems: readonly Problem[], folder: string): string {
+  const rows = stories.toSorted((a, b) => a.priority - b.priority).map(row);
+  const widths = [0, 1, 2, 3].map((column) => Math.max(0, ...rows.map((cells) => cells[column]!.length)));
+  const lines = rows.map((cells) => cells.map((cell, i) => (i < 4 ? cell.padEnd(widths[i]!) : cell)).join("  "));
+  const errors = problems.filter((problem) => problem.severity === "error").length;
+  const counts = [counted(stories.length, "story", "stories"), ...(errors > 0 ? [counted(errors, "error")] : [])];
+  const warnings = problems.length - errors;
+  if (warnings > 0) counts.push(counted(warnings, "warning"));
+  return `${[...lines, `${counts.join(" · ")} in ${folder}`].join("\n")}\n`;
+}
+
+function row(story: Story): string[] {
+  const after = story.dependsOn.length === 0 ? "" : `  (after ${story.dependsOn.join(", ")})`;
+  const title = plainText(story.title).replaceAll("\n", " ");
+  return [
+    story.id,
+    story.shelf,
+    `p${story.priority}`,
+    counted(story.criteria.length, "criterion", "criteria"),
+    title + after,
+  ];
+}

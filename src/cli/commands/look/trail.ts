@@ -1,0 +1,59 @@
+import { counted } from "../../../stdx/plain-text.ts";
+import { join } from "node:path";
+import type { Problem } from "../../../core/events/error.ts";
+import { problemText } from "../../../write/reports/problem-text.ts";
+import { EXIT, type CliCommand, type ExitCode, type World } from "../../../app/command.ts";
+import { loadConfig, shownPath } from "../../../app/load-config.ts";
+import { linesOf, looking } from "../../../app/with-journal.ts";
+import { trailFiles, trailFolder, writeTrail } from "../../../app/trail-files.ts";
+
+interface Options {
+  readonly rebuild?: boolean;
+  readonly config?: string;
+  readonly json?: boolean;
+}
+
+const EXAMPLES = `Examples:
+  remand trail                        is the trail what the journal says?
+  remand trail --rebuild              write it again from the journal; the same journal gives the same bytes
+
+Exit code: 0 the trail is right, 3 a file is missing or was changed.
+`;
+
+export const command: CliCommand = {
+  name: "trail",
+  summary: "compare the exported trail with the journal, or write it again",
+  register(command, world, done) {
+    command
+      .option("--rebuild", "write every file again from the journal")
+      .option("--json", "print a document of the schema remand.trail/1")
+      .addHelpText("before", EXAMPLES)
+      .action(async (options: Options) => done(await trail(world, options)));
+  },
+};
+
+async function trail(world: World, options: Options): Promise<ExitCode> {
+  const { config, problems } = await loadConfig(world, { config: options.config });
+  if (config === null) return told(world, problems);
+  const folder = trailFolder(world, config);
+  const files = await looking(world, async (look) => trailFiles(await linesOf(look, null), look.state));
+  const written = options.rebuild === true ? new Set(await writeTrail(world, config)) : new Set<string>();
+  const listed: { path: string; state: "right" | "written" | "missing" | "changed" }[] = [];
+  for (const [path, text] of files) {
+    const there = await world.files.read(join(folder, path));
+    const state = written.has(path) ? "written" : there === text ? "right" : there === null ? "missing" : "changed";
+    listed.push({ path, state });
+  }
+  if (options.json === true)
+    world.out(`${JSON.stringify({ schema: "remand.trail/1", folder, files: listed }, null, 2)}\n`);
+  else {
+    for (const { path, state } of listed) world.out(`${state.padEnd(7)}  ${path}\n`);
+    world.out(`${counted(listed.length, "file")} in ${shownPath(world, folder)}\n`);
+  }
+  return listed.every(({ state }) => state === "right" || state === "written") ? EXIT.ok : EXIT.rejected;
+}
+
+function told(world: World, problems: readonly Problem[]): ExitCode {
+  for (const problem of problems) world.err(`${problemText(problem, world)}\n`);
+  return EXIT.usage;
+}

@@ -1,0 +1,171 @@
+import { dirname, join } from "node:path";
+import type { Command } from "commander";
+import { RemandError } from "../../../core/events/error.ts";
+import { isRecord } from "../../../stdx/assert.ts";
+import { problemText } from "../../../write/reports/problem-text.ts";
+import { EXIT, INTERRUPTED, type CliCommand, type ExitCode, type Interrupt, type World } from "../../../app/command.ts";
+import { planGates, type PlannedGates } from "../../../app/gate-plan.ts";
+import type { StopAnswer } from "../../../app/stop-hook.ts";
+import { collect } from "../../../app/option-values.ts";
+import { rolesOfGate } from "../../../app/agent-spec.ts";
+import { printSessions } from "../../hook-sessions.ts";
+
+interface Options {
+  readonly directory?: string;
+  readonly config?: string;
+  readonly set?: readonly string[];
+  readonly only?: readonly string[];
+  readonly json?: boolean;
+}
+
+const EXAMPLES = `Examples:
+  remand hook start          for the SessionStart hook: what is red already is not held against the agent
+  remand hook stop           for the Stop hook of Claude Code or Codex: may the agent stop?
+  remand hook status         how the conversations that asked stand
+
+The client writes a JSON document to the input. The gates that need no agent judge the files as they are (others only
+with --only). While they fail the answer is {"decision":"block","reason":<brief>}, within the limits of remand.yaml;
+after that, and where they pass, the agent may stop, and the person is told which of the two it is.
+Exit code of stop: 0 an answer was given, 1 it could not be. Never 2, which would hold the agent back.
+Exit code of status: 0 every conversation passed, 3 not.
+`;
+
+/** `remand hook`: the loop inside an agent's own client. */
+export const command: CliCommand = {
+  name: "hook",
+  summary: "answer the hook of an agent's client: may the agent stop?",
+  register(command: Command, world, done) {
+    command
+      .usage("start | stop | status [options]")
+      .argument("<what>", "start, stop: answer that hook; status: how the conversations that asked stand")
+      .option("--only <gate>", "ask this gate alone; can be given again", collect)
+      .option("--set <path=value>", "set a value of the config; can be given again", collect)
+      .addHelpText("before", EXAMPLES)
+      .action(async (what: string, options: Options) => {
+        if (what === "start" || what === "stop") return done(await answer(world, what, options));
+        if (what === "status") return done(await printSessions(world, options.json === true));
+        throw new RemandError("usage", `there is no hook ${what}`, "There are start, stop and status.");
+      });
+  },
+};
+
+async function answer(world: World, what: "start" | "stop", options: Options): Promise<ExitCode> {
+  const asked = readAsked(await world.stdin());
+  // Of other events nothing is known, and an agent that a run of ours has started is judged by that run.
+  if (!EVENTS[what].has(asked.event) || world.env["REMAND_COOKIE"] !== undefined) return answered(world, {});
+  const cwd = await projectOf(world, options);
+  if (cwd === null) return answered(world, {});
+  const plan = await planOf({ cwd, env: world.env, files: world.files }, options, world);
+  if (plan === null) return EXIT.failed;
+  if (plan.gates.length === 0 && what === "stop")
+    return answered(world, { systemMessage: "remand: no gate is configured that can judge" });
+  const abort = new AbortController();
+  let interrupt: Interrupt | null = null;
+  const unhook = world.onInterrupt((signal) => {
+    interrupt = signal;
+    abort.abort();
+  });
+  try {
+    const answer = await world.host.stop(cwd, {
+      ...plan,
+      ...(what === "start" ? { gates: [] } : {}),
+      session: asked.session,
+      isContinuing: asked.isContinuing,
+      said: asked.said,
+      signal: abort.signal,
+      onNotice: (text) => world.err(`remand: ${text}\n`),
+    });
+    return answered(world, documentOf(answer));
+  } catch (error) {
+    if (interrupt !== null) return INTERRUPTED[interrupt];
+    throw error;
+  } finally {
+    unhook();
+  }
+}
+
+function answered(world: World, document: object): ExitCode {
+  world.out(`${JSON.stringify(document)}\n`);
+  return EXIT.ok;
+}
+
+/** As the clients read it. An agent that is let go without a pass must not look like one that passed. */
+function documentOf(answer: StopAnswer): object {
+  switch (answer.type) {
+    case "begun":
+      return {};
+    case "passed":
+      return { systemMessage: `remand: passed: ${answer.why}` };
+    case "held":
+      return { decision: "block", reason: answer.brief, systemMessage: `remand: sent back: ${answer.why}` };
+    case "released":
+      return { systemMessage: `remand: NOT PASSED: ${answer.why}` };
+  }
+}
+
+interface Asked {
+  readonly event: string;
+  readonly session: string;
+  readonly isContinuing: boolean;
+  readonly said: string;
+}
+
+function readAsked(text: string): Asked {
+  const value = valueOf(text);
+  if (!isRecord(value))
+    throw new RemandError("input-invalid", "the input is no hook's document", "A client's Stop hook calls this.");
+  const word = (key: string): string | null => (typeof value[key] === "string" ? value[key] : null);
+  return {
+    event: eventIn(word("hook_event_name"), word("source")),
+    session: (word("session_id") ?? "unnamed").slice(0, 500),
+    isContinuing: value["stop_hook_active"] === true,
+    said: (word("last_assistant_message") ?? "").slice(-4000),
+  };
+}
+
+const EVENTS = { start: new Set(["", "SessionStart"]), stop: new Set(["", "Stop"]) };
+
+/** A conversation that is made shorter goes on: it does not begin. */
+function eventIn(name: string | null, source: string | null): string {
+  return name === "SessionStart" && source === "compact" ? "compact" : (name ?? "");
+}
+
+function valueOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+/** The folder with the config, here or above. Where there is none the project has not asked for anything. */
+async function projectOf(world: World, options: Options): Promise<string | null> {
+  if (options.config !== undefined) return world.cwd;
+  const named = options.directory === undefined ? world.env["CLAUDE_PROJECT_DIR"] : undefined;
+  let folder = named === undefined || named === "" ? world.cwd : named;
+  for (;;) {
+    if ((await world.files.read(join(folder, "remand.yaml"))) !== null) return folder;
+    const above = dirname(folder);
+    if (above === folder) return null;
+    folder = above;
+  }
+}
+
+/** A config that is wrong stops nobody: the agent did not write it, and could not go on. */
+async function planOf(
+  checkout: Pick<World, "cwd" | "env" | "files">,
+  { config, set, only = [] }: Options,
+  world: World,
+): Promise<PlannedGates | null> {
+  const wish = { names: only, at: null, base: null, all: false, config, set };
+  const { plan, problems } = await planGates(checkout, wish);
+  for (const problem of problems) world.err(`${problemText(problem, world)}\n`);
+  if (plan === null || plan.isNamed) return plan;
+  return {
+    ...plan,
+    gates: plan.gates.filter((gate) => INSIDE.has(gate) && rolesOfGate(plan.policy, gate).length === 0),
+  };
+}
+
+/** Gates that judge the files as they are, by themselves and while a person waits. */
+const INSIDE: ReadonlySet<string> = new Set(["integrity", "checks"]);

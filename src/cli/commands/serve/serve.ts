@@ -1,0 +1,93 @@
+import type { HealthDocument } from "../../../views/board/dashboard.ts";
+import { type CliCommand, EXIT, type ExitCode, INTERRUPTED, type Interrupt, type World } from "../../../app/command.ts";
+import type { Served } from "../../../app/host.ts";
+import { loadConfig } from "../../../app/load-config.ts";
+import { numberOf, personOf } from "../../../app/option-values.ts";
+import { originText } from "../set-up/config.ts";
+import { probesOf } from "../set-up/doctor.ts";
+
+interface Options {
+  readonly port: string;
+  readonly open?: boolean;
+  readonly readOnly?: boolean;
+  readonly by?: string;
+  readonly config?: string;
+  readonly json?: boolean;
+}
+
+const EXAMPLES = `Examples:
+  remand serve                        the dashboard, for this machine only; Ctrl-C ends it
+  remand serve --open                 and open it in the browser
+  remand serve --read-only            nobody can answer in it
+  remand serve --port 0 --json        on any free port; the address as a document for programs
+
+It runs beside remand run, or without it: it reads the journal, and what you answer is written there.
+`;
+
+export const command: CliCommand = {
+  name: "serve",
+  summary: "show the dashboard in a browser: board, stories, diffs with blame, inbox, cost",
+  register(command, world, done) {
+    command
+      .option("--port <number>", "the port to listen on; 0 takes any that is free", "7333")
+      .option("--open", "open it in the browser")
+      .option("--read-only", "nothing can be answered in it")
+      .option("--by <name>", "who answers (default: you)")
+      .option("--json", "print a document of the schema remand.serve/1 when it listens")
+      .addHelpText("before", EXAMPLES)
+      .action(async (options: Options) => done(await serve(world, options)));
+  },
+};
+
+async function serve(world: World, options: Options): Promise<ExitCode> {
+  const { config } = await loadConfig(world, { config: options.config });
+  const served = await world.host.serve(world.cwd, {
+    port: numberOf("--port", options.port, 0, 65_535),
+    readOnly: options.readOnly === true,
+    by: options.readOnly === true ? "nobody" : await personOf(world, options.by),
+    version: world.version,
+    redact: config?.redact ?? [],
+    ...(config === null ? {} : { notify: config }),
+    onNotice: (text) => world.err(`${text}\n`),
+    health: () => healthOf(world, options.config),
+    verify: () => world.host.verify(world.cwd, () => undefined),
+  });
+  const interrupted = untilInterrupt(world);
+  tell(world, served, options);
+  if (options.open === true && !(await served.open()))
+    world.err("remand: no browser could be opened; the address is above\n");
+  const signal = await interrupted;
+  await served.close();
+  return signal === "SIGINT" ? EXIT.ok : INTERRUPTED[signal];
+}
+
+function untilInterrupt(world: World): Promise<Interrupt> {
+  return new Promise((done) => {
+    const unhook = world.onInterrupt((signal) => {
+      unhook();
+      done(signal);
+    });
+  });
+}
+
+function tell(world: World, { url, port, token }: Served, options: Options): void {
+  const readOnly = options.readOnly === true;
+  if (options.json === true)
+    return world.out(`${JSON.stringify({ schema: "remand.serve/1", url, port, token, readOnly }, null, 2)}\n`);
+  world.out(`${url}\n`);
+  world.err(`The dashboard is for this machine only${readOnly ? ", and read-only" : ""}. Ctrl-C ends it.\n`);
+}
+
+async function healthOf(world: World, file: string | undefined): Promise<HealthDocument> {
+  const [probes, { config, origins }] = await Promise.all([probesOf(world, file), loadConfig(world, { config: file })]);
+  const rows = [...origins].map(([path, origin]) => ({
+    path,
+    value: JSON.stringify(valueAt(config, path.split("."))) ?? "",
+    origin: originText(origin),
+  }));
+  return { probes, config: rows };
+}
+
+function valueAt(value: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>((at, key) => (at as Record<string, unknown> | null | undefined)?.[key], value);
+}

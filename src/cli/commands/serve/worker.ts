@@ -1,0 +1,248 @@
+import { durationMs } from "../../../config/duration.ts";
+import { RemandError } from "../../../core/events/error.ts";
+import { LANES, type Lane } from "../../../core/stories/command.ts";
+import { problemText } from "../../../write/reports/problem-text.ts";
+import { EXIT, type CliCommand, type ExitCode, type World } from "../../../app/command.ts";
+import type { Cloned, Working, WorkPlan } from "../../../app/host.ts";
+import { exitCodeOf } from "../../../app/exit.ts";
+import { collect, numberOf, wordOf } from "../../../app/option-values.ts";
+import { prepareRun } from "../../../app/prepare-run.ts";
+import { createReporter, reporterName, REPORTERS, type Reporter } from "../../reporters/reporter.ts";
+
+interface Options {
+  readonly db?: string;
+  readonly remote?: string;
+  readonly branch?: string;
+  readonly folder?: string;
+  readonly name?: string;
+  readonly limit?: readonly string[];
+  readonly drain: string;
+  readonly lease: string;
+  readonly poll: string;
+  readonly follow: string;
+  readonly healthHost: string;
+  readonly healthPort?: string;
+  readonly once?: boolean;
+  readonly reporter?: string;
+  readonly config?: string;
+  readonly set?: readonly string[];
+}
+
+const EXAMPLES = `Examples:
+  remand worker --db postgres://me@db/remand --remote git@host:team/shop.git
+  remand worker --limit developers=2 --limit checks=1     this machine does at most so many at once
+  remand worker --health-port 8080                        GET /healthz and /readyz for whoever runs it
+  remand worker --once                                    ends when every story is settled or waits for someone
+
+Start as many as you like, on as many machines: they share one journal, and the config's limits hold over all of them.
+Any of them may die. SIGTERM: takes no more jobs, lets those that run end (--drain), hands the others over, ends with 0.
+The database can be given as REMAND_DB, the repository as REMAND_REMOTE.
+`;
+
+export const command: CliCommand = {
+  name: "worker",
+  summary: "be one of the workers of a fleet: many machines, one journal in PostgreSQL",
+  register(command, world, done) {
+    command
+      .option("--db <url>", "the fleet's database, postgres://… (default: REMAND_DB)")
+      .option("--remote <url>", "the repository that everybody clones and pushes to (default: REMAND_REMOTE)")
+      .option("--branch <name>", "the branch that work is for (default: the remote's own)")
+      .option("--folder <path>", "where this worker's clone is kept (default: .remand-worker/<name>)")
+      .option("--name <name>", "the worker's name, which no other has (default: REMAND_WORKER, or the machine's)")
+      .option("--limit <lane=number>", `this worker's own limit: ${LANES.join(", ")}; can be given again`, collect)
+      .option("--drain <time>", "how long jobs that run may go on after SIGTERM", "10m")
+      .option("--lease <time>", "how long a worker may be silent before others take its place", "3.5s")
+      .option("--poll <time>", "how often a lane is asked for a job while something happens there", "500ms")
+      .option("--follow <time>", "how often new stories and rules are looked for on the branch", "30s")
+      .option("--health-host <address>", "who may ask for its health", "127.0.0.1")
+      .option("--health-port <number>", "say over HTTP how it is; 0 takes any port that is free")
+      .option("--once", "end when nothing is left to be done, by anybody")
+      .option("--reporter <name>", `how progress is shown: ${REPORTERS.join(", ")}`)
+      .option("--set <path=value>", "set a value of the config; can be given again", collect)
+      .addHelpText("before", EXAMPLES)
+      .action(async (options: Options) => done(await work(world, options)));
+  },
+};
+
+async function work(world: World, options: Options): Promise<ExitCode> {
+  const db = required(options.db ?? world.env["REMAND_DB"], "--db", "the address of the fleet's database");
+  const remote = required(options.remote ?? world.env["REMAND_REMOTE"], "--remote", "the repository to work on");
+  const name = nameOf(options.name ?? world.env["REMAND_WORKER"] ?? world.env["HOSTNAME"] ?? "worker");
+  const times = timesOf(options);
+  const health = healthOf(options);
+  const stopped = interrupted(world);
+  try {
+    const cloned = await world.host.clone({
+      remote,
+      folder: options.folder ?? `${world.cwd}/.remand-worker/${name}`,
+      branch: options.branch ?? null,
+      signal: stopped.signal,
+      onNotice: (text) => world.err(`remand worker: ${text}\n`),
+    });
+    try {
+      const { prepared, problems } = await prepareRun({ ...world, cwd: cloned.root }, [], options);
+      for (const problem of problems) world.err(`${problemText(problem, world)}\n`);
+      if (prepared === null) return EXIT.usage;
+      const reporter = await createReporter(reporterName(options.reporter ?? "minimal", world.env), {
+        world,
+        asked: prepared.asked,
+      });
+      const run = {
+        ...prepared,
+        place: "worktrees",
+        agentCommand: null,
+        watcher: reporter,
+        onNotice: (text: string) => reporter.note(`remand worker ${name}: ${text}\n`),
+      } as const;
+      const { drainMs, ...waits } = times;
+      const plan: WorkPlan = {
+        ...waits,
+        db,
+        name,
+        project: remote.replace(/^.*[/:]([^/:]+?)(?:\.git)?\/?$/, "$1"),
+        version: world.version,
+        run,
+        reread: branchReader(world, cloned, options, (text) => run.onNotice(text)),
+        ownLimits: limitsOf(options.limit ?? []),
+        health,
+      };
+      return await worked(await world.host.work(cloned.root, plan), plan, { reporter, options, drainMs, stopped });
+    } finally {
+      await cloned.close();
+    }
+  } finally {
+    stopped.unhook();
+  }
+}
+
+/** New stories, and new rules, come with the branch. What cannot be read there is told once, and changes nothing. */
+function branchReader(world: World, cloned: Cloned, options: Options, say: (text: string) => void): WorkPlan["reread"] {
+  let hasMoved = false;
+  let told = "";
+  return async () => {
+    // Whatever goes wrong from here on, that it has moved is not forgotten.
+    hasMoved = (await cloned.follow()) || hasMoved;
+    if (!hasMoved) return "same";
+    const { prepared, problems } = await prepareRun({ ...world, cwd: cloned.root }, [], options);
+    hasMoved = false;
+    const wrong = prepared === null ? problems.map((problem) => problemText(problem, world)).join("\n") : "";
+    if (wrong !== "" && wrong !== told) say(`what is on the branch now cannot be used, and changes nothing:\n${wrong}`);
+    told = wrong;
+    return prepared ?? "broken";
+  };
+}
+
+interface Around {
+  readonly reporter: Reporter;
+  readonly options: Options;
+  readonly drainMs: number;
+  readonly stopped: Stopped;
+}
+
+async function worked(working: Working, plan: WorkPlan, around: Around): Promise<ExitCode> {
+  const { reporter, options, drainMs, stopped } = around;
+  if (working.healthUrl !== null) plan.run.onNotice?.(`its health: ${working.healthUrl}/readyz`);
+  plan.run.onNotice?.("takes jobs");
+  const why = await Promise.race([
+    stopped.told.then(() => "told" as const),
+    working.lost,
+    ...(options.once === true ? [working.settled().then(() => "settled" as const)] : []),
+  ]);
+  if (why !== "told" && why !== "settled") {
+    return abandoned(working, plan, why);
+  }
+  if (why === "told")
+    plan.run.onNotice?.("takes no more jobs; ends when those that run have ended (once more: at once)");
+  void stopped.toldAgain.then(() => working.endJobs());
+  const isLost = await Promise.race([
+    working.drain(why === "settled" ? SETTLED_MS : drainMs).then(() => false),
+    working.lost.then(() => true),
+  ]);
+  if (isLost) return abandoned(working, plan, await working.lost);
+  const state = working.state();
+  await reporter.end(state);
+  return why === "settled" ? exitCodeOf(state, null) : EXIT.ok;
+}
+
+async function abandoned(working: Working, plan: WorkPlan, why: string): Promise<ExitCode> {
+  plan.run.onNotice?.(`${why}; what it was doing is somebody else's now. Start it again to go on`);
+  await working.abandon();
+  return EXIT.failed;
+}
+
+/** Nothing is to be done any more: what still runs only closes its books. */
+const SETTLED_MS = 10_000;
+
+interface Stopped {
+  readonly signal: AbortSignal;
+  readonly told: Promise<void>;
+  /** Told a second time: what runs gets no more time to end. */
+  readonly toldAgain: Promise<void>;
+  unhook(): void;
+}
+
+function interrupted(world: World): Stopped {
+  const stop = new AbortController();
+  const again = new AbortController();
+  const unhook = world.onInterrupt(
+    () => stop.abort(),
+    () => again.abort(),
+  );
+  const aborted = (signal: AbortSignal): Promise<void> =>
+    new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+  return { signal: stop.signal, told: aborted(stop.signal), toldAgain: aborted(again.signal), unhook };
+}
+
+function required(value: string | undefined, option: string, what: string): string {
+  if (value !== undefined && value !== "") return value;
+  throw new RemandError(
+    "usage",
+    `a worker needs ${what}`,
+    `Give it with ${option}; remand worker --help has examples.`,
+  );
+}
+
+function nameOf(text: string): string {
+  if (/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/.test(text)) return text;
+  throw new RemandError(
+    "usage",
+    `"${text}" cannot be a worker's name`,
+    "Use letters, digits, dots and dashes: --name shop-1",
+  );
+}
+
+function timesOf(options: Options) {
+  const time = (option: "drain" | "follow" | "lease" | "poll", least: number, most: number): number => {
+    const ms = durationMs(options[option]);
+    if (ms !== null && ms >= least && ms <= most) return ms;
+    throw new RemandError(
+      "usage",
+      `--${option} ${options[option]} is not a time from ${least} ms to ${most / 1000} s`,
+      `Write it so: --${option} 5s`,
+    );
+  };
+  return {
+    drainMs: time("drain", 0, DAY_MS),
+    leaseMs: time("lease", 3000, DAY_MS),
+    followMs: time("follow", 100, DAY_MS),
+    pollMs: time("poll", 20, 60_000),
+    openPatienceMs: OPEN_PATIENCE_MS,
+  };
+}
+
+const DAY_MS = 86_400_000;
+/** Machines are started together, and the database may be the last one up. */
+const OPEN_PATIENCE_MS = 30_000;
+
+function healthOf({ healthHost: host, healthPort }: Options): WorkPlan["health"] {
+  return healthPort === undefined ? null : { host, port: numberOf("--health-port", healthPort, 0, 65_535) };
+}
+
+function limitsOf(typed: readonly string[]): Partial<Record<Lane, number>> {
+  return Object.fromEntries(
+    typed.map((text) => {
+      const [lane = "", number = ""] = text.split("=");
+      return [wordOf("a lane", lane, LANES), numberOf("--limit", number, 1, 10_000)];
+    }),
+  );
+}

@@ -1,0 +1,178 @@
+import { join } from "node:path";
+import type { Config } from "../../../config/config.ts";
+import { counted } from "../../../stdx/plain-text.ts";
+import type { Policy } from "../../../core/events/policy.ts";
+import type { Problem } from "../../../core/events/error.ts";
+import { type CliCommand, EXIT, type ExitCode, type World } from "../../../app/command.ts";
+import { type AgentWish, rolesOfGate, whoPlays } from "../../../app/agent-spec.ts";
+import type { Probe } from "../../../app/host.ts";
+import { loadConfig, loadStories, storiesFolder } from "../../../app/load-config.ts";
+import { glyphsFor, paintFor } from "../../terminal-kind.ts";
+
+const EXAMPLES = `Examples:
+  remand doctor                       what is missing here, and how to mend it
+  remand doctor --run                 also: can the checks start, and which variables do they need?
+  remand doctor --json                as a document for programs
+  remand doctor --db postgres://…     a fleet's database: reach, version, rights, and who works (or REMAND_DB)
+
+Exit code: 0 all is well, 1 something must be mended.
+`;
+
+export const command: CliCommand = {
+  name: "doctor",
+  summary: "look at git, Node, config, stories, journal and agents; each problem with its fix",
+  register(command, world, done) {
+    command
+      .option("--run", "also run the checks once on what is committed, in a checkout that is removed again")
+      .option("--json", "print a document of the schema remand.doctor/1")
+      .addHelpText("before", EXAMPLES)
+      .action(async (options: Options) => done(await doctor(world, options)));
+  },
+};
+
+interface Options {
+  readonly run?: boolean;
+  readonly json?: boolean;
+  readonly config?: string;
+  readonly db?: string;
+}
+
+async function doctor(world: World, options: Options): Promise<ExitCode> {
+  const isAway = (options.db ?? world.env["REMAND_DB"] ?? "") !== "" && !(await hasConfig(world, options));
+  const probes = isAway
+    ? await world.host.probe(world.cwd, [], { commands: [], env: [] })
+    : [...(await probesOf(world, options.config)), ...(options.run === true ? await runProbes(world, options) : [])];
+  if (options.json === true) world.out(`${JSON.stringify({ schema: "remand.doctor/1", probes }, null, 2)}\n`);
+  else for (const probe of probes) world.out(probeText(world, probe));
+  return probes.every(({ ok }) => ok) ? EXIT.ok : EXIT.failed;
+}
+
+/** What a first attempt would meet: whether the checks start at all, and how they end before any work. */
+async function runProbes(world: World, { config: file }: Options): Promise<readonly Probe[]> {
+  const { config, policy } = await loadConfig(world, { config: file });
+  if (config === null || policy === null || config.gates.checks.commands.length === 0) return [];
+  const { problems, summary } = await world.host.preflight(world.cwd, {
+    config,
+    policy,
+    at: "commit",
+    isRun: true,
+    isFresh: true,
+  });
+  if (problems.length > 0) return problems;
+  return [{ name: "checks at HEAD", ok: true, detail: summary, fix: "" }];
+}
+
+/** A fleet is looked at from anywhere: where there is no project, nothing is missing from it. */
+async function hasConfig(world: World, { config }: Options): Promise<boolean> {
+  return config !== undefined || (await world.files.read(join(world.cwd, "remand.yaml"))) !== null;
+}
+
+/** Everything that is looked at. */
+export async function probesOf(world: World, file: string | undefined): Promise<readonly Probe[]> {
+  const { config, policy, problems } = await loadConfig(world, { config: file });
+  const stories = await loadStories(world, storiesFolder(world, config));
+  return [
+    ...(await world.host.probe(world.cwd, config === null ? [] : programsOf(config), checksOf(config))),
+    fileProbe(
+      "config",
+      problems,
+      config === null ? "" : `preset ${config.preset}`,
+      "remand config shows it with carets.",
+    ),
+    fileProbe("stories", stories.problems, `${stories.stories.length} read`, "remand stories shows them with carets."),
+    ...(config === null ? [] : [checksProbe(config)]),
+    ...(config === null || policy === null ? [] : agentProbes(config, policy)),
+  ];
+}
+
+/** What runs elsewhere says nothing about the programs here. */
+function checksOf(config: Config | null): Parameters<World["host"]["probe"]>[2] {
+  if (config === null || Object.keys(config.environments).length > 0) return { commands: [], env: config?.env ?? [] };
+  const { checks, tdd } = config.gates;
+  const commands = [...checks.commands, ...tdd.commands].map((each) => (typeof each === "string" ? each : each.run));
+  return { commands, env: config.env };
+}
+
+function probeText(world: World, { name, ok, detail, fix }: Probe): string {
+  const { marks } = glyphsFor(world.env);
+  const paint = paintFor(world.color);
+  const sign = ok ? `${paint.good(marks.accepted)} ok     ` : `${paint.bad(marks.rejected)} problem`;
+  return `${sign}  ${name}: ${detail}\n${ok ? "" : `    ${fix}\n`}`;
+}
+
+function fileProbe(name: string, problems: readonly Problem[], detail: string, hint: string): Probe {
+  const first = problems.find(({ severity }) => severity === "error");
+  if (first === undefined) return { name, ok: true, detail, fix: "" };
+  return {
+    name,
+    ok: false,
+    detail: `${first.file}:${first.line}:${first.column}: ${first.message}`,
+    fix: `${first.hint} ${hint}`.trim(),
+  };
+}
+
+/** A checks gate without a command proves nothing, and says so only when work is done already. */
+function checksProbe({ phases, gates }: Config): Probe {
+  const judges = Object.values(phases).some((list) => list !== false && list.includes("checks"));
+  const { commands } = gates.checks;
+  const deaf = commands
+    .map((each) => (typeof each === "string" ? each : each.run))
+    .find((run) => NEVER_FAILS.test(run));
+  if (judges && deaf !== undefined)
+    return {
+      name: "checks",
+      ok: false,
+      detail: `\`${deaf}\` ends well whatever happens in it`,
+      fix: "Leave out what throws its exit code away: a check that cannot fail judges nothing.",
+    };
+  if (!judges || commands.length > 0)
+    return { name: "checks", ok: true, detail: counted(commands.length, "command"), fix: "" };
+  return {
+    name: "checks",
+    ok: false,
+    detail: "no command is set",
+    fix: "Say what judges the work: gates: { checks: { commands: [npm test] } }",
+  };
+}
+
+const NEVER_FAILS = /(?:\|\||;)\s*(?:true|:|exit 0)\s*$/;
+
+/** Each role that does a phase, or judges one, needs somebody who plays it; for the others a person stands in. */
+function agentProbes(config: Config, policy: Policy): Probe[] {
+  const gates = [...new Set(policy.phases.flatMap((plan) => plan.gates))];
+  const reviewers = gates.flatMap((gate) => rolesOfGate(policy, gate));
+  const needed = new Set([...policy.phases.map(({ phase }) => config.roles.phase[phase]), ...reviewers]);
+  const { remediation, healthCheck, adjudicator } = config.roles;
+  const spare = reviewers.length === 0 ? [] : [remediation, healthCheck, adjudicator];
+  return [
+    ...[...needed].map((role) => {
+      const agent = whoPlays(config, role);
+      const writes = role === config.roles.phase.implement;
+      if (writes && Object.hasOwn(config.agents, role) && config.agents[role]!.use === "model") {
+        const fix = `Give it to an agent that can work, and the model a review: agents: { ${role}: { use: claude } }`;
+        return { name: `agent ${role}`, ok: false, detail: "a model by its API changes no files", fix };
+      }
+      if (agent !== null) return { name: `agent ${role}`, ok: true, detail: agent, fix: "" };
+      const fix = `Say who plays it: agents: { ${role}: { use: command, command: ./my-agent.sh } }`;
+      return { name: `agent ${role}`, ok: false, detail: "nobody plays this role", fix };
+    }),
+    ...spare.map((role) => {
+      const detail = whoPlays(config, role) ?? "nobody plays this role: a person is asked instead";
+      return { name: `agent ${role}`, ok: true, detail, fix: "" };
+    }),
+  ];
+}
+
+/** The programs that the config would start, to be looked for. */
+function programsOf({ agents, env }: Config): (string | AgentWish)[] {
+  const named = Object.values(agents).flatMap(({ use, command, args, model, env: own }): (string | AgentWish)[] => {
+    const sees = [...env, ...(own ?? [])];
+    if (use === "claude" || use === "codex") return [{ use, command, args: args ?? [], env: sees }];
+    if (use === "model") return [{ use, model: model ?? null }];
+    if (use === "acp" && command !== undefined) return [{ use, command, args, env: sees }];
+    if (use === "scripted" || command === undefined) return [];
+    return [command.trim().split(/\s+/)[0]!];
+  });
+  // Roles that want the same are asked about once.
+  return [...new Map(named.map((each) => [JSON.stringify(each), each])).values()];
+}

@@ -1,0 +1,209 @@
+import { join } from "node:path";
+import { presetPolicy } from "../../../config/presets.ts";
+import { RemandError } from "../../../core/events/error.ts";
+import { PRESETS, type PresetName } from "../../../core/events/policy.ts";
+import { SETUPS, type SetupName } from "../../install/client-parts.ts";
+import { type Checkout, type CliCommand, EXIT, type World } from "../../../app/command.ts";
+import { type SetupWish, deedLines, setUp } from "../../install/set-up.ts";
+import { wordOf } from "../../../app/option-values.ts";
+import { rolesOfGate } from "../../../app/agent-spec.ts";
+
+interface Options {
+  readonly preset?: string;
+  readonly yes?: boolean;
+  readonly json?: boolean;
+  readonly claude?: boolean;
+  readonly codex?: boolean;
+  readonly roles?: boolean;
+  readonly uninstall?: boolean;
+  readonly dryRun?: boolean;
+}
+
+const EXAMPLES = `Examples:
+  remand init                         remand.yaml and a sample story, with the checks that are found here
+  remand init --preset story          with refine, research and plan before the code
+  remand init --yes                   without a question, as in a script
+  remand init --claude                the gates judge whenever Claude Code wants to stop in this project
+  remand init --codex --dry-run       what would be written for Codex
+  remand init --claude --uninstall    every file as it was before
+  remand init --roles                 the default roles as files of yours, in .claude/agents
+
+Presets: goal (a goal and its checks), critic-audit (a critic and an auditor), factory (a TDD pair and a pipeline),
+story (phases, each reviewed). Nothing that is there already is written over.
+`;
+
+export const command: CliCommand = {
+  name: "init",
+  summary: "write a remand.yaml and a sample story",
+  register(command, world, done) {
+    command
+      .option("--preset <name>", `one of ${PRESETS.join(", ")} (default: goal)`)
+      .option("--yes", "ask nothing: the preset goal, and the checks that are found here")
+      .option("--claude", "put the Stop hook, tools, skill and commands where Claude Code looks for them here")
+      .option("--codex", "put the Stop hook, tools and skill where Codex looks for them here")
+      .option("--roles", "copy the default roles to .claude/agents; what is there stays")
+      .option("--uninstall", "take out what --claude, --codex or --roles put in")
+      .option("--dry-run", "with these: only say what would be done")
+      .option("--json", "print a document of the schema remand.init/1")
+      .addHelpText("before", EXAMPLES)
+      .action(async (options: Options) => {
+        const setups = SETUPS.filter((name) => options[name] === true);
+        if (setups.length > 0) await initSetups(world, options, setups);
+        else if (options.uninstall === true || options.dryRun === true)
+          throw new RemandError("usage", "what is meant is not said", "Add --claude, --codex or --roles.");
+        else await init(world, options);
+        done(EXIT.ok);
+      });
+  },
+};
+
+/** A client's files by themselves; with a preset, the config before them. */
+async function initSetups(world: World, options: Options, setups: readonly SetupName[]): Promise<void> {
+  const wish: SetupWish = { setups, isDry: options.dryRun === true, isRemoval: options.uninstall === true };
+  if (options.preset !== undefined && (wish.isDry || wish.isRemoval))
+    throw new RemandError("usage", "--preset writes a config, which --uninstall and --dry-run do not", "Leave it out.");
+  if (options.preset !== undefined) await init(world, { ...options, json: false, yes: true });
+  const { deeds, next } = await setUp(world, wish);
+  if (options.json === true) {
+    const files = deeds.map(({ path, did, why }) => ({ path, did, why }));
+    return world.out(`${JSON.stringify({ schema: "remand.init/1", dryRun: wish.isDry, files }, null, 2)}\n`);
+  }
+  world.out(deedLines(deeds, wish.isDry));
+  for (const line of next) world.err(`remand: ${line}\n`);
+}
+
+async function init(world: World, options: Options): Promise<void> {
+  const typed = options.preset === undefined ? null : wordOf("a preset", options.preset, PRESETS);
+  const config = join(world.cwd, "remand.yaml");
+  if ((await world.files.read(config)) !== null) {
+    throw new RemandError("usage", "there is a remand.yaml already", "Change that one, or take it away first.");
+  }
+  const found = await foundCheck(world);
+  const ask = options.yes === true || options.json === true ? null : world.ask;
+  const { preset, check, agent } = await answersFor(ask, typed, found);
+  const written = ["remand.yaml"];
+  await world.files.write(config, configText(preset, check, agent));
+  const stories = await world.files.list(join(world.cwd, "stories"), ".md");
+  if (stories.length === 0) {
+    await world.files.write(join(world.cwd, "stories", "sample.md"), SAMPLE);
+    written.push("stories/sample.md");
+  }
+  if (options.json === true)
+    world.out(`${JSON.stringify({ schema: "remand.init/1", preset, check, written }, null, 2)}\n`);
+  else {
+    world.out(`wrote ${written.join(" and ")}\n`);
+    if (check === null) world.err("remand: no test command was found here: put yours under gates.checks.commands\n");
+    const roles = ["developer", ...reviewersOf(preset)];
+    const who = roles.length === 1 ? "the developer is" : `the ${listed(roles)} are`;
+    world.err(`remand: next: say in remand.yaml who ${who}, then remand doctor, then remand run --dry-run\n`);
+  }
+}
+
+/** The roles that judge in this preset and that no other role stands in for: somebody has to play them. */
+function reviewersOf(preset: PresetName): string[] {
+  const policy = presetPolicy(preset);
+  const gates = [...new Set(policy.phases.flatMap((plan) => plan.gates))];
+  return [
+    ...new Set(gates.flatMap((gate) => rolesOfGate(policy, gate)).map((role) => policy.roles.fallback[role] ?? role)),
+  ];
+}
+
+const listed = (words: readonly string[]): string => `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
+
+interface Answers {
+  readonly preset: PresetName;
+  readonly check: string | null;
+  /** The command that is the developer. */
+  readonly agent: string;
+}
+
+/** Three questions at most, each with an answer that Enter gives. */
+async function answersFor(ask: World["ask"], typed: PresetName | null, found: string | null): Promise<Answers> {
+  if (ask === null) return { preset: typed ?? "goal", check: found, agent: AGENT };
+  const line = async (question: string, usual: string): Promise<string> =>
+    (await ask(`${question}${usual === "" ? "" : ` [${usual}]`}: `)).trim() || usual;
+  let preset = typed;
+  let question = `Preset: ${PRESETS.join(", ")}`;
+  while (preset === null) {
+    const word = await line(question, "goal");
+    preset = PRESETS.find((name) => name === word) ?? null;
+    question = `"${word}" is none of ${PRESETS.join(", ")}. Preset`;
+  }
+  const check = await line("Command that says whether the work is good", found ?? "");
+  return {
+    preset,
+    check: check === "" ? null : check,
+    agent: await line("Developer: claude, codex, or a command of yours", AGENT),
+  };
+}
+
+const AGENT = "claude";
+
+/** A command as a value of YAML: plain where that is safe, else quoted. JSON is YAML. */
+const scalar = (text: string): string =>
+  /^[\w./][\w ./=@+-]*$/.test(text) && !/^(?:true|false|null|yes|no|on|off|y|n|[\d.e+-]+)$/i.test(text)
+    ? text
+    : JSON.stringify(text);
+
+function configText(preset: PresetName, check: string | null, agent: string): string {
+  return `# yaml-language-server: $schema=./node_modules/remand/schema/config.json
+version: 1
+preset: ${preset}
+agents:
+  # Who does the work, in the story's own worktree: claude, codex, or a command that gets the prompt on its input.
+  developer: ${agent === "claude" || agent === "codex" ? `{ use: ${agent} }` : `{ use: command, command: ${scalar(agent)} }`}
+${reviewersText(preset)}gates:
+  checks:
+${check === null ? NO_CHECK : `    commands:\n      - ${scalar(check)}\n`}limits: { costUsd: 5, time: 2h }
+`;
+}
+
+const NO_CHECK = `    # The command that says whether the work is good, such as \`make check\`. Nothing is begun without one.
+    commands: []
+`;
+
+function reviewersText(preset: PresetName): string {
+  const roles = reviewersOf(preset);
+  if (roles.length === 0) return "";
+  const lines = roles.map((role) => `  ${role}: { use: claude }\n`);
+  return `  # Who judges it. They may only read, and end with a verdict; another model than the developer's sees more.\n${lines.join("")}`;
+}
+
+const SAMPLE = `---
+title: A sample story
+priority: 1
+# It is not worked on until this says ready.
+status: backlog
+---
+
+Say here what is to be done, as you would tell a colleague.
+
+## Acceptance criteria
+
+- [ ] what must hold when it is done
+- [ ] one line for each
+`;
+
+/** The test command that people would type here, by the files that say so; `null` where none does. */
+export async function foundCheck({ cwd, files }: Checkout): Promise<string | null> {
+  const text = (name: string): Promise<string | null> => files.read(join(cwd, name));
+  const has = async (...names: readonly string[]): Promise<boolean> =>
+    (await Promise.all(names.map(text))).some((found) => found !== null);
+  if (hasTestScript(await text("package.json"))) return "npm test";
+  if (await has("Cargo.toml")) return "cargo test";
+  if (await has("go.mod")) return "go test ./...";
+  if (await has("pyproject.toml", "pytest.ini")) return "pytest -q";
+  if (await has("pom.xml")) return (await has("mvnw")) ? "./mvnw test" : "mvn test";
+  if (await has("build.gradle", "build.gradle.kts")) return (await has("gradlew")) ? "./gradlew test" : "gradle test";
+  if (await has("mix.exs")) return "mix test";
+  for (const name of ["GNUmakefile", "makefile", "Makefile"]) {
+    const rules = await text(name);
+    const target = ["test", "check"].find((each) => new RegExp(`^${each}\\s*:(?!=)`, "m").test(rules ?? ""));
+    if (target !== undefined) return `make ${target}`;
+  }
+  return null;
+}
+
+/** What `npm init` writes for want of a test fails whatever is done, and would be taken for the work's fault. */
+const hasTestScript = (manifest: string | null): boolean =>
+  manifest !== null && /"test"\s*:/.test(manifest) && !/"test"\s*:\s*"echo [^\n]*no test specified/.test(manifest);

@@ -1,0 +1,102 @@
+import { join } from "node:path";
+import { RemandError } from "../../../core/events/error.ts";
+import { type CliCommand, EXIT, type ExitCode, type World } from "../../../app/command.ts";
+import { DEMO_FILES, DEMO_STORY } from "../../demo-project.ts";
+import { keptBrief } from "../../kept-brief.ts";
+import { loadConfig, loadStories, storiesFolder } from "../../../app/load-config.ts";
+import { REPORTERS } from "../../reporters/reporter.ts";
+import { runEngine } from "../../run-engine.ts";
+import { paintFor } from "../../terminal-kind.ts";
+
+interface Options {
+  readonly reporter?: string;
+  readonly json?: boolean;
+}
+
+const EXAMPLES = `Examples:
+  remand demo                         see the loop work: a red test, a rejected review, the briefs, the acceptance
+
+It makes a small git repository in a temporary folder and leaves it there for you to look at. No agent is needed.
+`;
+
+export const command: CliCommand = {
+  name: "demo",
+  summary: "see the loop work on a small project, with scripted agents",
+  register(command, world, done) {
+    command
+      .option("--reporter <name>", `how progress is shown: ${REPORTERS.join(", ")}`)
+      .option("--json", "print a document of the schema remand.run/1 when it is over")
+      .addHelpText("before", EXAMPLES)
+      .action(async (options: Options) => done(await demo(world, options)));
+  },
+};
+
+async function demo(world: World, options: Options): Promise<ExitCode> {
+  const root = await world.host.demoRepository(DEMO_FILES);
+  const there: World = { ...world, cwd: root };
+  const { config, policy } = await loadConfig(there, {});
+  if (config === null || policy === null)
+    throw new RemandError("config-invalid", "the demo's config is wrong", "Report this, please.");
+  const { stories } = await loadStories(there, storiesFolder(there, config));
+  const say = options.json === true ? () => undefined : (text: string) => world.out(text);
+  const paint = paintFor(world.color);
+
+  say(`A small project is in ${root}: a helper for retries, its tests, and one story.\n`);
+  say(`${paint.strong("The story")}  A retry never waits longer than the cap.\n`);
+  say(`${paint.strong("The agents")} a developer, a critic and an auditor, who play a script.\n\n`);
+  say(`${paint.dim("$ remand run")}\n`);
+  const plan = { config, policy, stories, place: "worktrees", agentCommand: null } as const;
+  const asked = stories.map(({ id }) => id);
+  const { exit } = await runEngine(there, plan, asked, {
+    reporter: options.reporter,
+    json: options.json,
+    by: "remand demo",
+  });
+
+  if (exit === EXIT.ok && options.json !== true) {
+    for (const [attempt, parts] of WENT_BACK) {
+      const { text } = await keptBrief(there, DEMO_STORY, attempt);
+      const whole = `a part; the whole: remand brief ${DEMO_STORY} --attempt ${attempt}`;
+      say(`\n${paint.strong("What went back to the developer")} with attempt ${attempt} (${whole})\n`);
+      for (const line of excerpt(text, parts)) say(`  ${paint.dim("|")} ${line}\n`);
+    }
+  }
+  say(`\n${paint.strong("Now look at it")}\n`);
+  for (const [typed, why] of nextSteps(root)) say(`  ${typed.padEnd(46)} ${why}\n`);
+  return exit;
+}
+
+/** The parts of a brief with these names: each begins with its name and ends at a gap, or before the next. */
+function excerpt(text: string, names: readonly string[]): string[] {
+  const lines = text.trimEnd().split("\n");
+  const parts = names.flatMap((name) => {
+    const from = lines.findIndex((line) => line.startsWith(name));
+    if (from === -1) return [];
+    // Below a heading there is a gap before anything is said.
+    const gap = name.startsWith("#") ? 1 : 0;
+    const [head, ...rest] = [lines[from]!, ...lines.slice(from + 1 + gap)];
+    const end = rest.findIndex((line) => line === "" || line.startsWith("**"));
+    const part = end === -1 ? rest : rest.slice(0, end);
+    return [head, ...part.slice(0, MOST_LINES), ...(part.length > MOST_LINES ? ["…"] : [])];
+  });
+  return parts.map((line) => (line.length > LONGEST ? `${line.slice(0, LONGEST - 1)}…` : line));
+}
+
+/** By attempt: what its brief says in short. */
+const WENT_BACK: readonly (readonly [attempt: number, parts: readonly string[]])[] = [
+  [2, ["**Gate:**", "**Result:**", "**Failing evidence:**", "**Constraint:**"]],
+  [3, ["### Issues Found", "### Required Fixes"]],
+];
+const LONGEST = 116;
+const MOST_LINES = 6;
+
+function nextSteps(root: string): readonly (readonly [typed: string, why: string])[] {
+  return [
+    [`cd ${root}`, ""],
+    [`remand show ${DEMO_STORY}`, "what happened, in order"],
+    [`remand diff ${DEMO_STORY} --attempt 2`, "what the rework changed"],
+    ["remand log", "every event, as it was written down"],
+    ["remand verify", "that nothing was changed since"],
+    [`cat ${join(".remand", "audit-trail", "slices", DEMO_STORY, "rework-log.json")}`, ""],
+  ];
+}

@@ -1,0 +1,83 @@
+import { RemandError } from "../../../core/events/error.ts";
+import type { Answer } from "../../../core/events/event.ts";
+import { PHASES } from "../../../core/stories/story.ts";
+import { type CliCommand, EXIT, type World } from "../../../app/command.ts";
+import { looking, storyOf } from "../../../app/with-journal.ts";
+import { personOf, wordOf } from "../../../app/option-values.ts";
+
+interface Options {
+  readonly phase?: string;
+  readonly message?: string;
+  readonly by?: string;
+  readonly json?: boolean;
+}
+
+const EXAMPLES = `Examples:
+  remand rework checkout-retry --message "the back-off must not be longer than a minute"
+  remand rework checkout-retry --phase plan --message "plan it without a queue"
+
+What runs for the story now ends first; then it goes back with your words in the brief. Accepted work goes back too,
+and is judged and delivered anew.
+`;
+
+export const command: CliCommand = {
+  name: "rework",
+  summary: "send a story's work back, at any time, with your own words",
+  register(command, world, done) {
+    command
+      .usage("<story> --message <text> [options]")
+      .argument("<story>", "the story's id")
+      .option("--message <text>", "what is to be done otherwise")
+      .option("--phase <phase>", `where it goes back to: ${PHASES.join(", ")} (default: where it is)`)
+      .option("--by <name>", "who says so (default: you)")
+      .option("--json", "print a document of the schema remand.answer/1")
+      .addHelpText("before", EXAMPLES)
+      .action(async (story: string, options: Options) => {
+        await rework(world, story, options);
+        done(EXIT.ok);
+      });
+  },
+};
+
+async function rework(world: World, typed: string, options: Options): Promise<void> {
+  const message = options.message?.trim() ?? "";
+  if (message === "")
+    throw new RemandError("usage", "rework needs your words", 'Say what is to be done otherwise: --message "…"');
+  const phase = options.phase === undefined ? undefined : wordOf("a phase", options.phase, PHASES);
+  const by = await personOf(world, options.by);
+  const { id, answer } = await looking(world, (look) => {
+    const state = storyOf(look.state, typed);
+    const { story, ending, policy } = state;
+    // Accepted work may be wanted otherwise after all; what was given up is another matter, as is what we never did.
+    if (ending !== null && (ending.how !== "accepted" || policy === null))
+      throw new RemandError("usage", `${story.id} is over: ${ending.how}`, "Write a new story for what is missing.");
+    if (policy === null)
+      throw new RemandError(
+        "usage",
+        `${story.id} has not begun`,
+        "Change its file instead: nothing has been done for it.",
+      );
+    if (phase !== undefined && !policy.phases.some((plan) => plan.phase === phase)) {
+      throw new RemandError(
+        "usage",
+        `${story.id} has no phase ${phase}`,
+        `It has ${policy.phases.map((plan) => plan.phase).join(", ")}.`,
+      );
+    }
+    const said: Answer = {
+      verb: "send-back",
+      by,
+      message,
+      escalation: state.escalation?.id ?? null,
+      ...(phase === undefined ? {} : { phase }),
+    };
+    return Promise.resolve({ id: story.id, answer: said });
+  });
+  await world.host.tell(world.cwd, id, [{ type: "person.answered", answer }]);
+  if (options.json === true)
+    world.out(`${JSON.stringify({ schema: "remand.answer/1", story: id, answer }, null, 2)}\n`);
+  else
+    world.out(
+      `${id} goes back${phase === undefined ? "" : ` to ${phase}`}. An engine that is at work does it, otherwise remand run does.\n`,
+    );
+}

@@ -1,0 +1,58 @@
+import { entries } from "../../../stdx/sorted-map.ts";
+import { storiesOf } from "../../../views/run/run-summary.ts";
+import { type CliCommand, EXIT, type World } from "../../../app/command.ts";
+import { looking } from "../../../app/with-journal.ts";
+import { knownIds, personOf } from "../../../app/option-values.ts";
+
+interface Options {
+  readonly now?: boolean;
+  readonly by?: string;
+  readonly json?: boolean;
+}
+
+const EXAMPLES = `Examples:
+  remand stop                         nothing new starts; what runs ends
+  remand stop checkout-retry          only for this story
+  remand stop --now                   what runs is ended, too
+  remand run checkout-retry           go on with it
+`;
+
+export const command: CliCommand = {
+  name: "stop",
+  summary: "hold stories: what runs for them ends, and nothing new starts",
+  register(command, world, done) {
+    command
+      .usage("[story…] [options]")
+      .argument("[story...]", "the stories to hold (default: all that are not over)")
+      .option("--now", "end what runs at once, instead of letting it end")
+      .option("--by <name>", "who says so (default: you)")
+      .option("--json", "print a document of the schema remand.stop/1")
+      .addHelpText("before", EXAMPLES)
+      .action(async (stories: string[], options: Options) => {
+        await stop(world, stories, options);
+        done(EXIT.ok);
+      });
+  },
+};
+
+async function stop(world: World, typed: readonly string[], options: Options): Promise<void> {
+  const by = await personOf(world, options.by);
+  const states = await looking(world, (look) => {
+    const known = [...entries(look.state.stories)].map(([id]) => id);
+    return Promise.resolve(storiesOf(look.state, typed.length === 0 ? null : knownIds(typed, known)));
+  });
+  const open = states.filter(({ ending, held }) => ending === null && !held);
+  const now = options.now === true ? { now: true } : {};
+  for (const { story } of open) await world.host.tell(world.cwd, story.id, [{ type: "story.held", by, ...now }]);
+  const busy = open.filter(({ running }) => running !== null).map(({ story }) => story.id);
+  const held = open.map(({ story }) => story.id);
+  if (options.json === true)
+    world.out(
+      `${JSON.stringify({ schema: "remand.stop/1", held, stillRunning: options.now === true ? [] : busy }, null, 2)}\n`,
+    );
+  else if (held.length === 0) world.out("nothing to hold: every story is over or held already\n");
+  else
+    world.out(
+      `held: ${held.join(", ")}${busy.length === 0 ? "" : `; ${options.now === true ? "ended" : "still running to its end"}: ${busy.join(", ")}`}\n`,
+    );
+}

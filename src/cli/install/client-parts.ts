@@ -1,0 +1,97 @@
+import { basename, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { RemandError } from "../../core/events/error.ts";
+import type { Files } from "../../ports/files.ts";
+import { isRecord } from "../../stdx/assert.ts";
+import type { JsonWish } from "../../write/edits/json-edit.ts";
+import type { TomlTable } from "../../write/edits/toml-edit.ts";
+
+/** Something that is put into a project. Paths are relative to it, with slashes. */
+export type Part =
+  /** A file that is Remand's alone. */
+  | { readonly type: "file"; readonly path: string; readonly text: string }
+  /** Something in a file that is the user's. */
+  | { readonly type: "json"; readonly path: string; readonly wishes: readonly JsonWish[] }
+  | { readonly type: "toml"; readonly path: string; readonly table: TomlTable };
+
+export const SETUPS = ["claude", "codex", "roles"] as const;
+export type SetupName = (typeof SETUPS)[number];
+
+/** The plugin as it is shipped: what it says stands nowhere else. */
+const PLUGIN = fileURLToPath(new URL("../../../plugin/", import.meta.url));
+
+/** What each setup puts where its client looks in a project. */
+export async function partsOf(setup: SetupName, files: Pick<Files, "read" | "list">): Promise<readonly Part[]> {
+  switch (setup) {
+    case "claude":
+      return claudeParts(files);
+    case "codex":
+      return codexParts(files);
+    case "roles":
+      return roleParts(files);
+  }
+}
+
+async function claudeParts(files: Pick<Files, "read">): Promise<readonly Part[]> {
+  return [
+    { type: "json", path: ".claude/settings.json", wishes: await hookWishes(files) },
+    { type: "json", path: ".mcp.json", wishes: [await serverWish(files)] },
+    { type: "file", path: ".claude/skills/remand/SKILL.md", text: await shipped(files, "skills/remand/SKILL.md") },
+    // Outside of a plugin a command has no name in front of its own.
+    { type: "file", path: ".claude/commands/remand-gate.md", text: await shipped(files, "commands/gate.md") },
+    { type: "file", path: ".claude/commands/remand-blame.md", text: await shipped(files, "commands/blame.md") },
+  ];
+}
+
+async function codexParts(files: Pick<Files, "read">): Promise<readonly Part[]> {
+  const { command, args } = await server(files);
+  const lines = [`command = ${JSON.stringify(command)}`, `args = ${JSON.stringify(args)}`];
+  return [
+    { type: "json", path: ".codex/hooks.json", wishes: await hookWishes(files) },
+    { type: "toml", path: ".codex/config.toml", table: { name: ["mcp_servers", "remand"], lines } },
+    { type: "file", path: ".agents/skills/remand/SKILL.md", text: await shipped(files, "skills/remand/SKILL.md") },
+  ];
+}
+
+async function roleParts(files: Pick<Files, "read" | "list">): Promise<readonly Part[]> {
+  const paths = await files.list(join(PLUGIN, "roles"), ".md");
+  return Promise.all(
+    paths.map(async (path): Promise<Part> => {
+      const name = basename(path);
+      return { type: "file", path: `.claude/agents/${name}`, text: await shipped(files, `roles/${name}`) };
+    }),
+  );
+}
+
+/** The two hooks. They are known by the command, so that nobody gets a second one beside one that was changed. */
+async function hookWishes(files: Pick<Files, "read">): Promise<readonly JsonWish[]> {
+  const { hooks } = JSON.parse(await shipped(files, "hooks/hooks.json")) as { hooks: Record<string, unknown[]> };
+  return Object.entries(hooks).map(([event, groups]): JsonWish => {
+    const words = `remand hook ${event === "Stop" ? "stop" : "start"}`;
+    const isOurs = (hook: unknown): boolean =>
+      isRecord(hook) && typeof hook["command"] === "string" && hook["command"].includes(words);
+    return { path: ["hooks", event], as: "item", value: groups[0], within: "hooks", isOurs };
+  });
+}
+
+async function serverWish(files: Pick<Files, "read">): Promise<JsonWish> {
+  const value = await server(files);
+  const isOurs = (found: unknown): boolean => JSON.stringify(found).includes("remand mcp");
+  return { path: ["mcpServers", "remand"], as: "member", value, isOurs };
+}
+
+interface Server {
+  readonly command: string;
+  readonly args: readonly string[];
+}
+
+async function server(files: Pick<Files, "read">): Promise<Server> {
+  const { mcpServers } = JSON.parse(await shipped(files, ".mcp.json")) as { mcpServers: { remand: Server } };
+  return mcpServers.remand;
+}
+
+async function shipped(files: Pick<Files, "read">, name: string): Promise<string> {
+  const text = await files.read(join(PLUGIN, name));
+  if (text !== null) return text;
+  throw new RemandError("file-missing", `the package's file plugin/${name} is missing`, "Install remand again.");
+}

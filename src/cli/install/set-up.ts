@@ -1,0 +1,144 @@
+import { join } from "node:path";
+import { memberOf, scanJson } from "../../write/edits/json-scan.ts";
+import type { Checkout } from "../../app/command.ts";
+import type { Files } from "../../ports/files.ts";
+import { sha256 } from "../../stdx/sha256.ts";
+import { without } from "../../write/edits/json-edit.ts";
+import { isBare, removeFromJson } from "../../write/edits/json-removal.ts";
+import { removeFromToml } from "../../write/edits/toml-edit.ts";
+import { type Part, type SetupName, partsOf } from "./client-parts.ts";
+import { type Deed, type InstalledFile, editableText, install, readRecord, writeRecord } from "./install.ts";
+
+export interface SetupWish {
+  readonly setups: readonly SetupName[];
+  readonly isDry: boolean;
+  readonly isRemoval: boolean;
+}
+
+/** Puts in, or takes out, what belongs to these setups; and what the person has to know about it. */
+export async function setUp(
+  { cwd, files }: Checkout,
+  { setups, isDry, isRemoval }: SetupWish,
+): Promise<{ readonly deeds: readonly Deed[]; readonly next: readonly string[] }> {
+  const parts: Part[] = [];
+  for (const setup of setups) parts.push(...(await partsOf(setup, files)));
+  if (isRemoval) return { deeds: await uninstall(files, cwd, parts, isDry), next: [] };
+  const deeds = await install(files, cwd, parts, isDry);
+  if (isDry) return { deeds, next: [] };
+  const isOff = setups.includes("claude") && (await hooksAreOff(files, cwd));
+  const hasConfig = (await files.read(join(cwd, "remand.yaml"))) !== null;
+  const isInside = setups.some((setup) => setup !== "roles");
+  const without = "next: remand init; without a remand.yaml the hook does nothing";
+  return {
+    deeds,
+    next: [
+      ...setups.flatMap((setup) => NEXT[setup]),
+      ...(isOff ? [OFF] : []),
+      ...(hasConfig || !isInside ? [] : [without]),
+    ],
+  };
+}
+
+/** A setting of the user's that is left alone makes all of it useless: that must not be found out later. */
+async function hooksAreOff(files: Checkout["files"], root: string): Promise<boolean> {
+  const scan = scanJson((await files.read(join(root, ".claude/settings.json"))) ?? "");
+  return scan.ok && memberOf(scan.root, "disableAllHooks")?.node.value === true;
+}
+
+const OFF = "no hook runs yet: .claude/settings.json says disableAllHooks";
+
+/** What each client asks of the person before it uses what was put in. */
+const NEXT: { readonly [S in SetupName]: readonly string[] } = {
+  claude: ["Claude Code asks once whether it may use the server remand of .mcp.json; say yes to have its tools"],
+  codex: [
+    "Codex runs the hooks after you have trusted the project and, in /hooks, these two; until then it skips them",
+  ],
+  roles: ["the roles are yours now: change them as you like"],
+};
+
+const WORDS: { readonly [D in Deed["did"]]: readonly [now: string, dry: string] } = {
+  wrote: ["wrote", "would write"],
+  changed: ["added to", "would add to"],
+  there: ["unchanged", "unchanged"],
+  left: ["left", "would leave"],
+  removed: ["removed", "would remove"],
+  restored: ["restored", "would restore"],
+  cut: ["changed", "would change"],
+};
+
+export function deedLines(deeds: readonly Deed[], isDry: boolean): string {
+  if (deeds.length === 0) return "nothing of it is here\n";
+  const said = deeds.map(({ path, did, why }) => [WORDS[did][isDry ? 1 : 0], `${path}${why === "" ? "" : `: ${why}`}`]);
+  const width = Math.max(...said.map(([word]) => word!.length));
+  return said.map(([word, rest]) => `${word!.padEnd(width)}  ${rest}\n`).join("");
+}
+
+interface Planned extends Deed {
+  /** `null`: the file goes. */
+  readonly text?: string | null;
+}
+
+/**
+ * Takes the parts out. A file that is as Remand left it becomes what it was, to the byte, or goes where there was
+ * none; from one that somebody has changed since only Remand's own part is taken, and that is said.
+ */
+export async function uninstall(
+  files: Files,
+  root: string,
+  parts: readonly Part[],
+  isDry: boolean,
+): Promise<readonly Deed[]> {
+  const record = await readRecord(files, root);
+  const planned: Planned[] = [];
+  for (const part of parts) {
+    const text = await editableText(files, root, part.path);
+    const known = record.files.find(({ path }) => path === part.path);
+    if (text !== null) planned.push(asItWas(part.path, text, known) ?? withoutOurs(part, text, known));
+  }
+  if (!isDry) {
+    for (const { path, text } of planned) {
+      if (text === null) await files.remove(join(root, path));
+      else if (text !== undefined) await files.write(join(root, path), text);
+    }
+    const gone = new Set(parts.map(({ path }) => path));
+    await writeRecord(files, root, {
+      files: record.files.filter(({ path }) => !gone.has(path)),
+      folders: await withoutEmpty(files, root, record.folders),
+    });
+  }
+  return planned.map(({ path, did, why }) => ({ path, did, why }));
+}
+
+/** The file as it was before, where it is as it was left; `null` where that cannot be shown. */
+function asItWas(path: string, text: string, known: InstalledFile | undefined): Planned | null {
+  if (known === undefined || sha256(text) !== known.after) return null;
+  if (known.before === null) return { path, did: "removed", why: "", text: null };
+  const before = without(text, known.added);
+  return sha256(before) === known.before ? { path, did: "restored", why: "", text: before } : null;
+}
+
+function withoutOurs(part: Part, text: string, known: InstalledFile | undefined): Planned {
+  const { path } = part;
+  const since = known === undefined ? "there is no record here of how it was" : "it was changed since";
+  if (part.type === "file") {
+    if (text === part.text) return { path, did: "removed", why: "", text: null };
+    return { path, did: "left", why: `${since}, so it is yours` };
+  }
+  const cut = part.type === "json" ? removeFromJson(text, part.wishes) : removeFromToml(text, part.table);
+  if (cut === null) return { path, did: "there", why: "nothing of Remand's was found in it" };
+  const isEmpty = part.type === "json" ? isBare(cut) : cut.trim() === "";
+  if (known?.before === null && isEmpty) return { path, did: "removed", why: "", text: null };
+  return { path, did: "cut", why: `${since}: only Remand's part was taken out`, text: cut };
+}
+
+/** Folders that were made for Remand's files go when nothing is left in them, the innermost first. */
+async function withoutEmpty(files: Files, root: string, folders: readonly string[]): Promise<string[]> {
+  const left: string[] = [];
+  for (const folder of folders.toSorted((a, b) => b.length - a.length)) {
+    const standing = await files.look(join(root, folder));
+    if (standing.type !== "folder") continue;
+    if (standing.entries.length === 0) await files.remove(join(root, folder));
+    else left.push(folder);
+  }
+  return left;
+}

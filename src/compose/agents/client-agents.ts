@@ -1,0 +1,136 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { AgentConfig } from "../../config/config.ts";
+import { RemandError } from "../../core/events/error.ts";
+import type { Agent, AgentRequest, AgentResult } from "../../ports/agent.ts";
+import { createAcpAgent } from "../../agents/acp/acp-agent.ts";
+import { createClaudeAgent } from "../../agents/claude/claude-agent.ts";
+import { createCodexAgent } from "../../agents/codex/codex-agent.ts";
+import { COOKIE_VARIABLE } from "../../adapters/process/leftovers.ts";
+import type { ReportTool } from "../../core/schemas/report.ts";
+import { NOTHING_REPORTED, type Reported, reportTools } from "../../app/report-tools.ts";
+import { openMcpDesk } from "../../adapters/mcp/http.ts";
+
+/** The clients of providers, as a role's config wants them. */
+export async function clientAgent(
+  use: "claude" | "codex",
+  root: string,
+  config: AgentConfig,
+  env: {
+    readonly source: Readonly<Record<string, string | undefined>>;
+    readonly sees: readonly string[];
+  },
+): Promise<Agent> {
+  const options = {
+    command: config.command,
+    args: config.args,
+    root,
+    environment: { source: env.source, sees: [...env.sees, ...(config.env ?? []), COOKIE_VARIABLE] },
+    edits: config.access,
+    instructions: await instructionsOf(root, INSTRUCTIONS[use]),
+  };
+  return reportingAgent(use === "claude" ? createClaudeAgent(options) : createCodexAgent(options));
+}
+
+/** Any agent that speaks the Agent Client Protocol. */
+export async function acpAgent(
+  root: string,
+  command: string,
+  config: AgentConfig,
+  env: {
+    readonly source: Readonly<Record<string, string | undefined>>;
+    readonly sees: readonly string[];
+  },
+): Promise<Agent> {
+  return reportingAgent(
+    createAcpAgent({
+      command,
+      args: config.args,
+      environment: { source: env.source, sees: [...env.sees, ...(config.env ?? []), COOKIE_VARIABLE] },
+      edits: config.access,
+      instructions: await instructionsOf(root, INSTRUCTIONS.codex),
+    }),
+  );
+}
+
+/** The file each client would read by itself, and the one that stands in for it. */
+const INSTRUCTIONS = { claude: ["CLAUDE.md", "AGENTS.md"], codex: ["AGENTS.md"] } as const;
+const MAX_CHARS = 64 * 1024;
+
+/**
+ * What the project tells every agent. It is read in the checkout when the run begins, and not in a worktree: an agent
+ * could write there what the next one is told.
+ */
+async function instructionsOf(root: string, names: readonly string[]): Promise<string | undefined> {
+  for (const name of names) {
+    const text = await readFile(join(root, name), "utf8").catch((error: NodeJS.ErrnoException) => {
+      if (error.code === "ENOENT") return "";
+      const hint = `Look at it: agents are told what it says.`;
+      throw new RemandError("file-unreadable", `${name} cannot be read: ${error.message}`, hint, { cause: error });
+    });
+    if (text.trim() === "") continue;
+    const cut = text.length > MAX_CHARS ? `${text.slice(0, MAX_CHARS)}\n(the rest of ${name} was left out)` : text;
+    return `What this project tells everyone who works on it (${name}):\n\n${cut.trimEnd()}\n\nYour work:`;
+  }
+  return undefined;
+}
+
+/**
+ * An agent whose client can be given tools: it reports by calling one of them, with a schema and with errors that it
+ * can mend. Its report stands in the result as structured output does, unless its client gave that by itself.
+ */
+export function reportingAgent(agent: Agent): Agent {
+  return {
+    name: agent.name,
+    async run(request, control) {
+      const { report, outputSchema } = request;
+      // Who is held to a schema already has one way to say it, and needs no second.
+      if (report === undefined || outputSchema !== null) return agent.run(request, control);
+      let reported = NOTHING_REPORTED;
+      const names = TOOLS[report.kind];
+      const tools = reportTools(names, {
+        story: report.story,
+        take: (all) => {
+          reported = all;
+          return Promise.resolve("Taken. Say what else you were asked to say, then end your turn.");
+        },
+      });
+      const desk = await openMcpDesk(tools, { version: "1" });
+      try {
+        const mcpServer = { name: "remand", url: desk.url, token: desk.token, tools: names };
+        const prompt = `${request.prompt}\n\n${hint(report)}`;
+        return withReport(await agent.run({ ...request, prompt, mcpServer }, control), reported);
+      } finally {
+        await desk.close();
+      }
+    },
+  };
+}
+
+const TOOLS: { readonly [K in NonNullable<AgentRequest["report"]>["kind"]]: readonly ReportTool[] } = {
+  work: ["report_ready", "report_blocked", "ask_human", "dispute_finding"],
+  verdict: ["report_verdict"],
+};
+
+/** Some clients show tools only to who looks for them, so they are named. */
+function hint({ kind, story }: NonNullable<AgentRequest["report"]>): string {
+  const tool = kind === "work" ? "report_ready" : "report_verdict";
+  return [
+    `The server \`remand\` offers you the tool \`${tool}\` (it may be listed as \`mcp__remand__${tool}\`). Where you can`,
+    `call it, do so as the last thing, once, for the story \`${story}\`: what you give it counts before your message.`,
+    "A message that says something else makes both worthless.",
+  ].join("\n");
+}
+
+/** Only of an agent that ended well: what one that broke had reported may have been true of an earlier state. */
+function withReport(result: AgentResult, { value, disputes }: Reported): AgentResult {
+  if (result.status !== "completed") return result;
+  const summary = typeof value?.["summary"] === "string" ? value["summary"] : "";
+  const text = result.text.trim() === "" ? summary : result.text;
+  const lines = disputes.map(({ about, reason }) => `Dispute: ${about}: ${reason}`);
+  return {
+    ...result,
+    text: [text, ...lines].filter((part) => part !== "").join("\n\n"),
+    output: result.output ?? value,
+  };
+}

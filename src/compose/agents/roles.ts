@@ -1,0 +1,227 @@
+import { readFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { RunPlan } from "../../app/host.ts";
+import type { AgentConfig } from "../../config/config.ts";
+import type { AgentFile } from "../../core/stories/prompt.ts";
+import { RemandError } from "../../core/events/error.ts";
+import { readAgentFile } from "../../parse/agent/agent-file.ts";
+import { readAgentScript } from "../../parse/agent/agent-script.ts";
+import type { Agent, AgentControl, AgentEvent, AgentRequest, AgentResult } from "../../ports/agent.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Roster } from "../../ports/roles.ts";
+import { createCommandAgent } from "../../agents/command/command-agent.ts";
+import { createModelAgent } from "../../agents/model/model-agent.ts";
+import { createScriptedAgent } from "../../agents/scripted/scripted-agent.ts";
+import type { OwnPython } from "../../adapters/git/python/own-python.ts";
+import { allowedEnvironment } from "../../adapters/process/environment.ts";
+import { COOKIE_VARIABLE } from "../../adapters/process/leftovers.ts";
+import { type Casting, createRoster } from "../../agents/roles.ts";
+import { problemText } from "../../write/reports/problem-text.ts";
+import { inOwnPlace } from "../checks/own-python.ts";
+import { type Prices, costAt, priceOf } from "../../core/events/event-cost.ts";
+import { acpAgent, clientAgent } from "./client-agents.ts";
+
+interface Parts {
+  readonly clock: Clock;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly python: OwnPython;
+}
+
+/** Who plays which role: the loop's one command, or whom the caller brought, or what the config says of each role. */
+export async function rosterOf(root: string, plan: RunPlan, parts: Parts): Promise<Roster> {
+  const { agentCommand, config } = plan;
+  if (agentCommand !== null) {
+    const [program = "", ...args] = agentCommand;
+    const environment = { source: parts.env, sees: "everything" } as const;
+    const started = createCommandAgent({ name: program, command: [program, ...args], environment });
+    const agent = inOwnPlace(started, parts.python, parts.env["PYTHONPATH"]);
+    return createRoster({
+      agents: { [config.roles.phase.implement]: { agent, model: null, reports: "exit", env: {} } },
+      roleFiles: {},
+    });
+  }
+  const brought = plan.agents ?? {};
+  const agents: Record<string, Casting> = {};
+  const roleFiles: Record<string, string> = {};
+  for (const [role, own] of Object.entries(brought)) {
+    const agent = inOwnPlace(own, parts.python, undefined);
+    agents[role] = { agent, model: null, reports: "exit", env: {} };
+  }
+  for (const [role, agent] of Object.entries(config.agents)) {
+    if (Object.hasOwn(brought, role)) continue;
+    const file = await roleFile(root, role, agent);
+    roleFiles[role] = file?.prompt ?? "";
+    // A role that only names who stands in for it is played by nobody itself; whoever does is told what it is told.
+    const isPlayed = agent.use !== undefined || agent.command !== undefined;
+    if (!isPlayed) continue;
+    const { PYTHONPATH } = allowedEnvironment(parts.env, [...config.env, ...(agent.env ?? [])]);
+    const started = inOwnPlace(await agentOf(root, role, agent, config.env, parts), parts.python, PYTHONPATH);
+    agents[role] = {
+      agent: contentWith(pricedAgent(started, config.prices), file?.tools),
+      // The config is this project's word; the role file may be anybody's.
+      model: agent.model ?? file?.model ?? null,
+      reports: "exit",
+      env: {},
+    };
+  }
+  return createRoster({ agents, roleFiles });
+}
+
+/** The tools of the role file, for agents that can be held to a list of them. */
+function contentWith(agent: Agent, tools: readonly string[] | undefined): Agent {
+  if (tools === undefined || tools.includes("*")) return agent;
+  return { ...agent, run: (request, control) => agent.run({ ...request, tools }, control) };
+}
+
+async function agentOf(
+  root: string,
+  role: string,
+  config: AgentConfig,
+  env: readonly string[],
+  parts: Parts,
+): Promise<Agent> {
+  const use = config.use ?? "command";
+  if (use === "claude" || use === "codex") return clientAgent(use, root, config, { source: parts.env, sees: env });
+  if (use === "model") return createModelAgent({ root, source: parts.env });
+  if (use === "acp" && config.command !== undefined)
+    return acpAgent(root, config.command, config, { source: parts.env, sees: env });
+  if (config.command === undefined)
+    throw new RemandError(
+      "config-invalid",
+      `agents.${role} has no command`,
+      use === "scripted"
+        ? "Name the script: `command: agent-script.yaml`."
+        : use === "acp"
+          ? "Name what speaks the Agent Client Protocol: `command: gemini --acp`."
+          : "Give it the command to run.",
+    );
+  if (use === "command")
+    return createCommandAgent({
+      name: role,
+      command: config.command,
+      environment: { source: parts.env, sees: [...env, ...(config.env ?? []), COOKIE_VARIABLE] },
+    });
+  if (use === "scripted") return scriptedAgent(resolve(root, config.command), role, parts);
+  throw new RemandError(
+    "config-invalid",
+    `agents.${role}: nothing here can drive ${use} yet`,
+    "Use `command` with the client's own command line, or `scripted`.",
+  );
+}
+
+async function scriptedAgent(file: string, role: string, { clock }: Parts): Promise<Agent> {
+  const text = await textOf(file);
+  if (text === null)
+    throw new RemandError(
+      "file-missing",
+      `there is no script ${file}`,
+      "Name the script's file in `agents.<role>.command`.",
+    );
+  const { script, problems } = readAgentScript(file, text);
+  if (script === null)
+    throw new RemandError(
+      "config-invalid",
+      problems.map((problem) => problemText(problem, { color: false })).join("\n"),
+      "Mend the script.",
+    );
+  return createScriptedAgent({ name: role, script, role, clock });
+}
+
+/**
+ * The role file: the project's, else the one that is shipped for roles of that name; any other role is told what to do
+ * by the assignment alone. One that cannot be read is an error: the role would silently be somebody else.
+ */
+async function roleFile(root: string, role: string, config: AgentConfig): Promise<AgentFile | null> {
+  const own = config.file === undefined ? join(root, ".claude", "agents", `${role}.md`) : resolve(root, config.file);
+  const text = await textOf(own);
+  if (text === null && config.file !== undefined)
+    throw new RemandError("file-missing", `there is no role file ${own}`, `Mend \`agents.${role}.file\`.`);
+  if (text === null) return defaultRole(role);
+  const { agent, problems } = readAgentFile(own, text);
+  if (agent !== null) return agent;
+  throw new RemandError(
+    "config-invalid",
+    problems.map((problem) => problemText(problem, { color: false })).join("\n"),
+    "Mend the role file.",
+  );
+}
+
+async function textOf(file: string): Promise<string | null> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw new RemandError(
+      "file-unreadable",
+      `${file} cannot be read: ${(error as Error).message}`,
+      "Look at its permissions.",
+      { cause: error },
+    );
+  }
+}
+
+/** The role as it is shipped, in the form of the files that people have; `null` where there is none of that name. */
+export async function defaultRole(role: string): Promise<AgentFile | null> {
+  if (!NAME.test(role)) return null;
+  const path = fileURLToPath(new URL(`../../../plugin/roles/${role}.md`, import.meta.url));
+  try {
+    return readAgentFile(path, await readFile(path, "utf8")).agent;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw error;
+  }
+}
+
+/** A role's name is a person's word, and becomes part of a path here. */
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
+
+/**
+ * An agent that says its tokens and not their cost is priced by the table. Where the table has no price, or the parts of
+ * the tokens are not known, the cost stays unknown, and that is said: a wrong sum would hold a budget open or shut.
+ */
+export function pricedAgent(agent: Agent, prices: Prices): Agent {
+  return {
+    ...agent,
+    async run(request, control) {
+      const onEvent = (event: AgentEvent): void => control.onEvent(pricedEvent(event, request, prices));
+      return priced(await agent.run(request, { ...control, onEvent }), request, prices, control);
+    },
+  };
+}
+
+/** What an agent has cost so far. Without a price for each model that it used, that stays unknown. */
+function pricedEvent(event: AgentEvent, { model: wanted }: AgentRequest, prices: Prices): AgentEvent {
+  if (event.type !== "usage" || event.costUsd !== null || event.parts === undefined) return event;
+  let costUsd = 0;
+  for (const {
+    model = wanted,
+    inputTokens: input = 0,
+    outputTokens: output = 0,
+    cachedTokens: cached = 0,
+  } of event.parts) {
+    const price = model === null ? null : priceOf(prices, model);
+    if (price === null) return event;
+    costUsd += costAt(price, { input, output, cached });
+  }
+  return { ...event, costUsd };
+}
+
+function priced(result: AgentResult, request: AgentRequest, prices: Prices, control: AgentControl): AgentResult {
+  const { costUsd, tokens, usage } = result;
+  if (costUsd !== null || tokens === null || tokens === 0) return result;
+  const unknown = (why: string): AgentResult => {
+    control.onEvent({ type: "output", line: `cost unknown: ${why}` });
+    return result;
+  };
+  const model = usage?.model ?? request.model;
+  if (model === null) return unknown("the agent did not say which model it used; name one: agents.<role>.model");
+  const price = priceOf(prices, model);
+  if (price === null) return unknown(`there is no price for ${model}; give one under prices in remand.yaml`);
+  const { inputTokens: input, outputTokens: output, cachedTokens: cached = 0 } = usage ?? {};
+  if (input === undefined || output === undefined || input + output !== tokens)
+    return unknown("the agent did not say how many of its tokens were input");
+  const dollars = costAt(price, { input, output, cached });
+  control.onEvent({ type: "output", line: `cost $${dollars.toFixed(4)} by the price of ${model}` });
+  return { ...result, costUsd: dollars };
+}

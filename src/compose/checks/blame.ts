@@ -1,0 +1,139 @@
+import type { BlamePlan } from "../../app/host.ts";
+import type { Blame, BlameReport } from "../../core/blame/blame.ts";
+import { storyId } from "../../core/events/ids.ts";
+import { type Proving, findBlame } from "../../engine/find-blame.ts";
+import type { MoreBenches } from "../../engine/proof-runner.ts";
+import type { Bench, Trial } from "../../ports/experiment-runner.ts";
+import { chosenOf } from "../../views/board/blame-report.ts";
+import { matchesAnyGlob } from "../../stdx/glob.ts";
+import { createSystemClock } from "../../adapters/clock/system-clock.ts";
+import { type JudgedPlace, openJudgedPlace } from "../../adapters/git/checkout/gated-checkout.ts";
+import { createLaboratory } from "../../adapters/git/experiment-runner.ts";
+import { createOwnPython } from "../../adapters/git/python/own-python.ts";
+import { originsOf } from "../../adapters/git/origins.ts";
+import { userStateFolder } from "../../adapters/git/repository.ts";
+import { insistOnCheckout } from "../../adapters/git/worktree/start-commit.ts";
+import { createWorktrees } from "../../adapters/git/worktree/worktrees.ts";
+import { createCommandTrial } from "../../adapters/process/command-trial.ts";
+import { stateFolder } from "../state-folder.ts";
+import { setupVariablesOf } from "./check-variables.ts";
+import { environmentWith } from "./own-python.ts";
+
+/** Says which part of a change broke a check. The checkout is only read; everything is tried elsewhere. */
+export async function blame(
+  root: string,
+  plan: BlamePlan,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<BlameReport> {
+  await insistOnCheckout(root, "commit");
+  const { path: state } = stateFolder(root);
+  const { setup, share, carry, inputs = [] } = plan.config.workspace;
+  const setupEnv = setupVariablesOf(root, env, plan.config);
+  const { at, base, signal } = plan;
+  const onNotice = (text: string): void => plan.onNotice(text);
+  // A person runs this at their own terminal: the check sees what they see.
+  const seen = Object.fromEntries(
+    Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
+  const commands = plan.command === null ? [] : [plan.command];
+  const trial = createCommandTrial(
+    environmentWith(seen, createOwnPython({ root, state, commands, env: seen, onNotice })),
+  );
+  const files = { root, setup, share, carry, inputs, setupEnv, userState: userStateFolder(env), onNotice };
+  const place = await openJudgedPlace({ ...files, state, at, base, signal });
+  try {
+    const laboratory = createLaboratory(files);
+    const more = { count: laboratory.room?.() ?? 0, open: () => laboratory.open({ signal }) };
+    const bench = await laboratory.open({ signal });
+    try {
+      return await looked(root, plan, place, { bench, more, trial });
+    } finally {
+      await bench.close();
+    }
+  } finally {
+    await place.close();
+  }
+}
+
+/** What is named, with the commit that it came from and whose work that was, as far as git knows. */
+async function traced(
+  root: string,
+  { base, commit, tree }: JudgedPlace,
+  found: Pick<BlameReport, "considered" | "hunks"> & { readonly blame: Blame },
+): Promise<Pick<BlameReport, "blame" | "considered" | "hunks">> {
+  const named = chosenOf(found);
+  const hunks = named.map(({ hunk }) => hunk);
+  const origins = await originsOf(root, { base, commit, tree }, hunks);
+  const suspects = found.blame.suspects.map((suspect) => {
+    const at = hunks.findIndex(({ file, start }) => file === suspect.file && start === suspect.line);
+    const { subject: _, ...known } = origins[at] ?? { subject: "" };
+    return { ...suspect, ...known };
+  });
+  const considered = found.considered.map((each) => {
+    const origin = origins[named.indexOf(each)];
+    return origin ? { ...each, origin } : each;
+  });
+  return { ...found, blame: { ...found.blame, suspects }, considered };
+}
+
+const NO_STORY = storyId("blame");
+
+async function looked(
+  root: string,
+  plan: BlamePlan,
+  place: JudgedPlace,
+  { bench, more, trial }: { readonly bench: Bench; readonly more: MoreBenches; readonly trial: Trial },
+): Promise<BlameReport> {
+  const clock = createSystemClock();
+  const beganAt = clock.now();
+  const { command, signal, limits } = plan;
+  const work = createWorktrees({ root, state: stateFolder(root).path });
+  const report = (more: Pick<BlameReport, "blame" | "considered" | "hunks" | "runs" | "unproven">): BlameReport => ({
+    ...more,
+    seconds: Math.round((clock.now() - beganAt) / 100) / 10,
+    base: place.baseName,
+    command,
+  });
+  let runs = 0;
+  let output = plan.output;
+  if (output === null && command !== null) {
+    await bench.set(place.tree, new Map());
+    plan.onRun(`${command}: as it is`);
+    const run = await trial.run({ command, path: bench.path, timeoutMs: limits.timeMs }, { signal });
+    runs++;
+    if (run.passed) return report({ blame: null, considered: [], hunks: [], runs, unproven: null });
+    output = run.output;
+  }
+  const proof: Proving | null = command === null || !plan.prove ? null : { trial, command, limits };
+  const {
+    blame: found,
+    ranked,
+    proof: proven,
+  } = await findBlame(
+    {
+      output: output ?? "",
+      root: plan.output === null ? bench.path : place.path,
+      base: place.base,
+      tree: place.tree,
+      diff: await work.diff(NO_STORY, place.base, place.tree),
+      isTest: (file) => matchesAnyGlob(file, plan.config.scope.testPaths),
+    },
+    {
+      bench,
+      textBefore: (file) => work.fileAt(NO_STORY, place.base, file),
+      proof,
+      signal,
+      now: () => clock.now(),
+      onRun: (what) => plan.onRun(what),
+      more,
+    },
+  );
+  const why =
+    command === null ? "no check is known: give --check" : plan.prove ? "the runs did not settle it" : "--no-prove";
+  const hunks = proven?.hunks ?? [];
+  return report({
+    ...(await traced(root, place, { blame: found, considered: ranked.hunks, hunks })),
+    runs: runs + (proven?.runs ?? 0),
+    unproven: found.basis === "proven" ? null : why,
+  });
+}

@@ -1,0 +1,169 @@
+import { access, constants, readFile } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import type { Probe } from "../../app/host.ts";
+import { scriptOf, startedPrograms, type StartedProgram } from "../../parse/code/check-line.ts";
+import { LOCKFILES } from "../../parse/code/lockfile.ts";
+import { isRecord } from "../../stdx/assert.ts";
+import { nearMiss } from "../../stdx/near-miss.ts";
+import { allowedEnvironment, type Environment } from "../../adapters/process/environment.ts";
+import { runProcess } from "../../adapters/process/run-process.ts";
+
+export interface CheckPlace {
+  readonly root: string;
+  /** What the checks see. */
+  readonly env: Environment;
+  /** The checks run in a checkout of their own, with what git has and what set-up installs. */
+  readonly isElsewhere: boolean;
+  readonly hasSetup: boolean;
+}
+
+/** Why a check cannot start here, found without running it; each with its fix. */
+export async function checkProblems(commands: readonly string[], place: CheckPlace): Promise<readonly Probe[]> {
+  const problems: Probe[] = [];
+  for (const command of commands) {
+    const found = await problemIn(command, place, 0);
+    if (found !== null) problems.push({ name: `check \`${command}\``, ok: false, ...found });
+  }
+  return problems;
+}
+
+type Found = Pick<Probe, "detail" | "fix">;
+
+const DEEPEST_SCRIPT = 3;
+
+async function problemIn(line: string, place: CheckPlace, depth: number): Promise<Found | null> {
+  for (const started of startedPrograms(line)) {
+    const found =
+      (await programProblem(started, place, depth > 0)) ??
+      (await scriptFileProblem(started, place)) ??
+      (await scriptProblem(started, place, depth));
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+async function programProblem({ program, isMoved }: StartedProgram, place: CheckPlace, isScript: boolean) {
+  if (program.includes("/")) return isMoved ? null : fileProblem(program, place);
+  if (isScript && (await isInstalled(program, place))) return null;
+  if (await isKnownToShell(program, place)) return null;
+  if (await isInstalled(program, place))
+    return { detail: `there is no program ${program} on the PATH`, fix: `It is in node_modules/.bin: npx ${program}` };
+  // What package.json asks for is installed in the checkout that the checks get.
+  if (isScript && place.isElsewhere && (place.hasSetup || (await hasLockfile(place.root)))) return null;
+  return {
+    detail: `there is no program ${program}`,
+    fix: isScript
+      ? `Install the project's packages first (npm ci), or correct the script in package.json.`
+      : `Install ${program}, put its folder on the PATH, or correct the command.`,
+  };
+}
+
+/** `sh check.sh`, `node test/all.mjs`: what an interpreter is told to read. */
+async function scriptFileProblem({ program, args, isMoved }: StartedProgram, place: CheckPlace): Promise<Found | null> {
+  const [file = ""] = args;
+  const isFile = INTERPRETER.test(program) && /^[\w./@-]+\.\w+$/.test(file) && !file.startsWith("-");
+  return isFile && !isMoved ? fileProblem(file, place, false) : null;
+}
+
+const INTERPRETER = /^(?:sh|bash|dash|ksh|zsh|node|python|python3|ruby|perl|php)$/;
+
+async function fileProblem(
+  program: string,
+  { root, isElsewhere, hasSetup }: CheckPlace,
+  isStarted = true,
+): Promise<Found | null> {
+  const [first = ""] = program.replace(/^\.\//, "").split("/");
+  const isVenv = /^\.?venv$/.test(first);
+  const mayBeMade = isElsewhere && hasSetup;
+  if (!(await isThere(resolve(root, program), constants.F_OK))) {
+    if (mayBeMade) return null;
+    const venv = `Make it: python3 -m venv ${first} && ${first}/bin/pip install -r requirements.txt`;
+    return {
+      detail: `there is no file ${program}`,
+      fix: isVenv ? venv : "Correct the path, or make the file before the work begins.",
+    };
+  }
+  if (isStarted && !(await isThere(resolve(root, program), constants.X_OK)))
+    return { detail: `${program} may not be executed`, fix: `chmod +x ${program}` };
+  if (!isElsewhere || program.startsWith("/") || INSTALLED.test(first) || mayBeMade) return null;
+  if (await isInGit(root, program)) return null;
+  return {
+    detail: `${program} is not in git, so a clean checkout does not have it`,
+    fix: `Commit it: git add ${program}. Or have it made there: workspace: { setup: … }`,
+  };
+}
+
+/** Folders that a worktree gets from the checkout. */
+const INSTALLED = /^(?:node_modules|\.?venv|vendor)$/;
+
+async function scriptProblem(started: StartedProgram, place: CheckPlace, depth: number): Promise<Found | null> {
+  const name = scriptOf(started);
+  if (name === null || depth >= DEEPEST_SCRIPT) return null;
+  const text = await readFile(join(place.root, "package.json"), "utf8").catch(() => null);
+  const call = `${started.program} ${started.args.join(" ")}`;
+  if (text === null)
+    return {
+      detail: `\`${call}\` needs a package.json, and there is none in this folder`,
+      fix: "Run it elsewhere: cd …",
+    };
+  const scripts = scriptsIn(text);
+  if (scripts === null) return null;
+  const script = scripts[name];
+  if (script !== undefined) return problemIn(script, place, depth + 1);
+  const meant = nearMiss(name, Object.keys(scripts));
+  const known = Object.keys(scripts).slice(0, 8).join(", ") || "none";
+  return {
+    detail: `package.json has no script "${name}"`,
+    fix: meant === undefined ? `Add it, or name another one. There are: ${known}.` : `Did you mean "${meant}"?`,
+  };
+}
+
+/** `null` where the file is not understood: the package manager itself says what is wrong with it. */
+function scriptsIn(text: string): Readonly<Record<string, string>> | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (!isRecord(value)) return null;
+    const scripts = isRecord(value["scripts"]) ? value["scripts"] : {};
+    return Object.fromEntries(
+      Object.entries(scripts).filter((each): each is [string, string] => typeof each[1] === "string"),
+    );
+  } catch {
+    return null;
+  }
+}
+
+/** Programs, builtins and functions alike: the shell that will run the check is asked. */
+async function isKnownToShell(program: string, { root, env }: CheckPlace): Promise<boolean> {
+  const command = ["sh", "-c", 'command -v -- "$1"', "sh", program] as const;
+  const ended = await runProcess({ command, cwd: root, env, timeoutMs: 10_000 });
+  return ended.status !== "exited" || ended.exitCode === 0;
+}
+
+async function isInstalled(program: string, { root }: CheckPlace): Promise<boolean> {
+  for (let folder = resolve(root); ; folder = dirname(folder)) {
+    if (await isThere(join(folder, "node_modules/.bin", program), constants.F_OK)) return true;
+    if (dirname(folder) === folder) return false;
+  }
+}
+
+async function hasLockfile(root: string): Promise<boolean> {
+  for (const name of LOCKFILES) if (await isThere(join(root, name), constants.F_OK)) return true;
+  return false;
+}
+
+async function isInGit(root: string, path: string): Promise<boolean> {
+  const ended = await runProcess({
+    command: ["git", "ls-files", "--error-unmatch", "--", path],
+    cwd: root,
+    env: allowedEnvironment(process.env),
+    timeoutMs: 30_000,
+  });
+  return ended.status !== "exited" || ended.exitCode === 0;
+}
+
+async function isThere(path: string, mode: number): Promise<boolean> {
+  return access(path, mode).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,94 @@
+import { RemandError } from "../../core/events/error.ts";
+import type { PinnedRules } from "../../core/gates/pinned-files.ts";
+import { unlessWritten, writtenTests } from "../../gates/pinned/selected-tests.ts";
+import type { Baseline, Gate, GateControl, GateRequest } from "../../ports/gate.ts";
+import type { Laboratory } from "../../ports/experiment-runner.ts";
+
+/**
+ * Runs a gate in a clean checkout of what it judges, made for this one judgement. What an agent left in its folder
+ * beside the commit (ignored files, installed packages, settings of git) is not there. A request that comes with a
+ * clean checkout already keeps it.
+ */
+export function inCleanCheckout(
+  gate: Gate,
+  checkouts: Laboratory | undefined,
+  rules: Omit<PinnedRules, "named"> | null = null,
+): Gate {
+  if (checkouts === undefined) return gate;
+  const within = async <T>(
+    request: GateRequest,
+    signal: AbortSignal,
+    work: (clean: GateRequest, written: () => Promise<readonly string[]>) => Promise<T>,
+  ): Promise<T> => {
+    const { commit, base, tree, path } = request;
+    if (isAsItIs(request)) return work(request, () => Promise.resolve([]));
+    const bench = await checkouts.open({ signal, commit: commit === "" ? base : commit, tree, base });
+    const written = async (): Promise<readonly string[]> => (rules === null ? [] : writtenTests(bench, rules));
+    try {
+      return await work({ ...request, path: bench.path, workedIn: path }, written);
+    } finally {
+      await bench.close();
+    }
+  };
+  const { baseline } = gate;
+  return {
+    ...gate,
+    judge: (request, control) =>
+      within(request, control.signal, async (clean, written) => {
+        const judgement = await gate.judge(clean, control);
+        return judgement.result === "pass" ? unlessWritten(judgement, request, await written()) : judgement;
+      }),
+    ...(baseline === undefined
+      ? {}
+      : {
+          hasOwnBase: true,
+          async baseline(request, control) {
+            const seen = await within(request, control.signal, async (clean, written) =>
+              withWritten(await baseline(clean, control), await written()),
+            );
+            await insistOnSameBase(seen, { gate, checkouts, request, control });
+            return seen;
+          },
+        }),
+  };
+}
+
+const withWritten = (seen: Baseline, written: readonly string[]): Baseline =>
+  seen.run === undefined || written.length === 0 ? seen : { ...seen, run: { ...seen.run, written } };
+
+/** It has its checkout already; or it has no tree, so that what is judged are the files of the folder. */
+const isAsItIs = ({ workedIn, tree }: GateRequest): boolean => workedIn !== undefined || tree === "";
+
+/**
+ * A test that passes in the user's folder before any work, and fails in a clean checkout, needs a file that git ignores.
+ * To let an agent look for that would be paid for in vain.
+ */
+async function insistOnSameBase(
+  { failing }: Baseline,
+  about: {
+    readonly gate: Gate;
+    readonly checkouts: Laboratory;
+    readonly request: GateRequest;
+    readonly control: GateControl;
+  },
+): Promise<void> {
+  const { gate, checkouts, request, control } = about;
+  if (failing.length === 0 || isAsItIs(request) || control.signal.aborted) return;
+  // The folder is the agent's by now, and says nothing about the base.
+  if (control.isWorkUnderWay?.() === true) return;
+  const leftOut = (await checkouts.leftOut?.(request.path)) ?? [];
+  if (leftOut.length === 0) return;
+  const there = await gate.baseline!(request, control);
+  const only = failing.filter((name) => !there.failing.includes(name) && !there.flaky.includes(name));
+  if (only.length === 0 || control.signal.aborted) return;
+  // Something else fails there: then it is not known what passes there.
+  if (there.failing.some((name) => !failing.includes(name))) return;
+  const more = only.length === 1 ? "" : ` and ${only.length - 1} more`;
+  throw new RemandError(
+    "workspace-broken",
+    `${only[0]}${more} passes in ${request.path} and fails in a clean checkout, where what git ignores is not there: ${leftOut.slice(0, MOST_NAMED).join(", ")}`,
+    "Name the files that the check needs under workspace.carry in remand.yaml, or have the check make them first.",
+  );
+}
+
+const MOST_NAMED = 8;

@@ -1,0 +1,121 @@
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
+import type { Baseline, Gate } from "../../ports/gate.ts";
+import { sha256 } from "../../stdx/sha256.ts";
+import { allowedEnvironment } from "../../adapters/process/environment.ts";
+import { runProcess } from "../../adapters/process/run-process.ts";
+import type { WorkStarter } from "../../adapters/git/dependencies/work-start.ts";
+
+export interface DecidingOptions {
+  /** Names of the variables that the checks do not see. */
+  readonly withheld: readonly string[];
+  readonly commands: readonly string[];
+  /** Where it is noted what made no difference, so that it is tried once. */
+  readonly noteFile: string;
+  /** The same checks with these variables. */
+  checksWith(names: readonly string[]): Gate;
+}
+
+/**
+ * A base that is red is run once with the variables that are withheld: do they decide? Where nothing is withheld, or
+ * the base is green, nothing is run twice. Where they made no difference, they are tried again only when the commands
+ * or the names change, or on another tree whose files name one of them.
+ */
+export function withDecidingVariables(checks: Gate, options: DecidingOptions): Gate {
+  const { withheld, commands, noteFile, checksWith } = options;
+  if (withheld.length === 0 || checks.baseline === undefined) return checks;
+  return {
+    ...checks,
+    async baseline(request, control) {
+      const without = await checks.baseline!(request, control);
+      if (without.isGreen === true || without.failing.length === 0 || control.signal.aborted) return without;
+      const named = await namedIn(request.path, withheld);
+      const note = sha256(JSON.stringify([commands, withheld, named.length === 0 ? "" : request.tree]));
+      if ((await notesIn(noteFile)).includes(note)) return without;
+      const all = await checksWith(withheld).baseline!(request, control);
+      if (control.signal.aborted) return without;
+      if (!isBetter(all, without)) {
+        await addNote(noteFile, note);
+        return without;
+      }
+      const isPart = named.length > 0 && named.length < withheld.length;
+      const enough = isPart && isBetter(await checksWith(named).baseline!(request, control), without);
+      return { ...without, needsVariables: enough ? named : withheld };
+    },
+  };
+}
+
+const isBetter = ({ failing }: Baseline, before: Baseline): boolean =>
+  failing.length < before.failing.length && failing.every((name) => before.failing.includes(name));
+
+/** Those of the names that stand in a file of the project. */
+export async function namedIn(path: string, names: readonly string[]): Promise<readonly string[]> {
+  const patterns = names.flatMap((name) => ["-e", name]);
+  const ended = await runProcess({
+    command: ["git", "grep", "-ohwF", ...patterns],
+    cwd: path,
+    env: allowedEnvironment(process.env),
+    timeoutMs: 60_000,
+  });
+  const found = new Set(ended.stdout.split("\n"));
+  return names.filter((name) => found.has(name));
+}
+
+const MOST_NOTES = 100;
+
+async function notesIn(file: string): Promise<readonly string[]> {
+  const text = await readFile(file, "utf8").catch(() => "");
+  return text.split("\n").filter((line) => line !== "");
+}
+
+async function addNote(file: string, note: string): Promise<void> {
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, [...(await notesIn(file)), note].slice(-MOST_NOTES).join("\n"));
+}
+
+interface DecidingHome {
+  readonly start: Pick<WorkStarter, "now" | "notes">;
+  /** The same checks with the user's own HOME. */
+  readonly withRealHome: Gate;
+  readonly commands: readonly string[];
+}
+
+/**
+ * A base that is red with the HOME that checks get, and better with the user's own, is red because of us: the user's own
+ * is used from then on, and that is said. It is tried once for the same commands and the same secrets left out.
+ */
+export function withDecidingHome(checks: Gate, { start, withRealHome, commands }: DecidingHome): Gate {
+  if (checks.baseline === undefined) return checks;
+  return {
+    ...checks,
+    async baseline(request, control) {
+      const own = await checks.baseline!(request, control);
+      const { leftOut } = await start.now();
+      const { notes } = start;
+      if (await notes.isReal()) return withNote(own);
+      if (own.isGreen === true || leftOut.length === 0 || control.signal.aborted) return own;
+      const note = sha256(JSON.stringify([commands, leftOut]));
+      if (await notes.isSame(note)) return own;
+      const real = await withRealHome.baseline!(request, control);
+      if (control.signal.aborted) return own;
+      if (!isBetterWithHome(real, own)) {
+        await notes.add("same", note);
+        return own;
+      }
+      await notes.add("real", note);
+      return withNote(real);
+    },
+  };
+}
+
+const withNote = (seen: Baseline): Baseline =>
+  seen.summary === undefined ? seen : { ...seen, summary: `${seen.summary}; with your own HOME` };
+
+/** Fewer tests fail, and no other; or tests ran, or loaded, that did not before. */
+function isBetterWithHome(real: Baseline, own: Baseline): boolean {
+  const count = ({ failing, unusable = [] }: Baseline): number => failing.length + unusable.length;
+  if (count(real) < count(own) && real.failing.every((name) => own.failing.includes(name))) return true;
+  const [ran, ranBefore] = [real.run?.ranTests ?? [], own.run?.ranTests ?? []];
+  const [lost, lostBefore] = [real.run?.notLoaded ?? [], own.run?.notLoaded ?? []];
+  return ran.length > ranBefore.length || (ran.length === ranBefore.length && lost.length < lostBefore.length);
+}

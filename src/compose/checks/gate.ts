@@ -1,0 +1,200 @@
+import { randomBytes } from "node:crypto";
+import type { GatePlan } from "../../app/host.ts";
+import { rolesOfGate, whoPlays } from "../../app/agent-spec.ts";
+import { RemandError } from "../../core/events/error.ts";
+import type { GateName, Judgement } from "../../core/gates/gate.ts";
+import type { GateReport, JudgedState, SkippedGate } from "../../core/gates/gate-report.ts";
+import { storyId, type TreeId } from "../../core/events/ids.ts";
+import { bareStory } from "../../core/stories/story.ts";
+import { gateRequest, withoutBase } from "../../engine/gate-request.ts";
+import { newStory, UNJUDGED } from "../../fold/new-state.ts";
+import type { Gate } from "../../ports/gate.ts";
+import { createSystemClock } from "../../adapters/clock/system-clock.ts";
+import { openJudgedPlace, type JudgedPlace } from "../../adapters/git/checkout/gated-checkout.ts";
+import { createLaboratory } from "../../adapters/git/experiment-runner.ts";
+import { userStateFolder } from "../../adapters/git/repository.ts";
+import { createWorktrees } from "../../adapters/git/worktree/worktrees.ts";
+import { checkVariablesOf, setupVariablesOf } from "./check-variables.ts";
+import { checkoutMounts } from "../workspaces.ts";
+import { namedIn } from "./deciding-variables.ts";
+import { gatesOf } from "./gates.ts";
+import { ownerRulesAt, withOwnerLicenses } from "./owner-licenses.ts";
+import { ownPythonOf } from "./own-python.ts";
+import { projectEvidence } from "../project-evidence.ts";
+import { practicesOf } from "./reviewers.ts";
+import { rosterOf } from "../agents/roles.ts";
+import { stateFolder } from "../state-folder.ts";
+
+/** Has gates judge the files as they are, or a commit, without an agent and without a line in the journal. */
+export async function gate(
+  root: string,
+  plan: GatePlan,
+  env: Readonly<Record<string, string | undefined>>,
+  /** `quick`: the base's tests are not run with the work, because a person waits for the answer. */
+  { quick = false }: { readonly quick?: boolean } = {},
+): Promise<GateReport> {
+  const folder = stateFolder(root);
+  const clock = createSystemClock();
+  const { setup, share, carry, inputs = [] } = plan.config.workspace;
+  const setupEnv = setupVariablesOf(root, env, plan.config);
+  const { at, base, signal } = plan;
+  const onNotice = (text: string): void => plan.onNotice(text);
+  const python = ownPythonOf(root, plan.config, env, onNotice);
+  const files = {
+    root,
+    setup,
+    share,
+    carry,
+    inputs,
+    setupEnv,
+    userState: userStateFolder(env),
+    onNotice,
+    ...checkoutMounts(plan.config),
+  };
+  const source = env["GITHUB_HEAD_REF"] ?? env["CI_MERGE_REQUEST_SOURCE_BRANCH_NAME"];
+  const sourceBranch = source === undefined ? {} : { sourceBranch: source };
+  const place = await openJudgedPlace({ ...files, ...sourceBranch, state: folder.path, at, base, signal });
+  try {
+    const evidence = await projectEvidence(root, folder.evidence, plan.config, env);
+    // Asked only for what changed: objects are the same in all worktrees of a repository.
+    const workspace = createWorktrees({ root, state: folder.path });
+    const reviewers = {
+      roster: await rosterOf(
+        root,
+        { ...plan, stories: [], place: "worktrees", agentCommand: null, watcher: NOBODY },
+        { clock, env, python },
+      ),
+      practices: await practicesOf(root, plan.config),
+      nonce: () => randomBytes(12).toString("hex"),
+    };
+    // Without a commit there are no tests of a base; and who does not run tests holds the work to none.
+    const isHeldToBase = !quick && place.commit !== "" && plan.gates.some((name) => RUN_TESTS.has(name));
+    const checkouts = createLaboratory(files);
+    const held = isHeldToBase ? { laboratory: checkouts } : {};
+    const gates = gatesOf(plan, { evidence, clock, workspace, env, python, checkouts, reviewers, ...held });
+    const isSame = (await workspace.changed(PLAIN_WORK.id, place.base, place.tree)).length === 0;
+    const { pullRequest } = plan;
+    const rules = pullRequest === undefined ? null : await ownerRulesAt(place.base, workspace);
+    const seen = await judged(plan, gates, place, isSame);
+    const report =
+      pullRequest === undefined
+        ? seen
+        : await withOwnerLicenses(seen, { root, pullRequest, rules, env, clock, workspace, signal });
+    await mentionWithheld(report, plan, place.path, env);
+    return report;
+  } finally {
+    await place.close();
+  }
+}
+
+const RUN_TESTS: ReadonlySet<GateName> = new Set(["checks", "tdd"]);
+
+/** Checks that did not pass may have needed what is withheld from them. Only names that files of the project hold. */
+async function mentionWithheld(
+  { judgements }: GateReport,
+  { config, onNotice, signal }: GatePlan,
+  path: string,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<void> {
+  const withheld = Object.keys(checkVariablesOf(env, config).withheld).toSorted();
+  const isPassed = judgements.every(({ gate: name, result }) => !RUN_TESTS.has(name) || result === "pass");
+  if (isPassed || withheld.length === 0 || signal.aborted) return;
+  const named = await namedIn(path, withheld);
+  if (named.length === 0) return;
+  onNotice(
+    `withheld from the checks, because ${named.length === 1 ? "its name looks like a secret" : "their names look like secrets"}: ${named.join(", ")}. If a check needs ${named.length === 1 ? "it" : "them"}: env: [${named.join(", ")}] in ~/.config/remand/config.yaml or remand.yaml.`,
+  );
+}
+
+const NOBODY = { onLines: () => undefined, onOutput: () => undefined };
+
+async function judged(
+  plan: GatePlan,
+  gates: ReadonlyMap<GateName, Gate>,
+  place: JudgedPlace,
+  isSame: boolean,
+): Promise<GateReport> {
+  const judgements: Judgement[] = [];
+  const skipped: SkippedGate[] = [];
+  for (const name of plan.gates) {
+    if (plan.signal.aborted) break;
+    const why = inability(plan, name, gates) ?? needlessness(plan, name, judgements, place, isSame);
+    if (why === null) judgements.push(await judgement(plan, gates.get(name)!, place, judgements));
+    else skipped.push({ gate: name, why });
+  }
+  return { judged: stateOf(place), judgements, skipped };
+}
+
+/** Why a gate cannot judge here. One that was asked for by its name must be able to. */
+function inability(plan: GatePlan, name: GateName, gates: ReadonlyMap<GateName, Gate>): string | null {
+  const nobody = rolesOfGate(plan.policy, name).filter(
+    (role) => !Object.hasOwn(plan.agents ?? {}, role) && whoPlays(plan.config, role) === null,
+  );
+  const why = !gates.has(name)
+    ? "nothing here can judge it by itself"
+    : nobody.length > 0
+      ? `nobody plays ${nobody.join(" or ")}`
+      : null;
+  if (why === null || !plan.isNamed) return why;
+  const hint =
+    nobody.length > 0
+      ? `Say who does: agents: { ${nobody[0]}: { use: command, command: ./my-agent.sh } }`
+      : `Name others of the configured gates: ${plan.gates.filter((each) => gates.has(each)).join(", ") || [...gates.keys()].join(", ")}.`;
+  throw new RemandError("usage", `the ${name} gate cannot judge: ${why}`, hint);
+}
+
+/** Why there is nothing for it to judge, or no sense in asking. */
+function needlessness(
+  plan: GatePlan,
+  name: GateName,
+  before: readonly Judgement[],
+  { baseName }: JudgedPlace,
+  isSame: boolean,
+): string | null {
+  if (name === "integrity" && isSame) return `nothing differs from ${baseName}`;
+  const failed = before.find(({ result }) => result !== "pass");
+  if (plan.all || failed === undefined || rolesOfGate(plan.policy, name).length === 0) return null;
+  return `${failed.gate} did not pass (--all asks all the same)`;
+}
+
+/** A gate that breaks has not judged: that is its `error`, never the work's failure. */
+async function judgement(
+  plan: GatePlan,
+  gate: Gate,
+  place: JudgedPlace,
+  before: readonly Judgement[],
+): Promise<Judgement> {
+  const { policy, signal, testsMayChange = [] } = plan;
+  const own = plan.story ?? PLAIN_WORK;
+  const story = { ...own, tests: [...(own.tests ?? []), ...testsMayChange] };
+  const beside = before.map((each) => [each.gate, { ...UNJUDGED, last: each, fresh: true }]);
+  const state = { ...newStory(story, 0, 0), policy, commit: place.commit, gates: Object.fromEntries(beside) };
+  const command = {
+    gate: gate.name,
+    tree: place.tree,
+    stages: policy.gates[gate.name].stages,
+    since: null,
+    answer: [],
+    timeoutMs: policy.limits.timeoutMs[gate.name === "audit" ? "auditor" : "critic"],
+    key: `${story.id}:0`,
+  };
+  const asked = withoutBase(gateRequest(state, { ...place, branch: "" }, command));
+  const request = place.workedIn === undefined ? asked : { ...asked, workedIn: place.workedIn };
+  try {
+    return await gate.judge(request, { signal, onOutput: (text) => plan.onOutput(gate.name, text) });
+  } catch (error) {
+    if (!(error instanceof RemandError)) throw error;
+    return broken(gate.name, place.tree, `${gate.name}: ${error.message} — ${error.hint}`);
+  }
+}
+
+function broken(gate: GateName, tree: TreeId, summary: string): Judgement {
+  return { gate, tree, result: "error", findings: [], blocking: [], summary, evidence: [], durationMs: 0 };
+}
+
+function stateOf({ at, commit, tree, base, baseName, folder, attemptOf }: JudgedPlace): JudgedState {
+  return { at, commit, tree, base, baseName, folder, ...(attemptOf === undefined ? {} : { attemptOf }) };
+}
+
+/** Work that belongs to no story. */
+const PLAIN_WORK = bareStory(storyId("gate"), "The work as it is", { kind: "gate" });

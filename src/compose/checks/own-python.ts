@@ -1,0 +1,73 @@
+import type { CommandConfig, Config } from "../../config/config.ts";
+import { RemandError } from "../../core/events/error.ts";
+import type { Agent } from "../../ports/agent.ts";
+import { failed } from "../../agents/client/exit-code.ts";
+import { lineIn } from "../../gates/checks/environments.ts";
+import { type OwnPython, createOwnPython } from "../../adapters/git/python/own-python.ts";
+import type { WorkStarter } from "../../adapters/git/dependencies/work-start.ts";
+import type { Environment, EnvironmentIn } from "../../adapters/process/environment.ts";
+import { stateFolder } from "../state-folder.ts";
+import { knownDurationMs } from "../../config/duration.ts";
+import { checkVariablesOf } from "./check-variables.ts";
+
+/** Has every Python that the config would start import the project from the place it is started in. */
+export function ownPythonOf(
+  root: string,
+  config: Pick<Config, "gates" | "environments" | "env">,
+  env: Readonly<Record<string, string | undefined>>,
+  onNotice: (text: string) => void,
+): OwnPython {
+  const { checks, tdd, mutation, ci } = config.gates;
+  const places = Object.values(config.environments);
+  const commands = [checks, tdd, mutation, ci]
+    .flatMap((gate) => gate.commands.map((each) => commandOf(each).run))
+    .flatMap((run) => (places.length === 0 ? [run] : places.map((place) => lineIn(place, run))));
+  const { seen } = checkVariablesOf(env, config);
+  return createOwnPython({ root, state: stateFolder(root).path, commands, env: seen, onNotice });
+}
+
+/** With `start`, programs also get a HOME of their own, and programs of the checkout they run in. */
+export function environmentWith(
+  env: Environment,
+  python: OwnPython,
+  start?: Pick<WorkStarter, "environment">,
+  home?: "real",
+): EnvironmentIn {
+  return async (folder) => {
+    const seen = start === undefined ? env : await start.environment(folder, env, home);
+    return { ...seen, ...(await python.in(folder, seen["PYTHONPATH"])) };
+  };
+}
+
+/** An agent that tries its work sees what the checks will see. Where nothing could judge that work, none is begun. */
+export function inOwnPlace(agent: Agent, python: OwnPython, pythonPath: string | undefined): Agent {
+  return {
+    ...agent,
+    async run(request, control) {
+      let env: Environment;
+      try {
+        env = await python.in(request.cwd, pythonPath);
+      } catch (error) {
+        if (!(error instanceof RemandError)) throw error;
+        return failed({ kind: "bad-request", message: error.message, fix: error.hint }, 0);
+      }
+      return agent.run({ ...request, env: { ...env, ...request.env } }, control);
+    },
+  };
+}
+
+/** A command as people write it, short or long, with everything filled in. */
+export function commandOf(command: string | CommandConfig): {
+  name: string;
+  run: string;
+  environments?: readonly string[];
+  timeoutMs?: number;
+} {
+  if (typeof command === "string") return { name: command, run: command };
+  return {
+    name: command.name ?? command.run,
+    run: command.run,
+    ...(command.environments === undefined ? {} : { environments: command.environments }),
+    ...(command.timeout === undefined ? {} : { timeoutMs: knownDurationMs(command.timeout) }),
+  };
+}

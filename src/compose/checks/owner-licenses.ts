@@ -1,0 +1,131 @@
+import { createGithubReviews } from "../../adapters/forge/github-reviews.ts";
+import { strangeToPullRequest } from "../../adapters/git/checkout/gated-commit.ts";
+import { remoteAddress } from "../../adapters/git/repository.ts";
+import { CODE_OWNERS_PATHS, type ForgeAnswer, type OwnerRule, type OwnerRuling } from "../../core/gates/code-owners.ts";
+import { RemandError } from "../../core/events/error.ts";
+import { type GateReport, licensedReport, openContested } from "../../core/gates/gate-report.ts";
+import { storyId } from "../../core/events/ids.ts";
+import {
+  type OwnedTest,
+  type OwnerAnswers,
+  type OwnerCase,
+  memberKey,
+  ownerQuestions,
+  reviewStandings,
+  ruleOnOwners,
+} from "../../decide/owner-licenses.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { PullRequestReviews } from "../../ports/pull-request-reviews.ts";
+import type { Workspace } from "../../ports/workspace.ts";
+import { readCodeOwners } from "../../parse/code/code-owners.ts";
+import { repositoryIn } from "../delivery.ts";
+
+interface Parts {
+  readonly root: string;
+  /** The number of the pull request that was judged. */
+  readonly pullRequest: number;
+  /** Who owns what at the base; `null` where it has no CODEOWNERS. */
+  readonly rules: readonly OwnerRule[] | null;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
+  readonly workspace: Pick<Workspace, "fileAt">;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Contested tests whose code owner approved what was judged are licensed. A forge that does not answer licenses nothing,
+ * and the report says so.
+ */
+export async function withOwnerLicenses(report: GateReport, parts: Parts): Promise<GateReport> {
+  const tests = await ownedTests(report, parts.workspace);
+  if (tests.length === 0 || parts.signal.aborted) return report;
+  const signal = AbortSignal.any([parts.signal, AbortSignal.timeout(LONGEST_MS)]);
+  try {
+    return licensedReport(report, await rulingOn(report, tests, { ...parts, signal }));
+  } catch (error) {
+    if (!(error instanceof RemandError)) throw error;
+    const note = `pull request ${parts.pullRequest} cannot be read: ${error.message}. ${error.hint}`;
+    return licensedReport(report, { licensed: [], notes: [note] });
+  }
+}
+
+/** A person waits for the verdict, and may start the gate again. */
+const LONGEST_MS = 60_000;
+
+/** The open contested tests. A file that the base does not have is the name of something else, such as a check. */
+async function ownedTests(report: GateReport, workspace: Parts["workspace"]): Promise<readonly OwnedTest[]> {
+  const { base, folder } = report.judged;
+  const open = report.judgements.flatMap((judgement) =>
+    openContested(report, judgement).map((contested) => ({ gate: judgement.gate, contested })),
+  );
+  return Promise.all(
+    open.map(async ({ gate, contested }) => {
+      const file = contested.file === undefined ? null : `${folder === "" ? "" : `${folder}/`}${contested.file}`;
+      const isThere = file !== null && (await workspace.fileAt(NO_STORY, base, file)) !== null;
+      return { gate, contested, file: isThere ? file : null };
+    }),
+  );
+}
+
+async function rulingOn(
+  { judged }: GateReport,
+  tests: readonly OwnedTest[],
+  { root, pullRequest: number, rules, env, clock, signal }: Parts,
+): Promise<OwnerRuling> {
+  const reviews = createGithubReviews({ ...(await githubOf(root, env)), clock });
+  const pullRequest = await reviews.pullRequest(number, signal);
+  const strange = await strangeToPullRequest(root, judged, pullRequest);
+  if (strange !== null) return { licensed: [], notes: [strange] };
+  // A base within the pull request would let it name its own owners.
+  if (!(await reviews.isOnBranch(pullRequest.target, judged.base, signal))) {
+    const base = judged.base.slice(0, 12);
+    const note = `the base ${base} is not on ${pullRequest.target}, the target of pull request ${number}: name it with --base`;
+    return { licensed: [], notes: [note] };
+  }
+  const standings = reviewStandings(await reviews.reviewsOf(number, signal), pullRequest);
+  const about = { tests, rules, standings, head: pullRequest.head };
+  return ruleOnOwners(about, await answersTo(about, reviews, signal));
+}
+
+/**
+ * The environment and the remote say where the pull request is. `remand.yaml` does not: it comes with the pull request,
+ * and could name a server that approves everything.
+ */
+async function githubOf(
+  root: string,
+  env: Parts["env"],
+): Promise<{ readonly api: string; readonly token: string | null; readonly repository: string }> {
+  const repository = env["GITHUB_REPOSITORY"] || repositoryIn(await remoteAddress(root, "origin"));
+  if (repository === null)
+    throw new RemandError(
+      "usage",
+      "the remote origin does not say which repository of GitHub's it is",
+      "Set GITHUB_REPOSITORY=owner/name.",
+    );
+  const api = env["GITHUB_API_URL"] || "https://api.github.com";
+  return { api, repository, token: env["GITHUB_TOKEN"] || env["GH_TOKEN"] || null };
+}
+
+/** Read before any code of the pull request runs. */
+export async function ownerRulesAt(
+  base: string,
+  workspace: Pick<Workspace, "fileAt">,
+): Promise<readonly OwnerRule[] | null> {
+  for (const path of CODE_OWNERS_PATHS) {
+    const text = await workspace.fileAt(NO_STORY, base, path);
+    if (text !== null) return readCodeOwners(text);
+  }
+  return null;
+}
+
+async function answersTo(about: OwnerCase, reviews: PullRequestReviews, signal: AbortSignal): Promise<OwnerAnswers> {
+  const members = new Map<string, ForgeAnswer>();
+  const writers = new Map<string, ForgeAnswer>();
+  const { memberships, logins } = ownerQuestions(about);
+  for (const each of memberships) members.set(memberKey(each), await reviews.isMember(each.team, each.login, signal));
+  for (const login of logins) writers.set(login.toLowerCase(), await reviews.canWrite(login, signal));
+  return { members, writers };
+}
+
+/** Files of a commit are the same for every story. */
+const NO_STORY = storyId("gate");

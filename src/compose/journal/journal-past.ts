@@ -1,0 +1,92 @@
+import { existsSync } from "node:fs";
+import type { JournalTrouble } from "../../app/host.ts";
+import { counted } from "../../stdx/plain-text.ts";
+import type { JournalAnchor } from "../../core/events/journal-anchor.ts";
+import type { JournalReplacement } from "../../views/board/dashboard.ts";
+import { fileMarkOf, hasWaitingLines, isSameFile } from "../../adapters/journal/sqlite.ts";
+import { type SqliteReader, openJournalReadOnly } from "../../adapters/journal/sqlite-journal.ts";
+import type { Head, JournalReader } from "../../ports/journal.ts";
+import { journalAnchors } from "./journal-anchors.ts";
+
+export function missingJournal(anchor: JournalAnchor): JournalTrouble {
+  return { kind: "missing", text: `The journal is missing: it had ${recordedText(anchor)}.` };
+}
+
+const recordedText = ({ position, at }: JournalAnchor): string =>
+  `${counted(position, "line")} on ${new Date(at).toISOString().slice(0, 16).replace("T", " ")} UTC`;
+
+/** Compares the journal with its record; looks at two lines, however many there are. */
+export async function compareWithAnchor(
+  journal: Pick<SqliteReader, "id" | "hashAt" | "head" | "read">,
+  anchor: JournalAnchor,
+): Promise<JournalTrouble | null> {
+  const changed = (text: string): JournalTrouble => ({ kind: "changed", text });
+  if (journal.id !== null && journal.id !== anchor.id) {
+    if ((await replacementIn(journal))?.lost.id === anchor.id) return null;
+    return changed(
+      `The journal is not the one that belongs here: its id is ${journal.id.slice(0, 8)}, and ${anchor.id.slice(0, 8)} is recorded with ${recordedText(anchor)}.`,
+    );
+  }
+  const { position } = await journal.head();
+  if (position < anchor.position)
+    return changed(
+      `The journal ends at line ${position}, but it had ${recordedText(anchor)}: line ${position + 1} and what followed were cut off, or an older copy was put back.`,
+    );
+  if (journal.hashAt(anchor.position) === anchor.hash) return null;
+  return changed(
+    `Line ${anchor.position} of the journal is not the one that was recorded: lines up to it were written again, or the file was replaced.`,
+  );
+}
+
+/** What a journal's first line says of the one before it; `null` where it is the first. */
+export async function replacementIn(journal: Pick<JournalReader, "read">): Promise<JournalReplacement | null> {
+  for await (const { event, at } of journal.read(0))
+    return event.type === "journal.replaced" ? { lost: event.lost, by: event.by, at } : null;
+  return null;
+}
+
+/** Nothing has written to the file since its chain was last checked. */
+export function isUntouched(file: string, anchor: JournalAnchor | null, head: Head): boolean {
+  if (anchor?.file === undefined || head.hash !== anchor.hash) return false;
+  const now = fileMarkOf(file);
+  return now !== null && isSameFile(now, anchor.file);
+}
+
+/**
+ * Another program wrote to the file. Only where no crash and no copy explains the difference: then it is still the same
+ * file, and no lines wait beside it.
+ */
+export function wasWrittenOutside(file: string, { file: closed }: JournalAnchor): boolean {
+  if (closed === undefined || !existsSync(file) || hasWaitingLines(file)) return false;
+  const now = fileMarkOf(file);
+  if (now === null || now.dev !== closed.dev || now.ino !== closed.ino) return false;
+  return now.size !== closed.size || now.mtimeNs !== closed.mtimeNs;
+}
+
+export const changedLine = ({ position, problem }: { position: number; problem: string }): JournalTrouble => ({
+  kind: "changed",
+  text: `Line ${position} of the journal was changed after it was written: ${problem}.`,
+});
+
+const WRITTEN_OUTSIDE: JournalTrouble = {
+  kind: "changed",
+  text: "Something other than Remand wrote to the journal's file after it was closed.",
+};
+
+/** What is wrong with a checkout's journal. `chain`: also checks its lines, unless nothing has written to the file. */
+export async function journalTrouble(root: string, file: string, chain: boolean): Promise<JournalTrouble | null> {
+  const anchor = await (await journalAnchors(root)).read();
+  if (anchor?.pending !== undefined) return null;
+  if (!existsSync(file)) return anchor === null || anchor.position === 0 ? null : missingJournal(anchor);
+  if (anchor === null && !chain) return null;
+  const journal = await openJournalReadOnly(file);
+  try {
+    const trouble = anchor === null ? null : await compareWithAnchor(journal, anchor);
+    if (trouble !== null || isUntouched(file, anchor, await journal.head())) return trouble;
+    if (!chain) return anchor !== null && wasWrittenOutside(file, anchor) ? WRITTEN_OUTSIDE : null;
+    const verified = await journal.verify();
+    return verified.ok ? null : changedLine(verified);
+  } finally {
+    await journal.close();
+  }
+}

@@ -1,0 +1,132 @@
+import { existsSync } from "node:fs";
+import type { Evidence } from "../../ports/evidence.ts";
+import type { Journal, JournalReader } from "../../ports/journal.ts";
+import type * as SqliteAdapter from "../../adapters/journal/sqlite-journal.ts";
+import type * as PostgresAdapter from "../../adapters/postgres/journal.ts";
+import type { PostgresPool } from "../../adapters/postgres/pool.ts";
+import { stateFolder } from "../state-folder.ts";
+import type { CloseLook, Look } from "../../app/host.ts";
+import { foldJournal } from "../../engine/fold-journal.ts";
+import type { StoryId } from "../../core/events/ids.ts";
+import type { RunOutline } from "../../core/stories/outline.ts";
+import { foldCloseUp, foldOutlines } from "../../engine/fold-outlines.ts";
+
+/** Where a project's journal and evidence are: in its checkout, or in the database of a fleet. */
+export interface JournalPlace {
+  /** For looking, beside whoever writes; `null` where nothing was ever written. Close it. */
+  read(): Promise<Opened<JournalReader> | null>;
+  /** For a word from outside of the engine; `null` where nothing was ever written. Close it. */
+  write(): Promise<Opened<Journal> | null>;
+}
+
+export interface Opened<J> {
+  readonly journal: J;
+  readonly evidence: Evidence;
+  close(): Promise<void>;
+}
+
+/** `db`: the address of a database; `null`: the checkout's own. What the other would need is not loaded. */
+export function journalPlace(root: string, db: string | null): JournalPlace {
+  return db === null ? inCheckout(root) : inDatabase(db);
+}
+
+function inCheckout(root: string): JournalPlace {
+  const { journal: file, evidence: folder } = stateFolder(root);
+  const opened = async <J extends JournalReader>(open: (adapter: typeof SqliteAdapter) => Promise<J>) => {
+    if (!existsSync(file)) return null;
+    const journal = await open(await import("../../adapters/journal/sqlite-journal.ts"));
+    const { createEvidenceStore } = await import("../../adapters/evidence/evidence-store.ts");
+    return { journal, evidence: createEvidenceStore(folder), close: () => journal.close() };
+  };
+  return {
+    read: () => opened(({ openJournalReadOnly }) => openJournalReadOnly(file)),
+    write: () => opened<Journal>(async () => (await import("./open-journal.ts")).openJournalBeside(root, file)),
+  };
+}
+
+function inDatabase(db: string): JournalPlace {
+  const opened = async <J extends JournalReader>(
+    open: (adapter: typeof PostgresAdapter, pool: PostgresPool) => Promise<J>,
+  ): Promise<Opened<J> | null> => {
+    const { openPool } = await import("../../adapters/postgres/pool.ts");
+    const { createPostgresEvidence } = await import("../../adapters/postgres/evidence.ts");
+    const adapter = await import("../../adapters/postgres/journal.ts");
+    const pool = await openPool(db);
+    try {
+      // Whoever looks makes nothing: a mistyped name must not leave tables behind.
+      if (!(await adapter.hasJournal(pool))) {
+        await pool.close();
+        return null;
+      }
+      const journal = await open(adapter, pool);
+      const close = async (): Promise<void> => {
+        await journal.close();
+        await pool.close();
+      };
+      return { journal, evidence: createPostgresEvidence(pool), close };
+    } catch (error) {
+      await pool.close();
+      throw error;
+    }
+  };
+  return {
+    read: () => opened(({ openPostgresReadOnly }, pool) => openPostgresReadOnly(pool)),
+    write: () => opened<Journal>(({ createPostgresJournal }, pool) => createPostgresJournal(pool)),
+  };
+}
+
+/** What there is now. Git is loaded when somebody asks for code: most who look want to know how the stories stand. */
+export async function look(root: string, db: string | null): Promise<Look | null> {
+  const opened = await journalPlace(root, db).read();
+  if (opened === null) return null;
+  const { journal, evidence, close } = opened;
+  try {
+    const { state } = await foldJournal(journal);
+    return {
+      state,
+      journal,
+      evidence,
+      lines: (after, only) => journal.read(after, only),
+      workspace: async () => {
+        const { createWorktrees } = await import("../../adapters/git/worktree/worktrees.ts");
+        return createWorktrees({ root, state: stateFolder(root).path });
+      },
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** How the stories stand, and nothing else. */
+export async function glance(
+  root: string,
+  db: string | null,
+  only: readonly StoryId[] | "open" | null = null,
+): Promise<RunOutline | null> {
+  const opened = await journalPlace(root, db).read();
+  if (opened === null) return null;
+  try {
+    return await foldOutlines(opened.journal, only);
+  } finally {
+    await opened.close();
+  }
+}
+
+/** Some stories as they are, and their lines. */
+export async function closeUp(
+  root: string,
+  db: string | null,
+  of: readonly StoryId[] | "asking",
+): Promise<CloseLook | null> {
+  const opened = await journalPlace(root, db).read();
+  if (opened === null) return null;
+  const { journal, close } = opened;
+  try {
+    return { ...(await foldCloseUp(journal, of)), lines: (story) => journal.read(0, story), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}

@@ -1,0 +1,107 @@
+import { basename } from "node:path";
+import type { RunPlan } from "../../app/host.ts";
+import type { Config } from "../../config/config.ts";
+import type { Journal } from "../../ports/journal.ts";
+import type { ReminderNote } from "../../ports/notifier.ts";
+import type { Watcher } from "../../ports/watcher.ts";
+import { redactSecrets } from "../../parse/secrets/secrets.ts";
+import { createSystemClock } from "../../adapters/clock/system-clock.ts";
+import { createReminderNote } from "../../adapters/journal/reminder-note.ts";
+import { type Doorbell, createDoorbell } from "../../app/notifications/notifications.ts";
+import { envSecrets, listedSecrets } from "../project-evidence.ts";
+import type { SenderParts } from "../../app/notifications/send-notices.ts";
+import { stateFolder } from "../state-folder.ts";
+import type { Ledger } from "../../engine/ledger.ts";
+import type { EngineWorld } from "../../engine/world.ts";
+import { createPostgresNote } from "../../adapters/postgres/reminder-note.ts";
+import { type PostgresPool, openPool } from "../../adapters/postgres/pool.ts";
+import { type ServeBell, createServeBell } from "../../app/notifications/server-notifications.ts";
+import { outletsOf } from "./notifiers.ts";
+
+/** The doorbell of a checkout: whom its config names, and without what its `.env` files hold. */
+export async function doorbellOf(
+  root: string,
+  { config, onNotice }: Pick<RunPlan, "config" | "onNotice">,
+  env: Readonly<Record<string, string | undefined>>,
+  parts: { readonly journal: Pick<Journal, "read">; readonly watcher: Watcher },
+): Promise<Doorbell> {
+  const sending = await sendingOf(root, config, env, (text) => onNotice?.(text));
+  return createDoorbell({ ...parts, ...sending, note: noteOf(root) });
+}
+
+/** Everything that it takes to tell the people whom the config names. */
+export async function sendingOf(
+  root: string,
+  config: Pick<Config, "notify" | "env" | "redact">,
+  env: Readonly<Record<string, string | undefined>>,
+  onNotice: (text: string) => void,
+): Promise<SenderParts> {
+  const clock = createSystemClock();
+  const outlets = outletsOf(config, { root, env, clock, onNotice });
+  const literals = outlets.length === 0 ? [] : await envSecrets(root);
+  const patterns = listedSecrets(config.redact);
+  const clean = (text: string): string => redactSecrets(text, { literals, patterns }).text;
+  return { project: basename(root), outlets, clock, clean, onNotice };
+}
+
+export const noteOf = (root: string): ReminderNote => createReminderNote(`${stateFolder(root).journal}.reminders`);
+
+export interface FleetBellParts {
+  readonly root: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly config: Pick<Config, "notify" | "env" | "redact">;
+  readonly pool: PostgresPool;
+  readonly ledger: Pick<Ledger, "state" | "changed">;
+  readonly journal: Pick<EngineWorld["journal"], "read">;
+  onNotice(text: string): void;
+}
+
+/**
+ * Tells people of a fleet's questions: the worker that leads does, of new ones when they come up, and again while nobody
+ * answers. Each once: beside any dashboard, and also where another comes to lead.
+ */
+export async function createFleetBell(parts: FleetBellParts): Promise<ServeBell> {
+  const { root, env, config, pool, ledger, journal, onNotice } = parts;
+  const sending = await sendingOf(root, config, env, onNotice);
+  if (sending.outlets.length === 0) return { close: () => Promise.resolve() };
+  const view = {
+    now: () => Promise.resolve({ state: ledger.state(), sight: { lines: (after: number) => journal.read(after) } }),
+    changed: (signal: AbortSignal) => Promise.race([ledger.changed(), aborted(signal)]),
+  };
+  const notes = {
+    note: createPostgresNote(pool, "reminders"),
+    newsNote: createPostgresNote(pool, "questions"),
+  };
+  return createServeBell(view, { ...sending, ...notes });
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}
+
+/** The same note for whoever only looks on: connections of its own, made when somebody has to be reminded. */
+export function fleetNote(db: string): ReminderNote & { close(): Promise<void> } {
+  let pool: Promise<PostgresPool> | null = null;
+  return {
+    turn: async (take) => {
+      pool ??= openPool(db, { connections: 1, patienceMs: PATIENCE_MS });
+      try {
+        await createPostgresNote(await pool, "reminders").turn(take);
+      } catch (error) {
+        // The next turn begins anew: a pool that never came about would be given to everybody after.
+        await (await pool.catch(() => null))?.close();
+        pool = null;
+        throw error;
+      }
+    },
+    close: async () => {
+      await (await pool?.catch(() => null))?.close();
+    },
+  };
+}
+
+/** Whoever has to be reminded waits for hours; a server that is away is tried again in a minute. */
+const PATIENCE_MS = 5000;

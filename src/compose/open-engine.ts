@@ -1,0 +1,173 @@
+import type { Owned, RunPlan } from "../app/host.ts";
+import { RemandError } from "../core/events/error.ts";
+import type { StoryId } from "../core/events/ids.ts";
+import type { Policy } from "../core/events/policy.ts";
+import type { RunState } from "../core/stories/run-state.ts";
+import type { Story } from "../core/stories/story.ts";
+import { drive } from "../engine/drive.ts";
+import { type Ledger, openLedger } from "../engine/ledger.ts";
+import { recover } from "../engine/recover.ts";
+import type { EngineWorld } from "../engine/world.ts";
+import { canonicalJson } from "../stdx/canonical-json.ts";
+import { entries } from "../stdx/sorted-map.ts";
+import { takeOwnership } from "../adapters/journal/ownership.ts";
+import type { SqliteJournal } from "../adapters/journal/sqlite-journal.ts";
+import type { InPlace } from "../adapters/git/worktree/in-place.ts";
+import { insistOnCheckout } from "../adapters/git/worktree/start-commit.ts";
+import { type CommentEar, commentEar } from "./pr-comment-poller.ts";
+import { doorbellOf } from "./notifications/local-notifications.ts";
+import { engineWorld } from "./engine-world.ts";
+import { isUnderWay, leavePlaces, localPlaces } from "./workspaces.ts";
+import { createStoryNotes, shelveAll } from "./note-stories.ts";
+import { openJournal } from "./journal/open-journal.ts";
+import { projectEvidence } from "./project-evidence.ts";
+import { type Engine, assertAuthority, becomeEngine } from "./journal/author.ts";
+import { type StateFolder, stateFolder } from "./state-folder.ts";
+import { telemetryOf } from "./telemetry.ts";
+import { insist } from "./journal/append-answer.ts";
+
+/** Becomes the one engine of a checkout, with everything that it works with. */
+export async function own(
+  root: string,
+  plan: RunPlan,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<Owned> {
+  const folder = stateFolder(root);
+  const claim = await takeOwnership(folder.journal);
+  if ("heldBy" in claim) throw held(claim.heldBy);
+  let journal: SqliteJournal | null = null;
+  const close = async (): Promise<void> => {
+    await journal?.close();
+    await claim.release();
+  };
+  try {
+    const engine = await becomeEngine(root, env);
+    journal = await openJournal(root, folder.journal, {
+      newJournal: plan.newJournal,
+      assertMayReplace: (event) => assertAuthority(engine.speaker, [event]),
+      onNotice: (text) => plan.onNotice?.(text),
+    });
+    return await owned(root, folder, plan, engine, journal, close);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function owned(
+  root: string,
+  folder: StateFolder,
+  plan: RunPlan,
+  { env, speaker }: Engine,
+  journal: SqliteJournal,
+  close: () => Promise<void>,
+): Promise<Owned> {
+  const notes = createStoryNotes(root, plan, journal);
+  const doorbell = await doorbellOf(root, plan, env, { journal, watcher: notes.watcher });
+  const telemetry = await telemetryOf({ root, worker: null, journal, onNotice: (text) => plan.onNotice?.(text) });
+  const noted = { ...plan, watcher: telemetry.watcher(doorbell.watcher) };
+  const told = telemetry.journal(journal);
+  const { inPlace, ...places } = localPlaces(root, folder, noted, env);
+  const evidence = await projectEvidence(root, folder.evidence, plan.config, env);
+  const parts = { ...places, journal: told, outbox: told.outbox, evidence, telemetry };
+  const { world, policy, queue } = await engineWorld(root, noted, env, parts);
+  await insistOnCheckout(root, inPlace === null ? "commit" : "checkout");
+  const { workspace } = world;
+  const ledger = await openLedger(world);
+  telemetry.resume(ledger.state());
+  await places.start.open(isUnderWay(ledger.state()));
+  const interrupted = await recover(ledger, world, "died");
+  if (inPlace === null) await leavePlaces(folder.path, ledger.state(), workspace);
+  await bringUpToDate(ledger, plan.stories, policy);
+  const only = asked(plan, ledger.state());
+  const ear = commentEar(ledger, world, only, (text) => plan.onNotice?.(text));
+  doorbell.resume(ledger.state());
+  return {
+    workspace,
+    evidence,
+    state: () => ledger.state(),
+    interrupted,
+    drive: async (signal) => {
+      await ear.listen(signal);
+      // A queue is over when its drive is; whoever watches drives again.
+      const state = await drive(ledger, { ...world, queue: queue() }, signal, only);
+      await notes.settle(state);
+      // Whoever stops a run by hand is there to see it.
+      if (!signal.aborted) doorbell.ended(state);
+      return state;
+    },
+    tell: async (stream, events) => {
+      assertAuthority(speaker, events);
+      await insist(ledger, stream, events);
+    },
+    ...hearing(ledger, journal, only, ear),
+    undo: (story) => undone(inPlace, story),
+    close: async () => {
+      try {
+        await places.start.leave(isUnderWay(ledger.state()));
+      } finally {
+        await doorbell.close();
+        await close();
+        await telemetry.close();
+      }
+    },
+  };
+}
+
+/** What comes while the engine is there already. */
+function hearing(
+  ledger: Ledger,
+  journal: EngineWorld["journal"],
+  only: Set<StoryId> | null,
+  ear: CommentEar,
+): Pick<Owned, "shelve" | "onWord"> {
+  return {
+    shelve: async (stories) => {
+      for (const { id } of stories) only?.add(id);
+      return shelveAll(ledger, stories);
+    },
+    onWord: (heard) => {
+      const unhear = ear.stay(heard);
+      const unwatch = journal.watch((whose) => {
+        // What cannot be read now is told by whoever works with it next.
+        if (whose === "others") void ledger.catchUp().then(heard, heard);
+      });
+      return () => {
+        unhear();
+        unwatch();
+      };
+    },
+  };
+}
+
+async function undone(inPlace: InPlace | null, story: StoryId): Promise<void> {
+  const hint = "Its branch holds its work; your checkout was not touched.";
+  if (inPlace === null) throw new RemandError("usage", "a story in a worktree has nothing to undo", hint);
+  await inPlace.undo(story);
+}
+
+/** The stories to work on; `null` where that is all there are to work on, which is cheaper to decide about. */
+function asked({ stories }: RunPlan, state: RunState): Set<StoryId> | null {
+  const ids = new Set(stories.map((story) => story.id));
+  for (const [id, { ending }] of entries(state.stories)) if (ending === null && !ids.has(id)) return ids;
+  return null;
+}
+
+/** The journal learns what the config and the stories' files say now. */
+export async function bringUpToDate(ledger: Ledger, stories: readonly Story[], policy: Policy): Promise<void> {
+  if (canonicalJson(ledger.state().policy) !== canonicalJson(policy))
+    await insist(ledger, null, [{ type: "policy.set", policy, by: "config" }]);
+  await shelveAll(ledger, stories);
+}
+
+export function held(
+  by: { readonly pid: number; readonly since: number; readonly command: string } | null,
+): RemandError {
+  const who =
+    by === null ? "another process" : `process ${by.pid} (${by.command}), since ${new Date(by.since).toISOString()}`;
+  return new RemandError(
+    "journal-locked",
+    `Remand already works here: ${who}`,
+    "Let it end, or stop it with `remand stop`. To look on: `remand status`.",
+  );
+}

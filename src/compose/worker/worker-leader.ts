@@ -1,0 +1,196 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { BranchNews } from "../../app/host.ts";
+import type { Policy } from "../../core/events/policy.ts";
+import type { Story } from "../../core/stories/story.ts";
+import { RemandError } from "../../core/events/error.ts";
+import { dispatch, handBack } from "../../engine/dispatch.ts";
+import { recoverStory } from "../../engine/recover.ts";
+import type { FleetQueue } from "../../ports/queue.ts";
+import { canonicalJson } from "../../stdx/canonical-json.ts";
+import { commentEar } from "../pr-comment-poller.ts";
+import { createFleetBell } from "../notifications/local-notifications.ts";
+import { bringUpToDate } from "../open-engine.ts";
+import type { ServeBell } from "../../app/notifications/server-notifications.ts";
+import { type WorkerParts, heldBack, policyFor } from "./worker-parts.ts";
+
+export interface Leading {
+  /** Hands out jobs from now on, or stops to. */
+  turn(leads: boolean): void;
+  close(): Promise<void>;
+}
+
+/** What one of the workers does for all of them: says what is to be done, listens to the forge, and keeps the books small. */
+export function createLeading(parts: WorkerParts, queue: FleetQueue, launched: Promise<void>): Leading {
+  let stop: AbortController | null = null;
+  let life = Promise.resolve();
+  const { plan, policy } = parts;
+  const newest: Newest = { stories: plan.run.stories, policy, heldBack: "", isTold: false };
+  return {
+    turn: (leads) => {
+      if (!leads) {
+        stop?.abort();
+        stop = null;
+        return;
+      }
+      if (stop !== null) return;
+      const mine = (stop = new AbortController());
+      life = life.then(() => lead(parts, queue, newest, launched, mine.signal));
+    },
+    close: async () => {
+      stop?.abort();
+      await life;
+    },
+  };
+}
+
+/** The branch as this worker has last read it. */
+interface Newest {
+  stories: readonly Story[];
+  policy: Policy;
+  /** Settings that hold only when the workers are started again, in words. */
+  heldBack: string;
+  /** The journal has it. */
+  isTold: boolean;
+}
+
+async function lead(
+  parts: WorkerParts,
+  queue: FleetQueue,
+  newest: Newest,
+  launched: Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
+  await Promise.race([launched, aborted(signal)]);
+  if (signal.aborted) return;
+  const { ledger, world, plan } = parts;
+  const say = (text: string): void => plan.run.onNotice?.(text);
+  const ear = commentEar(ledger, world, null, say);
+  const unhear = ear.stay(() => undefined);
+  const bell = await bellOf(parts, say);
+  // Whoever led before may have read newer things: what this worker was started with must not take those back.
+  newest.isTold = false;
+  const tidying = Promise.all([tidy(parts, queue, signal), followBranch(parts, newest, signal)]);
+  while (!signal.aborted) {
+    try {
+      await ledger.catchUp();
+      const recover = async (story: Parameters<typeof recoverStory>[0]): Promise<void> => {
+        say(`${story}: whoever worked on it is gone and left no job behind`);
+        await recoverStory(story, ledger, world, "died");
+      };
+      await dispatch({ ledger, queue, clock: world.clock, recover }, signal);
+    } catch (error) {
+      // The database is away, most likely: what is to be done is still to be done when it is back.
+      say(error instanceof Error ? error.message : String(error));
+      await sleep(AGAIN_MS, undefined, { signal }).catch(() => undefined);
+    }
+  }
+  unhear();
+  await bell?.close();
+  await tidying;
+}
+
+/** Without anybody to tell, or with an address that is none, jobs are handed out all the same. */
+async function bellOf(parts: WorkerParts, onNotice: (text: string) => void): Promise<ServeBell | null> {
+  const { plan, world } = parts;
+  try {
+    return await createFleetBell({ ...parts, config: plan.run.config, journal: world.journal, onNotice });
+  } catch (error) {
+    onNotice(`notify: ${error instanceof Error ? error.message : String(error)}`);
+    return null;
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}
+
+/** What people put on the branch meanwhile: new stories, new words in those that are there, and new rules. */
+async function followBranch(parts: WorkerParts, newest: Newest, signal: AbortSignal): Promise<void> {
+  const { followMs, run } = parts.plan;
+  let trouble = "";
+  while (!signal.aborted) {
+    try {
+      await readBranch(parts, newest);
+      trouble = "";
+    } catch (error) {
+      // The remote is away, most likely. Said once: what the journal has is worked on meanwhile.
+      const text = error instanceof Error ? error.message : String(error);
+      if (text !== trouble) run.onNotice?.(text);
+      trouble = text;
+    }
+    await sleep(newest.isTold ? followMs : Math.min(followMs, AGAIN_MS), undefined, { signal }).catch(() => undefined);
+  }
+}
+
+async function readBranch(parts: WorkerParts, newest: Newest): Promise<void> {
+  const { ledger, plan } = parts;
+  await ledger.catchUp();
+  // A journal that has no rules yet gets those that the worker was started with, whatever has become of the branch since.
+  if (ledger.state().policy === null) await bringUpToDate(ledger, newest.stories, newest.policy);
+  const news = await plan.reread();
+  if (news === "same" && newest.isTold) return;
+  if (news !== "broken") {
+    if (news !== "same") await take(news, newest, parts);
+    await bringUpToDate(ledger, newest.stories, newest.policy);
+  }
+  newest.isTold = true;
+}
+
+/** Stories that start from now on go by new rules; those that have started keep what they began with. */
+async function take(news: BranchNews, newest: Newest, parts: WorkerParts): Promise<void> {
+  const say = (text: string): void => parts.plan.run.onNotice?.(text);
+  const known = parts.ledger.state().policy ?? newest.policy;
+  newest.stories = news.stories;
+  newest.policy = known;
+  const later = heldBack(parts.plan.run.config, news.config).join(", ");
+  if (later !== newest.heldBack && later !== "")
+    say(`remand.yaml has changed on the branch; start the workers again for what it says of: ${later}`);
+  newest.heldBack = later;
+  if (canonicalJson(news.policy) === canonicalJson(known)) return;
+  try {
+    newest.policy = await policyFor(news, parts);
+    say("the rules of remand.yaml have changed on the branch: stories that start from now on go by them");
+  } catch (error) {
+    if (!(error instanceof RemandError)) throw error;
+    say(`the rules of remand.yaml on the branch cannot be gone by, and are left as they were: ${error.message}`);
+  }
+}
+
+/** Jobs that are over are of no use, and the library keeps them for ever. */
+async function tidy(parts: WorkerParts, queue: FleetQueue, signal: AbortSignal): Promise<void> {
+  let strays: readonly string[] = [];
+  while (!signal.aborted) {
+    await sleep(TIDY_MS, undefined, { signal }).catch(() => undefined);
+    if (signal.aborted) return;
+    try {
+      await queue.forget({ endedBefore: Date.now() - KEPT_MS });
+      strays = await giveStraysBack(parts, queue, strays);
+    } catch (error) {
+      parts.plan.run.onNotice?.(error instanceof Error ? error.message : String(error));
+    }
+  }
+}
+
+/** Jobs in the hands of somebody whom nobody knows: one that left before all of them were over. Seen twice, they are anybody's. */
+async function giveStraysBack(
+  { pool, ledger, world }: WorkerParts,
+  queue: FleetQueue,
+  before: readonly string[],
+): Promise<readonly string[]> {
+  const held = await queue.inHand();
+  const rows =
+    held.length === 0 ? [] : await pool.query<{ id: string }>({ text: `SELECT id FROM ${pool.schema}.worker` });
+  const known = new Set(rows.map(({ id }) => id));
+  const strays = held.filter(({ holder }) => !known.has(holder));
+  const again = strays.filter(({ id }) => before.includes(id));
+  for (const { id } of again) await handBack(id, ledger, world, "stopped");
+  if (again.length > 0) await queue.giveBack(again);
+  return strays.map(({ id }) => id);
+}
+
+const AGAIN_MS = 1000;
+const TIDY_MS = 5000;
+const KEPT_MS = 60_000;

@@ -1,0 +1,199 @@
+import { randomBytes } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { createSharedWorktrees } from "../../adapters/git/fleet/shared-worktrees.ts";
+import { type Clone, openClone } from "../../adapters/git/fleet/shared-clone.ts";
+import { createLaboratory } from "../../adapters/git/experiment-runner.ts";
+import { userStateFolder } from "../../adapters/git/repository.ts";
+import { createWorkStarter } from "../../adapters/git/dependencies/work-start.ts";
+import { createPostgresEvidence } from "../../adapters/postgres/evidence.ts";
+import { type PostgresJournal, createPostgresJournal } from "../../adapters/postgres/journal.ts";
+import { type PostgresPool, openPool } from "../../adapters/postgres/pool.ts";
+import { claimName } from "../../adapters/postgres/workers.ts";
+import { RemandError } from "../../core/events/error.ts";
+import type { ClonePlan, Cloned, RunPlan, WorkPlan, Working } from "../../app/host.ts";
+import { type Ledger, openLedger } from "../../engine/ledger.ts";
+import type { EngineWorld } from "../../engine/world.ts";
+import { byText, lookup } from "../../stdx/sorted-map.ts";
+import { engineWorld } from "../engine-world.ts";
+import { aside, isUnderWay, leavePlaces, placeOptions, privateHomeOf } from "../workspaces.ts";
+import { listedSecrets, projectSecrets } from "../project-evidence.ts";
+import { becomeEngine } from "../journal/author.ts";
+import { type StateFolder, stateFolder } from "../state-folder.ts";
+import { telemetryOf } from "../telemetry.ts";
+import { startWorking } from "./worker-life.ts";
+import type { WorkerParts } from "./worker-parts.ts";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A worker's own clone of the project, at the newest commit of the branch that work is for. */
+export async function clone({ remote, folder, branch, onNotice, signal }: ClonePlan): Promise<Cloned> {
+  const made = await whenReached(
+    () => openClone({ remote, folder, onNotice, signal, ...(branch === null ? {} : { branch }) }),
+    onNotice,
+    signal,
+  );
+  clones.set(made.root, made);
+  return { root: made.root, follow: () => made.follow(), close: () => made.close() };
+}
+
+/** Machines are started together, and the network may be the last one up: a remote that is away is waited for. */
+async function whenReached<T>(work: () => Promise<T>, say: (text: string) => void, stop: AbortSignal): Promise<T> {
+  for (let told = ""; ; await sleep(AGAIN_MS, undefined, { signal: stop }).catch(() => undefined)) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof RemandError) || error.code !== "forge-unreachable" || stop.aborted) throw error;
+      if (error.message !== told) say(`${error.message}; it is tried again until it can`);
+      told = error.message;
+    }
+  }
+}
+
+const AGAIN_MS = 2000;
+
+/** By their roots: a command is handed what it may know of a clone, and the rest stays here. */
+const clones = new Map<string, Clone>();
+
+/** Becomes one of the workers of a fleet: takes jobs, and hands them out when it is the one whose turn that is. */
+export async function work(root: string, plan: WorkPlan, env: Environment): Promise<Working> {
+  const id = `${plan.name}@${randomBytes(6).toString("hex")}`;
+  const pool = await openPool(plan.db, { openPatienceMs: plan.openPatienceMs, connections: CONNECTIONS });
+  // Whoever is cut off should notice it no later than the others do, and end what they are going to do again.
+  const beating = await openPool(plan.db, {
+    openPatienceMs: plan.openPatienceMs,
+    connections: 1,
+    tryMs: plan.leaseMs - 500,
+  });
+  try {
+    const journal = await createPostgresJournal(pool, { sharesSnapshots: true });
+    await claimName(pool, plan.name, plan.leaseMs);
+    const parts = await workerParts(root, plan, env, pool, journal);
+    const leaving = leaveLater(root, parts, (text) => plan.run.onNotice?.(text));
+    const close = async (): Promise<void> => {
+      await leaving.stop();
+      await parts.leaveStart();
+      await parts.closeTelemetry();
+      await journal.close();
+      await beating.close();
+      await pool.close();
+    };
+    return await startWorking({ id, plan, pool, beating, ...parts, close });
+  } catch (error) {
+    await beating.close();
+    await pool.close();
+    throw error;
+  }
+}
+
+/** Places of stories that are over are in nobody's way: no job waits until the remote can be told of them. */
+function leaveLater(
+  root: string,
+  { ledger, world }: Pick<WorkerParts, "ledger" | "world">,
+  say: (text: string) => void,
+): { stop(): Promise<void> } {
+  const stop = new AbortController();
+  const leave = (): Promise<void> => leavePlaces(stateFolder(root).path, ledger.state(), world.workspace);
+  const over = whenReached(leave, say, stop.signal).catch((error: unknown) => {
+    if (!stop.signal.aborted) say(error instanceof Error ? error.message : String(error));
+  });
+  return {
+    stop: async () => {
+      stop.abort();
+      await over;
+    },
+  };
+}
+
+/** Jobs read and write side by side. */
+const CONNECTIONS = 8;
+
+async function workerParts(
+  root: string,
+  plan: WorkPlan,
+  env: Environment,
+  pool: PostgresPool,
+  journal: PostgresJournal,
+) {
+  const folder = stateFolder(root);
+  const { env: marked } = await becomeEngine(root, env);
+  const { config, onNotice } = plan.run;
+  const telemetry = await telemetryOf({
+    root,
+    worker: plan.name,
+    journal,
+    project: plan.project,
+    onNotice: (text) => onNotice?.(text),
+  });
+  const watched: RunPlan = { ...plan.run, watcher: telemetry.watcher(plan.run.watcher) };
+  const told = telemetry.journal(journal);
+  const secrets = { literals: await projectSecrets(root, config, env), patterns: listedSecrets(config.redact) };
+  const evidence = createPostgresEvidence(pool, { secrets, copies: folder.evidence });
+  const at: { ledger: Ledger | null } = { ledger: null };
+  const places = sharedPlaces(root, folder, watched, marked, at);
+  const outbox = ownOutbox(journal.outbox, plan.name);
+  const { world, policy } = await engineWorld(root, watched, marked, {
+    ...places,
+    journal: told,
+    outbox,
+    evidence,
+    telemetry,
+    host: plan.name,
+  });
+  const ledger = (at.ledger = await openLedger(world));
+  telemetry.resume(ledger.state());
+  await places.start.open(isUnderWay(ledger.state()));
+  return {
+    root,
+    env: marked,
+    ledger,
+    world,
+    policy,
+    telemetry,
+    closeTelemetry: () => telemetry.close(),
+    leaveStart: () => places.start.leave(isUnderWay(ledger.state())),
+  };
+}
+
+/** Code travels by git: what the journal names is fetched before work, and what was done is pushed before it is told. */
+function sharedPlaces(
+  root: string,
+  folder: StateFolder,
+  plan: RunPlan,
+  env: Environment,
+  at: { readonly ledger: Ledger | null },
+) {
+  const options = placeOptions(root, folder, plan, env);
+  const shared = createSharedWorktrees(
+    { ...options, ...aside(plan) },
+    {
+      clone: clones.get(root)!,
+      standingOf: (story) => {
+        const state = at.ledger === null ? undefined : lookup(at.ledger.state().stories, story, byText);
+        const isOver = state !== undefined && state.ending !== null;
+        return { commit: state?.commit || null, run: state?.running?.seq ?? null, isOver };
+      },
+    },
+  );
+  const { laboratory, ...workspace } = shared;
+  const userState = userStateFolder(env);
+  const start = createWorkStarter(root, { ...options, userState, ...privateHomeOf(env) });
+  return {
+    workspace,
+    integration: workspace,
+    start,
+    laboratory: laboratory(createLaboratory({ ...options, userState, start: () => start.now() })),
+  };
+}
+
+/**
+ * How an agent ended is of use only where its files are. So another machine does not find it: there the attempt counts
+ * as interrupted.
+ */
+function ownOutbox({ put, get, drop }: EngineWorld["outbox"], name: string): EngineWorld["outbox"] {
+  const own = (key: string): string => `${name}/${key}`;
+  return {
+    put: (key, text) => put(own(key), text),
+    get: (key) => get(own(key)),
+    drop: (key) => drop(own(key)),
+  };
+}

@@ -1,0 +1,103 @@
+import { isAbsolute, join } from "node:path";
+import { readdir } from "node:fs/promises";
+import type { Config } from "../config/config.ts";
+import { type InPlace, createInPlace } from "../adapters/git/worktree/in-place.ts";
+import { createLaboratory } from "../adapters/git/experiment-runner.ts";
+import { userStateFolder } from "../adapters/git/repository.ts";
+import { type WorkStarter, createWorkStarter } from "../adapters/git/dependencies/work-start.ts";
+import { createWorktrees } from "../adapters/git/worktree/worktrees.ts";
+import type { RunPlan } from "../app/host.ts";
+import type { Integration } from "../ports/integration.ts";
+import type { Laboratory } from "../ports/experiment-runner.ts";
+import type { Workspace } from "../ports/workspace.ts";
+import type { RunState } from "../core/stories/run-state.ts";
+import { byText, entries, lookup } from "../stdx/sorted-map.ts";
+import { storyId } from "../core/events/ids.ts";
+import { setupVariablesOf } from "./checks/check-variables.ts";
+import type { StateFolder } from "./state-folder.ts";
+
+/** A container or another machine cannot look into a mount of ours: then the files are written. */
+export const checkoutMounts = ({ environments }: Config): { readonly mount?: false } =>
+  Object.values(environments).some(({ run }) => run !== undefined) ? { mount: false } : {};
+
+/** Where the stories' code is. */
+export interface Places {
+  readonly workspace: Workspace;
+  /** `null` where the work is done in a person's own checkout. */
+  readonly integration: Integration | null;
+  readonly laboratory: Laboratory;
+  /** How things were before an agent worked. */
+  readonly start: WorkStarter;
+}
+
+/** In one checkout of one machine: a worktree for each story, or the checkout itself. */
+export function localPlaces(
+  root: string,
+  folder: StateFolder,
+  plan: RunPlan,
+  env: Readonly<Record<string, string | undefined>>,
+): Places & { readonly inPlace: InPlace | null } {
+  const options = placeOptions(root, folder, plan, env);
+  const userState = userStateFolder(env);
+  const start = createWorkStarter(root, { ...options, userState, ...privateHomeOf(env) });
+  const laboratory = createLaboratory({ ...options, userState, start: () => start.now() });
+  if (plan.place === "in-place") {
+    const inPlace = createInPlace({ root, state: folder.path });
+    return { workspace: inPlace, integration: null, laboratory, start, inPlace };
+  }
+  const worktrees = createWorktrees({ ...options, remote: plan.config.forge.remote, ...aside(plan) });
+  return { workspace: worktrees, integration: worktrees, laboratory, start, inPlace: null };
+}
+
+/** What all that works on code is told about the checkout. */
+export function placeOptions(
+  root: string,
+  folder: StateFolder,
+  { config, onNotice }: RunPlan,
+  env: Readonly<Record<string, string | undefined>>,
+) {
+  const { setup, share, carry, inputs = [] } = config.workspace;
+  const setupEnv = setupVariablesOf(root, env, config);
+  const notice = (text: string): void => onNotice?.(text);
+  return {
+    root,
+    state: folder.path,
+    setup,
+    share,
+    carry,
+    inputs,
+    setupEnv,
+    onNotice: notice,
+    ...checkoutMounts(config),
+  };
+}
+
+/** That preset notes in the stories' own files how far they are: those notes are no work that was forgotten. */
+export function aside({ config }: RunPlan): { readonly aside?: string } {
+  return config.preset === "story" ? { aside: config.stories } : {};
+}
+
+/** Checks get a HOME of their own where programs find their settings by that variable. */
+export function privateHomeOf(env: Readonly<Record<string, string | undefined>>): { readonly home?: string } {
+  const home = env["HOME"];
+  return process.platform === "win32" || home === undefined || !isAbsolute(home) ? {} : { home };
+}
+
+/** Has an agent worked, or begun to, on a story that is not over? */
+export function isUnderWay(state: RunState): boolean {
+  for (const [, { ending, startedAt }] of entries(state.stories))
+    if (ending === null && startedAt !== null) return true;
+  return false;
+}
+
+/** Places of stories that are over, which an engine that was killed did not get to take away. */
+export async function leavePlaces(stateFolder: string, state: RunState, workspace: Workspace): Promise<void> {
+  const names = await readdir(join(stateFolder, "worktrees")).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return [];
+    throw error;
+  });
+  for (const name of names) {
+    const story = lookup(state.stories, storyId(name), byText);
+    if (story !== undefined && story.ending !== null) await workspace.dispose(story.story.id);
+  }
+}

@@ -1,0 +1,108 @@
+import type { Autonomy, Policy, PresetName } from "../core/events/policy.ts";
+import type { Config, ConfigPart } from "./config.ts";
+import { DEFAULTS } from "./defaults.ts";
+import { type TreeMap, overlay } from "./layer.ts";
+import { policyOf } from "./policy-of.ts";
+
+/** S0 and S2: a developer, the checks in every environment, one critic, one auditor; every listed issue is fixed. */
+export const criticAudit: ConfigPart = {
+  phases: { implement: ["integrity", "checks", "review", "audit"] },
+  gates: { review: { everyFinding: true }, audit: { everyFinding: true } },
+  limits: { failures: 3 },
+};
+
+/** S1: a TDD pair and a pipeline of gates, up to the merge. IMPORTANT findings require action too. */
+export const factory: ConfigPart = {
+  // A project that has only the two usual roles can begin with this preset.
+  agents: {
+    "tdd-pair": { fallback: "developer" },
+    "spec-reviewer": { fallback: "critic" },
+    "code-reviewer": { fallback: "critic" },
+    "domain-reviewer": { fallback: "critic" },
+    "ci-integration": { fallback: "developer" },
+  },
+  roles: {
+    phase: { implement: "tdd-pair" },
+    stage: {
+      "spec-compliance": "spec-reviewer",
+      "code-quality": "code-reviewer",
+      "domain-integrity": "domain-reviewer",
+    },
+  },
+  phases: { implement: ["integrity", "tdd", "review", "mutation", "ci", "merge"] },
+  gates: {
+    review: {
+      stages: ["spec-compliance", "code-quality", "domain-integrity"],
+      perspectives: [],
+      failOn: { blocker: 1, critical: 1, major: 1 },
+    },
+  },
+  requireTest: true,
+  limits: { failures: 3 },
+  deliver: "merge",
+};
+
+/** S3: one goal, its checks, and blame; bounded by the whole loop and by each place in the code. */
+export const goal: ConfigPart = {
+  phases: { implement: ["integrity", "checks"] },
+  gates: { checks: { blame: true, onUnexplained: "escalate" } },
+  // The whole loop is what is bounded here, so a gate has no limit of its own.
+  limits: { failures: null, iterations: 15, perLocation: 3, costUsd: 10, time: "2h" },
+  stall: { grace: 1 },
+};
+
+/**
+ * S4: a story goes through four phases, each reviewed before the next, and ends in a pull request. Its "three
+ * reworks" are four failures.
+ */
+export const story: ConfigPart = {
+  // A project that has only the two usual roles can begin with this preset.
+  agents: {
+    refiner: { fallback: "developer" },
+    researcher: { fallback: "developer" },
+    planner: { fallback: "developer" },
+    "security-reviewer": { fallback: "critic" },
+    "product-owner": { fallback: "critic" },
+    "code-reviewer": { fallback: "critic" },
+  },
+  roles: {
+    stage: { security: "security-reviewer", "product-owner": "product-owner", code: "code-reviewer" },
+  },
+  phases: {
+    refine: ["integrity", "review"],
+    research: ["integrity", "review"],
+    plan: ["integrity", "review"],
+    implement: ["integrity", "checks", "review"],
+  },
+  gates: { review: { stages: [], perspectives: ["security", "product-owner", "code"] } },
+  // A place may fail as often as a gate may: three would stop the third rework that S4 promises.
+  limits: { failures: 4, perLocation: 4 },
+  deliver: "pull-request",
+};
+
+/** What each preset changes of the defaults. */
+export const PRESET_PARTS: { readonly [N in PresetName]: ConfigPart } = {
+  "critic-audit": criticAudit,
+  factory,
+  goal,
+  story,
+};
+
+/** A preset as it is, without any file of a person's. */
+export function presetPolicy(name: PresetName): Policy {
+  return policyOf(presetConfig(name));
+}
+
+export function presetConfig(name: PresetName): Config {
+  const layers: ConfigPart[] = [AUTONOMY_PARTS[DEFAULTS.autonomy], PRESET_PARTS[name], { preset: name }];
+  let config = DEFAULTS as unknown as TreeMap;
+  for (const layer of layers) config = overlay(config, layer as unknown as TreeMap);
+  return config as unknown as Config;
+}
+
+/** How far a person lets it go changes these defaults, unless somebody set them. */
+export const AUTONOMY_PARTS: { readonly [A in Autonomy]: ConfigPart } = {
+  conservative: { concurrency: { stories: 1 } },
+  standard: {},
+  full: { concurrency: { stories: 3 }, merge: "auto" },
+};

@@ -1,0 +1,78 @@
+import type { ChangedHunk } from "./change.ts";
+
+/** Which change caused a failure, with confidence and the evidence for it; or why no change did. */
+export const BLAME_VERDICTS = [
+  "culprit",
+  "multi",
+  "unmet",
+  "pre-existing",
+  "environment",
+  "flaky",
+  "too-broad",
+  "unknown",
+] as const;
+export type BlameVerdict = (typeof BLAME_VERDICTS)[number];
+
+/** The commit that a change came with, and whose work that was where the commit says so. */
+export interface Origin {
+  readonly commit: string;
+  readonly subject: string;
+  readonly story?: string;
+  readonly attempt?: number;
+  readonly role?: string;
+  readonly phase?: string;
+}
+
+export interface Suspect {
+  readonly file: string;
+  readonly line: number;
+  readonly endLine?: number;
+  readonly symbol?: string;
+  /** What the change did there, in a few words. */
+  readonly change: string;
+  /** Where the change came from, as far as that is known: the commit, and whose work it was. */
+  readonly commit?: string;
+  readonly story?: string;
+  readonly attempt?: number;
+  readonly role?: string;
+  readonly phase?: string;
+  readonly confidence: number;
+  readonly reasons: readonly string[];
+}
+
+export interface Blame {
+  readonly verdict: BlameVerdict;
+  /** `proven`: shown by running, both ways. `ranked`: the likeliest, by reading alone. */
+  readonly basis: "proven" | "ranked";
+  readonly confidence: number;
+  readonly suspects: readonly Suspect[];
+  /** Of `multi`: none of the suspects does it alone, all of them together do. */
+  readonly together?: boolean;
+  readonly explanation: string;
+  readonly testRuns: number;
+}
+
+/** What `remand blame` found, for a person and for programs. */
+export interface BlameReport {
+  /** `null`: the check passes, so there is nothing to blame. */
+  readonly blame: Blame | null;
+  /** Everything that was considered, the likeliest first. */
+  readonly considered: readonly Considered[];
+  readonly hunks: readonly number[];
+  readonly runs: number;
+  readonly seconds: number;
+  /** What it was compared with, as a person names it. */
+  readonly base: string;
+  readonly command: string | null;
+  /** Why nothing was proven, where nothing was. */
+  readonly unproven: string | null;
+}
+
+export interface Considered {
+  readonly hunk: ChangedHunk;
+  readonly symbol: string | null;
+  readonly confidence: number;
+  readonly reasons: readonly string[];
+  /** Where it came from; only of what is named, and not of what is in no commit yet. */
+  readonly origin?: Origin;
+}

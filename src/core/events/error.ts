@@ -1,0 +1,95 @@
+/**
+ * An operating error: the surroundings, not the work and not our own mistake. It says what happened and what to
+ * do about it, and it is caught in two places only (the engine's performer and `main`).
+ */
+export class RemandError extends Error {
+  readonly code: ErrorCode;
+  /** What to do about it, as a sentence. */
+  readonly hint: string;
+
+  constructor(code: ErrorCode, message: string, hint: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.name = "RemandError";
+    this.code = code;
+    this.hint = hint;
+  }
+}
+
+export type ErrorCode =
+  | "usage"
+  | "not-a-person"
+  | "config-invalid"
+  | "story-invalid"
+  | "file-missing"
+  | "file-unreadable"
+  | "file-too-large"
+  | "input-invalid"
+  | "journal-full"
+  | "journal-readonly"
+  | "journal-corrupt"
+  | "journal-lost"
+  | "journal-newer"
+  | "journal-locked"
+  | "journal-unreachable"
+  | "journal-refused"
+  | "journal-moved"
+  | "evidence-corrupt"
+  | "git-missing"
+  | "not-a-repository"
+  | "no-commits"
+  | "git-failed"
+  | "ref-locked"
+  | "workspace-broken"
+  | "setup-failed"
+  | "check-unusable"
+  | "forge-refused"
+  | "forge-unreachable";
+
+/** Something wrong with a person's file, and where. Readers return these beside what they could read. */
+export interface Problem extends Place {
+  readonly message: string;
+  /** What to do about it. */
+  readonly hint: string;
+  /** An error makes the thing unusable; a warning does not. */
+  readonly severity: "error" | "warning";
+}
+
+export interface Place {
+  readonly file: string;
+  /** Both count from 1. */
+  readonly line: number;
+  readonly column: number;
+  /** The line of the file the problem is on, for the caret under it. */
+  readonly source?: string;
+  /** How many characters the caret underlines. */
+  readonly length?: number;
+}
+
+/** As one reads: file after file, in the order in which they were spoken of, and in each from the top down. */
+export function inOrderOfPlace(problems: readonly Problem[]): readonly Problem[] {
+  const files = [...new Set(problems.map(({ file }) => file))];
+  return problems.toSorted(
+    (a, b) => files.indexOf(a.file) - files.indexOf(b.file) || a.line - b.line || a.column - b.column,
+  );
+}
+
+/**
+ * What a gate says. Only `pass` opens it.
+ *
+ * - `fail`: the work is not good enough.
+ * - `blocked`: the surroundings are broken, the work could not be judged.
+ * - `error`: the gate itself broke: its reviewer crashed, timed out, said nothing readable.
+ * - `inconclusive`: it ran and proved nothing: zero tests, an empty scope, a missing report, a flake.
+ */
+export const RESULTS = ["pass", "fail", "blocked", "error", "inconclusive"] as const;
+export type Result = (typeof RESULTS)[number];
+
+/** Gravest first. A failure of the work is something to act on; then comes what kept a gate from judging. */
+const BY_WEIGHT: readonly Result[] = ["fail", "blocked", "error", "inconclusive", "pass"];
+
+/** For sorting: the gravest first. */
+export const byWeight = (a: Result, b: Result): number => BY_WEIGHT.indexOf(a) - BY_WEIGHT.indexOf(b);
+
+/** The one result of several. Where nothing was said, nothing was proven. */
+export const worstResult = (results: readonly Result[]): Result =>
+  BY_WEIGHT.find((result) => results.includes(result)) ?? "inconclusive";

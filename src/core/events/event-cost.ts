@@ -1,0 +1,76 @@
+import { type Spent, spend } from "../stories/budget.ts";
+import type { Judgement } from "../gates/gate.ts";
+import type { Cost, Event } from "./event.ts";
+
+/** What an event says was used, and whether money was: then a cost that nobody named is unknown, and not nothing. */
+export interface EventCost {
+  readonly used: Cost;
+  readonly isPaid: boolean;
+}
+
+/** The one rule for every sum of money. `null` for what uses nothing. */
+export function costOf(event: Event): EventCost | null {
+  switch (event.type) {
+    case "attempt.finished":
+    case "attempt.unclear":
+    case "remediation.finished":
+    case "health.checked":
+      return { used: event, isPaid: true };
+    case "gate.judged":
+      return { used: event.judgement, isPaid: isPaidJudgement(event.judgement) };
+    case "finding.adjudicated":
+      return { used: event, isPaid: event.by !== "engine" };
+    case "work.interrupted":
+      return event.overrun === undefined ? null : { used: event.overrun, isPaid: false };
+    case "blame.found":
+      return { used: event, isPaid: false };
+    default:
+      return null;
+  }
+}
+
+/** What was spent so far, with what an event used. */
+export function spendOn(spent: Spent, event: Event): Spent {
+  const cost = costOf(event);
+  return cost === null ? spent : spend(spent, cost.used, cost.isPaid);
+}
+
+/** Commands cost time. Who was asked is in the judgement; in older ones it is known by the gate. */
+export function isPaidJudgement({ gate, asked }: Judgement): boolean {
+  return asked === undefined ? gate === "review" || gate === "audit" : Object.keys(asked).length > 0;
+}
+
+/** What a model costs, in US dollars for a million tokens. */
+export interface Price {
+  readonly input: number;
+  readonly output: number;
+  /** Input that is read from a cache; without it, as much as any other. */
+  readonly cached?: number;
+}
+
+export type Prices = Readonly<Record<string, Price>>;
+
+export interface PricedTokens {
+  readonly input: number;
+  readonly output: number;
+  /** Of the input. */
+  readonly cached: number;
+}
+
+/**
+ * The price of a model by its name: as it is written, else without the provider in front of it and the day behind it.
+ * Nothing else is tried. A price of a model that only has a similar name would be a guess.
+ */
+export function priceOf(prices: Prices, model: string): Price | null {
+  const bare = model.replace(/^[\w.-]+\//, "");
+  const names = [model, bare, bare.replace(/-\d{4}-?\d{2}-?\d{2}$/, "")];
+  const name = names.find((each) => Object.hasOwn(prices, each));
+  return name === undefined ? null : prices[name]!;
+}
+
+export function costAt({ input, output, cached = input }: Price, tokens: PricedTokens): number {
+  const fresh = Math.max(0, tokens.input - tokens.cached);
+  const dollars = (fresh * input + tokens.cached * cached + tokens.output * output) / 1_000_000;
+  // Sums of fractions leave dust behind the tenth digit.
+  return Math.round(dollars * 1e10) / 1e10;
+}

@@ -1,0 +1,77 @@
+import { counted } from "../../stdx/plain-text.ts";
+import { identified, type Finding } from "./finding.ts";
+
+/**
+ * Why a test of the base speaks against the work: its base version `fails` with it, does not load with it
+ * (`not-loaded`), or the work no longer runs it (`removed`).
+ */
+export const CONTESTED_WHY = ["fails", "not-loaded", "removed"] as const;
+export type ContestedWhy = (typeof CONTESTED_WHY)[number];
+
+/** A test that passed at the base and that the work changed or removed. A reviewer or a person decides about it. */
+export interface ContestedTest {
+  readonly test: string;
+  readonly why: ContestedWhy;
+  /** The test file at the base, where it is known. */
+  readonly file?: string;
+  /** It is not the base's version that speaks against the work, but one that a gate or a person has seen since. */
+  readonly isOfStory?: true;
+}
+
+/** A test, or a pattern of tests, that a person allowed the work to change. */
+export interface LicensedTest {
+  readonly test: string;
+  readonly by: string;
+  readonly reason: string;
+}
+
+/** What speaks against the work, in words that follow the test's name. */
+export function contestedWords({ why, isOfStory }: Pick<ContestedTest, "why" | "isOfStory">): string {
+  const version = isOfStory === true ? "the version that was passed earlier" : "its base version";
+  switch (why) {
+    case "fails":
+      return `fails in ${version}`;
+    case "not-loaded":
+      return `does not load in ${version}`;
+    case "removed":
+      return isOfStory === true ? "was passed earlier and no longer runs" : "passed at the base and no longer runs";
+  }
+}
+
+function restoreWords({ why, isOfStory }: ContestedTest): string {
+  const version = isOfStory === true ? "as it was when it was passed" : "as it is at the base";
+  switch (why) {
+    case "fails":
+      return `Restore the test ${version}, and change the code so that the test passes.`;
+    case "not-loaded":
+      return `Restore the test ${version}, and the names and paths that it imports.`;
+    case "removed":
+      return `Put the test back ${version}, so that the check runs it.`;
+  }
+}
+
+/** "2 contested tests: …" */
+export function contestedText(tests: readonly Pick<ContestedTest, "test">[]): string {
+  return `${counted(tests.length, "contested test")}: ${tests.map(({ test }) => test).join(", ")}`;
+}
+
+/** The same with what speaks against each. */
+export function contestedSummary(tests: readonly ContestedTest[]): string {
+  const names = tests.map((each) => `${each.test} (${contestedWords(each)})`);
+  return `${counted(tests.length, "contested test")}: ${names.join(", ")}`;
+}
+
+const CONTESTED_CATEGORY = "contested-test";
+
+/** As a finding: what is wrong with it where nothing allows the change, and what to restore. */
+export function contestedFinding(contested: ContestedTest, source: string, severity: Finding["severity"]): Finding {
+  const { test, file } = contested;
+  return identified({
+    severity,
+    category: CONTESTED_CATEGORY,
+    source,
+    message: `${test} ${contestedWords(contested)}`,
+    ...(file === undefined ? {} : { file }),
+    suggestedFix: restoreWords(contested),
+  });
+}

@@ -1,0 +1,29 @@
+import type { Finding } from "./finding.ts";
+import type { GateName } from "./gate.ts";
+import type { StoryState } from "../stories/story-state.ts";
+
+/** What stands between the tree and this gate, and can still be looked at by somebody independent. */
+export function disputable(state: StoryState, gate: GateName | null): readonly Finding[] {
+  const last = gate === null ? null : (state.gates[gate]?.last ?? null);
+  if (gate === null || last === null) return [];
+  return last.findings.filter(
+    (finding) => last.blocking.includes(finding.id) && undisputable(state, gate, finding) === null,
+  );
+}
+
+/** Why nobody would look at it, in words that follow the finding's name; `null` where somebody would. */
+export function undisputable(state: StoryState, gate: GateName, { id, stage }: Finding): string | null {
+  // What a command printed is nobody's opinion: there is nobody to dispute it with.
+  if (!HELD_BY_SOMEBODY.has(gate) || (gate === "audit" && stage === VERIFICATION))
+    return "is what a command printed, and nobody's opinion";
+  if (state.disputes.some((dispute) => dispute.finding === id)) return "is disputed already";
+  const ruling = state.gates[gate]?.upheld.find((upheld) => upheld.finding === id);
+  if (ruling !== undefined) return `was looked at, and stands, says ${ruling.says}`;
+  return state.gates[gate]?.overturned.includes(id) === true ? "was looked at, and does not stand" : null;
+}
+
+/** Reviewers' words and our own rules about a diff; these gates leave out a finding that did not stand. */
+const HELD_BY_SOMEBODY: ReadonlySet<GateName> = new Set<GateName>(["integrity", "review", "audit"]);
+
+/** The stage of an audit that is the engine's own runs. */
+export const VERIFICATION = "verification";

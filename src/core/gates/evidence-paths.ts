@@ -1,0 +1,39 @@
+import { matchesAnyGlob } from "../../stdx/glob.ts";
+import type { Policy } from "../events/policy.ts";
+import type { GateName } from "./gate.ts";
+
+/** Integrity judges the difference itself, CI and merge the commit: no path is outside of those. */
+const LOOK_AT_EVERYTHING: readonly GateName[] = ["integrity", "ci", "merge"];
+
+/** Which of these changed paths could have changed what the gate saw. Where there is none, what it proved still holds. */
+export function affectingPaths(
+  policy: Pick<Policy, "gates">,
+  gate: GateName,
+  changed: readonly string[],
+): readonly string[] {
+  if (LOOK_AT_EVERYTHING.includes(gate)) return changed;
+  const { affectedBy, unaffectedBy } = policy.gates[gate];
+  return changed.filter(
+    (path) => (affectedBy.length === 0 || matchesAnyGlob(path, affectedBy)) && !matchesAnyGlob(path, unaffectedBy),
+  );
+}
+
+/** What is kept of a check's run: four lines about it, and then what it printed. */
+export interface CheckLog {
+  readonly check: string;
+  readonly environment: string;
+  readonly command: string;
+  readonly ending: string;
+  readonly output: string;
+}
+
+export function checkLogText({ check, environment, command, ending, output }: CheckLog): string {
+  return `check: ${check}\nenvironment: ${environment}\n$ ${command}\n${ending}\n\n${output}`;
+}
+
+/** What the check itself printed. A text of another kind is all output. */
+export function printedIn(log: string): string {
+  if (!log.startsWith("check: ")) return log;
+  const end = log.indexOf("\n\n");
+  return end < 0 ? "" : log.slice(end + 2);
+}

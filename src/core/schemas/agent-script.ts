@@ -1,0 +1,95 @@
+import { z } from "zod";
+import { expectedWords } from "./issue-text.ts";
+
+/**
+ * A script for the scripted agent, as people write it: what it does each time it is called. Unknown keys are errors,
+ * because a misspelt step that is silently left out makes a rehearsal that proves nothing. The message of a format is
+ * a noun: whoever reports it says what is there instead.
+ */
+const path = z.string().min(1).max(1000);
+const duration = z
+  .string()
+  .regex(/^\d{1,9}(?:\.\d{1,3})?(?:ms|s|m|h)$/, "a length of time such as `500ms`, `2s` or `1m`");
+
+const replacement = z.strictObject({ path, from: z.string().min(1), to: z.string() });
+
+/** The ways in which a call can end badly, by the names the agent port gives them. */
+const ERROR_KINDS = [
+  "auth",
+  "rate-limit",
+  "overloaded",
+  "refused",
+  "credit",
+  "context-length",
+  "bad-request",
+  "launch",
+  "crash",
+] as const;
+
+const attempt = z.strictObject({
+  delay: duration.optional(),
+  /** New texts by path; `null` deletes the file. */
+  edit: z.record(path, z.union([z.string(), z.null()])).optional(),
+  append: z.record(path, z.string()).optional(),
+  replace: z.union([replacement, z.array(replacement)]).optional(),
+  say: z.string().optional(),
+  output: z.unknown().optional(),
+  exit: z.int().min(0).max(255).optional(),
+  crash: z.boolean().optional(),
+  hang: z.boolean().optional(),
+  garbage: z.boolean().optional(),
+  error: z.enum(ERROR_KINDS).optional(),
+  retryAfter: duration.optional(),
+  cost: z.number().min(0).optional(),
+  tokens: z.int().min(0).optional(),
+});
+
+const attempts = z.array(attempt).min(1);
+
+/** What happens when there are more calls than attempts: the last one is done again, or the call fails. */
+const loop = z.enum(["last", "error"]);
+
+const part = z.strictObject({
+  match: z.strictObject({ role: z.string().min(1).optional(), story: z.string().min(1).optional() }).optional(),
+  loop: loop.optional(),
+  attempts,
+});
+
+const script = z.strictObject({
+  version: z.literal(1).optional(),
+  /** For an agent that does the same whatever its story and role. */
+  attempts: attempts.optional(),
+  loop: loop.optional(),
+  /** Otherwise: the first part that fits the role and the story is played. */
+  parts: z.array(part).min(1).optional(),
+});
+
+/** Every key of a script, for whoever looks for the one a person meant. */
+export const SCRIPT_KEYS: readonly string[] = [
+  ...new Set([script, part, part.shape.match.unwrap(), attempt, replacement].flatMap((map) => Object.keys(map.shape))),
+];
+
+export interface ScriptIssue {
+  readonly path: readonly (string | number)[];
+  /** The key that nobody knows, below the path; `null` when it is the value that is wrong. */
+  readonly unknownKey: string | null;
+  /** What the value must be, as a noun. */
+  readonly expected: string;
+}
+
+export function parseAgentScript(
+  value: unknown,
+): { document: z.infer<typeof script> } | { issues: readonly ScriptIssue[] } {
+  const read = script.safeParse(value);
+  if (read.success) return { document: read.data };
+  return {
+    issues: read.error.issues.flatMap((issue): ScriptIssue[] => {
+      const path = issue.path as (string | number)[];
+      if (issue.code !== "unrecognized_keys") return [{ path, unknownKey: null, expected: expectedWords(issue) }];
+      return issue.keys.map((unknownKey) => ({ path, unknownKey, expected: "" }));
+    }),
+  };
+}
+
+export type ScriptedAttempt = z.infer<typeof attempt>;
+export type ScriptPart = z.infer<typeof part>;

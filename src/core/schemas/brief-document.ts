@@ -1,0 +1,126 @@
+import type { z } from "zod";
+import type { Brief } from "../stories/brief.ts";
+import { identified, type Finding } from "../gates/finding.ts";
+import type { GateName } from "../gates/gate.ts";
+import { fingerprint, roleName } from "../events/ids.ts";
+import { severityFromWord } from "../gates/severity.ts";
+import { nearMiss } from "../../stdx/near-miss.ts";
+import { briefSchema, type BriefDocument } from "./brief.ts";
+import { expectedWords } from "./issue-text.ts";
+
+/** A document's brief; or what is wrong with the document, each problem with the path of its field. */
+export function readBriefDocument(
+  value: unknown,
+): { readonly brief: Brief } | { readonly problems: readonly string[] } {
+  const read = briefSchema.safeParse(value);
+  return read.success
+    ? { brief: briefFrom(read.data) }
+    : { problems: read.error.issues.flatMap((issue) => problemsOf(issue, value)) };
+}
+
+/** What is wrong, in plain words. Rules of our own say it themselves; what the library says of its own is for us. */
+function problemsOf(issue: z.core.$ZodIssue, document: unknown): readonly string[] {
+  const { path } = issue;
+  if (issue.code === "unrecognized_keys") {
+    const known = path.length === 0 ? Object.keys(briefSchema.shape) : [];
+    return issue.keys.map((key) => {
+      const meant = nearMiss(key, known);
+      return `${pathText([...path, key])}: there is no such field${meant === undefined ? "" : ` (did you mean ${meant}?)`}`;
+    });
+  }
+  if (issue.code === "custom" || issue.code === "invalid_format") return [`${pathText(path)}: ${issue.message}`];
+  let value = document;
+  for (const key of path) value = (value as Readonly<Record<PropertyKey, unknown>>)[key];
+  const isMissing = value === undefined && path.length > 0;
+  return [`${pathText(path)}: ${isMissing ? "it is missing, and must be" : "it must be"} ${expectedWords(issue)}`];
+}
+
+function pathText(keys: readonly PropertyKey[]): string {
+  let path = "";
+  for (const key of keys) path += typeof key === "number" ? `[${key}]` : `${path === "" ? "" : "."}${String(key)}`;
+  return path === "" ? "the document" : path;
+}
+
+/** The document as the rest of the program knows it: severities on the one scale, every finding with an identity. */
+function briefFrom(document: BriefDocument): Brief {
+  const { schema: _schema, variant, locationAttempt, ...rest } = document;
+  const { tddPhase, ...route } = document.route;
+  return {
+    ...rest,
+    variant: variant ?? variantOf(document),
+    ...(locationAttempt === undefined ? {} : { locationAttempt }),
+    route: { ...route, role: roleName(route.role), ...(tddPhase === undefined ? {} : { tddPhase }) },
+    evidence: document.evidence.map(({ title, text: whole, fullAt }) => ({ title, text: whole, ...given({ fullAt }) })),
+    blame:
+      document.blame === null
+        ? null
+        : {
+            ...document.blame,
+            suspects: document.blame.suspects.map(
+              ({ endLine, symbol, commit, story, attempt, role, phase, ...suspect }) => ({
+                ...suspect,
+                ...given({ endLine, symbol, commit, story, attempt, role, phase }),
+              }),
+            ),
+          },
+    required: document.required.map(findingFrom),
+    stillOpen: document.stillOpen.map(findingFrom),
+    earlier: document.earlier.map((earlier) => earlierFrom(earlier, document.gate)),
+    scope: scopeFrom(document.scope),
+    information: document.information.map(findingFrom),
+    stages: document.stages.map(({ summary, ...stage }) => ({
+      ...stage,
+      reviewer: roleName(stage.reviewer),
+      ...given({ summary }),
+    })),
+  };
+}
+
+/** Checks that pass in one environment and fail in another have a form of their own (S0). */
+function variantOf({ gate, runs }: BriefDocument): Brief["variant"] {
+  const failing = new Set(runs.filter((run) => run.result !== "pass").map((run) => run.environment));
+  const differs = failing.size > 0 && runs.some((run) => !failing.has(run.environment));
+  return gate === "checks" && differs ? "environment" : VARIANT_OF_GATE[gate];
+}
+
+const VARIANT_OF_GATE: Readonly<Record<GateName, Brief["variant"]>> = {
+  integrity: "integrity",
+  checks: "goal",
+  tdd: "tdd",
+  review: "review",
+  audit: "audit",
+  mutation: "mutation",
+  ci: "ci",
+  merge: "merge",
+};
+
+function findingFrom(read: BriefDocument["required"][number]): Finding {
+  const { id, severity: word, category, message, source, ...known } = read;
+  const finding = identified({ severity: severityFromWord(word)!, category, message, source, ...given(known) });
+  return id === undefined ? finding : { ...finding, id: fingerprint(id) };
+}
+
+function earlierFrom(read: BriefDocument["earlier"][number], gate: GateName): Brief["earlier"][number] {
+  const { findings, ...earlier } = read;
+  if (findings.length === 0) return earlier;
+  return {
+    ...earlier,
+    findings: findings.map(({ file, line, ...finding }) => ({
+      ...finding,
+      gate: finding.gate ?? gate,
+      seenIn: finding.seenIn ?? earlier.attempt,
+      ...given({ file, line }),
+    })),
+  };
+}
+
+function scopeFrom({ restore, ...scope }: BriefDocument["scope"]): Brief["scope"] {
+  return { ...scope, ...given({ restore }) };
+}
+
+/** Without the keys whose value is `undefined`: an optional field is there or it is not. */
+function given<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]?: Exclude<T[K], undefined>;
+  };
+}

@@ -1,0 +1,189 @@
+import { z } from "zod";
+import { BLAME_VERDICTS } from "../blame/blame.ts";
+import { BRIEF_VARIANTS, REPORT_WAYS } from "../stories/brief.ts";
+import { FAILURE_CEILING } from "../stories/budget.ts";
+import { CI_CLASSES, GATES } from "../gates/gate.ts";
+import { STORY_ID_PATTERN } from "../events/ids.ts";
+import { PHASES, TDD_PHASES } from "../stories/story.ts";
+import { RESULTS } from "../events/error.ts";
+import { TEST_POLICIES } from "../stories/scope.ts";
+import { severityFromWord } from "../gates/severity.ts";
+import { TRIED_FINDING_STATUSES } from "../gates/tried-finding.ts";
+
+/*
+ * A brief as a document, `remand.brief/1`: what another orchestrator writes by hand and gives to `remand brief`.
+ * Only the story's id is needed; everything else has a default that says "nothing known about that".
+ */
+
+const text = z.string();
+const texts = z.array(text).default([]);
+const count = z.int().min(1);
+const lineNumber = z.int().min(0);
+const confidence = z.number().min(0).max(1);
+
+const severity = text
+  .refine((word) => severityFromWord(word) !== undefined, {
+    error: "no known severity; use blocker, critical, major, minor or info",
+  })
+  .default("major");
+
+const findingSchema = z.strictObject({
+  id: text.optional(),
+  severity,
+  category: text.default("general"),
+  message: text,
+  source: text.default("unknown"),
+  file: text.optional(),
+  line: lineNumber.optional(),
+  symbol: text.optional(),
+  suggestedFix: text.optional(),
+  criterion: text.optional(),
+  stage: text.optional(),
+});
+
+const suspectSchema = z.strictObject({
+  file: text,
+  line: lineNumber,
+  endLine: lineNumber.optional(),
+  symbol: text.optional(),
+  change: text.default(""),
+  commit: text.optional(),
+  story: text.optional(),
+  attempt: count.optional(),
+  role: text.optional(),
+  phase: text.optional(),
+  confidence: confidence.default(0.5),
+  reasons: texts,
+});
+
+const blameSchema = z.strictObject({
+  verdict: z.enum(BLAME_VERDICTS),
+  basis: z.enum(["proven", "ranked"]).default("ranked"),
+  confidence: confidence.default(0.5),
+  suspects: z.array(suspectSchema).default([]),
+  explanation: text.default(""),
+  testRuns: z.int().min(0).default(0),
+});
+
+const scopeSchema = z.strictObject({
+  allow: texts,
+  deny: texts,
+  tests: z.enum(TEST_POLICIES).default("add-only"),
+  exceptions: z.enum(["with-rationale", "never"]).default("with-rationale"),
+  restore: z.array(text).optional(),
+  reason: text.default(""),
+});
+
+const routeSchema = z.strictObject({
+  phase: z.enum(PHASES).default("implement"),
+  role: text.default("developer"),
+  tddPhase: z.enum(TDD_PHASES).optional(),
+  reason: text.default(""),
+});
+
+const stageSchema = z.strictObject({
+  stage: text,
+  result: z.enum(RESULTS),
+  reviewer: text.default("critic"),
+  summary: text.optional(),
+});
+
+const runSchema = z.strictObject({
+  check: text,
+  command: text.default(""),
+  environment: text.default("default"),
+  result: z.enum(RESULTS),
+  exitCode: z.int().nullable().default(null),
+  details: text.default(""),
+});
+
+const criterionSchema = z.strictObject({
+  criterion: text,
+  status: z.enum(["verified", "failed", "unknown"]),
+  evidence: text.default(""),
+});
+
+const survivorSchema = z.strictObject({
+  file: text,
+  line: lineNumber,
+  mutation: text,
+  description: text.default(""),
+  recommendedTest: text.default(""),
+});
+
+const conflictSchema = z.strictObject({
+  file: text,
+  line: lineNumber,
+  between: z.tuple([text, text]),
+  says: z.tuple([text, text]),
+  winner: text.nullable().default(null),
+});
+
+const earlierSchema = z.strictObject({
+  attempt: count,
+  tried: text,
+  failed: text,
+  findings: z
+    .array(
+      z.strictObject({
+        id: text.default(""),
+        gate: z.enum(GATES).optional(),
+        title: text,
+        file: text.optional(),
+        line: lineNumber.optional(),
+        status: z.enum(TRIED_FINDING_STATUSES).default("open"),
+        seenIn: count.optional(),
+      }),
+    )
+    .default([]),
+});
+
+export const BRIEF_DOCUMENT = "remand.brief/1";
+
+export const briefSchema = z.strictObject({
+  schema: z.literal(BRIEF_DOCUMENT),
+  story: z.strictObject({
+    id: text.regex(STORY_ID_PATTERN, { error: "an id has letters, digits, dots, dashes and underscores, at most 100" }),
+    title: text.default(""),
+    goal: text.default(""),
+  }),
+  gate: z.enum(GATES).default("review"),
+  variant: z.enum(BRIEF_VARIANTS).optional(),
+  attempt: count.default(2),
+  failure: count.default(1),
+  failureLimit: count.max(FAILURE_CEILING).default(3),
+  locationAttempt: count.optional(),
+  route: routeSchema.prefault({}),
+  rolePrompt: text.default(""),
+  summary: text.default(""),
+  evidence: z.array(z.strictObject({ title: text.default("evidence"), text, fullAt: text.optional() })).default([]),
+  blame: blameSchema.nullable().default(null),
+  required: z.array(findingSchema).default([]),
+  stillOpen: z.array(findingSchema).default([]),
+  information: z.array(findingSchema).default([]),
+  requiredFixes: texts,
+  priority: z.enum(["HIGH", "MEDIUM", "LOW"]).default("MEDIUM"),
+  stages: z.array(stageSchema).default([]),
+  runs: z.array(runSchema).default([]),
+  criteria: z.array(criterionSchema).default([]),
+  survivors: z.array(survivorSchema).default([]),
+  mutationScore: text.default(""),
+  ci: z
+    .strictObject({ class: z.enum(CI_CLASSES), step: text.default(""), runId: text.default("") })
+    .nullable()
+    .default(null),
+  conflicts: z.array(conflictSchema).default([]),
+  filesModified: texts,
+  earlier: z.array(earlierSchema).default([]),
+  context: texts,
+  guidance: texts,
+  scope: scopeSchema.prefault({}),
+  judgedBy: texts,
+  report: z.enum(REPORT_WAYS).default("signal"),
+  spellOutFormat: z.boolean().default(false),
+});
+
+export type BriefDocument = z.output<typeof briefSchema>;
+
+/** The document as people write it: what has a default may be left out. */
+export type BriefInput = z.input<typeof briefSchema>;

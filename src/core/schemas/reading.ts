@@ -1,0 +1,56 @@
+import { z } from "zod";
+import type { Reading } from "../stories/reading.ts";
+import { SEVERITIES } from "../gates/severity.ts";
+import { INCOMPLETE_CATEGORIES, READING_RESULTS, SIGNALS } from "../stories/signal.ts";
+import { count, text, texts } from "./scalars.ts";
+
+/** What `remand parse --json` prints. */
+const READING_DOCUMENT = "remand.reading/1";
+
+export type ReadingDocument = { readonly schema: typeof READING_DOCUMENT } & Reading;
+
+const orNull = <T extends z.ZodType>(schema: T): z.ZodNullable<T> => z.nullable(schema);
+
+const finding = z.strictObject({
+  severity: orNull(z.enum(SEVERITIES)),
+  category: orNull(text),
+  file: orNull(text),
+  line: orNull(count),
+  message: text,
+  suggestedFix: orNull(text),
+  criterion: orNull(text),
+  status: orNull(text),
+});
+
+export const readingSchema = z.strictObject({
+  schema: z.literal(READING_DOCUMENT),
+  kind: z.enum(["signal", "verdict", "unknown"]),
+  signal: orNull(z.enum(SIGNALS)),
+  id: orNull(text),
+  idMatches: orNull(z.boolean()),
+  result: z.enum(READING_RESULTS),
+  findings: z.array(finding),
+  requiredFixes: texts,
+  passing: texts,
+  quality: z.record(text, text),
+  verification: z.array(
+    z.strictObject({ criterion: text, status: z.enum(["verified", "failed", "unknown"]), evidence: text }),
+  ),
+  commands: z.array(z.strictObject({ command: text, environment: orNull(text), result: text })),
+  environments: texts,
+  preExisting: texts,
+  filesReviewed: texts,
+  filesModified: texts,
+  context: texts,
+  incomplete: orNull(
+    z.strictObject({
+      category: orNull(z.enum(INCOMPLETE_CATEGORIES)),
+      blocker: text,
+      attempted: texts,
+      needed: text,
+    }),
+  ),
+  priority: orNull(z.enum(["HIGH", "MEDIUM", "LOW"])),
+  summary: orNull(text),
+  problems: texts,
+}) satisfies z.ZodType<ReadingDocument>;

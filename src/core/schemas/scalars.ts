@@ -1,0 +1,107 @@
+import { z } from "zod";
+import {
+  type EscalationId,
+  type EvidenceId,
+  type Fingerprint,
+  type RoleName,
+  STORY_ID_PATTERN,
+  type StoryId,
+  type TreeId,
+} from "../events/ids.ts";
+import { TEST_POLICIES } from "../stories/scope.ts";
+
+/*
+ * The plain values that stored documents are made of. None of the numbers may be infinite or no number at all:
+ * JSON would turn those into `null` on the way to the disk.
+ */
+export const text = z.string();
+export const texts = z.array(text);
+
+/** How many, or which one of several. */
+export const count = z.int().min(0);
+
+/** Money, a length of time, a moment in milliseconds since 1970. */
+export const amount = z.number().min(0);
+
+export const confidence = z.number().min(0).max(1);
+
+/** Text that says something: more than white space. */
+const SAYS_SOMETHING = /\S/;
+
+/** Who did it. What nobody answers for is not accepted. */
+export const doer = text.regex(SAYS_SOMETHING, { error: "a name is needed: who did this?" });
+
+export const saysSomething = (words: string): boolean => SAYS_SOMETHING.test(words);
+
+/** What a piece of work used. An agent that did not say what it cost leaves the first two out. */
+export const cost = {
+  costUsd: amount.exactOptional(),
+  tokens: count.exactOptional(),
+  durationMs: amount,
+};
+
+/*
+ * The one place where text that was read becomes a branded id. A brand exists for the compiler alone, so the
+ * schema stays a plain check of a string and only its type is changed.
+ */
+export const storyIdSchema = branded<StoryId>(
+  z.string().regex(STORY_ID_PATTERN, { error: "an id has letters, digits, dots, dashes and underscores, at most 100" }),
+);
+export const escalationIdSchema = branded<EscalationId>(z.string().min(1));
+export const fingerprintSchema = branded<Fingerprint>(z.string().min(1));
+export const treeIdSchema = branded<TreeId>(z.string().min(1));
+export const evidenceIdSchema = branded<EvidenceId>(z.string().min(1));
+export const roleNameSchema = branded<RoleName>(z.string().min(1));
+
+function branded<Id extends string>(schema: z.ZodString): z.ZodType<Id, string> {
+  return schema as unknown as z.ZodType<Id, string>;
+}
+
+/**
+ * Values by a name that people, or agents, chose. `__proto__` is no such name: zod would leave it out without a word,
+ * and what was stored would not be what is read.
+ */
+export function byName<Key extends z.core.$ZodRecordKey, Value extends z.ZodType>(
+  key: Key,
+  value: Value,
+): z.ZodPipe<z.ZodCustom<z.input<z.ZodRecord<Key, Value>>>, z.ZodRecord<Key, Value>> {
+  return z
+    .custom<z.input<z.ZodRecord<Key, Value>>>((given) => !(isObject(given) && Object.hasOwn(given, "__proto__")), {
+      error: "`__proto__` cannot be a name here",
+    })
+    .pipe(z.record(key, value));
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
+}
+
+/** A conversation that can be gone on with, as the agent's adapter named it. */
+export const sessionSchema = z.strictObject({
+  agent: text,
+  id: text,
+  host: text.exactOptional(),
+  totals: z
+    .strictObject({
+      tokens: count,
+      costUsd: amount.exactOptional(),
+      input: count.exactOptional(),
+      cached: count.exactOptional(),
+    })
+    .exactOptional(),
+});
+
+export const scopeExceptionsSchema = z.enum(["with-rationale", "never"]);
+
+/** What a rework may touch. */
+export const scopeSchema = z.strictObject({
+  allow: texts,
+  deny: texts,
+  restore: texts.exactOptional(),
+  tests: z.enum(TEST_POLICIES),
+  exceptions: scopeExceptionsSchema,
+  reason: text,
+});
+
+/** A change beyond the scope, with the agent's reason. */
+export const scopeExceptionSchema = z.strictObject({ path: text, rationale: text });

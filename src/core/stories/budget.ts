@@ -1,0 +1,73 @@
+import type { GateName } from "../gates/gate.ts";
+
+/** A limit with a counter. The word in front of the colon says what is counted. */
+export type BudgetName =
+  | `failures:${GateName}`
+  | "iterations"
+  | "location"
+  | "cost"
+  | "tokens"
+  | "time"
+  | "run-cost"
+  | "run-tokens"
+  | "run-time";
+
+/** Budgets of money, tokens and time: of a story, and of the whole run. They can be used up while something runs. */
+export const SPENT_BUDGETS = ["cost", "tokens", "time", "run-cost", "run-tokens", "run-time"] as const;
+export type SpentBudget = (typeof SPENT_BUDGETS)[number];
+
+/** No setting may allow more failed judgements of one gate than this. */
+export const FAILURE_CEILING = 10;
+/** A person is asked when the engine has died this often in the same step of a story, with no progress in between. */
+export const ENGINE_DEATHS = 3;
+export const WARN_AT = 0.8;
+
+export interface Spent {
+  readonly costUsd: number;
+  readonly tokens: number;
+  readonly timeMs: number;
+  /** Some agent did not say what it cost: the sum is a floor, and is shown as one. */
+  readonly costUnknown: boolean;
+}
+
+export const NOTHING_SPENT: Spent = { costUsd: 0, tokens: 0, timeMs: 0, costUnknown: false };
+
+/**
+ * The one place where money is added. Binary fractions leave a rest (`0.1 + 0.2`), which is rounded off here: a
+ * billionth of a dollar is less than any provider's price of one token.
+ */
+export function addUsd(a: number, b: number): number {
+  return Math.round((a + b) * NANO_PER_USD) / NANO_PER_USD;
+}
+
+const NANO_PER_USD = 1e9;
+
+export function spend(
+  spent: Spent,
+  more: { readonly costUsd?: number | undefined; readonly tokens?: number | undefined; readonly durationMs: number },
+  paid: boolean,
+): Spent {
+  return {
+    costUsd: addUsd(spent.costUsd, more.costUsd ?? 0),
+    tokens: spent.tokens + (more.tokens ?? 0),
+    timeMs: spent.timeMs + more.durationMs,
+    costUnknown: spent.costUnknown || (paid && more.costUsd === undefined),
+  };
+}
+
+/**
+ * The two ways people count the same thing, said together so that nobody is one off: how often it failed, and how
+ * many reworks that took. The first failure is of work that was no rework yet.
+ */
+export function countedBothWays(failures: number, limit: number): string {
+  return `failure ${failures} of ${limit}, rework ${Math.max(0, failures - 1)} of ${limit - 1}`;
+}
+
+/**
+ * The same for work that is on its way back: which rework this is, and which failure led to it. Where a person sent it
+ * back no failure did, and the count begins anew.
+ */
+export function countedGoingBack(failures: number, limit: number): string {
+  if (failures === 0) return `sent back by a person; failures are counted anew, ${limit} at most`;
+  return `rework ${Math.min(failures, limit - 1)} of ${limit - 1}, after failure ${failures} of ${limit}`;
+}

@@ -1,0 +1,103 @@
+import type { FailedHow } from "../events/event.ts";
+import type { GateName } from "../gates/gate.ts";
+import type { Fingerprint, RoleName, StoryId, TreeId } from "../events/ids.ts";
+import type { Policy } from "../events/policy.ts";
+import type { BriefVariant } from "./brief.ts";
+import type { BudgetName } from "./budget.ts";
+import type { Escalation } from "./escalation.ts";
+import type { Phase, TddPhase } from "./story.ts";
+import type { Route, Scope } from "./scope.ts";
+
+/**
+ * What to do next. `key` is the story and the number of its events when this was decided: doing the same
+ * command twice is noticed by it, and a worker that lost its place is refused.
+ */
+export type Command = { readonly key: string } & (StoryCommand | ProjectCommand);
+
+export type StoryCommand = { readonly story: StoryId } & StoryAction;
+
+export type StoryAction =
+  | { readonly type: "start-story" }
+  | { readonly type: "judge-base" }
+  | StartAttempt
+  | { readonly type: "ask-again"; readonly attempt: number; readonly times: number }
+  | StartGate
+  | { readonly type: "find-blame"; readonly gate: GateName; readonly tree: TreeId }
+  | { readonly type: "fix-lint" }
+  | SendBack
+  | { readonly type: "restore-tree"; readonly tree: TreeId }
+  | { readonly type: "grant-grace"; readonly gate: GateName; readonly failures: number }
+  | { readonly type: "adjudicate"; readonly finding: Fingerprint; readonly gate: GateName; readonly role: RoleName }
+  | {
+      readonly type: "deliver";
+      readonly how: Policy["deliver"];
+      readonly approvedBy?: string;
+      /** This person says that it is merged: it is checked, and nothing is merged. */
+      readonly claimedBy?: string;
+      readonly drop?: string;
+    }
+  | { readonly type: "adopt-work"; readonly by: string }
+  | { readonly type: "accept"; readonly notes?: readonly string[]; readonly drop?: string }
+  | { readonly type: "fail"; readonly how: FailedHow; readonly reason: string }
+  | { readonly type: "raise-escalation"; readonly escalation: Escalation }
+  | { readonly type: "warn-budget"; readonly budget: BudgetName; readonly used: number; readonly limit: number }
+  | { readonly type: "flag-story"; readonly usualMs: number; readonly takenMs: number };
+
+export type ProjectCommand = { readonly story: null } & (
+  | {
+      readonly type: "start-remediation";
+      readonly attempt: number;
+      readonly issue: string;
+      readonly guidance: readonly string[];
+    }
+  | { readonly type: "check-health"; readonly attempt: number }
+  | { readonly type: "raise-escalation"; readonly escalation: Escalation }
+  | { readonly type: "warn-budget"; readonly budget: BudgetName; readonly used: number; readonly limit: number }
+);
+
+export interface StartAttempt {
+  readonly type: "start-attempt";
+  readonly attempt: number;
+  readonly phase: Phase;
+  readonly role: RoleName;
+  readonly tddPhase?: TddPhase;
+  readonly reworkOf: GateName | "person" | null;
+  /** Did the last dispatch end in something nobody could read? Then the format is spelled out. */
+  readonly spellOutFormat: boolean;
+  readonly timeoutMs: number;
+  readonly forecastUsd: number | null;
+  /** Another model than the role's usual one, and how many failures it takes the place after. */
+  readonly stronger?: { readonly model: string; readonly failures: number };
+  /** The conversation so far is left, after so many failures in it. */
+  readonly fresh?: { readonly failures: number };
+}
+
+export interface StartGate {
+  readonly type: "start-gate";
+  readonly gate: GateName;
+  readonly tree: TreeId;
+  /** The stages to judge; those before them keep their pass. Empty for a gate without stages. */
+  readonly stages: readonly string[];
+  /** For a re-review: the tree of the last judgement, so that the reviewer sees the fix and not everything. */
+  readonly since: TreeId | null;
+  /** Earlier findings, each to be answered ADDRESSED or NOT. */
+  readonly answer: readonly Fingerprint[];
+  readonly timeoutMs: number;
+}
+
+export interface SendBack {
+  readonly type: "send-back";
+  readonly gate: GateName | "person";
+  readonly variant: BriefVariant;
+  readonly failure: number;
+  readonly failureLimit: number | null;
+  readonly route: Route;
+  readonly scope: Scope;
+}
+
+/**
+ * Who does the next step. Each lane has its own limit of what may run at once; `engine` has none. They stand in the
+ * order in which free hands are given out: what is in flight is finished before anything new begins (S2).
+ */
+export const LANES = ["engine", "critics", "auditors", "checks", "developers"] as const;
+export type Lane = (typeof LANES)[number];

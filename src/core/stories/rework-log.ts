@@ -1,0 +1,57 @@
+import type { CiClass, GateName } from "../gates/gate.ts";
+import type { Finding } from "../gates/finding.ts";
+import type { Survivor } from "./brief.ts";
+import type { TddPhase } from "./story.ts";
+
+/** One time work went back: why, what was done about it, what came of it (S1's `rework-log.json`). */
+export interface ReworkRecord {
+  readonly gate: GateName;
+  /** Counts the reworks of this gate, from 1. */
+  readonly attempt: number;
+  /** Milliseconds since 1970, UTC. */
+  readonly at: number;
+  readonly trigger: ReworkTrigger;
+  readonly actionTaken: string;
+  readonly outcome: string;
+}
+
+/** S1 defines the first two; the others carry what S1 says their gate provides as context. */
+export type ReworkTrigger =
+  | { readonly type: "findings"; readonly stage: string; readonly findings: readonly Finding[] }
+  | { readonly type: "survivors"; readonly survivors: readonly Survivor[]; readonly score: string }
+  | {
+      readonly type: "tdd";
+      readonly phase: TddPhase | null;
+      readonly output: string;
+      readonly concerns: readonly string[];
+    }
+  | { readonly type: "ci"; readonly classification: CiClass; readonly step: string; readonly output: string }
+  | {
+      readonly type: "checks";
+      readonly failures: readonly { readonly check: string; readonly environment: string; readonly details: string }[];
+    }
+  | {
+      readonly type: "criteria";
+      readonly failed: readonly { readonly criterion: string; readonly reason: string }[];
+      readonly findings: readonly Finding[];
+    }
+  | { readonly type: "reasons"; readonly reasons: readonly string[] };
+
+/** S0's list of tasks that were given up. */
+export interface FailedTask {
+  readonly taskId: string;
+  readonly reason: string;
+  readonly reviewAttempts: number;
+  readonly auditAttempts: number;
+}
+
+/** S3's tracking of one place: a file, and the symbol in it where that is known. */
+export interface TrackedLocation {
+  readonly file: string;
+  readonly symbol?: string;
+  readonly attempts: number;
+  readonly lastAttemptAt: number;
+  readonly outcomes: readonly ("pass" | "fail")[];
+  /** `null` where no agent said what it cost: unknown is not nothing. */
+  readonly totalCostUsd: number | null;
+}

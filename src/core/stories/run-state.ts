@@ -1,0 +1,58 @@
+import type { SortedMap } from "../../stdx/sorted-map.ts";
+import type { StoryId } from "../events/ids.ts";
+import type { Policy } from "../events/policy.ts";
+import type { BudgetName, Spent } from "./budget.ts";
+import type { Escalation } from "./escalation.ts";
+import type { Lane } from "./command.ts";
+import type { StoryState } from "./story-state.ts";
+
+/** Everything that is known of a project's run, folded from its journal. */
+export interface RunState {
+  /** Events folded so far. */
+  readonly position: number;
+  /** Events of the project's own stream. */
+  readonly seq: number;
+  /** For stories that start from now on. */
+  readonly policy: Policy | null;
+  readonly stories: SortedMap<StoryId, StoryState>;
+  /** Who waits for whom: a story and those that depend on it. */
+  readonly dependents: SortedMap<StoryId, readonly StoryId[]>;
+  /** Stories that something could be done for, by who would do it, most urgent first. */
+  readonly lanes: Lanes;
+  /** Stories that wait for a time, soonest first. */
+  readonly timers: SortedMap<string, StoryId>;
+  readonly busy: { readonly [L in Lane]: number };
+  /** Stories that were started and are neither settled nor waiting for a person. */
+  readonly inFlight: number;
+  /** Stories that must run alone, because the engine has died in them; absent for none. */
+  readonly alone?: number;
+  readonly remediation: Remediation | null;
+  readonly escalation: Escalation | null;
+  readonly escalations: number;
+  readonly halted: { readonly by: string; readonly reason: string } | null;
+  readonly spent: Spent;
+  readonly raised: { readonly [B in BudgetName]?: number };
+  readonly warned: readonly BudgetName[];
+  /** How long accepted stories of each kind took. */
+  readonly usual: Readonly<Record<string, { readonly count: number; readonly totalMs: number }>>;
+  readonly base: string;
+}
+
+export type Lanes = { readonly [L in Lane]: SortedMap<string, StoryId> };
+
+/** Repairing infrastructure; while it runs no new work is dispatched. */
+export interface Remediation {
+  readonly issue: string;
+  readonly since: number;
+  readonly tries: number;
+  readonly stage: "waiting" | "repairing" | "repaired";
+  readonly guidance: readonly string[];
+  readonly history: readonly RemediationTry[];
+}
+
+export interface RemediationTry {
+  readonly attempt: number;
+  readonly fixes: readonly string[];
+  readonly healthy: boolean;
+  readonly remaining: readonly string[];
+}

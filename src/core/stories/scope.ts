@@ -1,0 +1,59 @@
+import { matchesAnyGlob } from "../../stdx/glob.ts";
+import type { RoleName } from "../events/ids.ts";
+import type { Phase, TddPhase } from "./story.ts";
+
+/** What a rework may touch. The engine compares the diff with it afterwards; the agent's word does not count. */
+export interface Scope {
+  /** Path patterns; empty means every path of the worktree. */
+  readonly allow: readonly string[];
+  readonly deny: readonly string[];
+  /** Files whose change was refused: they may be put back to what they were, and not be changed in any other way. */
+  readonly restore?: readonly string[];
+  readonly tests: TestPolicy;
+  /** May the agent go beyond `allow` when it gives a reason? */
+  readonly exceptions: "with-rationale" | "never";
+  readonly reason: string;
+}
+
+/** A change beyond the scope that the agent gave a reason for. Whether it counts is for the rules. */
+export interface ScopeException {
+  readonly path: string;
+  readonly rationale: string;
+}
+
+/**
+ * - `add-only`: new tests may be added; existing ones may not be changed, deleted, skipped or loosened.
+ * - `required`: tests are what the rework is about, and nothing else may change.
+ * - `open`: the tests themselves are at fault, or this is new work.
+ * - `frozen`: no test file may change at all.
+ */
+export const TEST_POLICIES = ["add-only", "required", "open", "frozen"] as const;
+export type TestPolicy = (typeof TEST_POLICIES)[number];
+
+/** How a change of a path goes beyond a scope: it is none of the allowed, it is forbidden, or tests may not change. */
+export type ScopeBreach = "outside" | "denied" | "frozen";
+
+/**
+ * `null` where the path may change. What was done inside an existing test file is not seen from its path: where tests
+ * may be added to, they may be added wherever they belong.
+ */
+export function breachOf(path: string, scope: Scope, testPaths: readonly string[]): ScopeBreach | null {
+  if (isOneOf(path, scope.deny)) return "denied";
+  const isTest = matchesAnyGlob(path, testPaths);
+  if (isTest && scope.tests === "frozen") return "frozen";
+  if ((isTest && scope.tests !== "open") || scope.allow.length === 0 || isOneOf(path, scope.allow)) return null;
+  return "outside";
+}
+
+/** A name may hold characters that mean something in a pattern. */
+const isOneOf = (path: string, patterns: readonly string[]): boolean =>
+  patterns.includes(path) || matchesAnyGlob(path, patterns);
+
+/** Which phase and which agent role gets the brief. */
+export interface Route {
+  readonly phase: Phase;
+  readonly role: RoleName;
+  readonly tddPhase?: TddPhase;
+  /** Why it goes there, for the person who reads the trail. */
+  readonly reason: string;
+}

@@ -1,0 +1,273 @@
+import type { KnownFailure } from "../gates/base-failures.ts";
+import type { Blame } from "../blame/blame.ts";
+import type { LicensedTest } from "../gates/contested-test.ts";
+import type { Answer, FailedHow, Step } from "../events/event.ts";
+import type { Finding } from "../gates/finding.ts";
+import type { BaseRuns, GateName, Judgement, TestIdentities } from "../gates/gate.ts";
+import type { AgentSession, EvidenceId, Fingerprint, RoleName, StoryId, TreeId } from "../events/ids.ts";
+import type { Policy } from "../events/policy.ts";
+import type { AttemptOutcome, AttemptSummary } from "./attempt.ts";
+import type { BudgetName, Spent, SpentBudget } from "./budget.ts";
+import type { Escalation, Waiver } from "./escalation.ts";
+import type { Phase, Story } from "./story.ts";
+import type { Lane } from "./command.ts";
+import type { Route, Scope, ScopeException } from "./scope.ts";
+
+/**
+ * Everything that is known of one story, folded from its events.
+ *
+ * A story is **queued** until its turn comes and is **settled** at the end (`ending`). In between either something
+ * is `running` for it (an attempt, a gate, a step of the engine), or an `escalation` waits for a person, or a
+ * `wait` for a time or another story, or none of these: then `policy/next-step` says what comes next, from
+ * the fields below and nothing else. `failing` is set from a failed judgement until the work has gone back, and
+ * `rework` from then until the attempt that carries the brief has ended.
+ */
+export interface StoryState {
+  readonly story: Story;
+  /** Events of this story so far. */
+  readonly seq: number;
+  /** Its place in the order of arrival. */
+  readonly arrival: number;
+  /** The rules it started with; `null` while it is queued. */
+  readonly policy: Policy | null;
+  readonly startedAt: number | null;
+  readonly phase: Phase;
+  readonly completed: readonly Phase[];
+  readonly running: Running | null;
+  /** Is there a product of this phase to judge? */
+  readonly productReady: boolean;
+  readonly tree: TreeId | null;
+  readonly commit: string;
+  /** What the work that is to be judged next was begun with: what an attempt that came to nothing left is part of it. */
+  readonly startedFrom: TreeId | null;
+  readonly gates: { readonly [G in GateName]?: GateState };
+  readonly attempts: readonly AttemptSummary[];
+  readonly failing: Failing | null;
+  readonly rework: Rework | null;
+  /** How often the work was sent back: the number of the newest rework (S4's iteration). */
+  readonly reworks: number;
+  /** What the newest rework may touch; `null` for new work. */
+  readonly scope: Scope | null;
+  /** Where the newest attempt went beyond its scope, with its reasons. */
+  readonly exceptions: readonly ScopeException[];
+  /** What the newest attempt that is ready said, whole. */
+  readonly message: EvidenceId | null;
+  /** How often each role was asked and answered, apart from attempts; and the conversations to go on with. */
+  readonly asked: Readonly<Record<RoleName, number>>;
+  readonly sessions: Readonly<Record<RoleName, AgentSession>>;
+  /** A person asked for rework while something else was under way. */
+  readonly requested: {
+    readonly phase: Phase;
+    readonly message: string;
+    /** What was said of single places. */
+    readonly findings?: readonly Finding[];
+  } | null;
+  /** Comments on its pull request that it has gone back for already. */
+  readonly heard?: readonly string[];
+  readonly wait: Wait | null;
+  readonly escalation: Escalation | null;
+  /** Since when it waits for a person; `null` when it does not. */
+  readonly escalatedAt: number | null;
+  readonly escalations: number;
+  readonly disputes: readonly Dispute[];
+  readonly waivers: readonly Waiver[];
+  /** What a person said last, as long as it can be taken back. */
+  readonly undo: Undo | null;
+  /** What people said, for the next brief. */
+  readonly guidance: readonly string[];
+  readonly counters: Counters;
+  readonly locations: Readonly<Record<string, LocationRecord>>;
+  /** Places now under rework, whose outcome the next judgement of that gate tells. */
+  readonly watched: { readonly gate: GateName; readonly places: readonly string[] } | null;
+  /** What attempts of this phase ended with, oldest first: their trees, or their products where those are known apart. */
+  readonly trees: readonly (TreeId | Fingerprint)[];
+  readonly raised: { readonly [B in BudgetName]?: number };
+  readonly warned: readonly BudgetName[];
+  readonly grace: { readonly [G in GateName]?: number };
+  readonly spent: Spent;
+  /** What failed at the base, by name. */
+  readonly preExisting: readonly string[];
+  /** How the checks went at the base; absent where no gate ran one. */
+  readonly baseRuns?: BaseRuns;
+  /** The checks still ran on these files, the base's, when the work began; absent when it is known how they went. */
+  readonly openBase?: { readonly tree: TreeId; readonly commit: string };
+  /** Tests that gave two answers about the base; not there where an older version prepared the story. */
+  readonly flakyAtBase?: readonly string[];
+  /** Failures of the base that people called known, and those they made this story's target. */
+  readonly known?: readonly KnownFailure[];
+  readonly targets?: readonly string[];
+  /** Tests, or patterns of tests, that people allowed the work to change. */
+  readonly licensed?: readonly LicensedTest[];
+  /** The newest files whose tests a gate that passed, or a person, has seen; absent where nothing has. */
+  readonly seenTree?: TreeId;
+  readonly held: boolean;
+  /** Who wants what runs now to be ended at once; `null` when nobody does. */
+  readonly stopping: string | null;
+  readonly flagged: boolean;
+  readonly delivered: string | null;
+  /** What a person decided about the delivery, and why there was none. Absent until there is something to say. */
+  readonly delivery?: Delivery;
+  /** Who said that they fixed it: what they left is taken in before a gate runs. */
+  readonly adopting?: string;
+  /** Where the scheduler keeps it: a place in a lane or among the timers; `null` when nothing is to be done. */
+  readonly queued: { readonly lane: Lane | "timers"; readonly key: string } | null;
+  readonly ending: Ending | null;
+}
+
+/** A person's last word about a story, and how the story stood before it; kept until something is done about it. */
+export interface Undo {
+  readonly answer: Answer;
+  readonly at: number;
+  /** Without its rules and its own `undo`: the first are the story's, and one step back is all there is. */
+  readonly before: StoryState;
+}
+
+export type Running = {
+  readonly since: number;
+  /** The number of the event that says it began: whoever began it knows by this that it is still the one that runs. */
+  readonly seq: number;
+} & (
+  | { readonly type: "attempt"; readonly attempt: number; readonly role: RoleName; readonly unclear: number }
+  | { readonly type: "gate"; readonly gate: GateName }
+  | { readonly type: "step"; readonly step: Step }
+);
+
+/** How one gate stands. The counts of failures outlive the phases; the rest is about the present phase. */
+export interface GateState {
+  /** The newest judgement that said pass or fail, and whether what it judged is still what is there. */
+  readonly last: Judgement | null;
+  readonly fresh: boolean;
+  /** The newest state of the files that it passed. */
+  readonly lastPass: TreeId | null;
+  /** What kept the gate from judging since then, in its words. */
+  readonly trouble: string | null;
+  /** Tests, or whole checks, that changed their mind about one tree and so kept it from judging. */
+  readonly flaky: readonly string[];
+  /** Charged failures since a person last reset them. */
+  readonly failures: number;
+  /** All charged failures ever: never reset, for the trail. */
+  readonly failuresEver: number;
+  /** In a row, each with its own bound. */
+  readonly errors: number;
+  readonly inconclusives: number;
+  readonly ciRetries: number;
+  readonly lintFixed: boolean;
+  /** Failed rounds since a person last reset them, oldest first. */
+  readonly rounds: readonly Round[];
+  /** Identities of findings of all rounds, and of the newest. */
+  readonly seen: readonly Fingerprint[];
+  readonly overturned: readonly Fingerprint[];
+  /** Findings that somebody independent looked at and that stand: each is looked at once. */
+  readonly upheld: readonly { readonly finding: Fingerprint; readonly says: string }[];
+  /** The base it was judged against; only the merge gate looks at it. */
+  readonly base: string;
+}
+
+export interface Round {
+  readonly attempt: number;
+  readonly tree: TreeId;
+  readonly commit: string;
+  readonly failure: Fingerprint | null;
+  readonly blocking: number;
+  /** The blocking findings, by identity. */
+  readonly findings?: readonly Fingerprint[];
+  /** What the checks said of single tests; absent where the gate ran none, and in older rounds. */
+  readonly identities?: TestIdentities;
+  /** The gate had passed the work since the round before this one; noted where tests can be compared. */
+  readonly afterPass?: true;
+}
+
+export interface Failing {
+  readonly gate: GateName;
+  readonly blame: Blame | null;
+  /** A person said yes to the rework. */
+  readonly approved: boolean;
+  /** The best tree was brought back after a regression cascade. */
+  readonly restored: boolean;
+}
+
+export interface Rework {
+  readonly gate: GateName | "person";
+  readonly route: Route;
+  readonly brief: string;
+  /** The feedback, as the story's file notes it. */
+  readonly note?: EvidenceId;
+}
+
+export type Wait =
+  | { readonly type: "time"; readonly until: number; readonly why: string }
+  | { readonly type: "story"; readonly story: StoryId | null; readonly why: string };
+
+export interface Dispute {
+  readonly finding: Fingerprint;
+  readonly gate: GateName;
+  readonly by: string;
+  readonly rationale: string;
+  /** `refused`: the independent reviewer upheld the finding, so a person decides. */
+  readonly standing: "open" | "refused";
+  /** Who upheld it, and why. */
+  readonly ruling?: string;
+  /** It was a person's answer to a question, which comes again if the finding stands. */
+  readonly isAnswer?: true;
+}
+
+export interface Delivery {
+  /** Said `merge`. It holds for the tree that was verified then, and what the target brings into it. */
+  readonly approvedBy?: string;
+  /** Said that they merged it themselves, which is checked. */
+  readonly claimedBy?: string;
+  readonly refused?: { readonly why: "not-merged" | "branch-moved"; readonly detail: string; readonly commit?: string };
+  /** The commit on the branch that a person wants taken off it. */
+  readonly drop?: string;
+}
+
+/** Bounds of loops that never charge rework. */
+export interface Counters {
+  readonly attempts: number;
+  readonly agentFailures: number;
+  readonly timeouts: number;
+  readonly rateLimits: number;
+  readonly refusals: number;
+  readonly dependencyWaits: number;
+  readonly blocked: number;
+  readonly unchanged: number;
+  readonly stepFailures: number;
+  /** How often in a row the engine died in the same step, and in which; absent when the story got further since. */
+  readonly engineDeaths?: EngineDeaths;
+  /** Times the target moved under finished work, since the last attempt. */
+  readonly targetMoves?: number;
+  /** The budget that was used up in the middle of a step, until a person has answered; absent for none. */
+  readonly cutShort?: SpentBudget;
+  /** How the last dispatch ended, when that was nothing usable. */
+  readonly lastFailure: AttemptOutcome | null;
+  readonly approvedRetry: boolean;
+  readonly missing: readonly RoleName[];
+}
+
+export interface EngineDeaths {
+  /** The step by its name, for people: `attempt 1`, `the checks gate`, `the set-up`. */
+  readonly during: string;
+  readonly kind: Running["type"];
+  readonly gate: GateName | null;
+  readonly times: number;
+}
+
+/** S3's record of one place: every rework of it, and what came of each. */
+export interface LocationRecord {
+  readonly attempts: number;
+  readonly lastAttemptAt: number;
+  readonly outcomes: readonly ("pass" | "fail")[];
+  readonly totalCostUsd: number;
+  /** Failures blamed on it since the last pass. */
+  readonly sincePass: number;
+}
+
+export type Ending =
+  | {
+      readonly how: "accepted";
+      readonly at: number;
+      readonly forced: { readonly by: string; readonly reason: string } | null;
+      /** What the gates passed it in spite of, in sentences. */
+      readonly notes?: readonly string[];
+    }
+  | { readonly how: FailedHow; readonly at: number; readonly reason: string };

@@ -1,0 +1,153 @@
+import type { StoryAction } from "../core/stories/command.ts";
+import type { BriefVariant } from "../core/stories/brief.ts";
+import type { EscalationReason } from "../core/stories/escalation.ts";
+import type { GateName, Judgement } from "../core/gates/gate.ts";
+import type { Policy } from "../core/events/policy.ts";
+import type { Failing, StoryState } from "../core/stories/story-state.ts";
+import { chargedGate, failureLimit, gateState } from "./charge.ts";
+import { bestRound, isStrictlyImproving, sincePass } from "./compare-rounds.ts";
+import { roundsOf, stalledAtOnce, stalledByCause } from "./converge.ts";
+import { escalateStory } from "./escalate.ts";
+import { routeFailure } from "./route.ts";
+import { scopeFor } from "./scope-for.ts";
+
+/**
+ * A gate failed: what now? In this order, because each question is cheaper or graver than those after it: may it
+ * be repaired by command; do the reviewers agree; is the budget left; did the loop stall; what caused it; is that
+ * cause one that rework can mend; does a person have to allow it. Then the work goes back.
+ */
+export function afterFailure(state: StoryState, policy: Policy, failing: Failing, judgement: Judgement): StoryAction {
+  const { gate } = failing;
+  if (judgement.ciClass === "lint" && !gateState(state, gate).lintFixed) return { type: "fix-lint" };
+  // A person has already said "go on": their word stands above the rules that would have asked them.
+  if (failing.approved) return blameFirst(policy, failing, judgement) ?? sendBack(state, policy, judgement);
+  return (
+    tie(state, gate, judgement) ??
+    exhausted(state, policy, judgement) ??
+    stalled(state, policy, failing) ??
+    blameFirst(policy, failing, judgement) ??
+    unmendable(state, policy, failing) ??
+    stalledWithCause(state, policy, gate) ??
+    unapproved(state, policy, gate) ??
+    sendBack(state, policy, judgement)
+  );
+}
+
+/** Ends the loop as the policy says: ask a person, fail, or set aside. */
+export function giveUp(
+  state: StoryState,
+  policy: Policy,
+  reason: EscalationReason,
+  gate: GateName | null,
+): StoryAction {
+  const escalation = escalateStory(state, reason, gate);
+  if (policy.onExhausted === "manual") return { type: "raise-escalation", escalation };
+  const how = policy.onExhausted === "error" ? "exhausted" : "set-aside";
+  return { type: "fail", how, reason: escalation.title };
+}
+
+function tie(state: StoryState, gate: GateName, judgement: Judgement): StoryAction | null {
+  const conflict = judgement.conflicts?.find((each) => each.winner === null);
+  if (conflict === undefined) return null;
+  const [one, other] = conflict.between;
+  const detail = `${one} and ${other} ask for opposite things at ${conflict.file}:${conflict.line}`;
+  return { type: "raise-escalation", escalation: escalateStory(state, { type: "conflict", detail }, gate) };
+}
+
+function exhausted(state: StoryState, policy: Policy, judgement: Judgement): StoryAction | null {
+  const gate = chargedGate(state, judgement);
+  if (gate === null) return null;
+  const { failures } = gateState(state, gate);
+  const limit = failureLimit(state, gate);
+  if (limit === null || failures < limit) return null;
+  const graceLeft = policy.stall.grace - (state.grace[gate] ?? 0);
+  const wouldRaise =
+    (failureLimit({ ...state, grace: { ...state.grace, [gate]: (state.grace[gate] ?? 0) + 1 } }, gate) ?? 0) > limit;
+  if (graceLeft > 0 && wouldRaise && isStrictlyImproving(roundsOf(state, gate), state.preExisting))
+    return { type: "grant-grace", gate, failures };
+  return giveUp(state, policy, { type: "budget", budget: `failures:${gate}`, used: failures, limit }, judgement.gate);
+}
+
+function stalled(state: StoryState, policy: Policy, failing: Failing): StoryAction | null {
+  const found = policy.circuitBreaker ? stalledAtOnce(state, policy, failing.gate) : null;
+  if (found === null) return null;
+  const best = bestRound(sincePass(roundsOf(state, failing.gate)), state.preExisting);
+  if (found.stall === "regression-cascade" && !failing.restored && best !== null && best.tree !== state.tree)
+    return { type: "restore-tree", tree: best.tree };
+  return giveUp(state, policy, { type: "stall", ...found }, failing.gate);
+}
+
+function blameFirst(policy: Policy, failing: Failing, judgement: Judgement): StoryAction | null {
+  if (!policy.gates[failing.gate].blame || failing.blame !== null) return null;
+  return { type: "find-blame", gate: failing.gate, tree: judgement.tree };
+}
+
+/** Causes that no rework of this work can mend (S3's other triggers). */
+function unmendable(state: StoryState, policy: Policy, failing: Failing): StoryAction | null {
+  const reason = unmendableReason(policy, failing);
+  return reason === null ? null : { type: "raise-escalation", escalation: escalateStory(state, reason, failing.gate) };
+}
+
+function unmendableReason(policy: Policy, failing: Failing): EscalationReason | null {
+  const { blame, gate } = failing;
+  switch (blame?.verdict) {
+    case "too-broad":
+      return { type: "scope-too-broad", files: [...new Set(blame.suspects.map((suspect) => suspect.file))] };
+    case "flaky":
+    case "pre-existing":
+      return { type: "non-deterministic", detail: blame.explanation };
+    case "unknown":
+      return policy.gates[gate].onUnexplained === "escalate"
+        ? { type: "non-deterministic", detail: blame.explanation }
+        : null;
+    default:
+      return null;
+  }
+}
+
+function stalledWithCause(state: StoryState, policy: Policy, gate: GateName): StoryAction | null {
+  const found = policy.circuitBreaker ? stalledByCause(state, policy, gate) : null;
+  return found === null ? null : giveUp(state, policy, { type: "stall", ...found }, gate);
+}
+
+function unapproved(state: StoryState, policy: Policy, gate: GateName): StoryAction | null {
+  if (policy.autonomy !== "conservative") return null;
+  return { type: "raise-escalation", escalation: escalateStory(state, { type: "approval", of: "rework" }, gate) };
+}
+
+function sendBack(state: StoryState, policy: Policy, judgement: Judgement): StoryAction {
+  const route = routeFailure(state, policy, judgement);
+  const counted = chargedGate(state, judgement) ?? judgement.gate;
+  return {
+    type: "send-back",
+    gate: judgement.gate,
+    variant: variantFor(policy, judgement, route.phase !== "implement"),
+    failure: gateState(state, counted).failures,
+    failureLimit: failureLimit(state, counted),
+    route,
+    scope: scopeFor(state, policy, judgement, route),
+  };
+}
+
+/** Whose form the brief takes. */
+function variantFor(policy: Policy, judgement: Judgement, isTextPhase: boolean): BriefVariant {
+  if (isTextPhase) return "phase";
+  switch (judgement.gate) {
+    case "review":
+      if (policy.preset === "story") return "phase";
+      return policy.gates.review.stages.length > 0 ? "staged-review" : "review";
+    case "audit":
+    case "checks":
+      if (isEnvironmentSpecific(judgement)) return "environment";
+      return judgement.gate === "audit" ? "audit" : "goal";
+    default:
+      return judgement.gate;
+  }
+}
+
+/** Some environments pass and others do not: that is a different thing to mend than a plain failure (S0). */
+function isEnvironmentSpecific(judgement: Judgement): boolean {
+  const byCheck = new Map<string, Set<string>>();
+  for (const run of judgement.runs ?? []) byCheck.set(run.check, (byCheck.get(run.check) ?? new Set()).add(run.result));
+  return [...byCheck.values()].some((results) => results.has("pass") && results.has("fail"));
+}

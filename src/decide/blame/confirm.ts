@@ -1,0 +1,240 @@
+import { counted } from "../../stdx/plain-text.ts";
+import { keyOf, type Asking, type Outcome } from "./experiments.ts";
+import {
+  belongTogether,
+  complement,
+  contextFor,
+  isBound,
+  outcomeOnBase,
+  outcomeWithout,
+  removalSet,
+  type Search,
+} from "./search.ts";
+
+export type ProofKind =
+  | "culprit"
+  | "multi"
+  | "joint"
+  | "unmet"
+  | "pre-existing"
+  | "environment"
+  | "flaky"
+  | "too-broad"
+  | "unknown";
+
+/** What the runs came to for one group of failures. */
+export interface Cause {
+  readonly kind: ProofKind;
+  readonly proven: boolean;
+  readonly hunks: readonly number[];
+  readonly because: string;
+  /** What has to be taken back for the tests to pass: the culprits, and what does not build without them. */
+  readonly cure?: readonly number[];
+  /** It is not proven because of how the changes hang together; no run contradicted another. */
+  readonly isEntangled?: boolean;
+}
+
+export function ranked(kind: ProofKind, because: string, hunks: readonly number[] = []): Cause {
+  return { kind, proven: false, hunks, because };
+}
+
+/** A set of hunks that is held to be the cause, with what has to go and to come along with it. */
+interface Claim {
+  readonly kind: "culprit" | "multi" | "joint";
+  readonly culprits: readonly number[];
+  /** Innocent hunks that have to be taken back too, because the tree does not build otherwise. */
+  readonly taken: readonly number[];
+  /** Innocent hunks without which the culprits do not build on the base. */
+  readonly surroundings: readonly number[];
+}
+
+/** More than these, and no smaller set could be found: that is no answer. */
+const MOST_TOGETHER = 4;
+
+/** Searches for the cause of one group of failures, and proves it both ways. */
+export function* provenCause(search: Search): Asking<Cause> {
+  const { book } = search;
+  const removal = yield* removalSet(search);
+  if (removal === null) {
+    if (book.seen.some(({ told }) => told.outcomes[search.group] === "flaky"))
+      return ranked("flaky", "the same tree ended in different ways");
+    if (book.isSpent) return ranked("unknown", "no runs were left for the search");
+    return ranked("too-broad", "what changed could not be taken apart");
+  }
+  if (isBound(search, removal)) return likeliestOf(search, removal);
+  const split = yield* distilled(search, removal);
+  if (split === null && belongTogether(search, removal)) return likeliestOf(search, removal);
+  if (split === null) {
+    const kind = removal.length > MOST_TOGETHER ? "too-broad" : "multi";
+    return ranked(kind, "the tests pass only without all of them; they could not be taken apart further", removal);
+  }
+  const { culprits, taken } = split;
+  const kind = culprits.length > 1 ? "multi" : "culprit";
+  if (!split.isSure)
+    return ranked(
+      kind,
+      "the tests pass only without all of them, but some fail by themselves in another way",
+      culprits,
+    );
+  const alone = yield* outcomeOnBase(search, culprits);
+  if (alone === "fail-same") return yield* confirmed(search, { kind, culprits, taken, surroundings: [] });
+  const context = yield* contextFor(search, culprits);
+  const sorted = context === null ? null : yield* sortedContext(search, context);
+  if (sorted === null)
+    return ranked(
+      kind,
+      "without it the tests pass; alone on the base it could not be shown to fail in the same way",
+      culprits,
+    );
+  const { partners, surroundings } = sorted;
+  return yield* confirmed(search, {
+    kind: partners.length > 0 ? "joint" : kind,
+    culprits: [...culprits, ...partners],
+    taken,
+    surroundings,
+  });
+}
+
+/** Of hunks that go only together, because they share their names, one holds the cause as a rule. */
+function likeliestOf(search: Search, removal: readonly number[]): Cause {
+  const [likeliest] = [...removal].sort((a, b) => search.shareOf(b) - search.shareOf(a));
+  const others = `${counted(removal.length - 1, "other that shares", "others that share")} its names`;
+  const because = `it can be taken back only with ${others}, and is the likeliest of them`;
+  return { ...ranked("culprit", because, [likeliest!]), isEntangled: true };
+}
+
+/**
+ * Of several hunks that have to go, which are to blame? One is, if the tests still fail as recorded with it in and the
+ * others out, or with it alone on the base; or if both fail in one other way. One that passes alone on the base, or
+ * cannot be there alone while others fail by themselves, only has to go along. `null`: no run can tell.
+ */
+function* distilled(search: Search, removal: readonly number[]): Asking<Split | null> {
+  if (removal.length === 1) return { culprits: removal, taken: [], isSure: true };
+  if (removal.length > 2 * MOST_TOGETHER) return null;
+  const culprits: number[] = [];
+  const taken: number[] = [];
+  const unclear: number[] = [];
+  const strangers: number[] = [];
+  for (const id of removal) {
+    const others = removal.filter((each) => each !== id);
+    const within = yield* outcomeWithout(search, others);
+    if (within === "fail-same") {
+      culprits.push(id);
+      continue;
+    }
+    const alone = yield* outcomeOnBase(search, [id]);
+    if (alone === "fail-same") culprits.push(id);
+    else if (alone === "fail-other" && within === "fail-other" && failsAlike(search, others, id)) {
+      culprits.push(id);
+      strangers.push(id);
+    } else if (alone === "pass") taken.push(id);
+    else unclear.push(id);
+  }
+  if (culprits.length === 0 || culprits.length > MOST_TOGETHER) return null;
+  if (taken.length > 0 && (yield* outcomeOnBase(search, taken)) !== "pass") return null;
+  if (unclear.length > 0 && (yield* outcomeOnBase(search, culprits)) !== "fail-same") return null;
+  // Where some explain the failure by themselves, one that fails in another way may be half of a change and no cause.
+  const isSure = strangers.length === 0 || strangers.length === culprits.length;
+  return { culprits, taken: [...taken, ...unclear], isSure };
+}
+
+interface Split {
+  readonly culprits: readonly number[];
+  readonly taken: readonly number[];
+  /** Does each of them have a part in the failure as it was recorded? */
+  readonly isSure: boolean;
+}
+
+/** Does a hunk fail in one way, with the other suspects out of the iteration and alone on the base? */
+function failsAlike(search: Search, others: readonly number[], id: number): boolean {
+  const [within, alone] = [signatureOf(search, others), signatureOf(search, complement(search, [id]))];
+  return within !== null && within === alone;
+}
+
+function signatureOf({ book, group }: Search, without: readonly number[]): string | null {
+  const key = keyOf(without);
+  return book.seen.find((each) => each.key === key)?.told.signatures?.[group] ?? null;
+}
+
+/** What came to the culprits: hunks without which the failure is gone are partners, those that do not matter are not. */
+function* sortedContext(
+  search: Search,
+  context: readonly number[],
+): Asking<{ partners: number[]; surroundings: number[] } | null> {
+  const partners: number[] = [];
+  const surroundings: number[] = [];
+  // They must be innocent by themselves: on the base, without the culprits, they pass.
+  if (context.length > MOST_TOGETHER || (yield* outcomeOnBase(search, context)) !== "pass") return null;
+  for (const id of context) {
+    const outcome = yield* outcomeWithout(search, [id]);
+    if (outcome === "pass") partners.push(id);
+    else if (outcome === "fail-same") surroundings.push(id);
+    else return null;
+  }
+  return { partners, surroundings };
+}
+
+/** Both ways again, in fresh runs; and every run ever made must agree. */
+function* confirmed(search: Search, claim: Claim): Asking<Cause> {
+  const { kind, culprits } = claim;
+  const trials = trialsOf(search, claim);
+  for (const { without, expected } of trials) {
+    const outcome = yield* outcomeWithout(search, without, 2, "confirm");
+    if (outcome === "flaky")
+      return { kind: "flaky", proven: true, hunks: [], because: "the same tree passed and failed" };
+    if (!expected.includes(outcome)) return ranked(kind, "a run that was to confirm it ended otherwise", culprits);
+    const isRepeated = search.book.seen.filter((each) => each.key === keyOf(without)).length >= 2;
+    if (!isRepeated) return ranked(kind, "no runs were left to confirm it", culprits);
+  }
+  if (isContradicted(search, claim)) return ranked(kind, "some runs on the way contradict it", culprits);
+  const cure = kind === "joint" ? culprits.slice(0, 1) : [...culprits, ...claim.taken];
+  return { kind, proven: true, hunks: culprits, because: PROVEN[kind], cure };
+}
+
+/** The trees on which a claim rests, each to be run twice at least. */
+function trialsOf(
+  search: Search,
+  { kind, culprits, taken, surroundings }: Claim,
+): { without: readonly number[]; expected: readonly Outcome[] }[] {
+  const fails: readonly Outcome[] = ["fail-same", "fail-other", "cannot-apply"];
+  const trials: { without: readonly number[]; expected: readonly Outcome[] }[] = [];
+  if (kind === "joint") {
+    for (const id of culprits) {
+      trials.push({ without: [id], expected: ["pass"] });
+      trials.push({
+        without: complement(
+          search,
+          culprits.filter((each) => each !== id),
+        ),
+        expected: ["pass", "fail-other", "cannot-apply"],
+      });
+    }
+  } else {
+    trials.push({ without: [...culprits, ...taken], expected: ["pass"] });
+    if (culprits.length > 1)
+      for (const id of culprits)
+        trials.push({ without: [...culprits, ...taken].filter((each) => each !== id), expected: fails });
+  }
+  trials.push({ without: complement(search, [...culprits, ...surroundings]), expected: ["fail-same"] });
+  trials.push({ without: [], expected: ["fail-same"] });
+  return trials;
+}
+
+const PROVEN = {
+  culprit: "without it the tests pass; alone on the base it fails in the same way",
+  multi: "the tests pass only without all of them; together on the base they fail in the same way",
+  joint: "without any one of them the tests pass; together on the base they fail in the same way",
+};
+
+/**
+ * Does any run say otherwise? With all culprits out (of a joint cause: with one of them out) a tree may not fail as
+ * recorded, and with all of them in it may not pass.
+ */
+function isContradicted({ book, group }: Search, { kind, culprits }: Claim): boolean {
+  return book.seen.some(({ without, told }) => {
+    const outcome = told.outcomes[group];
+    const out = culprits.filter((id) => without.includes(id)).length;
+    if (kind === "joint" ? out > 0 : out === culprits.length) return outcome === "fail-same";
+    return out === 0 && outcome === "pass";
+  });
+}

@@ -1,0 +1,232 @@
+import type { ChangedHunk, CodeFile } from "../../core/blame/change.ts";
+
+/** What kind of edit a hunk is, by its words alone. Shares from 0 to 1. */
+export interface EditKind {
+  /** Nothing that runs has changed: comments, layout, the order of imports. */
+  readonly isNeutral: boolean;
+  /** Said otherwise, and hardly meant otherwise: braces, mirrored comparisons, a value that got a name. */
+  readonly isRestated: boolean;
+  /** The same code with a name changed throughout. */
+  readonly isRename: boolean;
+  /** Everything that came is about names that were not there before, and nothing went. */
+  readonly isFresh: boolean;
+  readonly isImport: boolean;
+  readonly isDocument: boolean;
+  readonly isData: boolean;
+  /** A few words inside a line that is otherwise the same: 1 for one word, less for more. */
+  readonly small: number;
+  /** The words that changed are operators, numbers, texts, `await`, `not`, `return`. */
+  readonly isSlipLike: boolean;
+  /** Lines were taken away and none came. */
+  readonly isRemoval: boolean;
+  /** Lines came into code that was there before. */
+  readonly isInsertion: boolean;
+  /** A new file, or parts with new names that nothing before could have used. */
+  readonly isNew: boolean;
+}
+
+const DOCUMENT =
+  /\.(?:md|mdx|rst|txt|adoc|svg|png|jpe?g|gif|lock|snap)$|(?:^|\/)(?:LICENSE|CHANGELOG|README|AUTHORS)[^/]*$|(?:package-lock|composer)\.json$|pnpm-lock\.yaml$/i;
+const DATA =
+  /\.(?:json|ya?ml|toml|ini|env|properties|csv|tsv|sql|xml|graphql|proto|cfg|conf)$|(?:^|\/)\.env|(?:^|\/)Dockerfile/i;
+
+/** The words of both sides of a hunk, read once. */
+export interface HunkTokens {
+  readonly removed: readonly string[];
+  readonly added: readonly string[];
+}
+
+export function editKind(
+  hunk: ChangedHunk,
+  { removed, added }: HunkTokens,
+  file: CodeFile | undefined,
+  before: CodeFile | undefined,
+): EditKind {
+  const isDocument = DOCUMENT.test(hunk.file) && !hunk.isBinary;
+  const changed = middles(removed, added);
+  const count = Math.max(changed.removed.length, changed.added.length);
+  const isNeutral = !hunk.isBinary && hunk.added.length + hunk.removed.length > 0 && sameWords(removed, added);
+  const isSame = isNeutral || isRestated(removed, added) || declaresTypes(hunk, file);
+  const isNamed = !isSame && isRename(removed, added, file, before);
+  return {
+    isNeutral,
+    isRestated: isSame && !isNeutral,
+    isRename: isNamed,
+    isFresh: !isSame && !isNamed && removed.length > 0 && isFresh(removed, added, before),
+    isImport:
+      [...hunk.removed, ...hunk.added].every((line) => line.trim() === "" || IMPORT.test(line)) &&
+      removed.length + added.length > 0,
+    isDocument,
+    isData: DATA.test(hunk.file) && !isDocument,
+    small: removed.length > 0 && added.length > 0 && count > 0 ? 1 / (1 + (count - 1) / 4) : 0,
+    isSlipLike: count > 0 && count <= 12 && [...changed.removed, ...changed.added].some((word) => SLIP.test(word)),
+    isRemoval: added.length === 0 && removed.length > 0,
+    isInsertion: removed.length === 0 && added.length > 0 && hunk.change !== "added" && !definesOnly(hunk, file),
+    isNew: removed.length === 0 && added.length > 0 && (hunk.change === "added" || definesOnly(hunk, file)),
+  };
+}
+
+const IMPORT =
+  /^\s*(?:import\b|from\s+\S+\s+import\b|use\s+[\w:]+|(?:const|let|var)\s.*=\s*require\(|export\s+(?:\*|\{[^}]*\})\s+from\b|#include\b|[}\]]?\s*from\s+["']|\w+,$)/;
+const SLIP =
+  /^(?:[<>=!+\-*/%&|^~?]+|-?\d.*|["'`].*|await|return|not|and|or|true|false|True|False|None|null|undefined|nil|break|continue|throw|raise|if|in|is)$/;
+const TOKEN =
+  /[A-Za-z_$][\w$]*|\d[\w.]*|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`|[<>=!+\-*/%&|^~?]+|[^\s\w]/g;
+/** Where a hash begins a comment and two slashes divide. */
+const HASH_COMMENTS = /\.(?:pyi?|rb|sh|ya?ml|toml|pl|r|exs?|cfg|conf|env|properties)$|(?:^|\/)(?:Dockerfile|Makefile)/i;
+const MOST_TOKENS = 4000;
+
+/** The words of some lines, without comments and without what is only layout. */
+export function tokensOf(lines: readonly string[], path: string): string[] {
+  const isHash = HASH_COMMENTS.test(path);
+  const found: string[] = [];
+  let inComment = false;
+  for (const line of lines) {
+    const start = line.trim();
+    if (inComment || start.startsWith("/*") || /^\*(?:\s|\/|$)/.test(start)) {
+      inComment = !start.includes("*/") && (inComment || start.startsWith("/*"));
+      continue;
+    }
+    if ((isHash ? /^(?:#|"""|''')/ : /^(?:\/\/|<!--|--\s)/).test(start)) continue;
+    const code = line.slice(0, 2000).replace(isHash ? /\s#\s.*$/ : /\s\/\/\s.*$/, "");
+    for (const [token] of code.matchAll(TOKEN)) if (token !== ";" && token !== ",") found.push(token);
+    if (found.length > MOST_TOKENS) break;
+  }
+  return found;
+}
+
+function sameWords(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((word, at) => word === b[at]);
+}
+
+/** What is left of two rows of words when the same beginning and the same end are taken away. */
+function middles(a: readonly string[], b: readonly string[]): { removed: readonly string[]; added: readonly string[] } {
+  let from = 0;
+  while (from < a.length && from < b.length && a[from] === b[from]) from++;
+  let end = 0;
+  while (end < a.length - from && end < b.length - from && a.at(-1 - end) === b.at(-1 - end)) end++;
+  return { removed: a.slice(from, a.length - end), added: b.slice(from, b.length - end) };
+}
+
+/** Braces, mirrored comparisons, numbers written otherwise, a value that got a name before it is used. */
+function isRestated(removed: readonly string[], added: readonly string[]): boolean {
+  const [a, b] = [plainWords(removed), plainWords(added)];
+  if (a.length === 0 || b.length === 0) return false;
+  if (sameWords(a, b) || sameWords(a, unnamed(b)) || sameWords(unnamed(a), b)) return true;
+  const { removed: before, added: after } = middles(a, b);
+  // Without a comparison between its sides what is turned round is not the same any more.
+  const isComparison =
+    before.length >= 3 &&
+    before.length <= 9 &&
+    before.slice(1, -1).filter((word) => COMPARISON.test(word)).length === 1;
+  return isComparison && sameWords(before, after.map((word) => MIRROR[word] ?? word).reverse());
+}
+
+const COMPARISON = /^(?:[<>]=?|[!=]==?)$/;
+const MIRROR: Readonly<Record<string, string>> = { "<": ">", ">": "<", "<=": ">=", ">=": "<=" };
+
+function plainWords(tokens: readonly string[]): string[] {
+  return tokens.flatMap((token) => {
+    if (token === "{" || token === "}") return [];
+    if (token === "++" || token === "--") return [token === "++" ? "+=" : "-=", "1"];
+    return [/^\d/.test(token) && Number.isFinite(Number(token)) ? String(Number(token)) : token];
+  });
+}
+
+/** `const name = value … name` as `… value`: only a name that is used once behind its value. */
+function unnamed(tokens: readonly string[]): readonly string[] {
+  const equals = tokens.indexOf("=");
+  const name = tokens[equals - 1];
+  if (equals < 1 || name === undefined) return tokens;
+  const uses = tokens.flatMap((token, at) => (token === name && at > equals ? [at] : []));
+  if (uses.length !== 1) return tokens;
+  const start = /^(?:const|let|var)$/.test(tokens[equals - 2] ?? "") ? equals - 2 : equals - 1;
+  const use = uses[0]!;
+  // The value ends where the statement with the name begins, at `return` as a rule.
+  const next = tokens.findLastIndex(
+    (token, at) => at > equals && at < use && /^(?:return|yield|throw|await)$/.test(token),
+  );
+  const end = next < 0 ? use : next;
+  return [
+    ...tokens.slice(0, start),
+    ...tokens.slice(end, use),
+    ...tokens.slice(equals + 1, end),
+    ...tokens.slice(use + 1),
+  ];
+}
+
+/** All that was there is still there, in its order, and what came uses no name that was there before. */
+function isFresh(removed: readonly string[], added: readonly string[], before: CodeFile | undefined): boolean {
+  if (before === undefined) return false;
+  const extra: string[] = [];
+  let at = 0;
+  for (const word of added) {
+    if (word === removed[at]) at++;
+    else extra.push(word);
+  }
+  if (at < removed.length) return false;
+  const names = extra.filter(
+    (word) =>
+      /^[A-Za-z_$]/.test(word) &&
+      !/^(?:void|const|let|var|true|false|null|None|undefined|Optional|str|int)$/.test(word),
+  );
+  if (names.length === 0) return false;
+  const fresh = new Set(names);
+  return !before.names.some((line) => line.some((name) => fresh.has(name)));
+}
+
+/** A rename puts a name that was not there before wherever another one stood, and leaves none of the other behind. */
+function isRename(
+  removed: readonly string[],
+  added: readonly string[],
+  file: CodeFile | undefined,
+  before: CodeFile | undefined,
+): boolean {
+  if (removed.length !== added.length || removed.length === 0 || file === undefined || before === undefined)
+    return false;
+  const pairs = new Map<string, string>();
+  for (const [at, word] of removed.entries()) {
+    const now = added[at]!;
+    if (word === now) continue;
+    if (!/^[A-Za-z_$]/.test(word) || !/^[A-Za-z_$]/.test(now) || (pairs.get(word) ?? now) !== now) return false;
+    pairs.set(word, now);
+  }
+  if (pairs.size === 0) return false;
+  const [then, now] = [new Set(before.names.flat()), new Set(file.names.flat())];
+  // Words of the language are names nowhere: `True` that became `False` is no rename.
+  return [...pairs].every(([old, fresh]) => then.has(old) && !now.has(old) && now.has(fresh) && !then.has(fresh));
+}
+
+/** In TypeScript, lines inside a type are gone when the code runs. */
+function declaresTypes(hunk: ChangedHunk, file: CodeFile | undefined): boolean {
+  if (!/\.[cm]?tsx?$/.test(hunk.file)) return false;
+  const lines = [...hunk.removed, ...hunk.added]
+    .map((line) => line.trim())
+    .filter((line) => line !== "" && !/^(?:\/[/*]|\*)/.test(line));
+  if (lines.length === 0 || !lines.every((line) => TYPE_LINE.test(line))) return false;
+  const around = file?.symbols.filter((symbol) => symbol.start <= hunk.start && symbol.end >= hunk.start) ?? [];
+  return (
+    lines.every((line) => TYPE_HEAD.test(line)) ||
+    (around.length > 0 && around.every((symbol) => symbol.kind === "type"))
+  );
+}
+
+const TYPE_HEAD = /^(?:export )?(?:declare )?(?:type|interface) /;
+const TYPE_LINE =
+  /^(?:export )?(?:declare )?(?:type|interface) |^(?:readonly )?["']?[\w$]+["']?\??: [^=]*;$|^[|&] |^[}\])>]*;?$/;
+
+/** Is everything that a hunk adds a part with a name of its own, or a comment? */
+function definesOnly(hunk: ChangedHunk, file: CodeFile | undefined): boolean {
+  if (file === undefined) return false;
+  const inside = file.symbols.filter((symbol) => symbol.start >= hunk.start && symbol.end <= hunk.end);
+  if (inside.length === 0) return false;
+  for (let line = hunk.start; line <= hunk.end; line++) {
+    if ((file.names[line - 1] ?? []).length === 0) continue;
+    if (
+      !inside.some((symbol) => symbol.start <= line && symbol.end >= line) &&
+      !IMPORT.test(hunk.added[line - hunk.start] ?? "")
+    )
+      return false;
+  }
+  return true;
+}

@@ -1,0 +1,163 @@
+import { type Failure, type FailureReading, signatureOf } from "../../core/blame/failure.ts";
+import type { ChangedHunk } from "../../core/blame/change.ts";
+import type { Outcome, Told } from "./experiments.ts";
+
+/** Failures that say the same: they are looked for together. */
+export interface FailureGroup {
+  readonly failures: readonly Failure[];
+}
+
+/** Those beyond this are one group: it is explained only when none of them fails any more. */
+const MOST_GROUPS = 6;
+
+export function groupsOf({ failures }: FailureReading): FailureGroup[] {
+  const groups = new Map<string, Failure[]>();
+  for (const failure of failures) {
+    const key = sayingOf(failure);
+    groups.set(key, [...(groups.get(key) ?? []), failure]);
+  }
+  const all = [...groups.values()];
+  const single = all.length <= MOST_GROUPS ? all : all.slice(0, MOST_GROUPS - 1);
+  const rest = all.slice(single.length).flat();
+  return [...single, ...(rest.length === 0 ? [] : [rest])].map((each) => ({ failures: each }));
+}
+
+/** The signature without the test: what the failure says, whoever says it. */
+function sayingOf(failure: Failure): string {
+  return signatureOf({ ...failure, test: "", file: "" });
+}
+
+/** One run of the failing tests, as it was seen. */
+export interface ExperimentRun {
+  readonly passed: boolean;
+  /** It did not come to its end: nothing can be said. */
+  readonly timedOut: boolean;
+  readonly reading: FailureReading;
+  readonly tookMs: number;
+}
+
+/** What a run means for each group. A failure counts as the same only if it says the same, of the same test. */
+export function outcomeOf(groups: readonly FailureGroup[], run: ExperimentRun): Told {
+  const each = groups.map((group) => outcomeOfGroup(group, run));
+  return {
+    outcomes: each.map(({ outcome }) => outcome),
+    signatures: each.map(({ signature }) => signature),
+    isGreen: run.passed,
+    tookMs: run.tookMs,
+  };
+}
+
+function outcomeOfGroup(
+  { failures }: FailureGroup,
+  run: ExperimentRun,
+): { outcome: Outcome; signature: string | null } {
+  const nothing = { outcome: "cannot-apply", signature: null } as const;
+  if (run.timedOut) return nothing;
+  const { failures: now, ranTests } = run.reading;
+  if (run.passed) return ranTests === false ? nothing : { outcome: "pass", signature: null };
+  const recorded = new Set(failures.map(signatureOf));
+  const same = now.find((failure) => recorded.has(signatureOf(failure)));
+  if (same !== undefined) return { outcome: "fail-same", signature: sayingOf(same) };
+  const titles = new Set(failures.map((failure) => `${failure.test}\n${failure.file}`));
+  const mine = now.filter((failure) => titles.has(`${failure.test}\n${failure.file}`));
+  // Where no test is known by its name, only a run that passes says that what failed does not fail any more.
+  if (mine.length === 0 && failures.every(({ category }) => category === "crash"))
+    return now[0] === undefined || isBroken(now[0]) ? nothing : { outcome: "fail-other", signature: sayingOf(now[0]) };
+  if (mine.length === 0) {
+    // The tests are not among those that failed. They passed, if their file was run at all.
+    const files = new Set(failures.map((failure) => failure.file));
+    const isLost =
+      now.length === 0 ||
+      now.some(
+        (failure) => isBroken(failure) && (failure.file === null || files.has(failure.file) || failure.test === null),
+      );
+    return isLost || ranTests === false ? nothing : { outcome: "pass", signature: null };
+  }
+  const kinds = new Set(failures.map(({ errorType }) => errorType));
+  const other = mine.find((failure) => !isBroken(failure) && !isMisfit(failure, kinds));
+  return other === undefined ? nothing : { outcome: "fail-other", signature: sayingOf(other) };
+}
+
+/** A value that is used as what it is not, where that was not what failed: the other half of its change is missing. */
+function isMisfit({ errorType, message }: Failure, recorded: ReadonlySet<string | null>): boolean {
+  if (recorded.has(errorType)) return false;
+  return /object is not (?:callable|subscriptable|iterable)|object does not support|unsupported operand type|object cannot be interpreted|cannot unpack|not enough values to unpack|too many values to unpack|is not iterable|Cannot (?:read|set) propert|Cannot destructure/.test(
+    message,
+  );
+}
+
+/** Half of a change fails like this: something is used that is not there, or not as it was. */
+function isBroken({ category, errorType, message, test, file }: Failure): boolean {
+  if (category === "build" || category === "type") return true;
+  if (
+    /^(?:SyntaxError|ReferenceError|NameError|ImportError|ModuleNotFoundError|IndentationError|UnboundLocalError|NoSuchMethodError|NoClassDefFoundError)$/.test(
+      errorType ?? "",
+    )
+  )
+    return true;
+  if (test !== null && file !== null && (test === file || test.endsWith(`/${file}`))) return true;
+  return /is not a (?:function|constructor)|is not defined|does not provide an export|Cannot find (?:module|name)|No module named|has no attribute|unexpected keyword argument|required positional argument|positional arguments? but|undefined: |cannot find symbol|unresolved (?:import|reference)|ERR_MODULE_NOT_FOUND/i.test(
+    message,
+  );
+}
+
+/**
+ * The texts of the changed files with some hunks taken back, by path; `null` for a file that is not there then. Hunks
+ * never overlap, so any of them can be taken back without the others, as far as the text goes.
+ */
+export function filesWithout(
+  hunks: readonly ChangedHunk[],
+  without: ReadonlySet<number>,
+  textOf: (path: string) => string | null,
+  textBefore: (path: string) => string | null,
+): Map<string, string | null> {
+  const byFile = new Map<string, ChangedHunk[]>();
+  for (const hunk of hunks) byFile.set(hunk.file, [...(byFile.get(hunk.file) ?? []), hunk]);
+  const files = new Map<string, string | null>();
+  for (const [path, own] of byFile) {
+    const { oldFile, change } = own[0]!;
+    const isTakenBack = own.every((hunk) => without.has(hunk.id));
+    if (own.every((hunk) => !without.has(hunk.id))) files.set(path, textOf(path));
+    else if (isTakenBack && change === "added") files.set(path, null);
+    else if (change === "renamed" || change === "copied") {
+      const isOldName = change === "renamed" && without.has(own[0]!.id);
+      files.set(isOldName ? path : oldFile, isOldName ? null : change === "copied" ? textBefore(oldFile) : null);
+      files.set(
+        isOldName ? oldFile : path,
+        isTakenBack && change === "copied" ? null : mixed(own, without, textOf(path), textBefore(oldFile)),
+      );
+    } else files.set(path, isTakenBack ? textBefore(oldFile) : mixed(own, without, textOf(path), textBefore(oldFile)));
+    if (change === "renamed" && own.every((hunk) => !without.has(hunk.id))) files.set(oldFile, null);
+  }
+  return files;
+}
+
+/** The old text with the hunks that stay put in, in the lines' own bytes. */
+function mixed(
+  hunks: readonly ChangedHunk[],
+  without: ReadonlySet<number>,
+  now: string | null,
+  before: string | null,
+): string {
+  const [oldLines, newLines] = [linesOf(before ?? ""), linesOf(now ?? "")];
+  const parts: string[] = [];
+  let old = 1;
+  for (const hunk of [...hunks].sort((a, b) => a.oldStart - b.oldStart || a.id - b.id)) {
+    if (hunk.added.length + hunk.removed.length === 0) continue;
+    parts.push(...oldLines.slice(old - 1, hunk.oldStart - 1));
+    parts.push(
+      ...(without.has(hunk.id)
+        ? oldLines.slice(hunk.oldStart - 1, hunk.oldEnd)
+        : newLines.slice(hunk.start - 1, hunk.start - 1 + hunk.added.length)),
+    );
+    old = Math.max(old, hunk.oldEnd + 1, hunk.oldStart);
+  }
+  parts.push(...oldLines.slice(old - 1));
+  // A last line without an end that is no longer the last one gets one.
+  return parts.map((line, at) => (at < parts.length - 1 && !line.endsWith("\n") ? `${line}\n` : line)).join("");
+}
+
+/** Lines with their ends, so that put together they are the text again. */
+function linesOf(text: string): string[] {
+  return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
+}

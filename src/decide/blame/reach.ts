@@ -1,0 +1,185 @@
+import type { BlameMaterial, CodeFile, CodeSymbol } from "../../core/blame/change.ts";
+import type { Failure } from "../../core/blame/failure.ts";
+
+/** How near each part of the code is to a test: 1 for the test itself, less with each call on the way. */
+export interface Reach {
+  /** How strongly the test leads to a line, by the names used on the way; 0 where no way was found. */
+  at(file: string, line: number): number;
+  /** How many imports away a file is; `null` where none leads there. */
+  importsTo(file: string): number | null;
+}
+
+/** What each call on the way costs. A name with several meanings leads less surely to each of them. */
+const PER_CALL = 0.75;
+const PER_INDIRECT_NAME = 0.5;
+const MOST_VISITS = 4000;
+const LEAST = 0.01;
+
+type Files = ReadonlyMap<string, CodeFile>;
+
+/** The places by which code can be reached by name: made once, asked for every test. */
+export interface NameIndex {
+  readonly byName: ReadonlyMap<string, readonly Place[]>;
+  readonly files: Files;
+}
+
+interface Place {
+  readonly file: string;
+  readonly symbol: CodeSymbol;
+}
+
+export function nameIndex({ files }: BlameMaterial): NameIndex {
+  const byName = new Map<string, Place[]>();
+  for (const file of files.values()) {
+    for (const symbol of file.symbols) {
+      if (symbol.kind === "test") continue;
+      const places = byName.get(symbol.name);
+      if (places === undefined) byName.set(symbol.name, [{ file: file.path, symbol }]);
+      else places.push({ file: file.path, symbol });
+    }
+  }
+  return { byName, files };
+}
+
+/** Follows names from a test through the code it imports. */
+export function reachOf(index: NameIndex, testFile: string, body: CodeSymbol | null): Reach {
+  const distances = importDistances(index.files, testFile);
+  const best = new Map<CodeSymbol, number>();
+  const queue: { place: Place; weight: number }[] = [];
+  const file = index.files.get(testFile);
+  const whole: CodeSymbol = { name: "", kind: "test", start: 1, end: file?.names.length ?? 1 };
+  // A test whose lines were not found is taken to be its whole file, which says less.
+  queue.push({ place: { file: testFile, symbol: body ?? whole }, weight: body === null ? 0.6 : 1 });
+  for (let visits = 0; queue.length > 0 && visits < MOST_VISITS; visits++) {
+    const { place, weight } = takeBest(queue);
+    if ((best.get(place.symbol) ?? 0) >= weight) continue;
+    best.set(place.symbol, weight);
+    for (const [next, share] of callsFrom(index, place, distances)) {
+      const reached = weight * share;
+      if (reached > LEAST && reached > (best.get(next.symbol) ?? 0)) queue.push({ place: next, weight: reached });
+    }
+  }
+  const spans = spansByFile(index.files, best);
+  const data = dataWeights(index.files, spans, distances);
+  return {
+    at: (path, line) => {
+      let most = data.get(path) ?? 0;
+      for (const { start, end, weight } of spans.get(path) ?? [])
+        if (line >= start && line <= end && weight > most) most = weight;
+      return most;
+    },
+    importsTo: (path) => distances.get(path) ?? null,
+  };
+}
+
+function takeBest(queue: { place: Place; weight: number }[]): { place: Place; weight: number } {
+  let at = 0;
+  for (let each = 1; each < queue.length; each++) if (queue[each]!.weight > queue[at]!.weight) at = each;
+  const found = queue[at]!;
+  queue[at] = queue.at(-1)!;
+  queue.pop();
+  return found;
+}
+
+/** Where the names that a part uses may be defined: in what its file imports, else anywhere the test can reach. */
+function callsFrom(
+  index: NameIndex,
+  { file, symbol }: Place,
+  distances: ReadonlyMap<string, number>,
+): [Place, number][] {
+  const code = index.files.get(file);
+  if (code === undefined) return [];
+  const near = new Set([file, ...code.imports]);
+  const names = new Set<string>();
+  for (let line = symbol.start; line <= symbol.end; line++)
+    for (const name of code.names[line - 1] ?? []) names.add(name);
+  const found: [Place, number][] = [];
+  for (const name of names) {
+    const places = (index.byName.get(name) ?? []).filter(
+      (place) => place.symbol !== symbol && distances.has(place.file),
+    );
+    const direct = places.filter((place) => near.has(place.file));
+    const chosen = direct.length > 0 ? direct : places;
+    const share = (direct.length > 0 ? PER_CALL : PER_CALL * PER_INDIRECT_NAME) / Math.sqrt(Math.max(1, chosen.length));
+    for (const place of chosen.slice(0, 8)) found.push([place, share]);
+  }
+  return found;
+}
+
+function spansByFile(
+  files: Files,
+  best: ReadonlyMap<CodeSymbol, number>,
+): Map<string, { start: number; end: number; weight: number }[]> {
+  const spans = new Map<string, { start: number; end: number; weight: number }[]>();
+  for (const file of files.values()) {
+    const reached = file.symbols.flatMap((symbol) => {
+      const weight = best.get(symbol);
+      // A type is named to get at one of its parts, and which one is not known.
+      return weight === undefined
+        ? []
+        : [{ start: symbol.start, end: symbol.end, weight: symbol.kind === "type" ? weight * 0.6 : weight }];
+    });
+    if (reached.length > 0) spans.set(file.path, reached);
+  }
+  return spans;
+}
+
+/** What is data is not called: it is as near as the nearest part of the code that names it, and a step. */
+function dataWeights(
+  files: Files,
+  spans: ReadonlyMap<string, readonly { readonly weight: number }[]>,
+  distances: ReadonlyMap<string, number>,
+): Map<string, number> {
+  const weights = new Map<string, number>();
+  for (const file of files.values()) {
+    if (!distances.has(file.path)) continue;
+    const most = Math.max(0, ...(spans.get(file.path) ?? []).map(({ weight }) => weight));
+    for (const path of file.imports) {
+      if (DATA.test(path)) weights.set(path, Math.max(weights.get(path) ?? 0, most * PER_CALL));
+    }
+  }
+  return weights;
+}
+
+const DATA = /\.(?:json|ya?ml|toml|csv|tsv|txt|sql|xml|ini|env|graphql|proto|html|tmpl|hbs)$/;
+
+function importDistances(files: Files, start: string): Map<string, number> {
+  const distances = new Map([[start, 0]]);
+  const queue = [start];
+  for (let at = 0; at < queue.length; at++) {
+    const from = queue[at]!;
+    for (const next of files.get(from)?.imports ?? []) {
+      if (distances.has(next)) continue;
+      distances.set(next, distances.get(from)! + 1);
+      queue.push(next);
+    }
+  }
+  return distances;
+}
+
+/** The lines of a failing test: by its title, else by the line it failed on. */
+export function testBody(file: CodeFile | undefined, failure: Failure): CodeSymbol | null {
+  if (file === undefined) return null;
+  const title = lastTitle(failure.test ?? "");
+  const tests = file.symbols.filter((symbol) => symbol.kind === "test" || symbol.name === title);
+  const named = tests.filter((symbol) => symbol.name === title);
+  const at = failure.line;
+  const around = at === null ? [] : tests.filter((symbol) => symbol.start <= at && symbol.end >= at);
+  return smallest(named.filter((symbol) => around.includes(symbol))) ?? smallest(named) ?? smallest(around);
+}
+
+/** `outer > inner > name` and `file::Class::name[case]` both end in the title. */
+function lastTitle(name: string): string {
+  const last = name
+    .split(/ [>›] |::/)
+    .at(-1)!
+    .trim()
+    .replace(/\[[^\]]*\]$/, "");
+  return /^[\w.]+$/.test(last) ? last.split(".").at(-1)! : last;
+}
+
+function smallest(symbols: readonly CodeSymbol[]): CodeSymbol | null {
+  let best: CodeSymbol | null = null;
+  for (const symbol of symbols) if (best === null || symbol.end - symbol.start < best.end - best.start) best = symbol;
+  return best;
+}

@@ -1,0 +1,228 @@
+import { closedOver } from "./triage.ts";
+import { ask, keyOf, type Asking, type Notebook, type Outcome } from "./experiments.ts";
+
+/** What the search for one group of failures works on. */
+export interface Search {
+  readonly book: Notebook;
+  readonly group: number;
+  /** Hunks that may be taken back, the likeliest first. */
+  readonly order: readonly number[];
+  readonly shareOf: (id: number) => number;
+  readonly companions: ReadonlyMap<number, readonly number[]>;
+}
+
+/** A hunk this likely is tried by itself: if it is the one, the same run is half of the proof. */
+const ALONE_FROM = 0.35;
+/** Trees in a row of which nothing can be said, before hunks are tried one by one. */
+const MOST_UNCLEAR = 4;
+const MOST_UNCLEAR_BOUND = 2;
+const MOST_ONE_BY_ONE = 8;
+/** So many can be told apart by runs even if they belong together. */
+const FEW = 4;
+/** Companions beyond this are no hint any more. */
+const MOST_NEAR = 6;
+
+/**
+ * The smallest set of hunks without which the failure is gone, found along the ranking. Taking back a longer part of the
+ * ranking never brings the failure back, so the shortest part that helps ends in a hunk that is needed; with that one
+ * out, what stands before it is searched again, until what was found is enough by itself.
+ */
+export function* removalSet(search: Search): Asking<readonly number[] | null> {
+  const chosen: number[] = [];
+  let pool = [...search.order];
+  while (pool.length > 0 && !search.book.isSpent) {
+    const found = yield* boundary(search, pool, (ids) => outcomeWithout(search, [...chosen, ...ids]), "pass");
+    if (found === null) return null;
+    chosen.push(...found.unit);
+    if ((yield* outcomeWithout(search, chosen)) === "pass")
+      return isBound(search, chosen) ? chosen : yield* shrunk(search, chosen);
+    pool = found.before;
+  }
+  return null;
+}
+
+/** What has to come to these hunks on the base, so that the failure is there as it was recorded; the likeliest first. */
+export function* contextFor(search: Search, culprits: readonly number[]): Asking<readonly number[] | null> {
+  const chosen: number[] = [];
+  // What belongs to them by its names comes first.
+  const near = new Set(
+    culprits.flatMap((id) => search.companions.get(id) ?? []).filter((id) => !culprits.includes(id)),
+  );
+  const rest = search.order.filter((id) => !culprits.includes(id));
+  let pool = [...rest.filter((id) => near.has(id)), ...rest.filter((id) => !near.has(id))];
+  if (near.size > 0 && near.size <= MOST_NEAR) {
+    if ((yield* outcomeOnBase(search, [...culprits, ...near])) === "fail-same") pool = pool.slice(0, near.size);
+  }
+  while (pool.length > 0 && !search.book.isSpent) {
+    const found = yield* boundary(
+      search,
+      pool,
+      (ids) => outcomeOnBase(search, [...culprits, ...chosen, ...ids]),
+      "fail-same",
+    );
+    if (found === null) return null;
+    chosen.push(...found.unit);
+    if ((yield* outcomeOnBase(search, [...culprits, ...chosen])) === "fail-same") return chosen;
+    pool = found.before;
+  }
+  return null;
+}
+
+/** The iteration with these hunks taken back. */
+export function* outcomeWithout(
+  { book, group }: Search,
+  ids: readonly number[],
+  times = 1,
+  purpose: "search" | "confirm" = "search",
+): Asking<Outcome> {
+  return (yield* ask(book, ids, purpose, times))[group] ?? "cannot-apply";
+}
+
+/** The base with nothing but these hunks on it. */
+export function* outcomeOnBase(
+  search: Search,
+  ids: readonly number[],
+  times = 1,
+  purpose: "search" | "confirm" = "search",
+): Asking<Outcome> {
+  return yield* outcomeWithout(search, complement(search, ids), times, purpose);
+}
+
+/** Do all of these belong together by their names, and are too many to be told apart? A rename with many places is. */
+export function isBound(search: Search, ids: readonly number[]): boolean {
+  return ids.length > FEW && belongTogether(search, ids);
+}
+
+/** Do all of these hang together by names that came or went with them? */
+export function belongTogether({ companions }: Search, ids: readonly number[]): boolean {
+  const all = new Set(closedOver(ids.slice(0, 1), companions));
+  return ids.every((id) => all.has(id));
+}
+
+/** Everything that may be taken back, but these. */
+export function complement({ order }: Search, ids: readonly number[]): number[] {
+  const kept = new Set(ids);
+  return order.filter((id) => !kept.has(id));
+}
+
+/**
+ * The shortest part of the pool that reaches the goal, by halving what is likely: `unit` is its end, what is needed
+ * whatever stands before it. Where nothing can be said of a tree, what belongs to its hunks is taken along; then
+ * another cut is tried, and at last single hunks.
+ */
+function* boundary(
+  search: Search,
+  pool: readonly number[],
+  test: (ids: readonly number[]) => Asking<Outcome>,
+  goal: Outcome,
+): Asking<{ unit: readonly number[]; before: number[] } | null> {
+  let order = [...pool];
+  let low = 0;
+  let high = order.length;
+  let unclear = 0;
+  const tried = new Set<number>();
+  while (high - low > 1 && !search.book.isSpent) {
+    if (unclear >= (isBound(search, order.slice(low, high)) ? MOST_UNCLEAR_BOUND : MOST_UNCLEAR)) break;
+    const cut = cutOf(search, order, low, high, tried);
+    if (cut === null) break;
+    const prefix = order.slice(0, cut);
+    let outcome: Outcome = "cannot-apply";
+    let ids: readonly number[] = prefix;
+    for (ids of waysToTake(search, prefix, new Set(order), high)) {
+      outcome = yield* test(ids);
+      if (outcome !== "cannot-apply" || search.book.isSpent) break;
+    }
+    if (outcome === "flaky") return null;
+    if (outcome === "cannot-apply") {
+      unclear++;
+      tried.add(cut);
+      continue;
+    }
+    const taken = new Set(ids);
+    order = [
+      ...prefix,
+      ...ids.filter((id) => !prefix.includes(id)),
+      ...order.slice(cut).filter((id) => !taken.has(id)),
+    ];
+    tried.clear();
+    if (outcome === goal) high = ids.length;
+    else low = ids.length;
+  }
+  if (high - low > 1 && !search.book.isSpent && !isBound(search, order.slice(low, high))) {
+    const single = yield* oneByOne(order.slice(low, high), test, goal);
+    if (single !== null) return { unit: [single], before: [] };
+  }
+  return search.book.isSpent && high - low > 1 ? null : { unit: order.slice(low, high), before: order.slice(0, low) };
+}
+
+/**
+ * A part of the ranking as it stands, with what belongs to it, and with what belongs to that. One hunk is worth a run
+ * by itself first; of several, some are likely not to build without their companions.
+ */
+function waysToTake(
+  { companions }: Search,
+  prefix: readonly number[],
+  pool: ReadonlySet<number>,
+  high: number,
+): (readonly number[])[] {
+  const near = [...new Set([...prefix, ...prefix.flatMap((id) => companions.get(id) ?? [])])].filter((id) =>
+    pool.has(id),
+  );
+  const all = closedOver(prefix, companions).filter((id) => pool.has(id));
+  const ways = prefix.length === 1 ? [prefix, near, all] : [near, all, prefix];
+  const seen = new Set<string>();
+  return ways.filter((way) => {
+    const key = keyOf(way);
+    if (seen.has(key) || (way.length >= high && way !== prefix)) return false;
+    seen.add(key);
+    return true;
+  });
+}
+
+function* oneByOne(
+  ids: readonly number[],
+  test: (ids: readonly number[]) => Asking<Outcome>,
+  goal: Outcome,
+): Asking<number | null> {
+  for (const id of ids.slice(0, MOST_ONE_BY_ONE)) if ((yield* test([id])) === goal) return id;
+  return null;
+}
+
+/** Where the likelihood between two cuts is halved best, of those that were not tried. */
+function cutOf(
+  search: Search,
+  order: readonly number[],
+  low: number,
+  high: number,
+  tried: ReadonlySet<number>,
+): number | null {
+  const shares = order.slice(low, high).map((id) => search.shareOf(id) + 1e-6);
+  const all = shares.reduce((sum, share) => sum + share, 0);
+  if (shares[0]! / all >= ALONE_FROM && !tried.has(low + 1)) return low + 1;
+  let best: number | null = null;
+  let nearest = Infinity;
+  let sum = 0;
+  for (let cut = low + 1; cut < high; cut++) {
+    sum += shares[cut - low - 1]!;
+    const far = Math.abs(sum / all - 0.5);
+    if (far < nearest && !tried.has(cut)) [best, nearest] = [cut, far];
+  }
+  return best;
+}
+
+/** Of several hunks, those that are not needed are left out: in halves first, then one by one. */
+function* shrunk(search: Search, chosen: readonly number[]): Asking<readonly number[]> {
+  let kept = [...chosen];
+  for (
+    let size = Math.ceil(chosen.length / 2);
+    size >= 1 && kept.length > 1;
+    size = size === 1 ? 0 : Math.ceil(size / 2)
+  ) {
+    for (let at = 0; at < kept.length && kept.length > 1 && !search.book.isSpent;) {
+      const rest = [...kept.slice(0, at), ...kept.slice(at + size)];
+      if (rest.length > 0 && (yield* outcomeWithout(search, rest)) === "pass") kept = rest;
+      else at += size;
+    }
+  }
+  return kept;
+}

@@ -1,0 +1,175 @@
+import type { BlameMaterial } from "../../core/blame/change.ts";
+import { saysNothing } from "../../core/blame/failure.ts";
+import { testBody } from "./reach.ts";
+
+/** What the surroundings say of themselves when they are at fault, and the sentence for it. */
+const SURROUNDINGS: readonly (readonly [pattern: RegExp, reason: string])[] = [
+  [
+    /\b(?:ENOTFOUND|EAI_AGAIN)\b|getaddrinfo|Name or service not known|could not resolve host/i,
+    "a name on the network was not found",
+  ],
+  [/\bEADDRINUSE\b|address already in use/i, "a port was already in use"],
+  [
+    /\b(?:ECONNREFUSED|ECONNRESET|EHOSTUNREACH|ENETUNREACH)\b|connection refused|network is unreachable/i,
+    "another service was not reachable",
+  ],
+  [/\bENOSPC\b|no space left on device/i, "the disk was full"],
+  [
+    /\b(?:ENOMEM|OOMKilled)\b|heap out of memory|MemoryError|cannot allocate memory|\bSIGKILL\b/i,
+    "there was not enough memory",
+  ],
+  [/\b(?:EMFILE|ENFILE)\b|too many open files/i, "too many files were open"],
+  [/\b(?:EACCES|EPERM|EROFS)\b|permission denied|read-only file system/i, "access was refused"],
+  [
+    /certificate (?:has expired|verify failed)|CERT_HAS_EXPIRED|self.signed certificate/i,
+    "a certificate was not accepted",
+  ],
+  [
+    /: command not found|is not recognized as an internal or external command|Executable doesn't exist|spawn \S+ ENOENT/i,
+    "a program is missing",
+  ],
+  [
+    /(?:unknown|unrecognized|bad) (?:option|flag|argument)s?\b|error: unknown command/i,
+    "the runner does not know one of its options",
+  ],
+  [
+    /rate limit exceeded|\b(?:429 Too Many Requests|503 Service Unavailable|502 Bad Gateway)\b/i,
+    "another service turned the request away",
+  ],
+  [
+    /Cannot connect to the Docker daemon|database is locked|no such (?:table|database) server/i,
+    "a service that the tests need was not there",
+  ],
+];
+
+/** Why the failure may be one of the surroundings and of no change; `null` where nothing says so. */
+export function environmentReason({ failure, hunks, files }: BlameMaterial): string | null {
+  const texts = failure.failures.map((each) => [each.message, ...each.codes].join(" "));
+  if (texts.length === 0) return null;
+  for (const [pattern, reason] of SURROUNDINGS) if (texts.every((text) => pattern.test(text))) return reason;
+  const missing = failure.failures.map((each) => missingModule(each.message));
+  const module = missing[0];
+  if (module === undefined || module === null || missing.some((each) => each === null)) return null;
+  // What the iteration itself imports, or used to hold, is its own fault.
+  const stem = module.split("/").at(-1)!;
+  const isOurs =
+    module.startsWith(".") || [...files.keys()].some((path) => path.includes(`${stem}.`) || path.includes(`/${stem}/`));
+  const isNamed = hunks.some((hunk) =>
+    [...hunk.added, ...hunk.removed, hunk.oldFile].some((line) => line.includes(module)),
+  );
+  return isOurs || isNamed ? null : `\`${module}\` is not installed, and nothing that changed asks for it`;
+}
+
+function missingModule(message: string): string | null {
+  return (
+    /(?:Cannot find (?:module|package)|Can't resolve|No module named|unresolved import|cannot find package) ["'`]?([\w@./-]+)/i.exec(
+      message,
+    )?.[1] ?? null
+  );
+}
+
+const CHANCE =
+  /^(?:random|randomUUID|uuid|uuid4|shuffle|setTimeout|setInterval|sleep|performance|now|today|utcnow|monotonic|Thread|threading|asyncio|concurrent)$/;
+
+/** Does something speak for a flake: nothing that changed is reached, or the tests play with time and chance? */
+export function flakyHint({ failure, files }: BlameMaterial, isReached: boolean): boolean {
+  if (!isReached) return true;
+  return failure.failures.some((each) => {
+    if (/\btime[d ]?-? ?out\b|timed out|deadline exceeded|socket hang up/i.test(each.message)) return true;
+    const file = files.get(each.file ?? "");
+    const body = testBody(file, each);
+    if (file === undefined || body === null) return false;
+    return file.names.slice(body.start - 1, body.end).some((names) => names.some((name) => CHANCE.test(name)));
+  });
+}
+
+/**
+ * The hunks of the failing tests themselves, whether all of these tests are new with the iteration, and whether they fail
+ * without a word. A test that was
+ * there before and only follows a change of names elsewhere is not pinned: on the base it would not even build.
+ */
+export function testHunks(material: BlameMaterial): { pinned: number[]; isNewTest: boolean; isVague: boolean } {
+  const { failure, hunks, files, before } = material;
+  const companions = companionsOf(material);
+  const isVague = failure.failures.some(
+    (each) => each.expected === null && each.actual === null && saysNothing(each.message),
+  );
+  const pinned = new Set<number>();
+  const fileOf = new Map(hunks.map((hunk) => [hunk.id, hunk.file]));
+  const follows = (id: number): boolean =>
+    (companions.get(id) ?? []).some((other) => fileOf.get(other) !== fileOf.get(id));
+  const tests = failure.failures.filter((each) => each.test !== null && each.file !== null);
+  let known = 0;
+  for (const each of tests) {
+    const inFile = hunks.filter((hunk) => hunk.file === each.file);
+    const body = testBody(files.get(each.file!), each);
+    const isNewFile = inFile.some((hunk) => hunk.change === "added");
+    const old = before.get(inFile[0]?.oldFile ?? "");
+    if (isNewFile || (body !== null && old !== undefined && !old.symbols.some((symbol) => symbol.name === body.name))) {
+      for (const hunk of inFile) pinned.add(hunk.id);
+      continue;
+    }
+    known++;
+    if (body !== null)
+      for (const hunk of inFile)
+        if (hunk.start <= body.end && hunk.end >= body.start && !follows(hunk.id)) pinned.add(hunk.id);
+  }
+  return { pinned: [...pinned].sort((a, b) => a - b), isNewTest: tests.length > 0 && known === 0, isVague };
+}
+
+/** Names shared by more hunks than this say nothing about which of them belong together. */
+const MOST_SHARING = 12;
+const SHORTEST_NAME = 4;
+
+/**
+ * Hunks that cannot be taken back one without the other, as far as names tell: those that share a name which came or
+ * went with this iteration. Half of a rename does not build, and what fails then says nothing about the cause.
+ */
+export function companionsOf({ hunks, files, before }: BlameMaterial): ReadonlyMap<number, readonly number[]> {
+  const [old, now] = [namesIn(before), namesIn(files)];
+  const sharing = new Map<string, Set<number>>();
+  for (const hunk of hunks) {
+    for (const [lines, here, elsewhere] of [
+      [hunk.added, now, old],
+      [hunk.removed, old, now],
+    ] as const) {
+      for (const line of lines.slice(0, 2000)) {
+        for (const [name] of line.matchAll(/[A-Za-z_$][\w$]*/g)) {
+          // Words of the language are names nowhere, so they cannot have come or gone.
+          if (name.length < SHORTEST_NAME || !here.has(name) || elsewhere.has(name)) continue;
+          const ids = sharing.get(name);
+          if (ids === undefined) sharing.set(name, new Set([hunk.id]));
+          else ids.add(hunk.id);
+        }
+      }
+    }
+  }
+  const companions = new Map<number, Set<number>>();
+  for (const ids of sharing.values()) {
+    if (ids.size < 2 || ids.size > MOST_SHARING) continue;
+    for (const id of ids) companions.set(id, new Set([...(companions.get(id) ?? []), ...ids]));
+  }
+  return new Map(
+    [...companions].map(([id, others]) => [id, [...others].filter((other) => other !== id).sort((a, b) => a - b)]),
+  );
+}
+
+function namesIn(files: BlameMaterial["files"]): Set<string> {
+  const names = new Set<string>();
+  for (const file of files.values()) for (const line of file.names) for (const name of line) names.add(name);
+  return names;
+}
+
+/** A set of hunks with everything that must go with it. */
+export function closedOver(ids: readonly number[], companions: ReadonlyMap<number, readonly number[]>): number[] {
+  const closed = new Set(ids);
+  const queue = [...ids];
+  for (let at = 0; at < queue.length; at++) {
+    for (const other of companions.get(queue[at]!) ?? []) {
+      if (closed.has(other)) continue;
+      closed.add(other);
+      queue.push(other);
+    }
+  }
+  return [...closed].sort((a, b) => a - b);
+}

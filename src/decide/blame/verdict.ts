@@ -1,0 +1,217 @@
+import type { Blame, Suspect } from "../../core/blame/blame.ts";
+import type { ChangedHunk } from "../../core/blame/change.ts";
+import { counted } from "../../stdx/plain-text.ts";
+import { unreachable } from "../../stdx/assert.ts";
+import type { ProofAnswer } from "./prove-blame.ts";
+import type { RankedBlame, RankedHunk } from "./rank-blame.ts";
+
+/** What is known when the verdict is given. */
+export interface VerdictInput {
+  readonly ranked: RankedBlame;
+  /** What the runs came to; `null` where none were made. */
+  readonly proof: ProofAnswer | null;
+  /** How the same tests ended on the base, where somebody ran them before; `null` where nobody knows. */
+  readonly base: "pass" | "fail-same" | "fail-other" | null;
+  /** Every failing test is new with the iteration. */
+  readonly isNewTest: boolean;
+  /** Why it may be the surroundings; `null` where nothing says so. */
+  readonly environment: string | null;
+}
+
+/** A proof leaves this much room for what nobody thought of. */
+const PROVEN = 0.99;
+/** Without a run nothing is surer than this. */
+const SUREST_RANKED = 0.95;
+const MOST_SUSPECTS = 5;
+/** Suspects are listed until they hold this much of what is likely. */
+const ENOUGH = 0.95;
+/** Below this the likeliest of suspects in several files is no more than a guess. */
+const LEAST_CONFIDENCE = 0.2;
+
+/** Ranking, runs and what else is known, as one verdict with its reasons. The same input gives the same words. */
+export function verdictOf(input: VerdictInput): Blame {
+  return input.proof === null ? byReading(input) : byRuns(input, input.proof);
+}
+
+function byRuns({ ranked, environment }: VerdictInput, proof: ProofAnswer): Blame {
+  const chosen = proof.hunks.flatMap((id) => ranked.hunks.find(({ hunk }) => hunk.id === id) ?? []);
+  const facts = { basis: proof.proven ? ("proven" as const) : ("ranked" as const), testRuns: proof.runs };
+  const because = `${capital(proof.because)}.`;
+  switch (proof.kind) {
+    case "culprit":
+    case "multi":
+    case "joint": {
+      const confidence = proof.proven
+        ? PROVEN
+        : Math.max(0.8, Math.min(SUREST_RANKED, ranked.hunks[0]?.confidence ?? 0));
+      const named = chosen.map((each) => suspectOf(each, confidence, proof.proven ? proof.because : null));
+      const suspects = proof.proven ? named : withOthers(named, ranked, 1 - confidence);
+      const verdict = proof.kind === "culprit" ? "culprit" : "multi";
+      return {
+        ...facts,
+        verdict,
+        confidence,
+        suspects,
+        ...(proof.kind === "joint" ? { together: true } : {}),
+        explanation: because,
+      };
+    }
+    case "unmet":
+    case "too-broad":
+      return {
+        ...facts,
+        verdict: proof.kind,
+        confidence: 0.7,
+        suspects: chosen.length > 0 ? chosen.map((each) => suspectOf(each, each.confidence, null)) : likeliest(ranked),
+        explanation: because,
+      };
+    case "environment":
+      return {
+        ...facts,
+        verdict: "environment",
+        confidence: proof.proven ? 0.95 : 0.7,
+        suspects: [],
+        explanation: environment === null ? because : `${capital(environment)}. ${because}`,
+      };
+    case "pre-existing":
+    case "flaky":
+      return {
+        ...facts,
+        verdict: proof.kind,
+        confidence: proof.proven ? PROVEN : 0.7,
+        suspects: [],
+        explanation: because,
+      };
+    case "unknown":
+      return {
+        ...byReading({ ranked, proof: null, base: null, isNewTest: false, environment }),
+        testRuns: proof.runs,
+        explanation: `${because} By reading alone: ${byReadingWords(ranked)}`,
+      };
+    default:
+      return unreachable(proof.kind);
+  }
+}
+
+function byReading({ ranked, base, isNewTest, environment }: VerdictInput): Blame {
+  const facts = { basis: "ranked" as const, testRuns: 0 };
+  const [first] = ranked.hunks;
+  if (base === "fail-same" || base === "fail-other") {
+    if (environment !== null)
+      return {
+        ...facts,
+        verdict: "environment",
+        confidence: 0.85,
+        suspects: [],
+        explanation: `${capital(environment)}, on the base too.`,
+      };
+    if (isNewTest)
+      return {
+        ...facts,
+        verdict: "unmet",
+        confidence: 0.75,
+        suspects: likeliest(ranked),
+        explanation: "The failing tests are new, and the base fails them too.",
+      };
+    const confidence = base === "fail-same" ? 0.9 : 0.6;
+    return {
+      ...facts,
+      verdict: "pre-existing",
+      confidence,
+      suspects: [],
+      explanation: `The same tests failed on the base${base === "fail-same" ? " in the same way" : ", in another way"}.`,
+    };
+  }
+  if (environment !== null && (base === null || !ranked.isReached))
+    return { ...facts, verdict: "environment", confidence: 0.7, suspects: [], explanation: `${capital(environment)}.` };
+  if (first === undefined)
+    return {
+      ...facts,
+      verdict: "unknown",
+      confidence: 0,
+      suspects: [],
+      explanation: "Nothing changed that could have caused it.",
+    };
+  if (!ranked.isReached)
+    return {
+      ...facts,
+      verdict: "unknown",
+      confidence: 0.3,
+      suspects: likeliest(ranked),
+      explanation: "Nothing that changed can be reached from the failing tests.",
+    };
+  const suspects = likeliest(ranked);
+  const confidence = Math.min(SUREST_RANKED, first.confidence);
+  const files = new Set(suspects.map((suspect) => suspect.file));
+  if (confidence < LEAST_CONFIDENCE && files.size > 2)
+    return {
+      ...facts,
+      verdict: "too-broad",
+      confidence,
+      suspects,
+      explanation: `Suspects in ${files.size} files are nearly as likely as each other.`,
+    };
+  return { ...facts, verdict: "culprit", confidence, suspects, explanation: byReadingWords(ranked) };
+}
+
+function byReadingWords({ hunks }: RankedBlame): string {
+  const [first] = hunks;
+  if (first === undefined) return "nothing changed that could have caused it.";
+  const why = first.reasons.length === 0 ? "nothing else is likelier" : first.reasons.slice(0, 3).join("; ");
+  return `${first.hunk.file}:${first.hunk.start} is the likeliest of ${counted(hunks.length, "change")}: ${why}.`;
+}
+
+function likeliest({ hunks }: RankedBlame): Suspect[] {
+  const suspects: Suspect[] = [];
+  let sum = 0;
+  for (const each of hunks.slice(0, MOST_SUSPECTS)) {
+    suspects.push(suspectOf(each, Math.min(SUREST_RANKED, each.confidence), null));
+    sum += each.confidence;
+    if (sum >= ENOUGH) break;
+  }
+  return suspects;
+}
+
+/** What is not proven may be wrong: the likeliest others stay suspects too, so that mending them is not forbidden. */
+function withOthers(named: readonly Suspect[], ranked: RankedBlame, most: number): Suspect[] {
+  const others = likeliest(ranked)
+    .filter(({ file, line }) => !named.some((each) => each.file === file && each.line === line))
+    .slice(0, MOST_OTHERS)
+    .map((each) => ({ ...each, confidence: Math.round(Math.min(each.confidence, most) * 1000) / 1000 }));
+  return [...named, ...others];
+}
+
+const MOST_OTHERS = 2;
+
+function suspectOf({ hunk, symbol, reasons }: RankedHunk, confidence: number, shown: string | null): Suspect {
+  return {
+    file: hunk.file,
+    line: hunk.start,
+    ...(hunk.end > hunk.start ? { endLine: hunk.end } : {}),
+    ...(symbol === null ? {} : { symbol }),
+    change: changeWords(hunk),
+    confidence: Math.round(confidence * 1000) / 1000,
+    reasons: shown === null ? reasons : [shown, ...reasons],
+  };
+}
+
+const LONGEST_QUOTE = 80;
+
+/** What the change did, in a few words. */
+function changeWords({ change, isBinary, oldFile, removed, added }: ChangedHunk): string {
+  if (isBinary) return "a binary file changed";
+  if (removed.length + added.length === 0)
+    return change === "renamed" ? `renamed from ${oldFile}` : `the file was ${change}`;
+  if (removed.length === 1 && added.length === 1) return `\`${quoted(removed[0]!)}\` became \`${quoted(added[0]!)}\``;
+  if (added.length === 0) return `${counted(removed.length, "line")} taken away: \`${quoted(removed[0]!)}\``;
+  if (removed.length === 0)
+    return `${counted(added.length, "line")} added: \`${quoted(added.find((line) => line.trim() !== "") ?? "")}\``;
+  return `${counted(removed.length, "line")} became ${added.length}`;
+}
+
+function quoted(line: string): string {
+  const text = line.trim().replaceAll("`", "'");
+  return text.length > LONGEST_QUOTE ? `${text.slice(0, LONGEST_QUOTE)}…` : text;
+}
+
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -1,0 +1,72 @@
+import { FAILURE_CEILING } from "../core/stories/budget.ts";
+import type { GateName, Judgement } from "../core/gates/gate.ts";
+import type { GateState, StoryState } from "../core/stories/story-state.ts";
+import { UNJUDGED } from "../fold/new-state.ts";
+
+/**
+ * The one place that charges rework budgets. The charge is a law of the fold, not a step that somebody might
+ * forget: whoever replays the journal gets the same counts, and a crash cannot fall between failure and charge.
+ */
+export function charged(state: StoryState, judgement: Judgement): StoryState {
+  const gate = chargedGate(state, judgement);
+  return gate === null ? state : counted(state, gate, 1);
+}
+
+/** Takes a charge back when blame shows that the failure was not the work's. */
+export function refunded(state: StoryState, judgement: Judgement): StoryState {
+  const gate = chargedGate(state, judgement);
+  return gate === null ? state : counted(state, gate, -1);
+}
+
+/**
+ * Whose budget a judgement is charged to; `null` for no one's. Only a failure of the work is charged. A CI run
+ * that failed by a test or a build is the tests' matter (S1), one that failed by the runner is nobody's, and a
+ * lint failure gets one repair by command first.
+ */
+export function chargedGate(state: StoryState, judgement: Judgement): GateName | null {
+  if (judgement.result !== "fail") return null;
+  if (judgement.gate !== "ci") return judgement.gate;
+  switch (judgement.ciClass) {
+    case "infrastructure":
+    case "flaky":
+      return null;
+    case "test":
+    case "build":
+      return testGateOf(state);
+    case "lint":
+      return gateState(state, "ci").lintFixed ? "ci" : null;
+    default:
+      return "ci";
+  }
+}
+
+function testGateOf(state: StoryState): GateName {
+  const gates = state.policy?.phases.flatMap((plan) => plan.gates) ?? [];
+  return gates.find((gate) => gate === "tdd") ?? gates.find((gate) => gate === "checks") ?? "ci";
+}
+
+/** How many failed judgements of a gate end the loop; `null` where another bound does that. */
+export function failureLimit(state: StoryState, gate: GateName): number | null {
+  const policy = state.policy;
+  if (policy === null) return null;
+  const { maxReworks } = state.story;
+  const own = maxReworks === undefined ? policy.limits.failures[gate] : maxReworks + 1;
+  if (own === null) return null;
+  // Without the breaker the configured limit is ignored, and the hard ceiling still holds.
+  if (!policy.circuitBreaker) return FAILURE_CEILING;
+  const limit = state.raised[`failures:${gate}`] ?? own;
+  return Math.min(FAILURE_CEILING, limit + (state.grace[gate] ?? 0));
+}
+
+export function gateState(state: StoryState, gate: GateName): GateState {
+  return state.gates[gate] ?? UNJUDGED;
+}
+
+export function withGate(state: StoryState, gate: GateName, change: Partial<GateState>): StoryState {
+  return { ...state, gates: { ...state.gates, [gate]: { ...gateState(state, gate), ...change } } };
+}
+
+function counted(state: StoryState, gate: GateName, by: 1 | -1): StoryState {
+  const { failures, failuresEver } = gateState(state, gate);
+  return withGate(state, gate, { failures: Math.max(0, failures + by), failuresEver: Math.max(0, failuresEver + by) });
+}

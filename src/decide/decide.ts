@@ -1,0 +1,152 @@
+import { byText, entries, lookup } from "../stdx/sorted-map.ts";
+import { type Command, LANES, type Lane, type ProjectCommand, type StoryAction } from "../core/stories/command.ts";
+import type { StoryId } from "../core/events/ids.ts";
+import type { Policy } from "../core/events/policy.ts";
+import type { RunState } from "../core/stories/run-state.ts";
+import type { StoryState } from "../core/stories/story-state.ts";
+import { factsFor, orderKey } from "../fold/queue-story.ts";
+import { mustRunAlone } from "./engine-deaths.ts";
+import { escalateRun } from "./escalate.ts";
+import { type NextStep, nextStep } from "./next-step.ts";
+import { remediate } from "./remediate.ts";
+import { runOverspent, runToWarn } from "./spending.ts";
+
+/**
+ * What to do now. It looks only at stories that could move and takes only as many as there are free hands, so it
+ * costs what is done and not what there is. Asked twice of the same state it says the same, with the same keys.
+ */
+export function decide(run: RunState, policy: Policy, now: number, only: Only = null): Command[] {
+  const commands: Command[] = [];
+  const project = projectCommand(run);
+  if (project !== null) commands.push({ key: `@project:${run.seq}`, ...project });
+  const due = mayDispatch(run) ? dueStories(run, now) : [];
+  // A fact of the whole run (what is usual for its kind) may have made bookkeeping of the step that was waited for.
+  for (const { state, step } of due)
+    if (step.lane === "engine" && (only === null || only.has(state.story.id)))
+      commands.push(command(state, step.action));
+  for (const [key, id] of entries(run.lanes.engine)) {
+    if (only !== null && !only.has(id)) continue;
+    const state = lookup(run.stories, id, byText)!;
+    const step = bookkeeping(run, state);
+    // A fact of the whole run (the base moved) may have made another step of it since it was put here.
+    if (step.lane === "engine") commands.push(command(state, step.action));
+    else due.push({ key, state, step });
+  }
+  if (!mayDispatch(run)) return commands;
+  const next = (run.alone ?? 0) === 0 ? dispatches(run, policy, due, only) : oneAtATime(run, policy, due, only);
+  return [...commands, ...next];
+}
+
+/** The stories that were asked for; `null` for all of them. The others are left as they are. */
+export type Only = ReadonlySet<StoryId> | null;
+
+/**
+ * When to decide again if nothing happens before; `null`: only an event can change anything. What was due at `now` has
+ * been decided about, and wakes nobody again; nor does a story that was not asked for.
+ */
+export function nextWake(run: RunState, now = -Infinity, only: Only = null): number | null {
+  // While nothing may start, a pause that ends changes nothing.
+  if (!mayDispatch(run)) return null;
+  for (const [key, id] of entries(run.timers)) {
+    const at = Number(key.slice(0, 16));
+    if (at > now && (only === null || only.has(id))) return at;
+  }
+  return null;
+}
+
+/** Nothing new starts while the surroundings are broken, the run is halted, or its money is gone. */
+export function mayDispatch(run: RunState): boolean {
+  return (
+    run.policy !== null &&
+    run.remediation === null &&
+    run.halted === null &&
+    run.escalation === null &&
+    runOverspent(run) === null
+  );
+}
+
+function projectCommand(run: RunState): ProjectCommand | null {
+  if (run.halted !== null) return null;
+  if (run.escalation !== null) return null;
+  const warn = runToWarn(run);
+  if (warn !== null) return { story: null, type: "warn-budget", ...warn };
+  // Repairs cost as well: they are not begun when nothing is left for them.
+  const over = run.remediation?.stage === "repairing" ? null : runOverspent(run);
+  if (over === null) return remediate(run);
+  return { story: null, type: "raise-escalation", escalation: escalateRun(run, { type: "budget", ...over }) };
+}
+
+function bookkeeping(run: RunState, state: StoryState): NextStep {
+  const { running } = state;
+  if (running?.type !== "attempt") return nextStep(state, factsFor(run, state));
+  return {
+    lane: "engine",
+    urgency: 0,
+    action: { type: "ask-again", attempt: running.attempt, times: running.unclear },
+  };
+}
+
+/**
+ * While a story must run alone, nothing is started beside anything else, and that story is the first.
+ * `dispatches` gives the most urgent of each lane first, and such stories sort before all others.
+ */
+function oneAtATime(run: RunState, policy: Policy, due: readonly Candidate[], only: Only): Command[] {
+  if (LANES.some((lane) => run.busy[lane] > 0)) return [];
+  const ready = dispatches(run, policy, due, only);
+  const isAlone = ({ story }: Command): boolean => story !== null && mustRunAlone(lookup(run.stories, story, byText)!);
+  return ready.length === 0 ? [] : [ready.find(isAlone) ?? ready[0]!];
+}
+
+function dispatches(run: RunState, policy: Policy, due: readonly Candidate[], only: Only): Command[] {
+  const commands: Command[] = [];
+  let roomForStories = policy.concurrency.stories === null ? Infinity : policy.concurrency.stories - run.inFlight;
+  for (const lane of LANES) {
+    if (lane === "engine" || (run.lanes[lane] === null && due.length === 0)) continue;
+    let free = policy.concurrency[lane] - run.busy[lane];
+    for (const { state, step } of inOrder(run, lane, due)) {
+      if (free <= 0) break;
+      if (only !== null && !only.has(state.story.id)) continue;
+      const isNew = state.policy === null;
+      // New stories come last in a lane, so when there is no room for one there is nothing after it either.
+      if (isNew && roomForStories <= 0) break;
+      if (isNew) roomForStories--;
+      free--;
+      commands.push(command(state, step.action));
+    }
+  }
+  return commands;
+}
+
+/** The lane's own stories and those whose time has come, most urgent first, taken lazily. */
+function* inOrder(run: RunState, lane: Lane, due: readonly Candidate[]): Generator<Candidate> {
+  const waiting = due.filter((candidate) => candidate.step.lane === lane);
+  let next = 0;
+  for (const [key, id] of entries(run.lanes[lane])) {
+    while (next < waiting.length && waiting[next]!.key <= key) yield waiting[next++]!;
+    const state = lookup(run.stories, id, byText)!;
+    yield { key, state, step: nextStep(state, factsFor(run, state)) };
+  }
+  while (next < waiting.length) yield waiting[next++]!;
+}
+
+function command(state: StoryState, action: StoryAction): Command {
+  return { key: `${state.story.id}:${state.seq}`, story: state.story.id, ...action };
+}
+
+export interface Candidate {
+  readonly key: string;
+  readonly state: StoryState;
+  readonly step: NextStep;
+}
+
+/** Stories whose pause is over, in the order in which they would stand in their lanes. */
+export function dueStories(run: RunState, now: number): Candidate[] {
+  const due: Candidate[] = [];
+  for (const [key, id] of entries(run.timers)) {
+    if (Number(key.slice(0, 16)) > now) break;
+    const state = lookup(run.stories, id, byText)!;
+    const step = nextStep(state, factsFor(run, state));
+    due.push({ key: orderKey(state, step.urgency), state, step });
+  }
+  return due.sort((a, b) => byText(a.key, b.key));
+}

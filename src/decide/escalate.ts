@@ -1,0 +1,167 @@
+import type {
+  Escalation,
+  EscalationKind,
+  EscalationOption,
+  EscalationReason,
+  TriedAndFailed,
+} from "../core/stories/escalation.ts";
+import { counted } from "../stdx/plain-text.ts";
+import type { GateName } from "../core/gates/gate.ts";
+import { escalationId } from "../core/events/ids.ts";
+import type { RunState } from "../core/stories/run-state.ts";
+import type { StoryState } from "../core/stories/story-state.ts";
+import { locationText, type TriedFinding } from "../core/gates/tried-finding.ts";
+import { gateState } from "./charge.ts";
+import { forecastUsd } from "./spending.ts";
+import { optionsFor } from "./escalation-options.ts";
+import { openFindings, triedFindings } from "./tried-findings.ts";
+import { assessmentOf, kindOf, questionOf, recommendationOf, saysNothing, titleOf } from "./escalation-text.ts";
+
+/** A question about one story, in S1's form: what was tried and failed, the state of the code, one question. */
+export function escalateStory(state: StoryState, reason: EscalationReason, gate: GateName | null): Escalation {
+  return composed({
+    id: `esc-${state.story.id}-${state.escalations + 1}`,
+    subject: state.story.title,
+    reason,
+    gate,
+    assessment: assessmentOf(reason, gate, [
+      lastVerdict(state, gate),
+      state.failing?.blame?.explanation ?? "",
+      ...rulings(state, reason, gate),
+    ]),
+    options: optionsFor(reason, forecastUsd(state)),
+    attempts: triedAndFailed(state),
+    branch: `remand/${state.story.id}`,
+    commit: state.commit,
+    top: openFindings(state).find((finding) => finding.gate === gate)?.title ?? "",
+  });
+}
+
+/** A question about the whole run: the surroundings, or its money. */
+export function escalateRun(run: RunState, reason: EscalationReason): Escalation {
+  const tries = run.remediation?.history ?? [];
+  return composed({
+    id: `esc-project-${run.escalations + 1}`,
+    subject: "the whole run",
+    reason,
+    gate: null,
+    assessment: assessmentOf(reason, null, [tries[tries.length - 1]?.remaining.join("; ") ?? ""]),
+    options: optionsFor(reason, null),
+    attempts: tries.map((each) => ({
+      attempt: each.attempt,
+      tried: each.fixes.join("; "),
+      failed: each.remaining.join("; "),
+    })),
+    branch: "",
+    commit: run.base,
+  });
+}
+
+interface Parts {
+  readonly id: string;
+  readonly subject: string;
+  readonly reason: EscalationReason;
+  readonly gate: GateName | null;
+  readonly assessment: string;
+  readonly options: readonly EscalationOption[];
+  readonly attempts: readonly TriedAndFailed[];
+  readonly branch: string;
+  readonly commit: string;
+  readonly top?: string;
+}
+
+function composed({ id, subject, reason, top, ...rest }: Parts): Escalation {
+  const kind: EscalationKind = kindOf(reason);
+  return {
+    id: escalationId(id),
+    kind,
+    reason,
+    title: titleOf(reason, subject, rest.gate),
+    recommendation: recommendationOf(reason, rest.gate),
+    question: questionOf(reason, rest.gate, top),
+    ...rest,
+  };
+}
+
+/**
+ * "Needs a human" is not a question. Says what is missing for a person to be able to act; empty when nothing is: one
+ * question, why it stopped and what to do about it, both by the names of things, and answers that differ.
+ */
+export function escalationProblems(escalation: Escalation): string[] {
+  const { question, assessment, recommendation, options } = escalation;
+  const facts = factsOf(escalation);
+  const namesFact = (text: string): boolean => facts.some((fact) => text.toLowerCase().includes(fact));
+  const problems: string[] = [];
+  if (!question.trim().endsWith("?") || saysNothing(question)) problems.push("there is no question to answer");
+  if (saysNothing(assessment)) problems.push("it does not say why it stopped");
+  else if (!namesFact(assessment)) problems.push("why it stopped names nothing that is known");
+  if (saysNothing(recommendation)) problems.push("it recommends nothing");
+  else if (!namesFact(recommendation)) problems.push("what it recommends names nothing that is known");
+  if (new Set(options.map(({ verb }) => verb)).size < 2) problems.push("there is nothing to choose between");
+  if (options.some(({ does }) => saysNothing(does))) problems.push("an answer does not say what it will do");
+  if (options.some(({ cost }) => saysNothing(cost))) problems.push("an answer does not say what it will cost");
+  return problems;
+}
+
+/** What is known and can be named: the gate, and whatever the reason counts, quotes or points at. */
+function factsOf({ gate, reason }: Escalation): string[] {
+  const { type: _kind, ...values } = reason;
+  const words = Object.values(values).flatMap((value: string | number | readonly string[]) =>
+    typeof value === "object" ? [...value] : [String(value)],
+  );
+  // A number, or a word such as `missing_info`, is found in a sentence as people write it.
+  const all = [...words, ...words.map((word) => word.replaceAll(/[_-]/g, " ")), ...(gate === null ? [] : [gate])];
+  return all.map((word) => word.trim().toLowerCase()).filter((word) => word !== "");
+}
+
+function triedAndFailed(state: StoryState): TriedAndFailed[] {
+  return state.attempts.map((attempt) => {
+    const findings = triedFindings(state, attempt);
+    const leftOut = attempt.findingsLeftOut;
+    return {
+      attempt: attempt.attempt,
+      tried: attempt.summary === "" ? `${attempt.phase} by ${attempt.role}` : attempt.summary,
+      failed: attempt.failed === "" ? `ended as ${attempt.outcome}` : attempt.failed,
+      ...(findings.length === 0 ? {} : { findings }),
+      ...(leftOut === undefined ? {} : { findingsLeftOut: leftOut }),
+    };
+  });
+}
+
+/** What the work is held up by, by title: a gate's count of findings tells a person nothing. */
+function lastVerdict(state: StoryState, gate: GateName | null): string {
+  const summary = lastSummary(state, gate);
+  const open = openFindings(state);
+  const atGate = gate === null ? open : open.filter((finding) => finding.gate === gate);
+  // What broke the gate since is not in its findings.
+  if (atGate.length === 0 || (gate !== null && gateState(state, gate).trouble !== null)) return summary;
+  return openText(open);
+}
+
+/** "2 findings open: <titles>", the first ones with their places. */
+function openText(open: readonly TriedFinding[]): string {
+  const titles = open.slice(0, MOST_TITLES).map((finding) => {
+    const place = locationText(finding);
+    return place === "" ? finding.title : `${finding.title} (${place})`;
+  });
+  const more = open.length - titles.length;
+  return `${counted(open.length, "finding")} open: ${titles.join("; ")}${more > 0 ? `; ${more} more` : ""}`;
+}
+
+const MOST_TITLES = 3;
+
+/** What was disputed, stands, and is in the way: whoever asked for that look gets its answer with the question. */
+function rulings(state: StoryState, reason: EscalationReason, gate: GateName | null): string[] {
+  if (gate === null) return [];
+  const { last, upheld } = gateState(state, gate);
+  const own = reason.type === "dispute" ? reason.finding : null;
+  return upheld
+    .filter(({ finding }) => finding !== own && last?.blocking.includes(finding))
+    .map(({ finding, says }) => `the disputed finding ${finding} stands, says ${says}`);
+}
+
+function lastSummary(state: StoryState, gate: GateName | null): string {
+  if (gate === null) return "";
+  const { last, trouble } = gateState(state, gate);
+  return trouble ?? last?.summary ?? "";
+}

@@ -1,0 +1,288 @@
+import { counted, plural } from "../stdx/plain-text.ts";
+import type { EscalationKind, EscalationReason } from "../core/stories/escalation.ts";
+import type { GateName } from "../core/gates/gate.ts";
+
+/** What sort of act is asked for: to choose, to allow, or to do something by hand. */
+export function kindOf(reason: EscalationReason): EscalationKind {
+  switch (reason.type) {
+    case "approval":
+    case "target-moves":
+    case "contested-tests":
+      return "authorisation";
+    case "budget":
+      return reason.budget.startsWith("failures:") ? "decision" : "authorisation";
+    case "agent-missing":
+    case "agent-failure":
+    case "gate-error":
+    case "gate-blocked":
+    case "engine-died":
+    case "infrastructure":
+    case "target-not-failing":
+      return "manual";
+    default:
+      return "decision";
+  }
+}
+
+export function titleOf(reason: EscalationReason, subject: string, gate: GateName | null): string {
+  return `${subject}: ${shortReason(reason, gate)}`;
+}
+
+/** The reason in a few words, as it stands on one line of a list. */
+function shortReason(reason: EscalationReason, gate: GateName | null): string {
+  switch (reason.type) {
+    case "budget":
+      return reason.budget.startsWith("failures:")
+        ? `the ${reason.budget.slice("failures:".length)} gate failed ${times(reason.used)}`
+        : `the ${reason.budget} budget is used up`;
+    case "stall":
+      return STALL_WORDS[reason.stall];
+    case "scope-too-broad":
+      return "scope too broad for targeted rework";
+    case "non-deterministic":
+      return "non-deterministic failure";
+    case "gate-error":
+      return `${gate === null ? "a step of the engine" : `the ${gate} gate`} broke ${times(reason.errors)}`;
+    case "gate-inconclusive":
+      return `the ${gate} gate proved nothing ${times(reason.times)}`;
+    case "gate-blocked":
+      return `the surroundings broke ${times(reason.times)} under it`;
+    case "agent-failure":
+      return `the agent ${reason.outcome} ${times(reason.times)}`;
+    case "agent-missing":
+      return `there is no agent for ${reason.role}`;
+    case "engine-died":
+      return `the engine died ${times(reason.times)} while ${reason.during} ran`;
+    case "incomplete":
+      return `the agent cannot go on: ${reason.category.replaceAll("_", " ")}`;
+    case "conflict":
+      return "reviewers contradict each other";
+    case "dispute":
+      return "a finding is disputed";
+    case "target-moves":
+      return `the target moved ${times(reason.times)} under it`;
+    case "branch-moved":
+      return "its branch has commits that no gate has passed";
+    case "approval":
+      return `may it ${reason.of === "merge" ? "be merged" : `have a ${reason.of}`}`;
+    case "failing-base":
+      return `${counted(reason.tests.length, "test")} ${reason.tests.length === 1 ? "fails" : "fail"} before any work`;
+    case "target-not-failing":
+      return "its target does not fail";
+    case "contested-tests":
+      return `it changed ${counted(reason.tests.length, "test")} that passed before: ${listed(reason.tests)}`;
+    case "infrastructure":
+      return `infrastructure is not healthy after ${counted(reason.tries, "try", "tries")}`;
+  }
+}
+
+/** The first few; a list of hundreds is read by nobody. */
+function listed(names: readonly string[]): string {
+  const shown = names.slice(0, MOST_LISTED).join(", ");
+  return names.length > MOST_LISTED ? `${shown}, and ${names.length - MOST_LISTED} more` : shown;
+}
+
+const MOST_LISTED = 10;
+
+const times = (count: number): string => counted(count, "time");
+
+const STALL_WORDS = {
+  "same-failure": "the same failure again and again",
+  "no-change": "the rework changed nothing",
+  oscillation: "the work goes in circles",
+  plateau: "no progress",
+  "regression-cascade": "regression cascade",
+  "trouble-spot": "persistent trouble spot",
+} as const;
+
+/** Why it stopped, with what is known of the cause. Words that say nothing are replaced by what was counted. */
+export function assessmentOf(reason: EscalationReason, gate: GateName | null, known: readonly string[]): string {
+  const own = ownAssessment(reason);
+  const parts = [saysNothing(own) ? whatWasCounted(reason, gate) : own, ...known]
+    .map((part) => part.trim())
+    .filter((part) => part !== "");
+  // A gate that could not judge has nothing to add to its own words.
+  return [...new Set(parts)].join(" · ");
+}
+
+function whatWasCounted(reason: EscalationReason, gate: GateName | null): string {
+  const about = reason.type === "dispute" ? ` (${reason.finding})` : "";
+  return `${shortReason(reason, gate)}${about}${gate === null ? "" : `, at the ${gate} gate`}`;
+}
+
+/** Is this "needs a human", or less? Whoever reads it knows nothing that they did not know before. */
+export const saysNothing = (text: string): boolean => !/[\p{L}\p{N}]/u.test(text) || TAUTOLOGY.test(text.trim());
+
+const TAUTOLOGY =
+  /^(?:this |it )?(?:story |task |slice |work )?(?:needs?|requires?|escalated? to|waiting for|waits for) (?:a |an )?(?:human|person|manual|operator)(?:'s)?(?: (?:being|review|intervention|attention|decision|input|help))?[\s.!?…]*$/i;
+
+function ownAssessment(reason: EscalationReason): string {
+  switch (reason.type) {
+    case "budget":
+      return reason.budget.startsWith("failures:")
+        ? `${counted(reason.used, "attempt")} rejected`
+        : `${reason.used} of ${reason.limit} are used`;
+    case "stall":
+    case "non-deterministic":
+    case "gate-error":
+    case "gate-inconclusive":
+    case "gate-blocked":
+    case "agent-failure":
+    case "conflict":
+    case "dispute":
+      return reason.detail;
+    case "scope-too-broad":
+      return `the suspects cannot be told apart: ${reason.files.join(", ")}`;
+    case "agent-missing":
+      return `no agent answers for the role ${reason.role}, and no fallback is left`;
+    case "engine-died":
+      return `The engine died ${times(reason.times)} while ${reason.during} ran, without a signal to stop and with no progress in between. What ran there may end its parent process, or use up the memory.`;
+    case "incomplete":
+      return reason.blocker;
+    case "branch-moved":
+      return reason.detail;
+    case "target-moves":
+      return `The target moved ${times(reason.times)} before the work could be delivered; each time the gates had to run again`;
+    case "approval":
+      return reason.detail ?? `autonomy asks a person before a ${reason.of}`;
+    case "failing-base":
+      return `these fail at the base: ${listed(reason.tests)}`;
+    case "target-not-failing":
+      return `nothing that fails at the base matches ${listed(reason.targets)}: it passes already, or no test has that name`;
+    case "contested-tests":
+      return `these passed before, and no longer pass in their earlier version: ${reason.tests.join(", ")}`;
+    case "infrastructure":
+      return reason.issue;
+  }
+}
+
+/** What to do about it, by the name of what it is to be done about. */
+export function recommendationOf(reason: EscalationReason, gate: GateName | null): string {
+  const at = gate === null ? "" : ` ${gate}`;
+  switch (reason.type) {
+    case "budget":
+      return reason.budget.startsWith("failures:")
+        ? `Read what ${reason.used === 1 ? "the failed attempt" : `each of the ${reason.used} failed attempts`} tried. If the goal is right, send it back with the missing piece of guidance; if not, change the story.${letThrough(gate)}`
+        : `Look at what the ${reason.budget} budget has bought so far. Raise the limit of ${reason.limit} only if the last attempts came nearer.`;
+    case "stall":
+      return `${STALL_ADVICE[reason.stall]}${gate === null ? "" : ` What the${at} gate said last is where to begin.`}${letThrough(gate)}`;
+    case "scope-too-broad":
+      return `Say which of ${counted(reason.files.length, "file")} is at fault (${reason.files.join(", ")}), or split the story so that a failure has one cause.`;
+    case "non-deterministic":
+      return `Run what the${at} gate ran by hand, on the same tree. If it changes its mind, mend or waive the test; more rework cannot.`;
+    case "gate-error":
+      return gate === null
+        ? `Fix what made the step fail ${times(reason.errors)}: the work itself was not judged.`
+        : `Fix the${at} gate, which broke ${times(reason.errors)}: the work itself was not judged.`;
+    case "gate-inconclusive":
+      return `Mend the${at} gate, which proved nothing ${times(reason.times)}: the work itself was not judged.`;
+    case "gate-blocked":
+      return `Mend the surroundings, which broke ${times(reason.times)}, then let the gates judge again.`;
+    case "infrastructure":
+      return `Mend the surroundings, which ${counted(reason.tries, "repair")} did not, then let the gates judge again.`;
+    case "agent-failure":
+      return `Look at the log of the agent that ${reason.outcome}; mend its set-up, or give the work to another role.`;
+    case "agent-missing":
+      return `Install the agent for ${reason.role}, or name a fallback for that role in the config.`;
+    case "engine-died":
+      return `Look at what ${reason.during} starts: a \`kill\` of its parent, or memory use (\`dmesg | grep -i oom\`). Fix that before ${reason.during} runs again.`;
+    case "incomplete":
+      return saysNothing(reason.needed)
+        ? `Ask what is missing: the agent named ${reason.category.replaceAll("_", " ")}, and not what it needs.`
+        : `Give what is missing: ${reason.needed}`;
+    case "conflict":
+      return `Decide which reviewer of the${at} gate is right and send the work back with that.`;
+    case "dispute":
+      return `Read the finding ${reason.finding} and the rebuttal, then uphold the one or waive the other.`;
+    case "target-moves":
+      return `Wait until the target is quiet, then let it be tried again: it moved ${times(reason.times)}. Or raise limits.targetMoves.`;
+    case "branch-moved":
+      return `Look at ${reason.commit.slice(0, 12)}. If it belongs to the work, have it verified; if not, drop it.`;
+    case "approval":
+      return approvalAdvice(reason.of, at);
+    case "failing-base":
+      return `Say what ${listed(reason.tests)} ${reason.tests.length === 1 ? "is" : "are"}. To settle it for every story, list it under knownFailures in remand.yaml, or name it as the target of the story that fixes it.`;
+    case "target-not-failing":
+      return `Correct the target ${listed(reason.targets)} in the story's file, or take it out, and answer resolve.`;
+    case "contested-tests":
+      return `Compare ${listed(reason.tests)} with the base. If the story asks for the change, answer allow; if not, send the work back.`;
+  }
+}
+
+/** The integrity gate refuses changes by rule; where the change is right, only a person can say so. */
+const letThrough = (gate: GateName | null): string =>
+  gate === "integrity" ? " If the refused change is right, waive its finding." : "";
+
+function approvalAdvice(of: "rework" | "retry" | "merge", at: string): string {
+  if (of === "merge") return "All gates passed. Read the diff and say merge, or send the work back.";
+  return `Read why the${at} gate did not pass, then let the ${of} go ahead or stop it.`;
+}
+
+const STALL_ADVICE = {
+  "same-failure": "The agent does not see the cause. Name it in the guidance, or give the work to another role.",
+  "no-change": "The agent believes it is done. Check the criterion by hand: waive the finding, or say what is missing.",
+  oscillation: "Two demands exclude each other. Decide which one holds and say so in the guidance.",
+  plateau: "The findings do not get fewer. Split the story, or say which findings matter.",
+  "regression-cascade": "The best tree was brought back. Send it back with a narrower task.",
+  "trouble-spot": "This place resists. Look at it yourself, or have it written anew.",
+} as const;
+
+/** `top`: the title of the most severe open finding; empty where none is known. */
+export function questionOf(reason: EscalationReason, gate: GateName | null, top = ""): string {
+  switch (reason.type) {
+    case "budget":
+      return reason.budget.startsWith("failures:")
+        ? failedQuestion(reason.budget.slice("failures:".length), reason.used, top)
+        : `May it spend more than ${reason.limit} of its ${reason.budget} budget?`;
+    case "stall":
+      return `What should change before it tries again?`;
+    case "scope-too-broad":
+      return `Which of these files is at fault?`;
+    case "non-deterministic":
+      return `Is this failure real?`;
+    case "gate-error":
+    case "gate-inconclusive":
+    case "gate-blocked":
+      return gate === null
+        ? `Is the cause fixed, so that the step can run again?`
+        : `Is the ${gate} gate fixed, so that it can run again?`;
+    case "agent-failure":
+    case "agent-missing":
+      return `Can the agent work now, or who else should do it?`;
+    case "engine-died":
+      return `Can ${reason.during} run again without ending the engine?`;
+    case "incomplete":
+      return saysNothing(reason.needed)
+        ? `What does the agent need to go on after ${reason.category.replaceAll("_", " ")}?`
+        : `Can you give what the agent needs: ${reason.needed.trim().replace(/[?\s]+$/, "")}?`;
+    case "conflict":
+      return `Which reviewer is right?`;
+    case "dispute":
+      return `Does the finding stand?`;
+    case "target-moves":
+      return reason.merges ? "Shall Remand try to merge it again?" : "Shall it be brought up to date again?";
+    case "branch-moved":
+      return `Shall ${reason.commit.slice(0, 12)} be verified, or dropped?`;
+    case "approval":
+      return reason.of === "merge" ? `Shall this be merged?` : `Shall the ${reason.of} go ahead?`;
+    case "failing-base":
+      return `${counted(reason.tests.length, "test")} ${reason.tests.length === 1 ? "fails" : "fail"} before any work: known, target of this story, or fix first?`;
+    case "target-not-failing":
+      return `Which failing test is this story to make pass?`;
+    case "contested-tests":
+      return contestedQuestionText(reason.tests);
+    case "infrastructure":
+      return `Is the infrastructure healthy, or what should be tried?`;
+  }
+}
+
+function failedQuestion(gate: string, used: number, top: string): string {
+  const fact = `${gate.charAt(0).toUpperCase()}${gate.slice(1)} failed ${times(used)}`;
+  return `${fact}${top === "" ? "" : `: ${top.replace(/[.!?\s]+$/, "")}`}. What should the agent change?`;
+}
+
+function contestedQuestionText(tests: readonly string[]): string {
+  const many = tests.length;
+  const fact = `${counted(many, "existing test")} no longer ${plural(many, "passes in its", "pass in their")} earlier version`;
+  return `${fact}: ${listed(tests)}. May the work change ${plural(many, "it", "them")}?`;
+}

@@ -1,0 +1,77 @@
+import type { Blame } from "../core/blame/blame.ts";
+import type { GateName } from "../core/gates/gate.ts";
+import type { LocationRecord, StoryState } from "../core/stories/story-state.ts";
+
+/**
+ * S3's memory of places: how often each was reworked, what came of it and what it cost. A place that fails again
+ * and again is a trouble spot, even when every single gate is inside its budget.
+ */
+export function blamedPlaces(blame: Blame): string[] {
+  if (blame.verdict !== "culprit" && blame.verdict !== "multi") return [];
+  const responsible = blame.verdict === "culprit" ? blame.suspects.slice(0, 1) : blame.suspects;
+  return [...new Set(responsible.map((suspect) => place(suspect.file, suspect.symbol)))];
+}
+
+function place(file: string, symbol: string | undefined): string {
+  return symbol === undefined ? file : `${file}#${symbol}`;
+}
+
+/** A failure was blamed on these places. */
+export function placesUnderSuspicion(state: StoryState, places: readonly string[]): StoryState {
+  return changed(state, places, (record) => ({ ...record, sincePass: record.sincePass + 1 }));
+}
+
+/** A rework of these places begins. */
+export function placesUnderRework(
+  state: StoryState,
+  gate: GateName,
+  places: readonly string[],
+  at: number,
+): StoryState {
+  if (places.length === 0) return state;
+  const counted = changed(state, places, (record) => ({ ...record, attempts: record.attempts + 1, lastAttemptAt: at }));
+  return { ...counted, watched: { gate, places } };
+}
+
+/** The gate that sent them back has judged again: that is what came of the rework. */
+export function placesJudged(state: StoryState, gate: GateName, outcome: "pass" | "fail"): StoryState {
+  if (state.watched === null || state.watched.gate !== gate) return state;
+  const known = changed(state, state.watched.places, (record) => ({
+    ...record,
+    outcomes: [...record.outcomes, outcome],
+    sincePass: outcome === "pass" ? 0 : record.sincePass,
+  }));
+  return { ...known, watched: null };
+}
+
+/** The place that failed most often without a pass, if it failed this often. */
+export function troubleSpot(state: StoryState, limit: number): string | null {
+  const blamed = state.failing?.blame ? blamedPlaces(state.failing.blame) : [];
+  return blamed.find((at) => (state.locations[at]?.sincePass ?? 0) >= limit) ?? null;
+}
+
+export function placesForgiven(state: StoryState): StoryState {
+  return changed(state, Object.keys(state.locations), (record) => ({ ...record, sincePass: 0 }));
+}
+
+const UNTOUCHED: LocationRecord = { attempts: 0, lastAttemptAt: 0, outcomes: [], totalCostUsd: 0, sincePass: 0 };
+
+function changed(
+  state: StoryState,
+  places: readonly string[],
+  change: (record: LocationRecord) => LocationRecord,
+): StoryState {
+  if (places.length === 0) return state;
+  const locations = { ...state.locations };
+  for (const at of places) {
+    // A path called "__proto__" must become a key like any other.
+    const before = Object.hasOwn(locations, at) ? locations[at] : undefined;
+    Object.defineProperty(locations, at, {
+      value: change(before ?? UNTOUCHED),
+      enumerable: true,
+      configurable: true,
+      writable: true,
+    });
+  }
+  return { ...state, locations };
+}

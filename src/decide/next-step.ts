@@ -1,0 +1,255 @@
+import { targetsNotFailing, unsortedFailures } from "../core/stories/story-base.ts";
+import type { Lane, StartAttempt, StartGate, StoryAction } from "../core/stories/command.ts";
+import { counted } from "../stdx/plain-text.ts";
+import type { Escalation, EscalationReason } from "../core/stories/escalation.ts";
+import type { GateName } from "../core/gates/gate.ts";
+import type { Policy } from "../core/events/policy.ts";
+import type { Dispute, StoryState } from "../core/stories/story-state.ts";
+import { afterAgentFailure, reinforced, withUsefulOptions } from "./after-agent.ts";
+import { afterFailure, giveUp } from "./after-failure.ts";
+import { gateState } from "./charge.ts";
+import { contestedQuestion } from "./contested.ts";
+import { stalledUnchanged } from "./converge.ts";
+import { deathReason } from "./engine-deaths.ts";
+import { escalateStory } from "./escalate.ts";
+import { gatesOfPhase, nextGate } from "./gate-status.ts";
+import { nextDelivery, tooManyMoves, unverifiedBranch } from "./next-delivery.ts";
+import { routeForPerson, standIn } from "./route.ts";
+import { scopeForPerson } from "./scope-for.ts";
+import { forecastUsd, overspent, toWarn } from "./spending.ts";
+
+/** What comes next for a story, who does it, and how urgent its kind is: gates, then reworks, then new work. */
+export interface NextStep {
+  readonly lane: Lane;
+  readonly urgency: 0 | 1 | 2;
+  readonly action: StoryAction;
+}
+
+export interface Facts {
+  readonly base: string;
+  /** The usual time of accepted stories of this kind, where enough of them are known. */
+  readonly usualMs: number | null;
+}
+
+/**
+ * The next step of a story that is free to move: nothing runs for it, no person is asked, nothing is waited for.
+ * The caller sees to that. There always is one: a story that could neither move nor ask would be lost.
+ */
+export function nextStep(state: StoryState, facts: Facts): NextStep {
+  const policy = state.policy;
+  if (policy === null) return { lane: "developers", urgency: 2, action: { type: "start-story" } };
+  const planned = planFor(state, policy, facts);
+  const action = planned.type === "raise-escalation" ? asked(state, planned.escalation, policy, facts) : planned;
+  // What is in flight comes before what is new: judging first, then mending, then going on.
+  const isDispatch = action.type === "start-attempt" || action.type === "start-story";
+  return { lane: laneOf(action), urgency: isDispatch ? 1 : 0, action };
+}
+
+const planFor = (state: StoryState, policy: Policy, facts: Facts): StoryAction =>
+  engineDied(state) ??
+  stepsThatBroke(state, policy) ??
+  told(state, facts) ??
+  cutShort(state) ??
+  work(state, policy, facts);
+
+/** The question, with the answers that would get the story past it. */
+function asked(state: StoryState, escalation: Escalation, policy: Policy, facts: Facts): StoryAction {
+  const after = (then: StoryState): StoryAction => planFor(then, policy, facts);
+  return { type: "raise-escalation", escalation: withUsefulOptions(state, escalation, facts.base, after) };
+}
+
+/** Things people are told, each once. */
+function told(state: StoryState, { usualMs }: Facts): StoryAction | null {
+  const use = toWarn(state);
+  if (use !== null) return { type: "warn-budget", ...use };
+  const takenMs = state.spent.timeMs;
+  if (usualMs === null || state.flagged || takenMs <= usualMs * FAR_BEYOND_USUAL) return null;
+  return { type: "flag-story", usualMs, takenMs };
+}
+
+const FAR_BEYOND_USUAL = 3;
+
+function engineDied(state: StoryState): StoryAction | null {
+  const reason = deathReason(state);
+  return reason === null ? null : ask(state, reason, state.counters.engineDeaths?.gate ?? null);
+}
+
+/** The engine's own steps fail too (a full disk, a git error); they are tried again within a bound. */
+function stepsThatBroke(state: StoryState, policy: Policy): StoryAction | null {
+  const { stepFailures, blocked } = state.counters;
+  if (blocked >= policy.limits.blocked)
+    return ask(state, { type: "gate-blocked", times: blocked, detail: CALLED_HEALTHY }, nowAt(state));
+  if (stepFailures < policy.limits.errors) return null;
+  return ask(
+    state,
+    { type: "gate-error", errors: stepFailures, detail: state.wait?.why ?? "a step of the engine failed" },
+    nowAt(state),
+  );
+}
+
+const CALLED_HEALTHY = "infrastructure was called healthy each time, and was not";
+
+function work(state: StoryState, policy: Policy, facts: Facts): StoryAction {
+  if (state.tree === null) return { type: "start-story" };
+  if (state.adopting !== undefined) return { type: "adopt-work", by: state.adopting };
+  const unverified = unverifiedBranch(state);
+  if (unverified !== null) return unverified;
+  // Nothing is judged before it is known what failed without the work.
+  if (state.openBase !== undefined && state.productReady) return { type: "judge-base" };
+  const base = aboutTheBase(state);
+  if (base !== null) return ask(state, base, null);
+  const open = state.disputes.find(({ standing }) => standing === "open");
+  if (open !== undefined)
+    return { type: "adjudicate", finding: open.finding, gate: open.gate, role: policy.roles.adjudicator };
+  const dispute = state.disputes[0];
+  if (dispute !== undefined)
+    return ask(state, { type: "dispute", finding: dispute.finding, detail: bothSides(dispute) }, dispute.gate);
+  if (state.requested !== null) return sendBackForPerson(state, policy, state.requested.phase);
+  const contested = contestedQuestion(state, facts.base);
+  if (contested !== null) return ask(state, contested.reason, contested.gate);
+  const gate = nextGate(state, facts.base);
+  const isOver = state.failing === null && state.productReady && gate === null;
+  if (isOver) return nextDelivery(state, policy);
+  const broke = overBudget(state) ?? afterAgentFailure(state, policy);
+  if (broke !== null) return broke;
+  const judgement = state.failing === null ? null : gateState(state, state.failing.gate).last;
+  if (state.failing !== null && judgement !== null) return afterFailure(state, policy, state.failing, judgement);
+  if (gate === null || !state.productReady) return startAttempt(state, policy);
+  const same = policy.circuitBreaker ? stalledUnchanged(state, policy) : null;
+  return same === null ? judge(state, policy, gate) : giveUp(state, policy, { type: "stall", ...same }, gate);
+}
+
+/** What fails before the work must be somebody's: known, the story's target, or to be fixed first. */
+function aboutTheBase(state: StoryState): EscalationReason | null {
+  const targets = targetsNotFailing(state);
+  if (targets.length > 0) return { type: "target-not-failing", targets };
+  const tests = unsortedFailures(state);
+  return tests.length === 0 ? null : { type: "failing-base", tests };
+}
+
+/** What is held against the finding, and what was said for it. */
+function bothSides({ by, rationale, ruling }: Dispute): string {
+  return `${by} disputes it: ${rationale}${ruling === undefined ? "" : ` — it stands, says ${ruling}`}`;
+}
+
+/** Money and time always ask: failing a story because it was dear would throw away what was bought. */
+function overBudget(state: StoryState): StoryAction | null {
+  const use = overspent(state);
+  return use === null ? null : ask(state, { type: "budget", ...use }, nowAt(state));
+}
+
+/** What a used-up budget ended is not begun again, not even what may begin without one. */
+function cutShort(state: StoryState): StoryAction | null {
+  return state.counters.cutShort === undefined ? null : overBudget(state);
+}
+
+function startAttempt(state: StoryState, policy: Policy): StoryAction {
+  const { rework, counters } = state;
+  const limit = state.raised.iterations ?? policy.limits.iterations;
+  if (counters.attempts >= limit)
+    return giveUp(
+      state,
+      policy,
+      { type: "budget", budget: "iterations", used: counters.attempts, limit },
+      nowAt(state),
+    );
+  const phase = rework?.route.phase ?? state.phase;
+  const wanted = rework?.route.role ?? state.story.role ?? policy.roles.phase[phase];
+  const role = standIn(policy, wanted, counters.missing);
+  if (role === null) return ask(state, { type: "agent-missing", role: wanted }, null);
+  const attempt: StartAttempt = {
+    type: "start-attempt",
+    attempt: state.attempts.length + 1,
+    phase,
+    role,
+    ...(rework?.route.tddPhase === undefined ? {} : { tddPhase: rework.route.tddPhase }),
+    reworkOf: rework?.gate ?? null,
+    spellOutFormat: counters.lastFailure?.type === "unclear",
+    timeoutMs: policy.limits.timeoutMs.developer,
+    forecastUsd: forecastUsd(state),
+    ...reinforced(state, policy, role, phase),
+  };
+  return attempt;
+}
+
+function judge(state: StoryState, policy: Policy, gate: GateName): StoryAction {
+  const moves = gate === "merge" ? tooManyMoves(state, policy) : null;
+  if (moves !== null) return ask(state, moves, gate);
+  const { errors, inconclusives, ciRetries, trouble, flaky } = gateState(state, gate);
+  const { limits, autonomy } = policy;
+  const detail = trouble ?? "";
+  if (errors >= limits.errors) return ask(state, { type: "gate-error", errors, detail }, gate);
+  if (inconclusives >= limits.inconclusives) {
+    // A test that changes its mind cannot be mended by more of the same work, nor the gate by judging again (S3).
+    const changing = `${flaky.join(", ")} gave different answers about the same tree, ${counted(inconclusives, "time")}`;
+    return ask(
+      state,
+      flaky.length > 0
+        ? { type: "non-deterministic", detail: changing }
+        : { type: "gate-inconclusive", times: inconclusives, detail },
+      gate,
+    );
+  }
+  if (ciRetries > limits.ciRetries) return ask(state, { type: "gate-blocked", times: ciRetries, detail }, gate);
+  const isRetry = errors > 0 || ciRetries > 0;
+  if (isRetry && autonomy === "conservative" && !state.counters.approvedRetry)
+    return ask(state, { type: "approval", of: "retry" }, gate);
+  return startGate(state, policy, gate);
+}
+
+function startGate(state: StoryState, policy: Policy, gate: GateName): StartGate {
+  const { last, overturned } = gateState(state, gate);
+  const { stages, stageOrder } = policy.gates[gate];
+  const failedAt = last?.stages?.find((stage) => stage.result !== "pass")?.stage;
+  const from = stageOrder === "in-order" && failedAt !== undefined ? Math.max(0, stages.indexOf(failedAt)) : 0;
+  const role = gate === "audit" ? "auditor" : "critic";
+  return {
+    type: "start-gate",
+    gate,
+    tree: state.tree!,
+    stages: stages.slice(from),
+    since: last === null || last.tree === state.tree ? null : last.tree,
+    answer: (last?.blocking ?? []).filter((finding) => !overturned.includes(finding)),
+    timeoutMs: policy.limits.timeoutMs[role],
+  };
+}
+
+function sendBackForPerson(state: StoryState, policy: Policy, phase: StoryState["phase"]): StoryAction {
+  const route = routeForPerson(state, policy, phase);
+  const scope = scopeForPerson(policy, route);
+  return { type: "send-back", gate: "person", variant: "phase", failure: 0, failureLimit: null, route, scope };
+}
+
+function ask(state: StoryState, reason: EscalationReason, gate: GateName | null): StoryAction {
+  return { type: "raise-escalation", escalation: escalateStory(state, reason, gate) };
+}
+
+/** The gate the story is about, for an escalation that is not a gate's own. */
+function nowAt(state: StoryState): GateName | null {
+  if (state.failing !== null || !state.productReady) return state.failing?.gate ?? null;
+  return gatesOfPhase(state, state.phase).find((gate) => !gateState(state, gate).fresh) ?? null;
+}
+
+export function laneOf(action: StoryAction): Lane {
+  switch (action.type) {
+    case "start-story":
+    case "start-attempt":
+      return "developers";
+    case "start-gate":
+      return laneOfGate(action.gate);
+    case "adjudicate":
+      return "critics";
+    case "judge-base":
+    case "find-blame":
+    case "fix-lint":
+    case "adopt-work":
+    case "deliver":
+      return "checks";
+    default:
+      return "engine";
+  }
+}
+
+export function laneOfGate(gate: GateName): Lane {
+  return gate === "review" ? "critics" : gate === "audit" ? "auditors" : "checks";
+}

@@ -1,0 +1,63 @@
+import type { ProjectCommand } from "../core/stories/command.ts";
+import type { Event, Recorded } from "../core/events/event.ts";
+import type { Remediation, RunState } from "../core/stories/run-state.ts";
+import { escalateRun } from "./escalate.ts";
+
+/**
+ * Broken surroundings stop new work for every story: whatever is dispatched into them fails for nothing. A
+ * remediation agent repairs, an independent health check decides whether that worked; both together are one try.
+ * `waiting` → `repairing` → `repaired` → checked: healthy, or `waiting` again; after the last try a person.
+ */
+export function remediate(run: RunState): ProjectCommand | null {
+  const { remediation } = run;
+  if (remediation === null || run.escalation !== null) return null;
+  const limit = run.policy?.limits.remediations ?? 1;
+  switch (remediation.stage) {
+    case "waiting":
+      if (remediation.tries >= limit) {
+        const reason = { type: "infrastructure", issue: remediation.issue, tries: remediation.tries } as const;
+        return { story: null, type: "raise-escalation", escalation: escalateRun(run, reason) };
+      }
+      return {
+        story: null,
+        type: "start-remediation",
+        attempt: remediation.tries + 1,
+        issue: remediation.issue,
+        guidance: remediation.guidance,
+      };
+    case "repaired":
+      return { story: null, type: "check-health", attempt: remediation.tries };
+    case "repairing":
+      return null;
+  }
+}
+
+/** Does this event say that the surroundings are broken? Then nothing new starts until they are well. */
+export function blockedBy({ remediation }: RunState, { event, at }: Recorded): RunState["remediation"] {
+  const issue = issueOf(event);
+  return issue === null || remediation !== null ? remediation : broken(issue, at);
+}
+
+export function broken(issue: string, since: number): Remediation {
+  return { issue, since, tries: 0, stage: "waiting", guidance: [], history: [] };
+}
+
+function issueOf(event: Event): string | null {
+  switch (event.type) {
+    case "infrastructure.blocked":
+      return event.issue;
+    case "gate.judged":
+      return event.judgement.result === "blocked" ? event.judgement.summary : null;
+    case "blame.found":
+      return event.blame.verdict === "environment" ? event.blame.explanation : null;
+    case "step.failed":
+      return event.infrastructure ? event.detail : null;
+    case "attempt.finished":
+      if (event.outcome.type === "blocked") return event.outcome.issue;
+      return event.outcome.type === "incomplete" && event.outcome.category === "infrastructure"
+        ? event.outcome.blocker
+        : null;
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,141 @@
+import { matchesAnyGlob } from "../stdx/glob.ts";
+import type { Finding } from "../core/gates/finding.ts";
+import type { GateName, Judgement } from "../core/gates/gate.ts";
+import type { RoleName } from "../core/events/ids.ts";
+import type { Phase, TddPhase } from "../core/stories/story.ts";
+import type { Policy, Specialist } from "../core/events/policy.ts";
+import type { Route } from "../core/stories/scope.ts";
+import type { StoryState } from "../core/stories/story-state.ts";
+
+/** Which phase and which role mends this failure. */
+export function routeFailure(state: StoryState, policy: Policy, judgement: Judgement): Route {
+  if (judgement.gate === "ci" && judgement.ciClass === "configuration")
+    return { phase: "implement", role: policy.roles.ciIntegration, reason: "the CI's own configuration is at fault" };
+  const { phase, reason } = phaseFor(state, policy, judgement);
+  const files = filesAtFault(state, judgement);
+  const specialist = policy.specialists.find((each) => fits(each, files, judgement.findings));
+  const role = specialist?.role ?? state.story.role ?? policy.roles.phase[phase];
+  const tddPhase = tddPhaseFor(policy, phase, judgement);
+  return {
+    phase,
+    role,
+    ...(tddPhase === null ? {} : { tddPhase }),
+    reason:
+      specialist === undefined ? reason : `${reason}; ${role} is the specialist for ${files[0] ?? "this category"}`,
+  };
+}
+
+/** A person sends work back without a gate: to the phase they name, and to the role that does it. */
+export function routeForPerson(state: StoryState, policy: Policy, phase: Phase): Route {
+  return { phase, role: state.story.role ?? policy.roles.phase[phase], reason: "a person sent it back" };
+}
+
+/**
+ * The role that takes over when one is missing: the configured fallback, or that one's, until one is there. `null`
+ * when none is left.
+ */
+export function standIn(policy: Policy, role: RoleName, missing: readonly RoleName[]): RoleName | null {
+  const tried = new Set<RoleName>();
+  let now: RoleName | undefined = role;
+  while (now !== undefined && missing.includes(now)) {
+    if (tried.has(now)) return null;
+    tried.add(now);
+    now = Object.hasOwn(policy.roles.fallback, now) ? policy.roles.fallback[now] : undefined;
+  }
+  return now ?? null;
+}
+
+/** S4's words for where a finding belongs. Matched as parts of the category, in this order. */
+const PHASE_WORDS: readonly (readonly [Phase, readonly string[]])[] = [
+  ["research", ["research", "requirement", "understanding"]],
+  ["plan", ["plan", "architecture", "design", "approach", "scope"]],
+];
+
+function phaseFor(state: StoryState, policy: Policy, judgement: Judgement): { phase: Phase; reason: string } {
+  const phases = policy.phases.map((plan) => plan.phase);
+  // Only a review has an opinion about how the work was thought out; a red test says what the code does.
+  if (judgement.gate !== "review" && judgement.gate !== "audit")
+    return { phase: state.phase, reason: gateReason(judgement) };
+  const blocking = judgement.findings.filter((finding) => judgement.blocking.includes(finding.id));
+  for (const [phase, words] of PHASE_WORDS) {
+    const isReachable = phases.includes(phase) && phases.indexOf(phase) <= phases.indexOf(state.phase);
+    const named = blocking.find((finding) => words.some((word) => finding.category.toLowerCase().includes(word)));
+    if (isReachable && named !== undefined) return { phase, reason: `the finding is about ${named.category}` };
+  }
+  const blockers = blocking.filter((finding) => finding.severity === "blocker").length;
+  if (blockers >= 2 && state.phase === "implement" && phases.includes("plan"))
+    return { phase: "plan", reason: `${blockers} blockers: the plan is in doubt` };
+  return { phase: state.phase, reason: gateReason(judgement) };
+}
+
+function gateReason(judgement: Judgement): string {
+  if (judgement.gate === "ci" && judgement.ciClass !== undefined) return `the CI run failed by ${judgement.ciClass}`;
+  return `the ${judgement.gate} gate failed`;
+}
+
+/**
+ * Where the TDD pair resumes: the phase that was found at fault; for survivors of mutation a missing test; for
+ * everything else the code.
+ */
+function tddPhaseFor(policy: Policy, phase: Phase, judgement: Judgement): TddPhase | null {
+  const isPaired = policy.phases.some((plan) => plan.gates.includes("tdd"));
+  if (!isPaired || phase !== "implement") return null;
+  if (judgement.tddPhase !== undefined) return judgement.tddPhase;
+  const byGate: { readonly [G in GateName]?: TddPhase } = { mutation: "red" };
+  return byGate[judgement.gate] ?? "green";
+}
+
+/** Where the cause is, if it was found; else where the findings are. */
+function filesAtFault(state: StoryState, judgement: Judgement): string[] {
+  const suspects = state.failing?.blame?.suspects.map((suspect) => suspect.file) ?? [];
+  if (suspects.length > 0) return suspects;
+  return judgement.findings.flatMap((finding) => (finding.file === undefined ? [] : [finding.file]));
+}
+
+function fits(specialist: Specialist, files: readonly string[], findings: readonly Finding[]): boolean {
+  const { languages, paths, categories } = specialist;
+  const first = files[0];
+  if (languages !== undefined && (first === undefined || !languages.includes(languageOf(first)))) return false;
+  if (paths !== undefined && (first === undefined || !matchesAnyGlob(first, paths))) return false;
+  if (categories !== undefined && !findings.some((finding) => categories.includes(finding.category))) return false;
+  return languages !== undefined || paths !== undefined || categories !== undefined;
+}
+
+const BY_ENDING: Readonly<Record<string, string>> = {
+  ts: "typescript",
+  tsx: "typescript",
+  mts: "typescript",
+  cts: "typescript",
+  js: "javascript",
+  jsx: "javascript",
+  mjs: "javascript",
+  cjs: "javascript",
+  py: "python",
+  go: "go",
+  rs: "rust",
+  java: "java",
+  kt: "kotlin",
+  rb: "ruby",
+  php: "php",
+  cs: "csharp",
+  c: "c",
+  h: "c",
+  cc: "cpp",
+  cpp: "cpp",
+  hpp: "cpp",
+  swift: "swift",
+  ex: "elixir",
+  exs: "elixir",
+  sh: "shell",
+  sql: "sql",
+  css: "css",
+  html: "html",
+  yml: "yaml",
+  yaml: "yaml",
+};
+
+/** The language of a file, by its ending; an ending nobody listed is its own language. */
+export function languageOf(path: string): string {
+  const ending = path.slice(path.lastIndexOf(".") + 1).toLowerCase();
+  return Object.hasOwn(BY_ENDING, ending) ? BY_ENDING[ending]! : ending;
+}

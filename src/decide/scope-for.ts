@@ -1,0 +1,60 @@
+import type { Judgement } from "../core/gates/gate.ts";
+import type { Policy } from "../core/events/policy.ts";
+import type { Route, Scope, TestPolicy } from "../core/stories/scope.ts";
+import type { StoryState } from "../core/stories/story-state.ts";
+import { matchesAnyGlob } from "../stdx/glob.ts";
+
+/**
+ * What a rework may touch. Tests say what right behaviour is, so by default they may be added to and not
+ * changed; the exceptions follow from what failed: survivors of mutation need tests and nothing else, and a test
+ * that is itself to blame must be open.
+ */
+export function scopeFor(state: StoryState, policy: Policy, judgement: Judgement, route: Route): Scope {
+  const { exceptions, testPaths, typePaths } = policy.scope;
+  const scope = (allow: readonly string[], deny: readonly string[], tests: TestPolicy, reason: string): Scope => ({
+    allow,
+    deny,
+    tests,
+    exceptions,
+    reason,
+  });
+  if (route.phase !== "implement")
+    return scope([], [], "frozen", `the product of ${route.phase} is text: no code changes`);
+  if (judgement.gate === "integrity")
+    return withRestored(
+      // What was refused was beyond this very scope: a wider one would let it through the second time.
+      state.scope ?? scope([], [], "add-only", "put back what was refused; existing tests stay as they were"),
+      judgement,
+    );
+  if (judgement.gate === "mutation")
+    return scope(testPaths, [], "required", "mutants survive for want of a test: add tests, change nothing else");
+  if (route.tddPhase === "red")
+    return scope(testPaths, [], "open", "the test itself is at fault: only tests may change");
+  if (route.tddPhase === "domain")
+    return scope(typePaths, [], "frozen", "the types are at fault: only they may change");
+  const places = suspectFiles(state);
+  if (places.length === 0) return scope([], [], "add-only", "fix what failed; existing tests stay as they are");
+  if (places.some((file) => matchesAnyGlob(file, testPaths)))
+    return scope(places, [], "open", "the failing test is what the blame names: it may change");
+  return scope(places, [], "add-only", "the cause is known: only these files need to change");
+}
+
+/** The files to put back are a part of the task, even where the scope would not let anything else be done to them. */
+function withRestored({ restore: _before, ...scope }: Scope, { findings, blocking }: Judgement): Scope {
+  const refused = findings.filter(({ id, file }) => file !== undefined && blocking.includes(id));
+  const restore = [...new Set(refused.map(({ file }) => file!))].sort();
+  return restore.length === 0 ? scope : { ...scope, restore };
+}
+
+/** A person's own rework is not fenced in: what they ask for may be anywhere. */
+export function scopeForPerson(policy: Policy, route: Route): Scope {
+  const tests: TestPolicy = route.phase === "implement" ? "open" : "frozen";
+  return { allow: [], deny: [], tests, exceptions: policy.scope.exceptions, reason: "a person asked for this rework" };
+}
+
+/** Only a blame that names its culprits narrows the scope: a guess about many files would fence out the fix. */
+function suspectFiles(state: StoryState): string[] {
+  const blame = state.failing?.blame;
+  if (!blame || (blame.verdict !== "culprit" && blame.verdict !== "multi")) return [];
+  return [...new Set(blame.suspects.map((suspect) => suspect.file))];
+}

@@ -1,0 +1,126 @@
+import { WARN_AT, type BudgetName, type Spent, type SpentBudget } from "../core/stories/budget.ts";
+import type { Policy, SpendLimits } from "../core/events/policy.ts";
+import type { RunState } from "../core/stories/run-state.ts";
+import type { StoryState } from "../core/stories/story-state.ts";
+import { entries } from "../stdx/sorted-map.ts";
+
+export interface BudgetUse {
+  readonly budget: BudgetName;
+  readonly used: number;
+  readonly limit: number;
+}
+
+/** The first budget of a story that is used up; money, tokens and time stop it before the next dispatch. */
+export function overspent(state: StoryState): BudgetUse | null {
+  return firstUse(state.spent, state.policy?.limits.story, state.raised, OF_STORY, isSpent);
+}
+
+export function runOverspent(run: RunState): BudgetUse | null {
+  return firstUse(run.spent, run.policy?.limits.run, run.raised, OF_RUN, isSpent);
+}
+
+/** A budget that is nearly used up and that nobody was told of yet. */
+export function toWarn({ spent, policy, raised, warned }: StoryState): BudgetUse | null {
+  return firstUse(spent, policy?.limits.story, raised, OF_STORY, isNews(warned));
+}
+
+export function runToWarn({ spent, policy, raised, warned }: RunState): BudgetUse | null {
+  return firstUse(spent, policy?.limits.run, raised, OF_RUN, isNews(warned));
+}
+
+/** What is left of a budget while something runs, and of which; the smaller of the story's and the run's. */
+export interface Left {
+  readonly budget: SpentBudget;
+  readonly left: number;
+}
+
+/**
+ * The time that what runs may still take. What runs now counts too: for the story since its step began, for the run
+ * since each of its steps did. `since`: when this step began, as long as the story does not say so. `null` without a limit.
+ */
+export function timeLeft(run: RunState, state: StoryState | null, now: number, since: number): Left | null {
+  const ran = now - (state?.running?.since ?? since);
+  return smaller(
+    state === null
+      ? null
+      : leftOf("time", state.raised.time ?? rulesOf(run, state)?.limits.story.timeMs, state.spent.timeMs + ran),
+    runTimeLeft(run, now, state?.running ? 0 : ran),
+  );
+}
+
+/** The same for the run alone. `besides`: what took time and is no story's step. */
+export function runTimeLeft(run: RunState, now: number, besides = 0): Left | null {
+  const limit = run.raised["run-time"] ?? run.policy?.limits.run.timeMs ?? null;
+  if (limit === null) return null;
+  let ran = besides;
+  for (const [, { running, ending }] of entries(run.stories))
+    if (running !== null && ending === null) ran += now - running.since;
+  return leftOf("run-time", limit, run.spent.timeMs + ran);
+}
+
+export function costLeft(run: RunState, state: StoryState | null): Left | null {
+  return smaller(
+    state === null
+      ? null
+      : leftOf("cost", state.raised.cost ?? rulesOf(run, state)?.limits.story.costUsd, state.spent.costUsd),
+    leftOf("run-cost", run.raised["run-cost"] ?? run.policy?.limits.run.costUsd, run.spent.costUsd),
+  );
+}
+
+export function tokensLeft(run: RunState, state: StoryState | null): Left | null {
+  return smaller(
+    state === null
+      ? null
+      : leftOf("tokens", state.raised.tokens ?? rulesOf(run, state)?.limits.story.tokens, state.spent.tokens),
+    leftOf("run-tokens", run.raised["run-tokens"] ?? run.policy?.limits.run.tokens, run.spent.tokens),
+  );
+}
+
+/** A story that is about to start has no rules of its own yet. */
+const rulesOf = (run: RunState, state: StoryState): Policy | null => state.policy ?? run.policy;
+
+function leftOf(budget: SpentBudget, limit: number | null | undefined, used: number): Left | null {
+  return limit === null || limit === undefined ? null : { budget, left: limit - used };
+}
+
+function smaller(one: Left | null, other: Left | null): Left | null {
+  if (one === null || other === null) return one ?? other;
+  return one.left <= other.left ? one : other;
+}
+
+/** What the next attempt will likely cost: the mean of this story's own; unknown before the first. */
+export function forecastUsd(state: StoryState): number | null {
+  const ended = state.attempts.filter((attempt) => attempt.outcome !== "running").length;
+  return ended === 0 || state.spent.costUnknown ? null : state.spent.costUsd / ended;
+}
+
+type Is = (used: number, limit: number, budget: BudgetName) => boolean;
+
+const isSpent: Is = (used, limit) => used >= limit;
+
+function isNews(warned: readonly BudgetName[]): Is {
+  return (used, limit, budget) => used >= limit * WARN_AT && !warned.includes(budget);
+}
+
+const OF_STORY = { cost: "cost", tokens: "tokens", time: "time" } as const;
+const OF_RUN = { cost: "run-cost", tokens: "run-tokens", time: "run-time" } as const;
+
+/** Asked several times at every event, mostly to hear that there is none: so nothing is made before one is found. */
+function firstUse(
+  spent: Spent,
+  limits: SpendLimits | undefined,
+  raised: { readonly [B in BudgetName]?: number },
+  names: typeof OF_STORY | typeof OF_RUN,
+  is: Is,
+): BudgetUse | null {
+  if (limits === undefined) return null;
+  const use = (budget: BudgetName, used: number, set: number | null): BudgetUse | null => {
+    const limit = raised[budget] ?? set;
+    return limit !== null && is(used, limit, budget) ? { budget, used, limit } : null;
+  };
+  return (
+    use(names.cost, spent.costUsd, limits.costUsd) ??
+    use(names.tokens, spent.tokens, limits.tokens) ??
+    use(names.time, spent.timeMs, limits.timeMs)
+  );
+}

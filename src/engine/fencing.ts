@@ -1,0 +1,64 @@
+import type { Command } from "../core/stories/command.ts";
+import type { Event } from "../core/events/event.ts";
+import type { StoryId } from "../core/events/ids.ts";
+import { byText, lookup } from "../stdx/sorted-map.ts";
+import type { Ledger } from "./ledger.ts";
+
+/**
+ * The ledger as one command may write it. What it says first must follow exactly what it was decided on, and once it has
+ * begun something, only that may be ended by it. So a worker that slept while another took its place, or the same command
+ * given out twice, is refused, whatever the queue did.
+ */
+export function withGrip(command: Command, ledger: Ledger): Ledger {
+  const { story } = command;
+  // The words that could not be read belong to an attempt which began long ago.
+  const grip: Grip = {
+    known: command.type === "check-health" ? null : decidedAt(command),
+    begun: command.type === "ask-again" ? runningSeq(ledger, command.story) : null,
+  };
+  const isLost = (): boolean => story !== null && grip.begun !== null && runningSeq(ledger, story) !== grip.begun;
+  return {
+    ...ledger,
+    mayWrite: (stream) => stream !== story || !isLost(),
+    append: (stream, events, known) =>
+      stream === story && known === undefined
+        ? gripped(ledger, story, events, grip)
+        : ledger.append(stream, events, known),
+  };
+}
+
+/** How many events there were when a command was decided. */
+export function decidedAt({ key }: Pick<Command, "key">): number {
+  return Number(key.slice(key.lastIndexOf(":") + 1));
+}
+
+interface Grip {
+  /** The events it goes by; `null` where it need not follow them: somebody else may write about the project meanwhile. */
+  known: number | null;
+  /** The event with which it began what runs now. */
+  begun: number | null;
+}
+
+async function gripped(ledger: Ledger, story: StoryId | null, events: readonly Event[], grip: Grip): Promise<boolean> {
+  if (story === null) return aboutProject(ledger, events, grip);
+  const { seq, running } = ledger.story(story);
+  // A person may have said something since it began: that does not take it out of our hands.
+  if (grip.begun !== null && running?.seq !== grip.begun) return false;
+  const known: number = grip.begun === null ? grip.known! : seq;
+  if (!(await ledger.append(story, events, known))) return false;
+  const start = events.findLastIndex(({ type }) => type.endsWith(".started"));
+  if (start >= 0) grip.begun = known + start + 1;
+  else if (runningSeq(ledger, story) !== grip.begun) grip.begun = null;
+  grip.known = known + events.length;
+  return true;
+}
+
+async function aboutProject(ledger: Ledger, events: readonly Event[], grip: Grip): Promise<boolean> {
+  const isWritten = await ledger.append(null, events, ...(grip.known === null ? [] : [grip.known]));
+  if (isWritten) grip.known = null;
+  return isWritten;
+}
+
+function runningSeq(ledger: Ledger, story: StoryId): number | null {
+  return lookup(ledger.state().stories, story, byText)?.running?.seq ?? null;
+}

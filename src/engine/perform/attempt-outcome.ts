@@ -1,0 +1,97 @@
+import type { AttemptOutcome } from "../../core/stories/attempt.ts";
+import type { AgentError, AgentResult } from "../../ports/agent.ts";
+import { SIGNALS } from "../../core/stories/signal.ts";
+import { plainText } from "../../stdx/plain-text.ts";
+import { readAgentAnswer } from "../../parse/agent/agent-answer.ts";
+
+export interface Said {
+  readonly outcome: AttemptOutcome;
+  /** What it says it did, in few words. */
+  readonly text: string;
+}
+
+export interface Listening {
+  readonly id: string;
+  readonly reports: "signal" | "exit";
+  readonly nowMs: number;
+}
+
+/** How a dispatch ended, by what the agent's client says and, where that went well, by what the agent says. */
+export function outcomeOf(result: AgentResult, listening: Listening): Said | "interrupted" {
+  switch (result.status) {
+    // Only the engine cancels, and only when it stops: the agent has not failed.
+    case "cancelled":
+      return "interrupted";
+    case "timeout":
+      return { outcome: { type: "timed-out", afterMs: result.durationMs }, text: "" };
+    case "failed":
+      return { outcome: failure(result.error, listening.nowMs), text: "" };
+    case "completed":
+      return spoken(result, listening);
+  }
+}
+
+function spoken(result: AgentResult, { id, reports }: Listening): Said {
+  const reading = readAgentAnswer(result, { id, role: "developer" });
+  const summary = reading.summary ?? lastLine(result.text);
+  switch (reading.result) {
+    case "ready":
+      return { outcome: { type: "ready" }, text: summary };
+    case "blocked":
+      return {
+        outcome: {
+          type: "blocked",
+          issue: reading.preExisting[0] ?? reading.summary ?? "the agent says that its surroundings are broken",
+        },
+        text: summary,
+      };
+    case "incomplete": {
+      const { category, blocker, attempted, needed } = reading.incomplete ?? {
+        category: null,
+        blocker: summary,
+        attempted: [],
+        needed: "",
+      };
+      return {
+        outcome: { type: "incomplete", category: category ?? "missing_info", blocker, attempted, needed },
+        text: summary,
+      };
+    }
+    default:
+      if (reports === "exit" && reading.signal === null) return { outcome: { type: "ready" }, text: summary };
+      return { outcome: { type: "unclear", detail: reading.problems.join("; ") }, text: summary };
+  }
+}
+
+/** What each kind of trouble means for the story. None of them charges a rework. */
+function failure(error: AgentError | null, nowMs: number): AttemptOutcome {
+  const detail = error?.message ?? "the agent failed and did not say why";
+  switch (error?.kind) {
+    case "auth":
+    case "credit":
+    case "bad-request":
+      return { type: "unusable", detail, fix: error.fix ?? "mend its set-up, then send the story back" };
+    case "rate-limit":
+    case "overloaded":
+      return { type: "rate-limited", retryAt: error.retryAt ?? nowMs + A_MINUTE_MS };
+    case "refused":
+      return { type: "refused", detail };
+    case "launch":
+      return { type: "missing", detail };
+    default:
+      return { type: "crashed", detail };
+  }
+}
+
+const A_MINUTE_MS = 60_000;
+const SUMMARY_CHARS = 200;
+
+/** The last thing it said that is not a signal: where nothing is marked as a summary, that comes nearest to one. */
+function lastLine(text: string): string {
+  const lines = plainText(text.slice(-TAIL_CHARS)).split("\n");
+  const said = lines.map((line) => line.trim()).filter((line) => line !== "" && !SIGNAL_LINE.test(line));
+  return (said.at(-1) ?? "").slice(0, SUMMARY_CHARS);
+}
+
+const TAIL_CHARS = 4000;
+const SIGNAL_LINE = new RegExp(`^(?:${SIGNALS.join("|")}):`);

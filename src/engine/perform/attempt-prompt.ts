@@ -1,0 +1,98 @@
+import type { StartAttempt } from "../../core/stories/command.ts";
+import type { AgentSession, EvidenceId, RoleName } from "../../core/events/ids.ts";
+import type { Phase } from "../../core/stories/story.ts";
+import type { Scope } from "../../core/stories/scope.ts";
+import type { StoryState } from "../../core/stories/story-state.ts";
+import { locationText, statusText } from "../../core/gates/tried-finding.ts";
+import { triedFindings } from "../../decide/tried-findings.ts";
+import type { Player } from "../../ports/roles.ts";
+import { writeAssignmentPrompt, writeHistory } from "../../write/prompts/assignment.ts";
+import { withoutProducts } from "../../write/edits/story-sections.ts";
+import { hasTextPhases, productsUpTo, scopeWithPage } from "../phase-product.ts";
+import type { EngineWorld } from "../world.ts";
+
+/** A rework gets its brief, new work its assignment. */
+export async function promptFor(
+  command: StartAttempt,
+  world: EngineWorld,
+  state: StoryState,
+  player: Player,
+  brief: EvidenceId | null,
+): Promise<string> {
+  const kept = brief === null ? null : await world.evidence.read(brief);
+  if (kept !== null) return kept;
+  const { story } = state;
+  const path = hasTextPhases(state) ? (await world.workspace.prepare(story.id)).path : "";
+  const anywhere: Scope = { allow: [], deny: [], tests: "open", exceptions: "with-rationale", reason: "new work" };
+  return writeAssignmentPrompt(
+    {
+      rolePrompt: player.prompt,
+      story: { id: story.id, title: story.title, goal: withoutProducts(story.body, story.completed) },
+      phase: command.phase,
+      ...(command.tddPhase === undefined ? {} : { tddPhase: command.tddPhase }),
+      criteria: story.criteria,
+      scope: (await scopeWithPage(world, state, command.phase, path, null)) ?? anywhere,
+      judgedBy: judgedByAll(world, state),
+      products: hasTextPhases(state) ? await productsUpTo(world, state, command.phase, path) : [],
+      context: triedBefore(state, command.phase),
+      guidance: state.guidance,
+      report: "signal",
+      spellOutFormat: command.spellOutFormat,
+    },
+    { nonce: world.nonce() },
+  );
+}
+
+/** A phase that is done again, because one before it was, has been tried: what came of that is worth knowing. */
+function triedBefore(state: StoryState, phase: Phase): string[] {
+  return state.attempts
+    .filter((attempt) => attempt.phase === phase && attempt.outcome === "ready")
+    .flatMap((attempt) => {
+      const end = attempt.failed === "" ? "what it was built on has changed since" : attempt.failed;
+      const text = `attempt ${attempt.attempt} did this phase before, and its work is still there: ${attempt.summary || "no summary"} -> ${end}`;
+      const findings = triedFindings(state, attempt).map((finding) => {
+        const place = locationText(finding);
+        return `attempt ${attempt.attempt}, ${finding.gate}, ${statusText(finding)}: ${place === "" ? "" : `${place}: `}${finding.title}`;
+      });
+      return [text, ...findings];
+    });
+}
+
+/**
+ * What a role would know from its own conversation, where that is on another machine: then this machine begins a new
+ * one, and it has to be told. Empty where the conversation goes on, or where there never was one.
+ */
+export async function historyFor(
+  world: Pick<EngineWorld, "host" | "evidence" | "nonce">,
+  state: StoryState,
+  role: RoleName,
+): Promise<string> {
+  if (state.sessions[role] === undefined || sessionsHere(state.sessions, world.host)[role] !== undefined) return "";
+  const attempts = state.attempts.filter((each) => each.role === role && ENDED.has(each.outcome));
+  if (attempts.length === 0) return "";
+  const message = state.message === null ? null : await world.evidence.read(state.message);
+  const told = attempts.map((attempt) => ({ ...attempt, findings: triedFindings(state, attempt) }));
+  return `${writeHistory({ attempts: told, message: message ?? "" }, { nonce: world.nonce() })}\n`;
+}
+
+/** Those in which work was done, whatever was made of it. */
+const ENDED: ReadonlySet<string> = new Set(["ready", "incomplete", "blocked", "unclear", "timed-out"]);
+
+/** The commands and words by which the gates of the story's present phase will judge. */
+export function judgedByAll(world: Pick<EngineWorld, "gates">, state: StoryState): readonly string[] {
+  const gates = state.policy?.phases.find((plan) => plan.phase === state.phase)?.gates ?? [];
+  return gates.flatMap((gate) => world.gates.get(gate)?.judgedBy() ?? []);
+}
+
+type Sessions = StoryState["sessions"];
+
+/** Conversations are kept where they were led: those that can be gone on with on this machine. */
+export function sessionsHere(sessions: Sessions, host: string | undefined): Sessions {
+  return Object.fromEntries(Object.entries(sessions).filter(([, session]) => session.host === host));
+}
+
+/** The same conversations, with the name of the machine they are on. */
+export function ledHere<S extends Readonly<Record<string, AgentSession>>>(sessions: S, host: string | undefined): S {
+  if (host === undefined) return sessions;
+  return Object.fromEntries(Object.entries(sessions).map(([role, session]) => [role, { ...session, host }])) as S;
+}

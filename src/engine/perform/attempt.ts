@@ -1,0 +1,251 @@
+import type { StartAttempt, StoryCommand } from "../../core/stories/command.ts";
+import type { Cost } from "../../core/events/event.ts";
+import { type AgentSession, type RoleName, evidenceId } from "../../core/events/ids.ts";
+import type { StoryState } from "../../core/stories/story-state.ts";
+import type { AgentResult } from "../../ports/agent.ts";
+import type { Player } from "../../ports/roles.ts";
+import { readScopeExceptions } from "../../parse/agent/agent-answer.ts";
+import { writeClarificationPrompt } from "../../write/prompts/signal-forms.ts";
+import { isTextPhase } from "../../write/edits/story-sections.ts";
+import { appendWhile } from "../ledger.ts";
+import { type Desk, missingProduct, openDesk, takeProduct } from "../phase-product.ts";
+import { mostUsed } from "../spending-watch.ts";
+import type { EngineWorld } from "../world.ts";
+import { historyFor, ledHere, promptFor, sessionsHere } from "./attempt-prompt.ts";
+import { type Said, outcomeOf } from "./attempt-outcome.ts";
+import { bringConflictsIn } from "./delivery.ts";
+import type { Performing } from "./command-context.ts";
+import { type EndedAttempt, attemptKey, isAttempt, reportAttempt, runningPhase } from "./report-attempt.ts";
+
+type StartCommand = StoryCommand & StartAttempt & { readonly key: string };
+type AskCommand = Extract<Performing["command"], { type: "ask-again" }>;
+
+/** Dispatches an agent. The attempt is in the journal before the agent is. */
+export async function startAttempt(performing: Performing<StartCommand>): Promise<void> {
+  const { command, ledger, world } = performing;
+  if (command.reworkOf === "merge" && !(await bringConflictsIn(command.story, ledger, world))) return;
+  const before = ledger.story(command.story);
+  const { attempt, phase, role, tddPhase, reworkOf, forecastUsd, stronger, fresh } = command;
+  const player = await world.roster.playing(role);
+  const model = stronger?.model ?? player?.model ?? null;
+  const brief = before.rework === null ? null : evidenceId(before.rework.brief);
+  const isOurs = await ledger.append(command.story, [
+    {
+      type: "attempt.started",
+      attempt,
+      phase,
+      role,
+      ...(tddPhase === undefined ? {} : { tddPhase }),
+      reworkOf,
+      brief,
+      forecastUsd,
+      ...(model === null ? {} : { model }),
+      ...(stronger === undefined ? {} : { stronger: { failures: stronger.failures } }),
+      ...(fresh === undefined ? {} : { fresh }),
+    },
+  ]);
+  if (!isOurs) return;
+  if (player === null) {
+    await finish(performing, before, { outcome: { type: "missing", detail: `nobody plays ${role}` }, text: "" }, null);
+    return;
+  }
+  const prompt = await promptFor(command, world, before, player, brief);
+  const history = await historyFor(world, ledger.story(command.story), role);
+  await run(performing, before, player, `${history}${prompt}`);
+}
+
+/** The words could not be read: the same agent is asked to say them again. */
+export async function askAgain(performing: Performing<AskCommand>): Promise<void> {
+  const { command, ledger, world } = performing;
+  const state = ledger.story(command.story);
+  if (state.running?.type !== "attempt") return;
+  if ((await world.workspace.isHere?.(command.story)) === false) {
+    const detail = `what attempt ${command.attempt} has done is on another machine`;
+    await appendWhile(ledger, command.story, isAttempt(command.attempt), [{ type: "work.interrupted", detail }]);
+    return;
+  }
+  const player = await world.roster.playing(state.running.role);
+  if (player === null) {
+    await finish(
+      performing,
+      state,
+      { outcome: { type: "missing", detail: `nobody plays ${state.running.role}` }, text: "" },
+      null,
+    );
+    return;
+  }
+  const asks = state.policy?.limits.clarifications ?? command.times;
+  const request = {
+    storyId: state.story.id,
+    role: "developer",
+    why: "unreadable",
+    problems: isTextPhase(state.phase) ? [missingProduct(state.phase)] : [],
+    ask: command.times,
+    asks,
+  } as const;
+  await run(performing, state, player, writeClarificationPrompt(request, { nonce: world.nonce() }));
+}
+
+async function run(
+  performing: Performing<StartCommand | AskCommand>,
+  before: StoryState,
+  player: Player,
+  prompt: string,
+): Promise<void> {
+  const { command, ledger, world, signal, spending } = performing;
+  const { path } = await world.workspace.prepare(command.story, [], signal);
+  const timeoutMs = before.policy?.limits.timeoutMs.developer ?? 0;
+  const role = runningRole(ledger.story(command.story));
+  const desk = await openDesk(world, before, runningPhase(ledger.story(command.story)), path);
+  // Stopped before it began: nothing was done, and it is begun anew.
+  if (signal.aborted && ledger.story(command.story).stopping === null) return;
+  const meter = spending.meter();
+  const result = await player.agent.run(
+    {
+      prompt,
+      cwd: path,
+      // What such a phase makes is text, and the engine writes it down.
+      access: desk === null ? "edit" : "read",
+      session: sessionOf(ledger.story(command.story), player, role, world.host),
+      outputSchema: null,
+      // What the journal says, so that whoever is asked again is the one who was asked.
+      model: ledger.story(command.story).attempts.at(-1)?.model ?? player.model,
+      timeoutMs,
+      env: player.env,
+      key: command.key,
+      turn: turnOf(ledger.story(command.story)),
+      // The product of such a phase is the message itself.
+      ...(desk === null ? { report: { story: before.story.id, kind: "work" } } : {}),
+      ...(meter.maxCostUsd === null ? {} : { maxCostUsd: meter.maxCostUsd }),
+    },
+    {
+      signal,
+      onEvent(event) {
+        if (event.type === "output") world.watcher.onOutput(command, event.line);
+        if (event.type === "usage") meter.onUse(event);
+      },
+    },
+  );
+  const said = await withProduct(
+    world,
+    desk,
+    result,
+    outcomeOf(result, { id: before.story.id, reports: player.reports, nowMs: world.clock.now() }),
+  );
+  if (said === "interrupted") return endedByUs(performing, before, result);
+  if (said.outcome.type === "unclear") return reportUnclear(performing, said.outcome.detail, result);
+  await finish(performing, before, said, result);
+}
+
+/** It is asked again, within its bound. */
+async function reportUnclear(
+  { command, ledger, world }: Performing<StartCommand | AskCommand>,
+  detail: string,
+  result: AgentResult,
+): Promise<void> {
+  const { attempt, story } = command;
+  await appendWhile(ledger, story, isAttempt(attempt), [
+    { type: "attempt.unclear", attempt, detail, ...sessionIn(result, world.host), ...costOf(result) },
+  ]);
+}
+
+/** A person stopped the story, or a budget is used up: what it did is kept. Where the engine stops, that reports for all. */
+async function endedByUs(
+  performing: Performing<StartCommand | AskCommand>,
+  before: StoryState,
+  result: AgentResult,
+): Promise<void> {
+  const { command, ledger, world, spending } = performing;
+  const { stopping, running } = ledger.story(command.story);
+  if (stopping !== null)
+    return finish(performing, before, { outcome: { type: "stopped", by: stopping }, text: "" }, result);
+  const budget = spending.exceeded();
+  if (budget === null || running === null) return;
+  const durationMs = Math.max(result.durationMs, world.clock.now() - running.since);
+  const used = { ...result, ...mostUsed(result, spending.used()), durationMs };
+  await finish(performing, before, { outcome: { type: "cut-short", budget }, text: "" }, used);
+}
+
+/** An agent that is done and has given no product has not said what it was asked for: it is asked again. */
+async function withProduct(
+  world: EngineWorld,
+  desk: Desk | null,
+  { text }: AgentResult,
+  said: Said | "interrupted",
+): Promise<Said | "interrupted"> {
+  if (desk === null || said === "interrupted") return said;
+  // What a broken agent left is no product: the next one starts from what was there.
+  const hasSpoken = said.outcome.type === "ready" || said.outcome.type === "unclear";
+  const isGiven = await takeProduct(world, desk, hasSpoken ? text : null);
+  if (isGiven || said.outcome.type !== "ready") return said;
+  return { ...said, outcome: { type: "unclear", detail: missingProduct(desk.phase) } };
+}
+
+/** The agent has ended. That is written down where a crash cannot reach it, and what it left is kept and reported. */
+async function finish(
+  performing: Performing<StartCommand | AskCommand>,
+  before: StoryState,
+  said: Said,
+  result: AgentResult | null,
+): Promise<void> {
+  const { command, ledger, world } = performing;
+  const ended: EndedAttempt = {
+    outcome: said.outcome,
+    summary: said.text,
+    ...(await heard(world, result)),
+    ...costOf(result),
+  };
+  // Each of them waits for the disk, so they wait together; the outbox is asked first, and is never behind the journal.
+  const put = world.outbox.put(attemptKey(command.story, command.attempt), JSON.stringify(ended));
+  const [, reported] = await Promise.allSettled([put, reportAttempt(ledger, world, before, command.attempt, ended)]);
+  // That the outbox could not have it is no loss once the journal does.
+  if (reported.status === "rejected") throw reported.reason;
+}
+
+function costOf(result: AgentResult | null): Cost {
+  return {
+    durationMs: result?.durationMs ?? 0,
+    ...(result === null || result.costUsd === null ? {} : { costUsd: result.costUsd }),
+    ...(result === null || result.tokens === null ? {} : { tokens: result.tokens }),
+  };
+}
+
+/** What the agent said, whole: reviewers read it, and the reasons for going beyond the scope are in it. */
+async function heard(
+  world: EngineWorld,
+  result: AgentResult | null,
+): Promise<Pick<EndedAttempt, "message" | "exceptions" | "session">> {
+  if (result === null) return {};
+  const exceptions = readScopeExceptions(result.text);
+  return {
+    ...(result.text.trim() === "" ? {} : { message: await world.evidence.keep(result.text) }),
+    ...(exceptions.length === 0 ? {} : { exceptions }),
+    ...sessionIn(result, world.host),
+  };
+}
+
+/** A conversation is gone on with only by the client that led it, and where it was led. */
+function sessionOf(
+  { sessions }: StoryState,
+  { agent }: Player,
+  role: RoleName | null,
+  host: string | undefined,
+): AgentSession | null {
+  const session = role === null ? undefined : sessionsHere(sessions, host)[role];
+  return session?.agent === agent.name ? session : null;
+}
+
+function sessionIn({ session }: AgentResult, host: string | undefined): { session?: AgentSession } {
+  return session === null ? {} : ledHere({ session }, host);
+}
+
+const runningRole = ({ running }: StoryState): RoleName | null => (running?.type === "attempt" ? running.role : null);
+
+/** Each time a role was asked and answered, in this attempt or an earlier one. What was interrupted is asked anew. */
+function turnOf(state: StoryState): number {
+  const role = runningRole(state);
+  const before = role === null ? 0 : (state.asked[role] ?? 0);
+  return state.attempts
+    .filter((attempt) => attempt.role === role && attempt.outcome !== "interrupted")
+    .reduce((turns, { outcome, asked }) => turns + asked + (outcome === "running" ? 0 : 1), before);
+}

@@ -1,0 +1,190 @@
+import type { KnownFailure } from "../../core/gates/base-failures.ts";
+import { RemandError } from "../../core/events/error.ts";
+import type { BaseRun, GateName } from "../../core/gates/gate.ts";
+import type { StoryId, TreeId } from "../../core/events/ids.ts";
+import type { RunState } from "../../core/stories/run-state.ts";
+import type { StoryState } from "../../core/stories/story-state.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Baseline, Gate } from "../../ports/gate.ts";
+import type { Place } from "../../ports/workspace.ts";
+import { entries } from "../../stdx/sorted-map.ts";
+import { appendWhile, isStep } from "../ledger.ts";
+import { gateRequest } from "../gate-request.ts";
+import type { PerformingOf } from "./command-context.ts";
+import type { EngineWorld } from "../world.ts";
+
+/** What fails before anything is changed, by all gates that were asked. */
+interface BaseSeen {
+  readonly preExisting: readonly string[];
+  readonly flaky: readonly string[];
+  readonly baseRuns?: { readonly [G in GateName]?: BaseRun };
+}
+
+/**
+ * Makes the story's place and looks at what fails before anything is changed. Checks that take longer than the world
+ * waits go on beside the first attempt: nothing is judged before they have ended.
+ */
+export async function startStory(performing: PerformingOf<"start-story">): Promise<void> {
+  const { command, ledger, world, signal } = performing;
+  if (!(await ledger.append(command.story, [{ type: "story.started", by: "engine" }]))) return;
+  const state = ledger.story(command.story);
+  if (state.commit !== "" && state.attempts.length === 0) await bringUpToDate(state, world);
+  const place = await world.workspace.prepare(command.story, state.story.dependsOn, signal);
+  const { tree, commit } = place;
+  const gates = gatesWithBase(state, world);
+  const seen = await lookAtBase(
+    performing,
+    place,
+    gates.filter(({ hasOwnBase }) => hasOwnBase !== true),
+  );
+  let isOpen = false;
+  const later = lookAtBase(
+    performing,
+    place,
+    gates.filter(({ hasOwnBase }) => hasOwnBase === true),
+    () => isOpen,
+  );
+  const { clock, baseWaitMs } = world;
+  const own = await (baseWaitMs === undefined ? later : endedWithin(clock, baseWaitMs, later));
+  if (signal.aborted) return;
+  isOpen = own === null;
+  if (own === null) openBasesOf(world).set(command.story, later);
+  const known = knownElsewhere(ledger.state(), state);
+  const { flaky, ...both } = own === null ? seen : joined(seen, own);
+  await appendWhile(ledger, command.story, isStep("prepare"), [
+    {
+      type: "story.prepared",
+      tree,
+      commit,
+      ...both,
+      ...(own === null ? { isBaseOpen: true } : { flaky }),
+      ...(known.length === 0 ? {} : { known }),
+    },
+  ]);
+}
+
+/** Waits for the checks of the base that ran beside the first attempt; after a crash, runs them again. */
+export async function judgeBase(performing: PerformingOf<"judge-base">): Promise<void> {
+  const { command, ledger, world, signal } = performing;
+  if (!(await ledger.append(command.story, [{ type: "step.started", step: "base" }]))) return;
+  const state = ledger.story(command.story);
+  const { openBase } = state;
+  if (openBase === undefined) return;
+  const opened = openBasesOf(world);
+  const under = opened.get(command.story) ?? lookAgain(performing, state, openBase);
+  opened.delete(command.story);
+  const seen = await Promise.race([under, aborted(signal)]);
+  if (seen === null || signal.aborted) return;
+  await appendWhile(ledger, command.story, isStep("base"), [{ type: "base.judged", ...seen }]);
+}
+
+async function lookAgain(
+  performing: PerformingOf<"judge-base">,
+  state: StoryState,
+  { tree, commit }: { readonly tree: TreeId; readonly commit: string },
+): Promise<BaseSeen> {
+  const { command, world, signal } = performing;
+  const place = await world.workspace.prepare(command.story, state.story.dependsOn, signal);
+  const gates = gatesWithBase(state, world).filter(({ hasOwnBase }) => hasOwnBase === true);
+  return lookAtBase(performing, { ...place, tree, commit }, gates, () => true);
+}
+
+/** Looks at the base that are under way, by story: those of other processes are not known here. */
+const openBases = new WeakMap<EngineWorld["journal"], Map<StoryId, Promise<BaseSeen>>>();
+
+function openBasesOf({ journal }: EngineWorld): Map<StoryId, Promise<BaseSeen>> {
+  const known = openBases.get(journal) ?? new Map<StoryId, Promise<BaseSeen>>();
+  openBases.set(journal, known);
+  return known;
+}
+
+/** `null` if it takes longer than that; it then goes on. */
+export async function endedWithin<T>(clock: Clock, ms: number, work: Promise<T>): Promise<T | null> {
+  const over = new AbortController();
+  try {
+    return await Promise.race([work, clock.sleep(ms, over.signal).then(() => null)]);
+  } finally {
+    over.abort();
+    // A later wait for it gets the error.
+    work.catch(() => undefined);
+  }
+}
+
+const aborted = (signal: AbortSignal): Promise<null> =>
+  new Promise((resolve) => signal.addEventListener("abort", () => resolve(null), { once: true }));
+
+function gatesWithBase(state: StoryState, { gates }: EngineWorld): readonly Gate[] {
+  const planned = new Set(state.policy!.phases.flatMap((plan) => plan.gates));
+  return [...gates.values()].filter(({ name, baseline }) => baseline !== undefined && planned.has(name));
+}
+
+async function lookAtBase(
+  { command, ledger, world, signal }: PerformingOf<"start-story" | "judge-base">,
+  place: Place,
+  gates: readonly Gate[],
+  isWorkUnderWay: () => boolean = () => false,
+): Promise<BaseSeen> {
+  const state = ledger.story(command.story);
+  let all: BaseSeen = { preExisting: [], flaky: [] };
+  for (const gate of gates) {
+    const asked = {
+      gate: gate.name,
+      tree: place.tree,
+      stages: [],
+      since: null,
+      answer: [],
+      timeoutMs: state.policy!.limits.timeoutMs.critic,
+      key: command.key,
+    };
+    const request = { ...gateRequest(state, place, asked), commit: place.commit };
+    const onOutput = (line: string): void => world.watcher.onOutput(command, line);
+    const seen = await gate.baseline!(request, { signal, onOutput, isWorkUnderWay });
+    const trouble = signal.aborted ? null : baseTrouble(seen);
+    if (trouble !== null) throw trouble;
+    const { failing: preExisting, flaky, run } = seen;
+    all = joined(all, { preExisting, flaky, ...(run === undefined ? {} : { baseRuns: { [gate.name]: run } }) });
+  }
+  return all;
+}
+
+function joined(one: BaseSeen, other: BaseSeen): BaseSeen {
+  const preExisting = [...new Set([...one.preExisting, ...other.preExisting])];
+  const flaky = [...new Set([...one.flaky, ...other.flaky])].filter((each) => !preExisting.includes(each));
+  const baseRuns = { ...one.baseRuns, ...other.baseRuns };
+  return { preExisting, flaky, ...(Object.keys(baseRuns).length === 0 ? {} : { baseRuns }) };
+}
+
+/** Why no attempt can be verified: an agent is not paid to find that out. */
+export function baseTrouble({ unusable = [], needsVariables = [] }: Baseline): RemandError | null {
+  const [first] = unusable;
+  if (needsVariables.length > 0)
+    return new RemandError(
+      "check-unusable",
+      `The checks fail without ${needsVariables.join(", ")} and pass with ${needsVariables.length === 1 ? "it" : "them"}; names that look like secrets are withheld from checks`,
+      `Pass ${needsVariables.length === 1 ? "it" : "them"}: env: [${needsVariables.join(", ")}] in ~/.config/remand/config.yaml or remand.yaml.`,
+    );
+  if (first === undefined) return null;
+  return new RemandError(
+    "check-unusable",
+    unusable.map(({ check, why }) => `\`${check}\`: ${why}`).join("; "),
+    "Install what is missing, or correct the command under gates.checks.commands; remand doctor --run tries it.",
+  );
+}
+
+/** A person said that the base was fixed: the story, of which nothing is done yet, begins with what is there now. */
+async function bringUpToDate(state: StoryState, world: EngineWorld): Promise<void> {
+  const { id, title } = state.story;
+  if (world.integration === null || (await world.integration.standing(id, state.commit)).isCurrent) return;
+  const { hash } = await world.journal.head();
+  const note = { attempt: 0, subject: `${title}: with the base as it is now`, journalHead: hash };
+  await world.integration.update(id, await world.workspace.look(id), note);
+}
+
+/** What people called known when another story asked: no question comes twice about one test. */
+function knownElsewhere(run: RunState, { known = [] }: StoryState): readonly KnownFailure[] {
+  const mine = new Set(known.map(({ test }) => test));
+  const others = new Map<string, KnownFailure>();
+  for (const [, state] of entries(run.stories))
+    for (const each of state.known ?? []) if (!mine.has(each.test)) others.set(each.test, each);
+  return [...others.values()];
+}

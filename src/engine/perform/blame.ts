@@ -1,0 +1,122 @@
+import type { AttemptSummary } from "../../core/stories/attempt.ts";
+import type { Blame, Suspect } from "../../core/blame/blame.ts";
+import type { ChangedHunk } from "../../core/blame/change.ts";
+import { printedIn } from "../../core/gates/evidence-paths.ts";
+import type { Judgement } from "../../core/gates/gate.ts";
+import type { StoryState } from "../../core/stories/story-state.ts";
+import { stepOf } from "../../decide/blame/attribute.ts";
+import type { Bench } from "../../ports/experiment-runner.ts";
+import { readHunks } from "../../parse/code/failure-material.ts";
+import { readGitDiff } from "../../parse/code/git-diff.ts";
+import { matchesAnyGlob } from "../../stdx/glob.ts";
+import { appendWhile, isStep } from "../ledger.ts";
+import { findBlame, type Proving } from "../find-blame.ts";
+import type { PerformingOf } from "./command-context.ts";
+import type { Detective, EngineWorld } from "../world.ts";
+
+/** Looks for the change that made a gate fail, and tells which attempt it came with. */
+export async function blameFailure({ command, ledger, world, signal }: PerformingOf<"find-blame">): Promise<void> {
+  const { story, gate } = command;
+  const { detective } = world;
+  const before = ledger.story(story);
+  const judgement = before.gates[gate]?.last ?? null;
+  if (!(await ledger.append(story, [{ type: "step.started", step: "blame" }]))) return;
+  const beganAt = world.clock.now();
+  const found =
+    detective === null || judgement === null
+      ? nothingKnown("nothing here looks for causes")
+      : await looked(before, judgement, world, detective, signal, (text) => world.watcher.onOutput(command, text));
+  if (signal.aborted) return;
+  const blame = await attributed(before, asTarget(before, found), world);
+  const durationMs = world.clock.now() - beganAt;
+  await appendWhile(ledger, story, isStep("blame"), [{ type: "blame.found", gate, blame, durationMs }]);
+}
+
+async function looked(
+  state: StoryState,
+  judgement: Judgement,
+  world: EngineWorld,
+  detective: Detective,
+  signal: AbortSignal,
+  onRun: (text: string) => void,
+): Promise<Blame> {
+  const { id } = state.story;
+  const { path, base: start } = await world.workspace.prepare(id);
+  const base = state.gates[judgement.gate]?.lastPass ?? start;
+  const [log] = judgement.evidence;
+  const output = log === undefined ? null : await world.evidence.read(log);
+  if (output === null) return nothingKnown("the failed check left nothing to read");
+  const diff = await world.workspace.diff(id, base, judgement.tree);
+  const open = (): Promise<Bench> => detective.laboratory.open({ signal, tree: judgement.tree });
+  const bench = await open();
+  try {
+    const testPaths = state.policy?.scope.testPaths ?? [];
+    const given = {
+      output: printedIn(output),
+      root: path,
+      base,
+      tree: judgement.tree,
+      diff,
+      isTest: (file: string) => matchesAnyGlob(file, testPaths),
+    };
+    const { blame } = await findBlame(given, {
+      bench,
+      textBefore: (file) => world.workspace.fileAt(id, base, file),
+      proof: provingOf(judgement, detective),
+      signal,
+      now: () => world.clock.now(),
+      onRun,
+      more: { count: detective.laboratory.room?.() ?? 0, open },
+    });
+    return blame;
+  } finally {
+    await bench.close();
+  }
+}
+
+/** Only a check that runs here can be run again; one of another environment is read, and not proven. */
+function provingOf({ runs }: Judgement, { trial, limits, environments }: Detective): Proving | null {
+  const failed = (runs ?? []).find((run) => run.result === "fail");
+  if (trial === null || failed === undefined || environments.includes(failed.environment)) return null;
+  return { trial, command: failed.command, limits };
+}
+
+/**
+ * What was red before the work began, and was not put down as such then, is what the work is for: it is not done yet.
+ */
+function asTarget({ gates, failing }: StoryState, blame: Blame): Blame {
+  if (blame.verdict !== "pre-existing" || failing === null || gates[failing.gate]?.lastPass) return blame;
+  return {
+    ...blame,
+    verdict: "unmet",
+    explanation: `It was red before the work began, and is not met yet. ${blame.explanation}`,
+  };
+}
+
+/** Work goes back to the attempt that broke it: the one that wrote the lines, or else the newest that changed the file. */
+async function attributed(state: StoryState, blame: Blame, world: EngineWorld): Promise<Blame> {
+  if (blame.suspects.length === 0) return blame;
+  const { id } = state.story;
+  const { base } = await world.workspace.prepare(id);
+  const came: { readonly attempt: AttemptSummary; readonly hunks: readonly ChangedHunk[] }[] = [];
+  let from: string = base;
+  for (const attempt of state.attempts) {
+    if (attempt.tree === null || attempt.tree === from) continue;
+    const diff = await world.workspace.diff(id, from, attempt.tree);
+    came.push({ attempt, hunks: readHunks(readGitDiff(diff)) });
+    from = attempt.tree;
+  }
+  const steps = came.map(({ hunks }) => hunks);
+  const withAttempt = (suspect: Suspect): Suspect => {
+    const at =
+      stepOf(suspect, steps) ?? steps.findLastIndex((hunks) => hunks.some(({ file }) => file === suspect.file));
+    const whose = came[at]?.attempt;
+    if (whose === undefined) return suspect;
+    return { ...suspect, story: id, attempt: whose.attempt, role: whose.role, phase: whose.phase };
+  };
+  return { ...blame, suspects: blame.suspects.map(withAttempt) };
+}
+
+function nothingKnown(explanation: string): Blame {
+  return { verdict: "unknown", basis: "ranked", confidence: 0, suspects: [], explanation, testRuns: 0 };
+}

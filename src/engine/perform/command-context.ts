@@ -1,0 +1,17 @@
+import type { Command } from "../../core/stories/command.ts";
+import type { Ledger } from "../ledger.ts";
+import type { SpendingWatch } from "../spending-watch.ts";
+import type { EngineWorld } from "../world.ts";
+
+/** A command that is being done, and what it is done with. */
+export interface Performing<C extends Command = Command> {
+  readonly command: C;
+  readonly ledger: Ledger;
+  readonly world: EngineWorld;
+  /** Aborted when the engine stops, a person stops the story, or a budget is used up. */
+  readonly signal: AbortSignal;
+  readonly spending: SpendingWatch;
+}
+
+/** The same, for one kind of command. */
+export type PerformingOf<T extends Command["type"]> = Performing<Extract<Command, { readonly type: T }>>;

@@ -1,0 +1,208 @@
+import type { StartGate, StoryCommand } from "../../core/stories/command.ts";
+import { RemandError } from "../../core/events/error.ts";
+import type { StoryEvent } from "../../core/events/event.ts";
+import type { StoryState } from "../../core/stories/story-state.ts";
+import type { Integration, UnverifiedCommit } from "../../ports/integration.ts";
+import type { Kept } from "../../ports/workspace.ts";
+import { writePullRequest } from "../../write/reports/pull-request.ts";
+import { type Ledger, appendWhile, isStep } from "../ledger.ts";
+import { gateRequest } from "../gate-request.ts";
+import type { EngineWorld } from "../world.ts";
+import { headNote } from "./steps.ts";
+import type { Performing, PerformingOf } from "./command-context.ts";
+
+/**
+ * Puts accepted work where it is wanted: the very commit that the gates passed, and never what a branch happens to be
+ * at. A target that has moved is brought into the branch first, and then the gates run again.
+ */
+export async function deliver(performing: PerformingOf<"deliver">): Promise<void> {
+  const { command, ledger, world } = performing;
+  const { story, how } = command;
+  const { integration } = world;
+  if (integration === null) throw cannotDeliver(how);
+  if (!(await ledger.append(story, [{ type: "step.started", step: "delivery" }]))) return;
+  const event = await outcomeOf(performing, integration, ledger.story(story));
+  if (event !== null) await appendWhile(ledger, story, isStep("delivery"), [event]);
+}
+
+async function outcomeOf(
+  performing: PerformingOf<"deliver">,
+  integration: Integration,
+  state: StoryState,
+): Promise<StoryEvent | null> {
+  const { command, world, signal } = performing;
+  const { how, claimedBy, approvedBy } = command;
+  const { id } = state.story;
+  const verified = verifiedIn(state);
+  if (claimedBy !== undefined) return claimChecked(integration, state, claimedBy);
+  const stray = await integration.align(id, verified, command.drop ?? null);
+  if (stray !== null) return refusal(stray);
+  if (how !== "merge")
+    return { type: "work.delivered", how, where: await proposed(state, world, integration, verified, signal) };
+  const merge = await integration.merge(id, verified, await noteOf(state, world, `Merge ${state.story.title}`));
+  if (merge === null) return broughtTogether(performing, integration, state);
+  const where = `${merge.branch} at ${merge.commit.slice(0, 12)}`;
+  return approvedBy === undefined
+    ? { type: "work.delivered", how, where }
+    : { type: "work.delivered", how, where: `${where}, approved by ${approvedBy}`, by: approvedBy };
+}
+
+/** What every gate passed, or a person let through. */
+const verifiedIn = ({ commit, tree }: StoryState): Kept => ({ commit, tree: tree! });
+
+/** A person says that it is merged. Git knows. */
+async function claimChecked(integration: Integration, state: StoryState, by: string): Promise<StoryEvent> {
+  const { target, isHeld } = await integration.holds(state.story.id, verifiedIn(state));
+  if (isHeld) {
+    const where = `${target.branch} at ${target.commit.slice(0, 12)}, merged by ${by}`;
+    return { type: "work.delivered", how: "merge", where, by };
+  }
+  const detail = `${target.branch} at ${target.commit.slice(0, 12)} does not hold ${state.commit.slice(0, 12)}, neither by its history nor by its content`;
+  return { type: "delivery.refused", why: "not-merged", detail };
+}
+
+export function refusal({ commit, author, subject }: UnverifiedCommit): StoryEvent {
+  const what = `${commit.slice(0, 12)} ("${subject}", by ${author}) is on the branch, and no gate has passed it`;
+  return { type: "delivery.refused", why: "branch-moved", detail: what, commit };
+}
+
+/** The target moved. What it got is brought into the branch; a conflict is the merge gate's failure, like any other. */
+async function broughtTogether(
+  { command, ledger, world, signal }: PerformingOf<"deliver">,
+  integration: Integration,
+  state: StoryState,
+): Promise<StoryEvent | null> {
+  await noteTarget(ledger, integration);
+  const { isCurrent, conflicts, target } = await integration.standing(command.story, state.commit);
+  const gate = world.gates.get("merge");
+  if (conflicts.length > 0 && gate !== undefined) {
+    const { path, ...place } = await world.workspace.prepare(command.story);
+    const asked = { gate: "merge", tree: state.tree!, stages: [], since: null, answer: [], timeoutMs: 0 } as const;
+    const request = gateRequest(state, { path, ...place }, { ...asked, key: command.key });
+    const judgement = await gate.judge(request, { signal, onOutput: () => undefined });
+    if (signal.aborted) return null;
+    if (judgement.result === "fail") return { type: "gate.judged", judgement };
+  }
+  // It moved once more in between, and is looked at again.
+  if (isCurrent || conflicts.length > 0)
+    return { type: "work.interrupted", detail: `${target.branch} moved during the merge`, cause: "target-moved" };
+  return updated(state, world, integration);
+}
+
+/** Without a forge there is the branch, and a text that a person can use. */
+async function proposed(
+  state: StoryState,
+  world: EngineWorld,
+  integration: Integration,
+  { commit }: Kept,
+  signal: AbortSignal,
+): Promise<string> {
+  const text = writePullRequest(state);
+  if (world.forge === null) {
+    const kept = await world.evidence.keep(`# ${text.title}\n\n${text.body}`);
+    const { branch } = await world.workspace.prepare(state.story.id);
+    return `${branch}; the text of its pull request is ${world.evidence.placeOf(kept)}`;
+  }
+  const { branch, base } = await integration.publish(state.story.id, commit);
+  const { url } = await world.forge.pullRequest({ branch, base, ...text }, signal);
+  return url;
+}
+
+/**
+ * Before a merge check: what the target has got since then is brought into the branch, if that goes by itself. Then the
+ * gates see a new state of the files first. Says whether the check has to wait.
+ */
+export async function broughtUpToDate(
+  { command, ledger, world }: Performing<StoryCommand & StartGate & { readonly key: string }>,
+  integration: Integration,
+): Promise<boolean> {
+  const { story } = command;
+  await noteTarget(ledger, integration);
+  const state = ledger.story(story);
+  const { isCurrent, conflicts } = await integration.standing(story, state.commit);
+  if (isCurrent || conflicts.length > 0) return false;
+  await updateAs("update", story, ledger, world, integration);
+  return true;
+}
+
+/** The agent who is to resolve a conflict finds its marks in the files. It takes the developer's slot, not a check's. */
+export async function bringConflictsIn(
+  story: StoryCommand["story"],
+  ledger: Ledger,
+  world: EngineWorld,
+): Promise<boolean> {
+  const { integration } = world;
+  if (integration === null) return true;
+  const { isCurrent } = await integration.standing(story, ledger.story(story).commit);
+  return isCurrent || updateAs("dispatch", story, ledger, world, integration);
+}
+
+/** Says whether the branch was updated: not where it holds a commit that a person has to decide about first. */
+async function updateAs(
+  step: "update" | "dispatch",
+  story: StoryCommand["story"],
+  ledger: Ledger,
+  world: EngineWorld,
+  integration: Integration,
+): Promise<boolean> {
+  if (!(await ledger.append(story, [{ type: "step.started", step }]))) return false;
+  const state = ledger.story(story);
+  const stray = await integration.align(story, verifiedIn(state), null);
+  const event = stray === null ? await updated(state, world, integration) : refusal(stray);
+  return (await appendWhile(ledger, story, isStep(step), [event])) && stray === null;
+}
+
+async function updated(before: StoryState, world: EngineWorld, integration: Integration): Promise<StoryEvent> {
+  const { branch } = await integration.target();
+  const note = await noteOf(before, world, `${before.story.title}: with the newest ${branch}`);
+  const { id } = before.story;
+  const { tree, commit, conflicts } = await integration.update(id, verifiedIn(before), note);
+  const changed = await world.workspace.changed(id, before.tree!, tree);
+  return { type: "branch.updated", tree, commit, changed, conflicts };
+}
+
+/** A merge check speaks of one base. */
+async function noteTarget(ledger: Ledger, integration: Integration): Promise<void> {
+  const { commit } = await integration.target();
+  if (ledger.state().base !== commit) await ledger.append(null, [{ type: "base.moved", commit }]);
+}
+
+/** A person fixed it: what they left is the work that the gates run on from now on. */
+export async function adoptWork({ command, ledger, world }: PerformingOf<"adopt-work">): Promise<void> {
+  const { story, by } = command;
+  if (!(await ledger.append(story, [{ type: "step.started", step: "adopt" }]))) return;
+  const before = ledger.story(story);
+  await world.workspace.prepare(story);
+  const note = await noteOf(before, world, `${before.story.title}: as ${by} left it`);
+  const { tree, commit } = await world.workspace.adopt(story, verifiedIn(before), note);
+  const changed = before.tree === tree ? [] : await world.workspace.changed(story, before.tree!, tree);
+  await appendWhile(ledger, story, isStep("adopt"), [{ type: "work.adopted", tree, commit, changed, by }]);
+}
+
+/** Formatting is put right by command, once, before anybody is charged for it. */
+export async function fixLint({ command, ledger, world, signal }: PerformingOf<"fix-lint">): Promise<void> {
+  const { story } = command;
+  if (!(await ledger.append(story, [{ type: "step.started", step: "lint-fix" }]))) return;
+  const before = ledger.story(story);
+  const { path } = await world.workspace.prepare(story);
+  await world.fixLint?.(path, { signal, onOutput: (line) => world.watcher.onOutput(command, line) });
+  if (signal.aborted) return;
+  const { tree, commit } = await world.workspace.keep(
+    story,
+    await noteOf(before, world, `${before.story.title}: lint`),
+  );
+  const changed = before.tree === null ? [] : await world.workspace.changed(story, before.tree, tree);
+  await appendWhile(ledger, story, isStep("lint-fix"), [{ type: "lint.fixed", tree, commit, changed }]);
+}
+
+async function noteOf(state: StoryState, world: EngineWorld, subject: string) {
+  return { attempt: state.attempts.length, subject, journalHead: await headNote(world.journal) };
+}
+
+function cannotDeliver(how: string): RemandError {
+  return new RemandError(
+    "config-invalid",
+    `work in a checkout of your own cannot be delivered by ${how}`,
+    "Set `deliver: branch`.",
+  );
+}

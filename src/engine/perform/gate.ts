@@ -1,0 +1,165 @@
+import { RemandError } from "../../core/events/error.ts";
+import type { StartGate, StoryCommand } from "../../core/stories/command.ts";
+import type { GateName, Judgement } from "../../core/gates/gate.ts";
+import { type RoleName, type TreeId, roleName } from "../../core/events/ids.ts";
+import type { Dispute, Running, StoryState } from "../../core/stories/story-state.ts";
+import type { Gate } from "../../ports/gate.ts";
+import { appendWhile, isStep } from "../ledger.ts";
+import { gateRequest } from "../gate-request.ts";
+import { scopeWithPage } from "../phase-product.ts";
+import { mostUsed, overrunOf } from "../spending-watch.ts";
+import { type Finding, identified } from "../../core/gates/finding.ts";
+import type { EngineWorld } from "../world.ts";
+import { broughtUpToDate } from "./delivery.ts";
+import type { Performing, PerformingOf } from "./command-context.ts";
+import { ledHere, sessionsHere } from "./attempt-prompt.ts";
+
+/** Has a gate judge. A gate that breaks has not judged: that is its `error`, never the work's failure. */
+export async function startGate(
+  performing: Performing<StoryCommand & StartGate & { readonly key: string }>,
+): Promise<void> {
+  const { command, ledger, world, signal, spending } = performing;
+  const { story, gate: name, tree, stages } = command;
+  if (name === "merge" && world.integration !== null && (await broughtUpToDate(performing, world.integration))) return;
+  const before = ledger.story(story);
+  const gate = world.gates.get(name);
+  if (!(await ledger.append(story, [{ type: "gate.started", gate: name, tree, stages }]))) return;
+  const judgement =
+    gate === undefined ? broken(name, tree, `there is no ${name} gate here`) : await judged(performing, gate, before);
+  const isThisGate = (running: Running): boolean => running.type === "gate" && running.gate === name;
+  if (signal.aborted) {
+    // Not the stop of the whole engine, which reports for everybody.
+    const { stopping, running } = ledger.story(story);
+    const budget = spending.exceeded();
+    if (stopping !== null)
+      await appendWhile(ledger, story, isThisGate, [{ type: "work.interrupted", detail: `stopped by ${stopping}` }]);
+    else if (budget !== null && running !== null) {
+      const { costUsd = null, tokens = null } = judgement;
+      const used = mostUsed({ costUsd, tokens }, spending.used());
+      const overrun = overrunOf(budget, world.clock.now() - running.since, used);
+      const detail = `the ${budget} budget was used up during the ${name} gate`;
+      await appendWhile(ledger, story, isThisGate, [{ type: "work.interrupted", detail, overrun }]);
+    }
+    return;
+  }
+  await appendWhile(ledger, story, isThisGate, [{ type: "gate.judged", judgement }]);
+}
+
+async function judged(
+  { command, world, signal, spending }: Performing<StoryCommand & StartGate & { readonly key: string }>,
+  gate: Gate,
+  state: StoryState,
+): Promise<Judgement> {
+  const beganAt = world.clock.now();
+  try {
+    const place = await world.workspace.prepare(command.story, [], signal);
+    const onOutput = (line: string): void => world.watcher.onOutput(command, line);
+    const control = { signal, onOutput, meter: () => spending.meter() };
+    const scope = await scopeWithPage(world, state, state.phase, place.path, state.scope);
+    const sessions = sessionsHere(state.sessions, world.host);
+    const branch = await watchBranch(world, state);
+    const judgement = await gate.judge({ ...gateRequest(state, place, command), scope, sessions }, control);
+    const seen = await branch.putBack(judgement);
+    return seen.sessions === undefined ? seen : { ...seen, sessions: ledHere(seen.sessions, world.host) };
+  } catch (error) {
+    if (!(error instanceof RemandError)) throw error;
+    return {
+      ...broken(gate.name, command.tree, `${error.message} — ${error.hint}`),
+      durationMs: world.clock.now() - beganAt,
+    };
+  }
+}
+
+function broken(gate: GateName, tree: TreeId, summary: string): Judgement {
+  return { gate, tree, result: "error", findings: [], blocking: [], summary, evidence: [], durationMs: 0 };
+}
+
+/**
+ * A check runs the work's own code, which can move the story's branch to a commit that nobody judged. Whatever moved it
+ * while a gate ran is put back, and shown as a finding; a commit that was there before is a person's, and stays.
+ */
+export async function watchBranch(
+  { integration, workspace }: Pick<EngineWorld, "integration" | "workspace">,
+  state: StoryState,
+): Promise<{ putBack(judgement: Judgement): Promise<Judgement> }> {
+  const { id } = state.story;
+  const before = integration === null ? null : await integration.tip(id);
+  return {
+    async putBack(judgement) {
+      if (integration === null || before !== state.commit || state.tree === null) return judgement;
+      const after = await integration.tip(id);
+      if (after === before) return judgement;
+      // The files are what that commit left, too.
+      await workspace.forget(id);
+      await integration.align(id, { commit: state.commit, tree: state.tree }, after);
+      const finding = identified({
+        severity: "major",
+        category: "branch-moved",
+        message: `the branch of the story was moved to ${after?.slice(0, 12) ?? "nothing"} while the ${judgement.gate} gate ran; it is back at the commit that was judged, ${before.slice(0, 12)}`,
+        source: "engine",
+        suggestedFix: "Tests and checks must not commit to, or move, branches of the repository they run in.",
+      });
+      return { ...judgement, findings: [...judgement.findings, finding] };
+    },
+  };
+}
+
+/** Somebody who did not raise the finding says whether it stands. Where there is nobody, it stands, and a person decides. */
+export async function adjudicate({
+  command,
+  ledger,
+  world,
+  signal,
+  spending,
+}: PerformingOf<"adjudicate">): Promise<void> {
+  const { story, finding: id, gate, role, key } = command;
+  const state = ledger.story(story);
+  const dispute = state.disputes.find((each) => each.finding === id);
+  const finding = state.gates[gate]?.last?.findings.find((each) => each.id === id);
+  if (dispute === undefined || finding === undefined) {
+    const reason = "the finding is no longer there to be looked at";
+    await ledger.append(story, [
+      { type: "finding.adjudicated", finding: id, upheld: true, by: "engine", reason, costUsd: 0, durationMs: 0 },
+    ]);
+    return;
+  }
+  if (!(await ledger.append(story, [{ type: "step.started", step: "adjudication" }]))) return;
+  const beganAt = world.clock.now();
+  const place = await world.workspace.prepare(story);
+  const timeoutMs = state.policy!.limits.timeoutMs.critic;
+  const asking = { gate, tree: state.tree!, stages: [], since: null, answer: [], timeoutMs, key };
+  const ruling = await world.adjudicator.decide(
+    {
+      request: gateRequest(state, place, asking),
+      role,
+      finding,
+      disputedBy: dispute.by,
+      rebuttal: dispute.rationale,
+      partial: withAPart(state, dispute, finding),
+    },
+    { signal, onOutput: (line) => world.watcher.onOutput(command, line), meter: () => spending.meter() },
+  );
+  if (signal.aborted) return;
+  const { upheld, by, reason, asked, costUsd, tokens } = ruling;
+  await appendWhile(ledger, story, isStep("adjudication"), [
+    {
+      type: "finding.adjudicated",
+      finding: id,
+      upheld,
+      by: by ?? "engine",
+      reason,
+      asked,
+      durationMs: world.clock.now() - beganAt,
+      ...(costUsd === null ? {} : { costUsd }),
+      ...(tokens === null ? {} : { tokens }),
+    },
+  ]);
+}
+
+/** Who wrote the code, who disputes, and who raised the finding. */
+function withAPart({ attempts, gates, policy }: StoryState, { by, gate }: Dispute, { source }: Finding): RoleName[] {
+  const reviewers = gates[gate]?.last?.stages?.map(({ reviewer }) => reviewer) ?? [];
+  const { critic, auditor } = policy!.roles;
+  const raised = reviewers.length > 0 ? reviewers : [gate === "audit" ? auditor : critic];
+  return [...new Set([...attempts.map(({ role }) => role), ...raised, roleName(by), roleName(source)])];
+}

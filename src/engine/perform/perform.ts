@@ -1,0 +1,197 @@
+import { RemandError } from "../../core/events/error.ts";
+import type { Command, StoryCommand } from "../../core/stories/command.ts";
+import type { Event, Step } from "../../core/events/event.ts";
+import { laneOf } from "../../decide/next-step.ts";
+import { runTimeLeft } from "../../decide/spending.ts";
+import { type Ledger, appendWhile } from "../ledger.ts";
+import { withGrip } from "../fencing.ts";
+import { whatRan } from "../recover.ts";
+import { type SpendingWatch, UNWATCHED, overrunOf, watchSpending } from "../spending-watch.ts";
+import type { EngineWorld } from "../world.ts";
+import { adjudicate, startGate } from "./gate.ts";
+import { askAgain, startAttempt } from "./attempt.ts";
+import { judgeBase, startStory } from "./base.ts";
+import { blameFailure } from "./blame.ts";
+import { adoptWork, deliver, fixLint, refusal } from "./delivery.ts";
+import { checkHealth, startRemediation } from "./remediation.ts";
+import { restoreTree, sendBack } from "./steps.ts";
+import type { Performing, PerformingOf } from "./command-context.ts";
+
+/**
+ * Does one command. What must be known before acting is appended before acting; if the append is refused, somebody
+ * else is at it and nothing is done. Trouble with the surroundings becomes an event of the story it befell.
+ */
+export async function perform(
+  command: Command,
+  everybodys: Ledger,
+  world: EngineWorld,
+  signal: AbortSignal,
+): Promise<void> {
+  const ledger = withGrip(command, everybodys);
+  const isRun = (command.story !== null && laneOf(command) !== "engine") || RUNS.has(command.type);
+  if (!isRun) return performed(command, { ledger, world, signal, spending: UNWATCHED });
+  if (await isRunOutOfTime(ledger, world)) return;
+  const spending = watchSpending(command, ledger, world);
+  try {
+    await performed(command, { ledger, world, signal: AbortSignal.any([signal, spending.signal]), spending });
+  } finally {
+    spending.stop();
+  }
+  if (!signal.aborted) await reportCutShort(command, ledger, world, spending);
+}
+
+/** Bookkeeping by its lane, and yet an agent works for it. */
+const RUNS: ReadonlySet<Command["type"]> = new Set(["ask-again", "start-remediation", "check-health"]);
+
+/**
+ * The steps that run have used up the run's time, and are being ended. Nothing new begins beside them; when they have
+ * reported what they took, a person is asked.
+ */
+async function isRunOutOfTime(ledger: Ledger, { clock }: EngineWorld): Promise<boolean> {
+  const left = runTimeLeft(ledger.state(), clock.now());
+  if (left === null || left.left > 0) return false;
+  await clock.sleep(REPORTED_MS);
+  return true;
+}
+
+const REPORTED_MS = 50;
+
+/** A budget ended the step, and nothing else was reported of it. */
+async function reportCutShort(
+  { story }: Command,
+  ledger: Ledger,
+  world: EngineWorld,
+  spending: SpendingWatch,
+): Promise<void> {
+  const budget = spending.exceeded();
+  if (budget === null || story === null) return;
+  const state = ledger.story(story);
+  const { running } = state;
+  if (running === null || !ledger.mayWrite(story)) return;
+  if (state.tree !== null) await world.workspace.forget(story);
+  const overrun = overrunOf(budget, world.clock.now() - running.since, spending.used());
+  const detail = `the ${budget} budget was used up during ${whatRan(state)}`;
+  await appendWhile(ledger, story, (now) => now === running, [{ type: "work.interrupted", detail, overrun }]);
+}
+
+async function performed(command: Command, performing: Omit<Performing, "command">): Promise<void> {
+  const { ledger, world } = performing;
+  const step = (of: StoryCommand, name: Step, work: () => Promise<void>): Promise<void> =>
+    tryStep(performing, of, name, work);
+  switch (command.type) {
+    case "start-story":
+      return step(command, "prepare", () => startStory({ ...performing, command }));
+    case "judge-base":
+      return step(command, "base", () => judgeBase({ ...performing, command }));
+    case "start-attempt":
+      return step(command, "dispatch", () => startAttempt({ ...performing, command }));
+    case "ask-again":
+      return step(command, "dispatch", () => askAgain({ ...performing, command }));
+    case "start-gate":
+      return step(command, "dispatch", () => startGate({ ...performing, command }));
+    case "send-back":
+      return step(command, "brief", () => sendBack({ ...performing, command }));
+    case "restore-tree":
+      return step(command, "restore", () => restoreTree({ ...performing, command }));
+    case "adjudicate":
+      return step(command, "adjudication", () => adjudicate({ ...performing, command }));
+    case "find-blame":
+      return step(command, "blame", () => blameFailure({ ...performing, command }));
+    case "fix-lint":
+      return step(command, "lint-fix", () => fixLint({ ...performing, command }));
+    case "deliver":
+      return step(command, "delivery", () => deliver({ ...performing, command }));
+    case "adopt-work":
+      return step(command, "adopt", () => adoptWork({ ...performing, command }));
+    case "start-remediation":
+      return startRemediation({ ...performing, command });
+    case "check-health":
+      return checkHealth({ ...performing, command });
+    case "accept":
+      return step(command, "delivery", () => accept({ ...performing, command }));
+    case "fail":
+      if (await ledger.append(command.story, [toldBy(command)])) await leave(command, world);
+      return;
+    default:
+      await ledger.append(command.story, [toldBy(command)]);
+  }
+}
+
+/** A branch that is left to people holds what the gates passed, and nothing else. */
+async function accept({ command, ledger, world }: PerformingOf<"accept">): Promise<void> {
+  const { story, drop } = command;
+  const { policy, commit, tree, delivered } = ledger.story(story);
+  if (world.integration !== null && policy?.deliver === "branch" && delivered === null && tree !== null) {
+    const stray = await world.integration.align(story, { commit, tree }, drop ?? null);
+    if (stray !== null) {
+      await ledger.append(story, [refusal(stray)]);
+      return;
+    }
+  }
+  if (await ledger.append(story, [toldBy(command)])) await leave(command, world);
+}
+
+/** The story is over: its place goes, its branch stays. That a place cannot be taken away changes nothing about it. */
+async function leave(command: StoryCommand & Command, world: EngineWorld): Promise<void> {
+  try {
+    await world.workspace.dispose(command.story);
+  } catch (error) {
+    if (!(error instanceof RemandError)) throw error;
+    world.watcher.onOutput(command, `its place could not be taken away: ${error.message}`);
+  }
+}
+
+type Told = Extract<
+  Command,
+  { type: "raise-escalation" | "accept" | "fail" | "grant-grace" | "warn-budget" | "flag-story" }
+>;
+
+/** Commands that are done by writing them down. */
+function toldBy(command: Told): Event {
+  switch (command.type) {
+    case "raise-escalation":
+      return { type: "escalation.raised", escalation: command.escalation };
+    case "accept":
+      return { type: "story.accepted", ...(command.notes === undefined ? {} : { notes: command.notes }) };
+    case "fail":
+      return { type: "story.failed", how: command.how, reason: command.reason };
+    case "grant-grace":
+      return { type: "grace.granted", gate: command.gate, failures: command.failures };
+    case "warn-budget":
+      return { type: "budget.warned", budget: command.budget, used: command.used, limit: command.limit };
+    case "flag-story":
+      return { type: "story.flagged", usualMs: command.usualMs, takenMs: command.takenMs };
+  }
+}
+
+/** A step of the engine that fails is an event, and is tried again within its bound. */
+async function tryStep(
+  { ledger, spending }: Omit<Performing, "command">,
+  { story }: StoryCommand,
+  name: Step,
+  work: () => Promise<void>,
+): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (!(error instanceof RemandError) || isForEverybody(error)) throw error;
+    // It broke because it was ended: that is the budget's question, and no failure of the step.
+    if (spending.exceeded() !== null) return;
+    // What runs now is what failed; if something else runs by the time this can be written, it is not ours to end.
+    const failed = ledger.story(story).running;
+    await appendWhile(ledger, story, (running) => running === failed, [
+      {
+        type: "step.failed",
+        step: name,
+        detail: `${error.message} — ${error.hint}`,
+        infrastructure: false,
+        ...(error.code === "check-unusable" ? { lasting: true } : {}),
+      },
+    ]);
+  }
+}
+
+/** The journal itself cannot be written: no event can say so. */
+function isForEverybody(error: RemandError): boolean {
+  return error.code.startsWith("journal-");
+}

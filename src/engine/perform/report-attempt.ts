@@ -1,0 +1,138 @@
+import type { AttemptFinished, Event } from "../../core/events/event.ts";
+import type { EvidenceId, StoryId } from "../../core/events/ids.ts";
+import type { Phase } from "../../core/stories/story.ts";
+import type { Running, StoryState } from "../../core/stories/story-state.ts";
+import { type Ledger, appendWhile } from "../ledger.ts";
+import { noteRework, openSheet, productOfAttempt } from "../phase-product.ts";
+import type { EngineWorld } from "../world.ts";
+import { readDisputes } from "../../parse/agent/finding-answers.ts";
+import { worstFirst } from "../../write/briefs/parts.ts";
+import { type Scope, breachOf } from "../../core/stories/scope.ts";
+import type { KeepNote, Kept } from "../../ports/workspace.ts";
+import { headNote } from "./steps.ts";
+
+/** Keeps what the agent left, as a commit, and says how it ended. What changed is asked of git. Safe to repeat. */
+export async function reportAttempt(
+  ledger: Ledger,
+  world: EngineWorld,
+  before: StoryState,
+  attempt: number,
+  ended: EndedAttempt,
+): Promise<void> {
+  const { id, title } = before.story;
+  const running = ledger.story(id);
+  const phase = runningPhase(running);
+  const sheet = await openSheet(world, before);
+  if (sheet !== null && ended.outcome.type === "ready") await noteRework(world, before, phase, sheet);
+  const role = running.attempts.at(-1)?.role;
+  const whose = role === undefined ? { phase } : { phase, role };
+  const note = {
+    attempt,
+    subject: `${title} (attempt ${attempt})`,
+    journalHead: await headNote(world.journal),
+    ...whose,
+  };
+  const kept = await world.workspace.keep(id, note);
+  const { tree, commit, ...beyond } = await putBackOutside(world, before, kept, ended, {
+    // New work has none, even where the work before it had one.
+    scope: running.scope,
+    note: { ...note, subject: `${note.subject}: what was beyond its scope put back` },
+    except: sheet?.path ?? null,
+    remember: (putBack) => world.outbox.put(attemptKey(id, attempt), JSON.stringify({ ...ended, putBack })),
+  });
+  const changed =
+    before.tree === null || before.tree === tree ? [] : await world.workspace.changed(id, before.tree, tree);
+  const product =
+    sheet === null
+      ? { productChanged: changed.length > 0 }
+      : await productOfAttempt(world, before, phase, sheet, { tree, changed, outcome: ended.outcome });
+  const disputes = await disputedFindings(world, before, ended.message);
+  await appendWhile(ledger, id, isAttempt(attempt), [
+    { type: "attempt.finished", attempt, tree, commit, changed, ...product, ...ended, ...beyond },
+    ...disputes,
+  ]);
+  await world.outbox.drop(attemptKey(id, attempt));
+}
+
+/** How an agent ended, as it is kept until the journal has it. */
+export type EndedAttempt = Omit<
+  AttemptFinished,
+  "type" | "attempt" | "tree" | "commit" | "changed" | "productChanged" | "product"
+>;
+
+/** The attempt that runs is the last of the list. */
+export const runningPhase = ({ attempts, phase }: StoryState): Phase => attempts.at(-1)?.phase ?? phase;
+
+export const isAttempt =
+  (attempt: number) =>
+  (running: Running): boolean =>
+    running.type === "attempt" && running.attempt === attempt;
+
+export function attemptKey(story: StoryId, attempt: number): string {
+  return `${story}/attempt-${attempt}`;
+}
+
+/**
+ * What an author who was sent work back holds to be wrong of it. Only findings of a reviewer can be disputed, and only
+ * those that the brief asked to fix: what a command printed is no opinion. A number counts the brief's list.
+ */
+export async function disputedFindings(
+  world: Pick<EngineWorld, "evidence">,
+  { rework, gates, attempts, disputes }: StoryState,
+  message: EvidenceId | undefined,
+): Promise<readonly Event[]> {
+  const gate = rework?.gate;
+  if (message === undefined || (gate !== "review" && gate !== "audit")) return [];
+  const last = gates[gate]?.last;
+  const text = await world.evidence.read(message);
+  if (last === undefined || last === null || text === null) return [];
+  const ruled = new Set([...disputes, ...(gates[gate]?.upheld ?? [])].map(({ finding }) => finding));
+  const listed = worstFirst(last.findings.filter(({ id }) => last.blocking.includes(id)));
+  const by = attempts.at(-1)?.role ?? rework?.route.role ?? "the author";
+  const events = new Map<string, Event>();
+  for (const { about, rationale } of readDisputes(text)) {
+    const finding = listed.find(({ id }) => id === about) ?? listed[Number(about) - 1];
+    if (finding === undefined || ruled.has(finding.id)) continue;
+    events.set(finding.id, { type: "finding.disputed", gate, finding: finding.id, by, rationale });
+  }
+  return [...events.values()];
+}
+
+type Ended = Pick<AttemptFinished, "exceptions" | "putBack">;
+
+/**
+ * Where the config wants it so, files beyond the scope for which no good reason was given go back to what they were
+ * before the attempt, whole, and the gates judge what is left. What the agent did stays in the history. Which files
+ * those are is handed to `note` before it is done: after a crash in between they would look as if never touched.
+ */
+export async function putBackOutside(
+  { workspace }: EngineWorld,
+  before: StoryState,
+  kept: Kept,
+  ended: Ended,
+  how: {
+    readonly scope: Scope | null;
+    readonly note: KeepNote;
+    /** The story's own file: what the engine wrote into it stays. */
+    readonly except: string | null;
+    remember(paths: readonly string[]): Promise<void>;
+  },
+): Promise<Kept & Pick<AttemptFinished, "putBack">> {
+  const known = ended.putBack ?? [];
+  const done = known.length === 0 ? {} : { putBack: known };
+  const { policy, story, tree: from } = before;
+  const { scope } = how;
+  if (scope === null || from === null || policy?.scope.outside !== "revert") return { ...kept, ...done };
+  const reasons = scope.exceptions === "with-rationale" ? (ended.exceptions ?? []) : [];
+  // What an earlier attempt was refused for is put back by the agent: that must not be undone here.
+  const restored = scope.restore ?? [];
+  const excused = new Set([...reasons.map(({ path }) => path.replace(/^\.\//, "")), ...restored, how.except]);
+  const changed = await workspace.changed(story.id, from, kept.tree);
+  const outside = changed.filter(
+    (path) => !excused.has(path) && breachOf(path, scope, policy.scope.testPaths) !== null,
+  );
+  if (outside.length === 0) return { ...kept, ...done };
+  const putBack = [...new Set([...known, ...outside])].sort();
+  await how.remember(putBack);
+  return { ...(await workspace.putBack(story.id, outside, from, how.note)), putBack };
+}

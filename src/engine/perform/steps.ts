@@ -1,0 +1,112 @@
+import type { SendBack, StoryCommand } from "../../core/stories/command.ts";
+import type { Brief, BriefEvidence, Survivor } from "../../core/stories/brief.ts";
+import type { Judgement } from "../../core/gates/gate.ts";
+import type { StoryState } from "../../core/stories/story-state.ts";
+import type { Place } from "../../ports/workspace.ts";
+import { type BriefMaterial, composeBrief } from "../../decide/compose-brief.ts";
+import { writeBrief } from "../../write/briefs/brief.ts";
+import { writeRefinementFeedback } from "../../write/reports/story-progress.ts";
+import { isTextPhase } from "../../write/edits/story-sections.ts";
+import { hasTextPhases, productsUpTo, scopeWithPage } from "../phase-product.ts";
+import type { EngineWorld } from "../world.ts";
+import type { Journal } from "../../ports/journal.ts";
+import { judgedByAll } from "./attempt-prompt.ts";
+import type { Performing, PerformingOf } from "./command-context.ts";
+
+/** Writes the brief, keeps it, and sends the work back with it. */
+export async function sendBack({
+  command,
+  ledger,
+  world,
+}: Performing<StoryCommand & SendBack & { readonly key: string }>): Promise<void> {
+  const state = ledger.story(command.story);
+  const { gate, variant, failure, failureLimit, route } = command;
+  const place = await world.workspace.prepare(command.story);
+  const scope = (await scopeWithPage(world, state, route.phase, place.path, command.scope)) ?? command.scope;
+  const brief = composeBrief(state, { ...command, scope }, await materialFor(state, command, world, place));
+  const kept = await world.evidence.keep(writeBrief(brief, { nonce: world.nonce() }));
+  const note = hasTextPhases(state) ? { note: await world.evidence.keep(noteOf(brief)) } : {};
+  await ledger.append(command.story, [
+    { type: "work.sent-back", gate, variant, failure, failureLimit, route, scope, brief: kept, ...note },
+  ]);
+}
+
+/** What goes into the story's file about it. */
+function noteOf({ summary, required, context, guidance }: Brief): string {
+  return writeRefinementFeedback({ summary, findings: required, context: [...context, ...guidance] });
+}
+
+export async function restoreTree({ command, ledger, world }: PerformingOf<"restore-tree">): Promise<void> {
+  const state = ledger.story(command.story);
+  const journalHead = await headNote(world.journal);
+  const note = { attempt: state.attempts.length, subject: "back to the best tree", journalHead };
+  const { tree, commit } = await world.workspace.restore(command.story, command.tree, note);
+  await ledger.append(command.story, [{ type: "tree.restored", tree, commit }]);
+}
+
+async function materialFor(
+  state: StoryState,
+  command: SendBack,
+  world: EngineWorld,
+  { path, base }: Place,
+): Promise<BriefMaterial> {
+  const judgement = command.gate === "person" ? null : (state.gates[command.gate]?.last ?? null);
+  const evidence: BriefEvidence[] = await writtenSoFar(state, command, world, path);
+  for (const id of judgement?.evidence ?? []) {
+    const text = await world.evidence.read(id);
+    if (text !== null)
+      evidence.push({ title: `what the ${command.gate} gate saw`, text, fullAt: world.evidence.placeOf(id) });
+  }
+  const player = await world.roster.playing(command.route.role);
+  return {
+    rolePrompt: player?.prompt ?? "",
+    evidence,
+    judgedBy: judgedByAll(world, state),
+    filesModified: state.tree === null ? [] : await world.workspace.changed(state.story.id, base, state.tree),
+    survivors: survivorsIn(judgement),
+    mutationScore: judgement?.gate === "mutation" ? judgement.summary : "",
+    ci: ciRunIn(judgement),
+    report: "signal",
+  };
+}
+
+/** Whoever is to revise a section is shown it as it stands, and what it was built on. */
+async function writtenSoFar(
+  state: StoryState,
+  { route }: SendBack,
+  world: EngineWorld,
+  path: string,
+): Promise<BriefEvidence[]> {
+  if (!isTextPhase(route.phase)) return [];
+  const products = await productsUpTo(world, state, route.phase, path);
+  return products.toReversed().map(({ phase, heading, text }) => ({
+    title:
+      phase === route.phase
+        ? `the section ${heading} as it stands: this is to be revised`
+        : `the section ${heading}, made by an earlier phase`,
+    text,
+  }));
+}
+
+function survivorsIn(judgement: Judgement | null): readonly Survivor[] {
+  if (judgement?.gate !== "mutation") return [];
+  return judgement.findings.map(({ file = "", line = 0, message, detail = "", suggestedFix = "" }) => ({
+    file,
+    line,
+    mutation: message,
+    description: detail,
+    recommendedTest: suggestedFix,
+  }));
+}
+
+/** Which step of an outside run failed, and in which run. */
+function ciRunIn(judgement: Judgement | null): BriefMaterial["ci"] {
+  const run = judgement?.gate === "ci" ? judgement.runs?.find(({ result }) => result === "fail") : undefined;
+  return run === undefined ? null : { step: run.command, runId: run.check };
+}
+
+/** What a commit notes of the journal: its head, and its id where it has one. */
+export async function headNote(journal: Pick<Journal, "head" | "id">): Promise<string> {
+  const { hash } = await journal.head();
+  return journal.id === null ? hash : `${hash} ${journal.id}`;
+}

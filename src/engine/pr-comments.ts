@@ -1,0 +1,98 @@
+import { RemandError } from "../core/events/error.ts";
+import type { HeardComment } from "../core/events/event.ts";
+import { identified } from "../core/gates/finding.ts";
+import type { StoryId } from "../core/events/ids.ts";
+import type { StoryState } from "../core/stories/story-state.ts";
+import type { Forge, ForgeComment } from "../ports/forge.ts";
+import { redactSecrets } from "../parse/secrets/secrets.ts";
+import { entries } from "../stdx/sorted-map.ts";
+import type { Ledger } from "./ledger.ts";
+
+export interface HearOptions {
+  readonly ledger: Ledger;
+  readonly forge: Forge;
+  /** The stories to ask about; `null`: all of them. */
+  readonly only: ReadonlySet<StoryId> | null;
+  /** Where a forge cannot be asked, the work goes on without it. */
+  onNotice(text: string): void;
+}
+
+/**
+ * Reviewers on a forge are people too: what they ask for on an open pull request sends the story back, as if they had
+ * said it here. Each comment is heard once, and the journal knows which were. Says whether anything was new.
+ */
+export async function hearComments(
+  { ledger, forge, only, onNotice }: HearOptions,
+  signal: AbortSignal,
+): Promise<boolean> {
+  let isNew = false;
+  for (const { story, delivered } of proposed(ledger, only)) {
+    if (signal.aborted) break;
+    try {
+      const asked = await askedOn(forge, delivered, signal);
+      const known = new Set(ledger.story(story.id).heard);
+      const unheard = asked.filter(({ id }) => !known.has(id));
+      if (unheard.length === 0) continue;
+      isNew = (await sentBack(ledger, story.id, delivered, unheard)) || isNew;
+    } catch (error) {
+      if (!(error instanceof RemandError) || !error.code.startsWith("forge-")) throw error;
+      if (!signal.aborted) onNotice(`comments on pull requests were not read: ${error.message}`);
+      break;
+    }
+  }
+  return isNew;
+}
+
+/** Work that waits on the forge to be merged, the newest first. */
+function proposed(ledger: Ledger, only: HearOptions["only"]): (StoryState & { readonly delivered: string })[] {
+  const found: (StoryState & { readonly delivered: string })[] = [];
+  for (const [id, state] of entries(ledger.state().stories)) {
+    const { delivered, ending } = state;
+    if (ending?.how !== "accepted" || delivered === null || !/^https?:/.test(delivered)) continue;
+    if (only === null || only.has(id)) found.push({ ...state, delivered });
+  }
+  return found.sort((a, b) => b.ending!.at - a.ending!.at).slice(0, MOST_ASKED);
+}
+
+/** Each costs a few requests; who has more of them open than this has other worries. */
+const MOST_ASKED = 50;
+
+async function askedOn(forge: Forge, url: string, signal: AbortSignal): Promise<readonly ForgeComment[]> {
+  const pullRequest = await forge.pullRequestAt(url, signal);
+  if (pullRequest === null || !pullRequest.isOpen) return [];
+  return (await forge.commentsOn(pullRequest, signal)).filter(({ asksForChanges }) => asksForChanges);
+}
+
+async function sentBack(
+  ledger: Ledger,
+  story: StoryId,
+  url: string,
+  comments: readonly ForgeComment[],
+): Promise<boolean> {
+  const by = [...new Set(comments.map((comment) => nameOf(comment)))].slice(0, 5).join(", ");
+  const message = `${comments.length === 1 ? "a comment" : `${comments.length} comments`} on ${url}`;
+  const answer = { verb: "send-back", by, message, escalation: null, comments: comments.map(heard) } as const;
+  return ledger.append(story, [{ type: "person.answered", answer }]);
+}
+
+/** What they wrote is data, like any reviewer's: the brief shows it as a finding, and never as an instruction. */
+function heard(comment: ForgeComment): HeardComment {
+  const { id, path, line } = comment;
+  const said = redactSecrets(comment.text).text.trim().slice(0, LONGEST_COMMENT);
+  const [first = "", ...rest] = said.split(/\r?\n/);
+  const detail = rest.join("\n").trim();
+  const finding = identified({
+    severity: "major",
+    category: "review-comment",
+    message: first === "" ? "changes are requested" : first,
+    source: nameOf(comment),
+    ...(detail === "" ? {} : { detail }),
+    ...(path === null ? {} : { file: path }),
+    ...(line === null ? {} : { line }),
+  });
+  return { id, finding };
+}
+
+const LONGEST_COMMENT = 8000;
+
+const nameOf = ({ by }: ForgeComment): string => by.replaceAll(/[^\w.[\]-]/g, "").slice(0, 40) || "somebody";

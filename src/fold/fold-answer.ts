@@ -1,0 +1,277 @@
+import { FAILURE_CEILING } from "../core/stories/budget.ts";
+import { type EscalationReason, type Waiver, asksForMerge } from "../core/stories/escalation.ts";
+import type { Answer, Event } from "../core/events/event.ts";
+import { GATES, type GateName } from "../core/gates/gate.ts";
+import type { Dispute, StoryState } from "../core/stories/story-state.ts";
+import { gateState, withGate } from "../decide/charge.ts";
+import { allowed, testsToRestore } from "../decide/contested.ts";
+import { forgetTroubles } from "../decide/engine-deaths.ts";
+import { isOpen, unwaived } from "../decide/gate-status.ts";
+import { placesForgiven } from "../decide/locations.ts";
+import { leavesUndoOpen } from "../core/stories/undo.ts";
+import { commitsDropped, mergeApproved, mergeClaimed, withMovesForgiven, withoutDelivery } from "./fold-delivery.ts";
+
+/**
+ * What a person's word does to a story. It closes the open escalation, resets the counters of that issue alone,
+ * and leaves the next step to be decided from the state like any other.
+ */
+export function answered(state: StoryState, answer: Answer, base: string, at: number): StoryState {
+  const reason = state.escalation?.reason ?? null;
+  const gate = answer.gate ?? state.escalation?.gate ?? state.failing?.gate ?? null;
+  // Whoever disputes a finding has changed nothing yet: what led to the question stays counted until it falls.
+  const counters = answer.verb === "dispute" ? state.counters : { ...forgetTroubles(state.counters), unchanged: 0 };
+  const next: StoryState = { ...state, escalation: null, escalatedAt: null, counters };
+  switch (answer.verb) {
+    case "merge":
+      return asksForMerge(reason) ? mergeApproved(next, answer) : state;
+    case "drop":
+      return reason?.type === "branch-moved" ? commitsDropped(next, reason) : state;
+    case "resolve":
+      return resolved(forgiven(withoutDelivery(next), reason, gate), reason, answer);
+    case "send-back":
+      return sentBackByPerson(withoutDelivery(next), reason, gate, answer);
+    case "waive":
+      // A conflict cannot be waived: nothing can be merged over it.
+      return gate === null || gate === "merge" ? next : waived(next, gate, answer, base, at);
+    case "dispute":
+      return gate === null ? next : disputed(next, gate, answer, reason !== null);
+    case "raise-budget":
+      return raised(next, answer);
+    case "force-complete":
+      return forced(next, answer, base, at);
+    case "abandon":
+      return { ...next, running: null, ending: { how: "abandoned", at, reason: `${answer.by}: ${answer.message}` } };
+    case "known":
+      return calledKnown(next, reason, answer);
+    case "target":
+      return { ...next, targets: [...new Set([...(next.targets ?? []), ...testsMeant(reason, answer)])] };
+    case "allow":
+      return allowed(state, next, answer);
+    case "retry":
+    case "declare-healthy":
+    case "halt":
+      // These speak of the project, not of a story: they close nothing here.
+      return state;
+  }
+}
+
+/** The failures an answer speaks of: those it names, or all that were asked about. */
+function testsMeant(reason: EscalationReason | null, { tests }: Answer): readonly string[] {
+  return tests ?? (reason?.type === "failing-base" ? reason.tests : []);
+}
+
+function calledKnown(state: StoryState, reason: EscalationReason | null, answer: Answer): StoryState {
+  const { by, message } = answer;
+  const more = testsMeant(reason, answer).map((test) => ({ test, reason: message, by }));
+  return more.length === 0 ? state : { ...state, known: [...(state.known ?? []), ...more] };
+}
+
+/** The base was fixed, or the story's target: both are looked at again, as if the story began. */
+const isAboutTheBase = (reason: EscalationReason | null): boolean =>
+  reason?.type === "failing-base" || reason?.type === "target-not-failing";
+
+/** The person mended it: whatever was proven before is judged again, because the tree may be another one. */
+function resolved(state: StoryState, reason: EscalationReason | null, answer: Answer): StoryState {
+  if (isAboutTheBase(reason)) return { ...state, tree: null, preExisting: [] };
+  if (asksForMerge(reason)) return mergeClaimed(state, answer);
+  if (reason?.type === "approval" && reason.of === "retry")
+    return { ...state, counters: { ...state.counters, approvedRetry: true } };
+  // A step of the engine is neither the work nor its proof: it is run again, and nothing else changes.
+  if (reason?.type === "engine-died" && reason.kind === "step") return state;
+  let next: StoryState = {
+    ...state,
+    failing: null,
+    rework: null,
+    requested: null,
+    productReady: true,
+    disputes: [],
+    adopting: answer.by,
+  };
+  for (const gate of GATES) if (gateState(next, gate).fresh) next = withGate(next, gate, { fresh: false });
+  return next;
+}
+
+function sentBackByPerson(
+  state: StoryState,
+  reason: EscalationReason | null,
+  gate: GateName | null,
+  answer: Answer,
+): StoryState {
+  const guided = guidedBy(state, answer);
+  const isApproval = reason?.type === "approval";
+  // Saying yes to a rework that was due anyway is no reason to forget how often it failed.
+  const next = isApproval ? guided : forgiven(guided, reason, gate);
+  if (isApproval && reason.of === "retry") return { ...next, counters: { ...next.counters, approvedRetry: true } };
+  const { comments } = answer;
+  if (next.failing !== null && answer.phase === undefined && comments === undefined)
+    return { ...next, disputes: [], failing: { ...next.failing, approved: true } };
+  const waitsForAnAgent =
+    reason?.type === "incomplete" ||
+    reason?.type === "agent-failure" ||
+    reason?.type === "agent-missing" ||
+    (reason?.type === "engine-died" && reason.kind === "attempt");
+  // The agent was asking, or broke: the same work is dispatched once more, now with the guidance.
+  if (waitsForAnAgent && answer.phase === undefined) return next;
+  const findings = [...testsToRestore(state, reason), ...(comments ?? []).map(({ finding }) => finding)];
+  const listed = findings.length === 0 ? {} : { findings };
+  return { ...next, requested: { phase: answer.phase ?? next.phase, message: answer.message, ...listed } };
+}
+
+/** The words are kept for the next brief, and which comments were heard, so that none is heard twice. */
+function guidedBy(state: StoryState, { by, message, comments }: Answer): StoryState {
+  const told = message === "" ? state : { ...state, guidance: [...state.guidance, `${by}: ${message}`] };
+  if (comments === undefined) return told;
+  return { ...told, heard: [...new Set([...(state.heard ?? []), ...comments.map(({ id }) => id)])] };
+}
+
+/** Resets what led to this escalation, and nothing else. */
+function forgiven(state: StoryState, reason: EscalationReason | null, gate: GateName | null): StoryState {
+  const counters = { ...state.counters, lastFailure: null, stepFailures: 0 };
+  switch (reason?.type) {
+    case "incomplete":
+      return { ...state, counters: { ...counters, dependencyWaits: 0 }, wait: null };
+    case "agent-failure":
+    case "agent-missing":
+      return {
+        ...state,
+        counters: { ...counters, agentFailures: 0, timeouts: 0, rateLimits: 0, refusals: 0, missing: [] },
+        wait: null,
+      };
+    case "target-moves":
+      return resetGate(withMovesForgiven({ ...state, counters }), gate);
+    case "gate-blocked":
+      return resetGate({ ...state, counters: { ...counters, blocked: 0 } }, gate);
+    case "stall":
+      return resetGate(placesForgiven({ ...state, counters, trees: [] }), gate);
+    case "budget": {
+      const budgetGate = gateOfBudget(reason.budget);
+      return resetGate(resetGate({ ...state, counters }, gate), budgetGate);
+    }
+    default:
+      return resetGate({ ...state, counters }, gate);
+  }
+}
+
+function resetGate(state: StoryState, gate: GateName | null): StoryState {
+  if (gate === null || state.gates[gate] === undefined) return state;
+  return withGate(state, gate, {
+    failures: 0,
+    errors: 0,
+    inconclusives: 0,
+    flaky: [],
+    ciRetries: 0,
+    lintFixed: false,
+    rounds: [],
+  });
+}
+
+export function gateOfBudget(budget: string): GateName | null {
+  const name = budget.startsWith("failures:") ? budget.slice("failures:".length) : "";
+  return GATES.find((gate) => gate === name) ?? null;
+}
+
+function waived(state: StoryState, gate: GateName, answer: Answer, base: string, at: number): StoryState {
+  const { last, fresh } = gateState(state, gate);
+  const findings = answer.findings ?? (fresh && last?.result === "fail" ? last.blocking : []);
+  const waiver: Waiver = {
+    gate,
+    findings,
+    tree: findings.length === 0 ? state.tree : null,
+    by: answer.by,
+    reason: answer.message,
+    at,
+  };
+  const next: StoryState = {
+    ...state,
+    waivers: [...state.waivers, waiver],
+    disputes: state.disputes.filter((dispute) => !findings.includes(dispute.finding)),
+  };
+  if (isOpen(next, gate, base)) return next.failing?.gate === gate ? { ...next, failing: null } : next;
+  const { last: judged, errors, inconclusives, ciRetries } = gateState(next, gate);
+  const left = unwaived(next, gate, judged?.blocking ?? []);
+  const isAllWaived = judged !== null && judged.blocking.length > 0 && left.length === 0;
+  const tried = withGate(next, gate, {
+    // What is left over blocks without what was waived.
+    last: judged === null || left.length === 0 ? judged : { ...judged, blocking: left },
+    // A gate that gave no verdict runs again, and leaves out what was waived.
+    ...(errors + inconclusives + ciRetries > 0 ? { errors: 0, inconclusives: 0, ciRetries: 0, flaky: [] } : {}),
+  });
+  // All that it said is waived, and the tree is another one: it runs again.
+  return isAllWaived && tried.failing?.gate === gate ? { ...tried, failing: null } : tried;
+}
+
+/** A finding is looked at once; where that was done already, the question that was answered comes again as it was. */
+function disputed(state: StoryState, gate: GateName, answer: Answer, wasAsked: boolean): StoryState {
+  const { upheld, overturned } = gateState(state, gate);
+  const known = new Set([...[...state.disputes, ...upheld].map(({ finding }) => finding), ...overturned]);
+  const findings = [...new Set(answer.findings)].filter((finding) => !known.has(finding));
+  const { by, message: rationale } = answer;
+  const added = findings.map((finding): Dispute => ({
+    finding,
+    gate,
+    by,
+    rationale,
+    standing: "open",
+    ...(wasAsked ? { isAnswer: true } : {}),
+  }));
+  return { ...state, disputes: [...state.disputes, ...added] };
+}
+
+function raised(state: StoryState, answer: Answer): StoryState {
+  if (answer.budget === undefined || answer.limit === undefined) return state;
+  const ceiling = gateOfBudget(answer.budget) === null ? Infinity : FAILURE_CEILING;
+  return { ...state, raised: { ...state.raised, [answer.budget]: Math.min(answer.limit, ceiling) } };
+}
+
+/** Accepted on a person's word. Every gate that is not open gets a waiver in their name: none is shown as a pass. */
+function forced(state: StoryState, answer: Answer, base: string, at: number): StoryState {
+  const closed = (state.policy?.phases ?? [])
+    .flatMap((plan) => plan.gates)
+    .filter((gate) => !isOpen(state, gate, base));
+  const waivers = [...new Set(closed)].map((gate): Waiver => {
+    const findings = gateState(state, gate).last?.blocking ?? [];
+    return { gate, findings, tree: state.tree, by: answer.by, reason: answer.message, at };
+  });
+  return {
+    ...state,
+    running: null,
+    failing: null,
+    rework: null,
+    waivers: [...state.waivers, ...waivers],
+    ending: { how: "accepted", at, forced: { by: answer.by, reason: answer.message } },
+  };
+}
+
+/** After each event of a story: can what a person said last still be taken back? */
+export function withUndo(before: StoryState, after: StoryState, event: Event, at: number): StoryState {
+  if (event.type === "person.answered") {
+    // These speak of the run, and changed nothing here.
+    if (after === before) return after;
+    // While something runs, what is done about an answer is under way already.
+    if (before.running !== null) return { ...after, undo: null };
+    return { ...after, undo: { answer: event.answer, at, before: { ...before, policy: null, undo: null } } };
+  }
+  return after.undo === null || leavesUndoOpen(event) ? after : { ...after, undo: null };
+}
+
+/**
+ * The story as it stood before the answer. What was noted since and is no consequence of it stays: what was spent and
+ * warned of, how many questions were asked (their names must not come twice), and what people said of the story itself.
+ */
+export function undone(state: StoryState): StoryState {
+  if (state.undo === null) return state;
+  const { story, seq, policy, queued, held, stopping, spent, warned, flagged, escalations } = state;
+  return {
+    ...state.undo.before,
+    story,
+    seq,
+    policy,
+    queued,
+    held,
+    stopping,
+    spent,
+    warned,
+    flagged,
+    escalations,
+  };
+}

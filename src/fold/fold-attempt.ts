@@ -1,0 +1,237 @@
+import type { AttemptFinished, AttemptStarted, AttemptUnclear, Cost, WorkInterrupted } from "../core/events/event.ts";
+import type { AttemptOutcome, AttemptSummary } from "../core/stories/attempt.ts";
+import { addUsd, spend } from "../core/stories/budget.ts";
+import type { Counters, StoryState, Wait } from "../core/stories/story-state.ts";
+import { type AgentSession, type RoleName, storyId } from "../core/events/ids.ts";
+import { withGate } from "../decide/charge.ts";
+import { countEngineDeath } from "../decide/engine-deaths.ts";
+import { invalidated } from "../decide/gate-status.ts";
+
+export function attemptStarted(state: StoryState, event: AttemptStarted, at: number): StoryState {
+  return {
+    ...state,
+    running: { type: "attempt", attempt: event.attempt, role: event.role, since: at, seq: state.seq + 1, unclear: 0 },
+    wait: null,
+    // Left for good: an attempt that comes to nothing must not bring the old conversation back.
+    sessions: event.fresh === undefined ? state.sessions : withoutSession(state.sessions, event.role),
+    scope: event.reworkOf === null ? null : state.scope,
+    startedFrom: isFirstSinceReady(state) && !isStillToPutBack(state, event) ? state.tree : state.startedFrom,
+    // Counted now and not at the end: a crash in between must not grant a free attempt.
+    counters: { ...state.counters, attempts: state.counters.attempts + 1, lastFailure: null, approvedRetry: false },
+    attempts: [
+      ...state.attempts,
+      {
+        attempt: event.attempt,
+        phase: event.phase,
+        role: event.role,
+        ...(event.tddPhase === undefined ? {} : { tddPhase: event.tddPhase }),
+        reworkOf: event.reworkOf,
+        ...(event.model === undefined ? {} : { model: event.model }),
+        ...(event.fresh === undefined ? {} : { fresh: true }),
+        outcome: "running",
+        asked: 0,
+        tree: null,
+        summary: "",
+        failed: "",
+      },
+    ],
+  };
+}
+
+function withoutSession(sessions: StoryState["sessions"], role: RoleName): StoryState["sessions"] {
+  const { [role]: _left, ...others } = sessions;
+  return others;
+}
+
+/** Was the work before this attempt handed in, or is there none? */
+function isFirstSinceReady({ attempts, startedFrom }: StoryState): boolean {
+  return startedFrom === null || attempts.at(-1)?.outcome === "ready";
+}
+
+/**
+ * The look at the diff refused an attempt that had a scope. What it did beyond that is in the tree until somebody puts
+ * it back: it must not become the measure, and putting it back is no new change.
+ */
+function isStillToPutBack({ attempts, startedFrom }: StoryState, { reworkOf, phase }: AttemptStarted): boolean {
+  const hadScope = phase !== "implement" || (attempts.at(-1)?.reworkOf ?? null) !== null;
+  return reworkOf === "integrity" && hadScope && startedFrom !== null;
+}
+
+/** The agent's words could not be read. It is asked again; once too often, and the attempt was for nothing. */
+export function attemptUnclear(before: StoryState, event: AttemptUnclear, at: number): StoryState {
+  const { detail } = event;
+  const state: StoryState = {
+    ...before,
+    spent: spend(before.spent, event, true),
+    sessions: withSession(before, event.session),
+  };
+  const running = state.running;
+  if (running?.type !== "attempt") return state;
+  const unclear = running.unclear + 1;
+  if (unclear <= (state.policy?.limits.clarifications ?? 0))
+    return { ...withLastAttempt(state, { asked: unclear }), running: { ...running, unclear } };
+  return ended({ ...state, running: null }, { type: "unclear", detail }, detail, at);
+}
+
+export function attemptFinished(state: StoryState, event: AttemptFinished, at: number): StoryState {
+  const cost = event.costUsd ?? 0;
+  const fresh = event.productChanged ? { ...state, counters: { ...state.counters, unchanged: 0 } } : state;
+  const moved: StoryState = {
+    ...invalidated(fresh, event.changed),
+    running: null,
+    tree: event.tree,
+    commit: event.commit,
+    spent: spend(state.spent, event, true),
+    locations: withCost(state, cost),
+    exceptions: event.exceptions ?? [],
+    message: event.outcome.type === "ready" ? (event.message ?? null) : state.message,
+    sessions: withSession(state, event.session),
+  };
+  const product = event.product ?? event.tree;
+  const seen: StoryState = event.outcome.type === "ready" ? { ...moved, trees: [...moved.trees, product] } : moved;
+  return ended(event.productChanged ? seen : unchanged(seen, event), event.outcome, event.summary, at);
+}
+
+/** The role whose attempt this was goes on in this conversation. */
+function withSession(state: StoryState, session: AgentSession | undefined): StoryState["sessions"] {
+  const role = state.attempts.at(-1)?.role;
+  return session === undefined || role === undefined ? state.sessions : { ...state.sessions, [role]: session };
+}
+
+/**
+ * A rework that left the product as it was. Nothing proven is touched by that, so the gate that sent it back is
+ * told to look once more; the stall rule says how often.
+ */
+function unchanged(state: StoryState, event: AttemptFinished): StoryState {
+  if (state.rework === null || event.outcome.type !== "ready") return state;
+  const counted = { ...state, counters: { ...state.counters, unchanged: state.counters.unchanged + 1 } };
+  return state.rework.gate === "person" ? counted : withGate(counted, state.rework.gate, { fresh: false });
+}
+
+function ended(state: StoryState, outcome: AttemptOutcome, summary: string, at: number): StoryState {
+  const next = withLastAttempt(state, { outcome: outcome.type, tree: state.tree, summary });
+  return outcome.type === "ready" ? worked(next) : notWorked(next, outcome, at);
+}
+
+/** There is a product to judge. Whether it is any good is for the gates. */
+function worked(state: StoryState): StoryState {
+  const { targetMoves: _underOldWork, ...before } = state.counters;
+  return {
+    ...state,
+    productReady: true,
+    rework: null,
+    guidance: [],
+    counters: { ...before, agentFailures: 0, rateLimits: 0, refusals: 0, stepFailures: 0, lastFailure: null },
+  };
+}
+
+/**
+ * Nothing to judge. No rework budget is charged: the iteration that was counted at the start is given back, and
+ * each way of ending has a bound of its own.
+ */
+function notWorked(state: StoryState, outcome: Exclude<AttemptOutcome, { type: "ready" }>, at: number): StoryState {
+  const before = state.counters;
+  const counters: Counters = { ...before, attempts: before.attempts - 1, lastFailure: outcome };
+  // Where a person is asked next, nothing is waited for: a pause would promise a try that does not come.
+  const backoff = (times: number): Wait | null => {
+    const isLast = state.policy !== null && times >= state.policy.limits.agentFailures;
+    return isLast ? null : { type: "time", until: at + backoffMs(state, times), why: outcome.type };
+  };
+  switch (outcome.type) {
+    case "unclear":
+    case "crashed": {
+      const agentFailures = before.agentFailures + 1;
+      return { ...state, counters: { ...counters, agentFailures }, wait: backoff(agentFailures) };
+    }
+    case "timed-out":
+      return { ...state, counters: { ...counters, timeouts: before.timeouts + 1 } };
+    case "refused":
+      return { ...state, counters: { ...counters, refusals: before.refusals + 1 } };
+    case "rate-limited": {
+      const wait: Wait = { type: "time", until: outcome.retryAt, why: "the agent's provider limits the rate" };
+      return { ...state, counters: { ...counters, rateLimits: before.rateLimits + 1 }, wait };
+    }
+    case "missing":
+      return { ...state, counters: { ...counters, missing: [...before.missing, lastRole(state)] } };
+    case "blocked":
+      return { ...state, counters: { ...counters, blocked: before.blocked + 1, lastFailure: null } };
+    case "incomplete":
+      return incomplete(state, outcome, counters, at);
+    case "unusable":
+      return { ...state, counters };
+    case "stopped":
+      return { ...state, counters: { ...counters, lastFailure: null }, held: true };
+    case "cut-short":
+      return { ...state, counters: { ...counters, lastFailure: null, cutShort: outcome.budget } };
+  }
+}
+
+function incomplete(
+  state: StoryState,
+  outcome: Extract<AttemptOutcome, { type: "incomplete" }>,
+  counters: Counters,
+  at: number,
+): StoryState {
+  if (outcome.category === "infrastructure")
+    return { ...state, counters: { ...counters, blocked: counters.blocked + 1, lastFailure: null } };
+  if (outcome.category !== "blocked_by_dependency") return { ...state, counters };
+  const dependencyWaits = counters.dependencyWaits + 1;
+  const wait: Wait =
+    outcome.waitsFor === undefined
+      ? { type: "time", until: at + backoffMs(state, dependencyWaits), why: outcome.blocker }
+      : { type: "story", story: storyId(outcome.waitsFor), why: outcome.blocker };
+  return { ...state, counters: { ...counters, dependencyWaits }, wait };
+}
+
+/**
+ * Whatever ran is gone and nobody saw how it ended. That is neither the agent's fault nor the work's: what was
+ * counted for it is given back, and the step is decided anew.
+ */
+export function interrupted(state: StoryState): StoryState {
+  const { running, counters } = state;
+  if (running?.type !== "attempt") return { ...state, running: null };
+  const next = withLastAttempt(state, { outcome: "interrupted" });
+  return { ...next, running: null, counters: { ...counters, attempts: counters.attempts - 1 } };
+}
+
+/** With what is known of why: a death of the engine counts, and so does what a step took that a budget ended. */
+export function workInterrupted(state: StoryState, { engine, overrun }: WorkInterrupted): StoryState {
+  const next = interrupted(engine === "died" ? countEngineDeath(state) : state);
+  if (overrun === undefined) return next;
+  const counters = { ...next.counters, cutShort: overrun.budget };
+  return { ...next, counters, spent: spend(next.spent, overrun, false) };
+}
+
+/** The attempt that runs, or ran last, is the last of the list. */
+export function withLastAttempt(state: StoryState, change: Partial<AttemptSummary>): StoryState {
+  const last = state.attempts.length - 1;
+  return {
+    ...state,
+    attempts: state.attempts.map((attempt, at) => (at === last ? { ...attempt, ...change } : attempt)),
+  };
+}
+
+/** Doubles each time; the exponent is capped, because a wait of years is a stop that nobody sees. */
+export function backoffMs(state: StoryState, times: number): number {
+  return (state.policy?.limits.backoffMs ?? 0) * 2 ** Math.min(times - 1, 10);
+}
+
+function lastRole(state: StoryState): Counters["missing"][number] {
+  return state.attempts[state.attempts.length - 1]!.role;
+}
+
+function withCost(state: StoryState, costUsd: number): StoryState["locations"] {
+  if (state.watched === null || costUsd === 0) return state.locations;
+  const locations = { ...state.locations };
+  const share = costUsd / state.watched.places.length;
+  for (const place of state.watched.places) {
+    const record = locations[place];
+    if (record !== undefined) locations[place] = { ...record, totalCostUsd: addUsd(record.totalCostUsd, share) };
+  }
+  return locations;
+}
+
+/** An attempt that is no longer the story's own is paid for all the same. */
+export function paidOnly(state: StoryState, cost: Cost): StoryState {
+  return { ...state, spent: spend(state.spent, cost, true) };
+}

@@ -1,0 +1,206 @@
+import type { Answer, Event, Recorded } from "../core/events/event.ts";
+import type { StoryId } from "../core/events/ids.ts";
+import type { Remediation, RunState } from "../core/stories/run-state.ts";
+import type { StoryState } from "../core/stories/story-state.ts";
+import { spendOn } from "../core/events/event-cost.ts";
+import { undoRefusal } from "../core/stories/undo.ts";
+import { byText, insert, lookup, size } from "../stdx/sorted-map.ts";
+import { blockedBy, broken } from "../decide/remediate.ts";
+import { spend } from "../core/stories/budget.ts";
+import { type Surroundings, evolveStory } from "./fold-story.ts";
+import { newStory } from "./new-state.ts";
+import { filed, refiled } from "./queue-story.ts";
+
+/**
+ * State is a fold of the journal with this function and nothing else: the same events give the same state. It
+ * costs what changed, not what there is: one story, and those that waited for it.
+ */
+export function evolve(run: RunState, recorded: Recorded): RunState {
+  const { story: id, event } = recorded;
+  if (id === null) return evolveProject({ ...run, position: run.position + 1 }, recorded);
+  const before = lookup(run.stories, id, byText);
+  if (event.type === "story.added") return added(run, recorded, event.story, before);
+  if (before === undefined || isProjectEvent(event)) return { ...run, position: run.position + 1 };
+  const around: Surroundings = {
+    policy: run.policy,
+    base: run.base,
+    mayUndo: () => undoRefusal(run, before) === null,
+  };
+  const heard = { ...recorded, event: withPossibleWait(run, id, event) } as Parameters<typeof evolveStory>[1];
+  const after = evolveStory(before, heard, around);
+  // One copy for everything this event changes of the run: the fold spends most of its time copying.
+  const next: RunState = {
+    ...run,
+    position: run.position + 1,
+    spent: spendOn(run.spent, event),
+    remediation: blockedBy(run, recorded),
+  };
+  return settled(next, before, after, event.type === "answer.undone");
+}
+
+export function fold(events: Iterable<Recorded>, from: RunState): RunState {
+  let run = from;
+  for (const recorded of events) run = evolve(run, recorded);
+  return run;
+}
+
+function added(run: RunState, recorded: Recorded, story: StoryState["story"], known: StoryState | undefined): RunState {
+  const counted = { ...run, position: run.position + 1 };
+  if (known !== undefined) return counted;
+  return settled(awaiting(counted, story.id, story.dependsOn), null, newStory(story, size(run.stories), recorded.at));
+}
+
+/** Puts the story's new state in its place, and moves those that waited for it when it is accepted. */
+function settled(run: RunState, before: StoryState | null, after: StoryState, isUndone = false): RunState {
+  const id = after.story.id;
+  let next = run;
+  if (after.wait?.type === "story" && after.wait.story !== null && after.wait !== before?.wait)
+    next = awaiting(next, id, [after.wait.story]);
+  if (before !== null && before.story !== after.story) next = awaiting(next, id, after.story.dependsOn);
+  next = filed(next, before, after);
+  const isAccepted = after.ending?.how === "accepted";
+  // An answer that was taken back may have accepted it: those that wait for it wait again.
+  if (isAccepted === (before?.ending?.how === "accepted")) return next;
+  // Whoever takes an answer back brings back what was there: its time was counted when it came about.
+  if (isAccepted && !isUndone) next = withUsual(next, after);
+  for (const waiting of lookup(next.dependents, id, byText) ?? []) {
+    const state = lookup(next.stories, waiting, byText);
+    if (state !== undefined) next = refiled(next, state);
+  }
+  return next;
+}
+
+function awaiting(run: RunState, waiting: StoryId, on: readonly StoryId[]): RunState {
+  let dependents = run.dependents;
+  for (const id of on) {
+    const known = lookup(dependents, id, byText) ?? [];
+    if (!known.includes(waiting)) dependents = insert(dependents, id, [...known, waiting], byText);
+  }
+  return { ...run, dependents };
+}
+
+/** Work that was forced, or was done before we looked, says nothing of how long work takes. */
+function withUsual(run: RunState, story: StoryState): RunState {
+  if (story.ending?.how !== "accepted" || story.ending.forced !== null) return run;
+  const { kind } = story.story;
+  const known = Object.hasOwn(run.usual, kind) ? run.usual[kind]! : { count: 0, totalMs: 0 };
+  const usual = { count: known.count + 1, totalMs: known.totalMs + story.spent.timeMs };
+  return { ...run, usual: { ...run.usual, [kind]: usual } };
+}
+
+/**
+ * An agent may say that it waits for a story. If that story is unknown, over, or itself waits for this one, the
+ * wait would never end: then it is a wait for a time, which its own bound ends at a person.
+ */
+function withPossibleWait(run: RunState, id: StoryId, event: Event): Event {
+  if (event.type !== "attempt.finished" || event.outcome.type !== "incomplete" || event.outcome.waitsFor === undefined)
+    return event;
+  const target = lookup(run.stories, event.outcome.waitsFor as StoryId, byText);
+  if (target !== undefined && target.ending === null && !leadsTo(run, target, id)) return event;
+  const { waitsFor: _never, ...outcome } = event.outcome;
+  return { ...event, outcome };
+}
+
+function leadsTo(run: RunState, from: StoryState, to: StoryId): boolean {
+  const seen = new Set<StoryId>();
+  const open: StoryState[] = [from];
+  for (let at = open.pop(); at !== undefined; at = open.pop()) {
+    if (at.story.id === to) return true;
+    if (seen.has(at.story.id) || at.ending !== null) continue;
+    seen.add(at.story.id);
+    const wait = at.wait?.type === "story" && at.wait.story !== null ? [at.wait.story] : [];
+    for (const next of [...at.story.dependsOn, ...wait]) {
+      const state = lookup(run.stories, next, byText);
+      if (state !== undefined) open.push(state);
+    }
+  }
+  return false;
+}
+
+function isProjectEvent(event: Event): boolean {
+  return (
+    event.type === "policy.set" ||
+    event.type === "base.moved" ||
+    event.type === "journal.replaced" ||
+    event.type === "run.resumed" ||
+    event.type === "infrastructure.blocked" ||
+    event.type.startsWith("remediation.") ||
+    event.type === "health.checked"
+  );
+}
+
+/** One event of the project's own stream: rules, surroundings, the run's money. */
+export function evolveProject(before: RunState, { event, at }: Recorded): RunState {
+  const run: RunState = { ...before, seq: before.seq + 1 };
+  switch (event.type) {
+    case "policy.set":
+      return { ...run, policy: event.policy };
+    case "base.moved":
+      return { ...run, base: event.commit };
+    case "run.resumed":
+      return { ...run, halted: null };
+    case "escalation.raised":
+      return { ...run, escalation: event.escalation, escalations: run.escalations + 1 };
+    case "person.answered":
+      return answered(run, event.answer);
+    case "budget.warned":
+      return { ...run, warned: [...run.warned, event.budget] };
+    case "infrastructure.blocked":
+      return run.remediation === null ? { ...run, remediation: broken(event.issue, at) } : run;
+    default:
+      return remediated(run, event);
+  }
+}
+
+function remediated(run: RunState, event: Event): RunState {
+  const { remediation } = run;
+  if (event.type === "remediation.finished" || event.type === "health.checked") {
+    const paid = { ...run, spent: spend(run.spent, event, true) };
+    return remediation === null ? paid : { ...paid, remediation: ended(remediation, event) };
+  }
+  if (event.type !== "remediation.started" || remediation === null) return run;
+  // The try is counted before it begins: a crash must not grant a free one.
+  return { ...run, remediation: { ...remediation, tries: event.attempt, stage: "repairing" } };
+}
+
+function ended(
+  remediation: Remediation,
+  event: Extract<Event, { type: "remediation.finished" | "health.checked" }>,
+): Remediation | null {
+  if (event.type === "remediation.finished") {
+    const tried = { attempt: event.attempt, fixes: event.fixes, healthy: false, remaining: [] };
+    return { ...remediation, stage: "repaired", history: [...remediation.history, tried] };
+  }
+  if (event.healthy) return null;
+  const history = remediation.history.map((each, index) =>
+    index === remediation.history.length - 1 ? { ...each, remaining: event.remaining } : each,
+  );
+  return { ...remediation, stage: "waiting", history };
+}
+
+/** A person's word about the surroundings, or about the money of the whole run. */
+function answered(run: RunState, answer: Answer): RunState {
+  const next: RunState = { ...run, escalation: null };
+  switch (answer.verb) {
+    case "retry":
+      if (run.remediation === null) return next;
+      return {
+        ...next,
+        remediation: {
+          ...run.remediation,
+          tries: 0,
+          stage: "waiting",
+          guidance: [...run.remediation.guidance, answer.message],
+        },
+      };
+    case "declare-healthy":
+      return { ...next, remediation: null };
+    case "halt":
+      return { ...next, halted: { by: answer.by, reason: answer.message } };
+    case "raise-budget":
+      if (answer.budget === undefined || answer.limit === undefined) return next;
+      return { ...next, raised: { ...run.raised, [answer.budget]: answer.limit } };
+    default:
+      return run;
+  }
+}

@@ -1,0 +1,165 @@
+import type { Blame } from "../core/blame/blame.ts";
+import { spend } from "../core/stories/budget.ts";
+import type { Cost } from "../core/events/event.ts";
+import { isPaidJudgement } from "../core/events/event-cost.ts";
+import type { GateName, Judgement } from "../core/gates/gate.ts";
+import type { RoleName } from "../core/events/ids.ts";
+import type { Result } from "../core/events/error.ts";
+import type { GateState, Round, StoryState } from "../core/stories/story-state.ts";
+import { charged, gateState, refunded, withGate } from "../decide/charge.ts";
+import { backoffMs, withLastAttempt } from "./fold-attempt.ts";
+import { isOpen, unwaived } from "../decide/gate-status.ts";
+import { blamedPlaces, placesJudged, placesUnderSuspicion } from "../decide/locations.ts";
+import { withTestsSeen } from "../decide/contested.ts";
+import { withVerdict } from "../decide/tried-findings.ts";
+
+export function gateJudged(state: StoryState, reported: Judgement, base: string, at: number): StoryState {
+  const { gate } = reported;
+  const judgement = withoutWaived(state, reported);
+  const before = gateState(state, gate);
+  const idle: StoryState = {
+    ...state,
+    running: null,
+    wait: null,
+    spent: spend(state.spent, judgement, isPaidJudgement(judgement)),
+    counters: { ...state.counters, approvedRetry: false, stepFailures: 0 },
+    asked: countedBesides(state.asked, judgement.asked ?? {}),
+    sessions: { ...state.sessions, ...judgement.sessions },
+  };
+  const proven = provenResult(state, judgement);
+  // What kept a gate from judging does not take the place of what it said last: a second look needs that.
+  const isVerdict = proven === "pass" || proven === "fail";
+  const noted = withGate(idle, gate, {
+    ...(isVerdict
+      ? { last: judgement, fresh: true, trouble: null, flaky: [] }
+      : { fresh: false, trouble: judgement.summary }),
+    seen: [...new Set([...before.seen, ...judgement.findings.map((finding) => finding.id)])],
+    base,
+  });
+  switch (proven) {
+    case "pass":
+      return placesJudged(
+        withGate(withTestsSeen(withVerdict(noted, judgement), judgement), gate, {
+          errors: 0,
+          inconclusives: 0,
+          ciRetries: 0,
+          lastPass: judgement.tree,
+        }),
+        gate,
+        "pass",
+      );
+    case "fail":
+      // What a person let through is found again in another tree, and goes through again: it is no failure. A conflict
+      // is one all the same: nothing can be merged over it.
+      if (gate !== "merge" && isOpen(noted, gate, base))
+        return placesJudged(withGate(noted, gate, { errors: 0, inconclusives: 0, ciRetries: 0 }), gate, "pass");
+      return failed(noted, judgement, before, at);
+    case "error": {
+      const errors = before.errors + 1;
+      // Where a person is asked next, nothing is waited for: a pause would promise a try that does not come.
+      if (state.policy !== null && errors >= state.policy.limits.errors) return withGate(noted, gate, { errors });
+      const until = Math.max(at + backoffMs(state, errors), judgement.retryAt ?? 0);
+      const wait = { type: "time", until, why: `the ${gate} gate broke` } as const;
+      return { ...withGate(noted, gate, { errors }), wait };
+    }
+    case "inconclusive":
+      return withGate(noted, gate, {
+        inconclusives: before.inconclusives + 1,
+        flaky: [...new Set([...before.flaky, ...whims(judgement)])],
+      });
+    case "blocked": {
+      const counters = { ...noted.counters, blocked: noted.counters.blocked + 1 };
+      return { ...noted, counters };
+    }
+  }
+}
+
+/** A finding that was waived blocks nothing any more; where all of them were, they stay named as what was waived. */
+function withoutWaived(state: StoryState, judgement: Judgement): Judgement {
+  const blocking = unwaived(state, judgement.gate, judgement.blocking);
+  return blocking.length === 0 || blocking.length === judgement.blocking.length
+    ? judgement
+    : { ...judgement, blocking };
+}
+
+/** How often each role was asked, with those who were asked now. */
+export function countedBesides(before: StoryState["asked"], more: StoryState["asked"]): StoryState["asked"] {
+  const roles = Object.keys(more) as RoleName[];
+  return { ...before, ...Object.fromEntries(roles.map((role) => [role, (before[role] ?? 0) + (more[role] ?? 0)])) };
+}
+
+/**
+ * A judgement of another tree than the present one proves nothing about it; and a run that changes its mind about
+ * one tree proves nothing at all, whichever way it ended last.
+ */
+function provenResult(state: StoryState, { tree, result, ciClass }: Judgement): Result {
+  if (tree !== state.tree) return "inconclusive";
+  return ciClass === "flaky" && (result === "pass" || result === "fail") ? "inconclusive" : result;
+}
+
+/** What changed its mind about this tree, by name. */
+function whims({ flaky, ciClass, runs }: Judgement): readonly string[] {
+  if (flaky !== undefined && flaky.length > 0) return flaky;
+  if (ciClass !== "flaky") return [];
+  return runs === undefined || runs.length === 0 ? ["the CI run"] : runs.map((run) => run.check);
+}
+
+function failed(state: StoryState, judgement: Judgement, earlier: GateState, at: number): StoryState {
+  const { gate } = judgement;
+  if (gate === "ci" && judgement.ciClass === "infrastructure") return ciRetry(state, at);
+  const before = gateState(state, gate);
+  const round: Round = {
+    attempt: state.attempts.length,
+    tree: judgement.tree,
+    commit: state.commit,
+    failure: judgement.failure ?? null,
+    blocking: judgement.blocking.length,
+    findings: judgement.blocking,
+    ...(judgement.identities === undefined ? {} : { identities: judgement.identities }),
+    ...(earlier.last?.result === "pass" && earlier.rounds.some(({ identities }) => identities !== undefined)
+      ? { afterPass: true }
+      : {}),
+  };
+  const rejected = withVerdict(withLastAttempt(state, { failed: judgement.summary }), judgement);
+  const next = withGate(rejected, gate, {
+    errors: 0,
+    inconclusives: 0,
+    rounds: [...before.rounds, round],
+  });
+  const known = placesJudged(charged(next, judgement), gate, "fail");
+  return { ...known, failing: { gate, blame: null, approved: false, restored: false } };
+}
+
+/** The CI service failed, not the work: run it again after a while, within its own bound. */
+function ciRetry(state: StoryState, at: number): StoryState {
+  const ciRetries = gateState(state, "ci").ciRetries + 1;
+  const wait = { type: "time", until: at + backoffMs(state, ciRetries), why: "the CI service failed" } as const;
+  return { ...withGate(state, "ci", { ciRetries, fresh: false }), wait };
+}
+
+export function blameFound(state: StoryState, gate: GateName, blame: Blame, cost: Cost): StoryState {
+  const next: StoryState = { ...state, running: null, spent: spend(state.spent, cost, false) };
+  const judgement = gateState(next, gate).last;
+  if (next.failing === null || judgement === null) return next;
+  const failing = { ...next.failing, blame };
+  switch (blame.verdict) {
+    case "environment": {
+      // Not the work's failure: the charge goes back, and the gate judges again when the surroundings are well.
+      const back = withGate(refunded(next, judgement), gate, {
+        fresh: false,
+        rounds: gateState(next, gate).rounds.slice(0, -1),
+      });
+      return { ...back, failing: null, counters: { ...back.counters, blocked: back.counters.blocked + 1 } };
+    }
+    case "flaky":
+    case "pre-existing":
+      return { ...refunded(next, judgement), failing };
+    case "culprit":
+    case "multi":
+      return { ...placesUnderSuspicion(next, blamedPlaces(blame)), failing };
+    case "unmet":
+    case "too-broad":
+    case "unknown":
+      return { ...next, failing };
+  }
+}

@@ -1,0 +1,294 @@
+import type { EscalationEvent, Recorded, SentBack, StoryEvent } from "../core/events/event.ts";
+import { costOf, spendOn } from "../core/events/event-cost.ts";
+import { PHASES, type Phase } from "../core/stories/story.ts";
+import type { Policy } from "../core/events/policy.ts";
+import { keepingLicense } from "../core/stories/story-base.ts";
+import type { Dispute, StoryState } from "../core/stories/story-state.ts";
+import { gateState, refunded, withGate } from "../decide/charge.ts";
+import { contestedQuestion, withTestsMoved, withTestsSeenBy, withoutTestsSeen } from "../decide/contested.ts";
+import { afterProgress } from "../decide/engine-deaths.ts";
+import { invalidated, nextGate } from "../decide/gate-status.ts";
+import { blamedPlaces, placesUnderRework } from "../decide/locations.ts";
+import { answered, undone, withUndo } from "./fold-answer.ts";
+import {
+  attemptFinished,
+  attemptStarted,
+  attemptUnclear,
+  backoffMs,
+  interrupted,
+  paidOnly,
+  workInterrupted,
+} from "./fold-attempt.ts";
+import { blameFound, countedBesides, gateJudged } from "./fold-gate.ts";
+import {
+  branchChanged,
+  deliveryRefused,
+  targetMoved,
+  withApproval,
+  withTargetMove,
+  withoutDelivery,
+  workAdopted,
+} from "./fold-delivery.ts";
+import { reopened } from "./queue-story.ts";
+import { started, withBase } from "./new-state.ts";
+
+type Told = Exclude<StoryEvent, { type: "story.added" }> | EscalationEvent;
+type Happened = Exclude<Told, { type: "answer.undone" }>;
+
+/** What the project knows that a story's fold needs. */
+export interface Surroundings {
+  readonly policy: Policy | null;
+  readonly base: string;
+  /** May the last answer still be taken back? Asked only where somebody does. */
+  mayUndo(): boolean;
+}
+
+/** One event of one story. Pure: the same story and event give the same next story. */
+export function evolveStory(state: StoryState, recorded: Recorded & { event: Told }, around: Surroundings): StoryState {
+  const { event, at } = recorded;
+  if (event.type === "answer.undone") return around.mayUndo() ? undone(state) : state;
+  // A settled story changes no more; what an agent cost that was still running is counted all the same.
+  const open = state.ending === null ? state : reopened(state, event);
+  if (open === null) return costOf(event) === null ? state : { ...state, spent: spendOn(state.spent, event) };
+  const moved = withApproval(open, applied(open, event, around, at), event);
+  const next = afterProgress(open, steady(open, moved, event), event);
+  const after = advanced(unstopped(next), around.base);
+  return withUndo(state, after, event, at);
+}
+
+/** Nothing runs any more: whoever wanted it to end has got that. */
+function unstopped(state: StoryState): StoryState {
+  return state.running === null && state.stopping !== null ? { ...state, stopping: null } : state;
+}
+
+/** A step of the engine that worked ends the count of those that did not. */
+function steady(before: StoryState, after: StoryState, event: Happened): StoryState {
+  const hasWorked = before.running?.type === "step" && after.running === null && event.type !== "step.failed";
+  if (!hasWorked || after.counters.stepFailures === 0) return after;
+  return { ...after, counters: { ...after.counters, stepFailures: 0 } };
+}
+
+function applied(state: StoryState, event: Happened, around: Surroundings, at: number): StoryState {
+  switch (event.type) {
+    case "story.changed":
+      return { ...state, story: keepingLicense(state, event.story) };
+    case "story.started":
+      return started(state, around.policy, at);
+    case "story.prepared":
+    case "base.judged":
+      return withBase(state, event);
+    case "attempt.started":
+      return attemptStarted(state, event, at);
+    case "attempt.unclear":
+      return isRunning(state, event.attempt) ? attemptUnclear(state, event, at) : paidOnly(state, event);
+    case "attempt.finished":
+      return isRunning(state, event.attempt) ? attemptFinished(state, event, at) : paidOnly(state, event);
+    case "gate.started":
+      return { ...state, running: { type: "gate", gate: event.gate, since: at, seq: state.seq + 1 }, wait: null };
+    case "gate.judged":
+      return gateJudged(state, event.judgement, around.base, at);
+    case "blame.found":
+      return blameFound(state, event.gate, event.blame, event);
+    case "work.sent-back":
+      return sentBack(state, event, at);
+    case "grace.granted":
+      return { ...state, grace: { ...state.grace, [event.gate]: (state.grace[event.gate] ?? 0) + 1 } };
+    case "escalation.raised":
+      return { ...state, escalation: event.escalation, escalatedAt: at, escalations: state.escalations + 1 };
+    case "person.answered":
+      return answered(state, event.answer, around.base, at);
+    case "budget.warned":
+      return { ...state, warned: [...state.warned, event.budget] };
+    default:
+      return appliedStep(state, event, at);
+  }
+}
+
+type StepEvent = Extract<
+  Told,
+  {
+    type:
+      | `step.${string}`
+      | `finding.${string}`
+      | "lint.fixed"
+      | "branch.updated"
+      | "tree.restored"
+      | "work.delivered"
+      | "work.adopted"
+      | "delivery.refused"
+      | "policy.applied";
+  }
+>;
+type Remaining =
+  | StepEvent
+  | Extract<
+      Told,
+      {
+        type:
+          | "story.accepted"
+          | "story.failed"
+          | "story.flagged"
+          | "story.held"
+          | "story.released"
+          | "work.interrupted";
+      }
+    >;
+
+function appliedStep(state: StoryState, event: Remaining, at: number): StoryState {
+  switch (event.type) {
+    case "step.started":
+      return { ...state, running: { type: "step", step: event.step, since: at, seq: state.seq + 1 }, wait: null };
+    case "step.failed":
+      return stepFailed(state, event.infrastructure, event.detail, at, event.lasting === true);
+    case "lint.fixed": {
+      const fixed = withGate(
+        invalidated({ ...state, running: null, tree: event.tree, commit: event.commit }, event.changed),
+        "ci",
+        { lintFixed: true, fresh: false },
+      );
+      return withTestsMoved(state, { ...fixed, failing: null });
+    }
+    case "branch.updated":
+      return withTestsMoved(state, withTargetMove(branchChanged(state, event)));
+    case "work.adopted":
+      return withTestsSeenBy(workAdopted(state, event), event.tree);
+    case "delivery.refused":
+      return deliveryRefused(state, event);
+    case "tree.restored":
+      return withoutTestsSeen(restored(state, event.tree, event.commit));
+    case "finding.disputed":
+      return {
+        ...state,
+        disputes: [
+          ...state.disputes,
+          { finding: event.finding, gate: event.gate, by: event.by, rationale: event.rationale, standing: "open" },
+        ],
+      };
+    case "finding.adjudicated":
+      return adjudicated(askedForIt(state, event), event);
+    case "work.delivered":
+      return { ...withoutDelivery(state), running: null, delivered: event.where };
+    case "story.accepted":
+      return accepted(state, event.notes, at);
+    case "story.failed":
+      return { ...state, running: null, ending: { how: event.how, at, reason: event.reason } };
+    case "story.flagged":
+      return { ...state, flagged: true };
+    case "work.interrupted":
+      return event.cause === "target-moved" ? targetMoved(state, event.detail, at) : workInterrupted(state, event);
+    case "story.held":
+      return {
+        ...state,
+        held: true,
+        stopping: event.now === true && state.running !== null ? event.by : state.stopping,
+      };
+    case "story.released":
+      return { ...state, held: false };
+    case "policy.applied":
+      return { ...state, policy: event.policy };
+  }
+}
+
+function accepted(state: StoryState, notes: readonly string[] = [], at: number): StoryState {
+  const passedWith = notes.length === 0 ? {} : { notes };
+  return { ...state, running: null, ending: { how: "accepted", at, forced: null, ...passedWith } };
+}
+
+/** The work goes back to a phase: its product, and those of the phases built on it, are to be made again. */
+function sentBack(state: StoryState, event: SentBack, at: number): StoryState {
+  const { gate, route } = event;
+  const places = state.failing?.blame ? blamedPlaces(state.failing.blame) : [];
+  const watching = gate === "person" ? state : placesUnderRework(state, gate, places, at);
+  const moved = route.phase === state.phase ? watching : atPhase(watching, route.phase);
+  return {
+    ...moved,
+    running: null,
+    completed: moved.completed.filter((phase) => PHASES.indexOf(phase) < PHASES.indexOf(route.phase)),
+    productReady: false,
+    failing: null,
+    requested: null,
+    scope: event.scope,
+    rework: { gate, route, brief: event.brief, ...(event.note === undefined ? {} : { note: event.note }) },
+    reworks: state.reworks + 1,
+  };
+}
+
+/** When every gate of a phase is open and another phase follows, the story is in that phase. */
+function advanced(state: StoryState, base: string): StoryState {
+  const phases = state.policy?.phases.map((plan) => plan.phase) ?? [];
+  const following = phases[phases.indexOf(state.phase) + 1];
+  const isDone = state.productReady && state.running === null && state.failing === null && state.disputes.length === 0;
+  if (following === undefined || !isDone || state.requested !== null || nextGate(state, base) !== null) return state;
+  if (contestedQuestion(state, base) !== null) return state;
+  const moved = atPhase({ ...state, completed: [...state.completed, state.phase] }, following);
+  return advanced({ ...moved, productReady: moved.completed.includes(following) }, base);
+}
+
+/** Passes of one phase say nothing of another: they are no longer fresh. The counts of failures stay. */
+function atPhase(state: StoryState, phase: Phase): StoryState {
+  let next: StoryState = { ...state, phase, trees: [], counters: { ...state.counters, unchanged: 0 } };
+  for (const plan of state.policy?.phases ?? [])
+    for (const gate of plan.gates)
+      if (gateState(next, gate).last !== null) next = withGate(next, gate, { last: null, fresh: false });
+  return next;
+}
+
+function restored(state: StoryState, tree: StoryState["tree"], commit: string): StoryState {
+  const failing = state.failing === null ? null : { ...state.failing, restored: true };
+  let next: StoryState = { ...state, running: null, tree, commit, failing };
+  for (const gate of Object.keys(state.gates) as (keyof typeof state.gates)[])
+    next = withGate(next, gate, { fresh: false });
+  return next;
+}
+
+/** Whatever ran is over: an attempt that our own surroundings broke off is given back like one that was interrupted. */
+function stepFailed(before: StoryState, infra: boolean, detail: string, at: number, lasting: boolean): StoryState {
+  const state = interrupted(before);
+  const stepFailures = state.counters.stepFailures + (lasting ? (state.policy?.limits.errors ?? 1) : 1);
+  const blocked = state.counters.blocked + (infra ? 1 : 0);
+  const wait = { type: "time", until: at + backoffMs(state, stepFailures), why: detail } as const;
+  return { ...state, wait, counters: { ...state.counters, stepFailures, blocked } };
+}
+
+/** The engine itself answers where nobody plays the role; that is no turn of anybody's. */
+function askedForIt(state: StoryState, { by, asked }: Adjudicated): StoryState {
+  const more = asked ?? (by === "engine" ? {} : { [by]: 1 });
+  return { ...state, asked: countedBesides(state.asked, more) };
+}
+
+type Adjudicated = Extract<Told, { type: "finding.adjudicated" }>;
+
+function adjudicated(state: StoryState, event: Adjudicated): StoryState {
+  const { finding, upheld, by, reason } = event;
+  const dispute = state.disputes.find((each) => each.finding === finding);
+  const paid: StoryState = { ...state, running: null, spent: spendOn(state.spent, event) };
+  if (dispute === undefined) return paid;
+  return upheld
+    ? findingStands(paid, dispute, reason === "" ? by : `${by}: ${reason}`)
+    : findingFalls({ ...paid, disputes: paid.disputes.filter((each) => each !== dispute) }, dispute);
+}
+
+/** A person who was asked is asked the same again; whoever was not asked, or has no say, is put before a person. */
+function findingStands(state: StoryState, dispute: Dispute, ruling: string): StoryState {
+  const { finding, gate, isAnswer } = dispute;
+  const noted = withGate(state, gate, { upheld: [...gateState(state, gate).upheld, { finding, says: ruling }] });
+  const stands: readonly Dispute[] = isAnswer ? [] : [{ ...dispute, standing: "refused", ruling }];
+  return { ...noted, disputes: noted.disputes.flatMap((each) => (each === dispute ? stands : [each])) };
+}
+
+/** The gate judges again and leaves the finding out: an opinion is not a pass. */
+function findingFalls(state: StoryState, { finding, gate }: Dispute): StoryState {
+  const { overturned, last, rounds } = gateState(state, gate);
+  const out = { overturned: [...overturned, finding], fresh: false };
+  const counters = { ...state.counters, unchanged: 0 };
+  if (state.failing?.gate !== gate || last === null) return withGate({ ...state, counters }, gate, out);
+  const { blame } = state.failing;
+  const isRefunded = blame?.verdict === "flaky" || blame?.verdict === "pre-existing";
+  // What is judged again is the same work: it is charged for what the gate says then, and not for both.
+  const back = withGate(isRefunded ? state : refunded(state, last), gate, { ...out, rounds: rounds.slice(0, -1) });
+  return { ...back, counters, failing: null };
+}
+
+function isRunning(state: StoryState, attempt: number): boolean {
+  return state.running?.type === "attempt" && state.running.attempt === attempt;
+}

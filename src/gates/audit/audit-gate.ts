@@ -1,0 +1,241 @@
+import { VERIFICATION } from "../../core/gates/dispute.ts";
+import { RemandError } from "../../core/events/error.ts";
+import { type Finding, identified } from "../../core/gates/finding.ts";
+import type { CriterionResult, Judgement } from "../../core/gates/gate.ts";
+import type { Judge, Verdict } from "../../core/gates/review-outcome.ts";
+import { type RoleName, roleName } from "../../core/events/ids.ts";
+import type { VerificationCommand } from "../../core/stories/prompt.ts";
+import type { Reading } from "../../core/stories/reading.ts";
+import type { Gate, GateRequest } from "../../ports/gate.ts";
+import type { Workspace } from "../../ports/workspace.ts";
+import { writeAuditorPrompt } from "../../write/prompts/audit.ts";
+import { type Judging, type Reviewing, askReviewer } from "../review/ask-reviewer.ts";
+import type { Heard } from "../review/reviewer-reply.ts";
+import { NO_PARTICULARS, bestEffortWords, contestedIn, shownContested, spentOn } from "../review/review-summary.ts";
+import { distinct, findingsOf } from "../checks/verdict-findings.ts";
+import {
+  criteriaResults,
+  criterionMeant,
+  disagreementOf,
+  refuted,
+  refutedFinding,
+  runsOf,
+  unmentioned,
+} from "./audit-criteria.ts";
+
+export interface AuditOptions extends Reviewing {
+  readonly workspace: Pick<Workspace, "changed" | "diff">;
+  /** The rule that makes one result of what was said. */
+  readonly judge: Judge;
+  /** What the auditor is told to run. */
+  readonly commands: readonly VerificationCommand[];
+  /** Runs the checks on the tree, for a phase in which no gate has done so; `null` where there is no command. */
+  readonly verify: Gate["judge"] | null;
+  readonly judgedBy: readonly string[];
+}
+
+/**
+ * Has each criterion of the story verified by an auditor, and holds the engine's own runs of the checks beside its
+ * word: an exit code outweighs it. An auditor that crashes, is silent or leaves a criterion out has not passed
+ * anything.
+ */
+export function createAuditGate(options: AuditOptions): Gate {
+  return {
+    name: "audit",
+    judgedBy: () => options.judgedBy,
+    async judge(request, control) {
+      const beganAt = options.clock.now();
+      const done = (judgement: Omit<Judgement, "gate" | "tree" | "durationMs">): Judgement => ({
+        gate: "audit",
+        tree: request.tree,
+        durationMs: options.clock.now() - beganAt,
+        ...judgement,
+      });
+      const unjudged = (result: "error" | "blocked", why: string, more: Partial<Judgement> = {}): Judgement =>
+        done({ result, findings: [], blocking: [], evidence: [], ...more, summary: `audit: ${why}` });
+      const judging = { request, control, asks: new Map<RoleName, number>() };
+      if (control.signal.aborted) return unjudged("error", "stopped before it began");
+      try {
+        const checks = await engineRuns(options, request, control);
+        if (control.signal.aborted) return unjudged("error", "stopped before it ended");
+        // In surroundings that are broken there is nothing to audit, and nothing to pay an auditor for.
+        if (checks?.result === "blocked" || checks?.result === "error")
+          return unjudged(checks.result, checks.summary, { runs: checks.runs ?? [], evidence: checks.evidence });
+        const heard = await audited(options, judging, checks);
+        const spent = spentOn(judging, [heard]);
+        if (control.signal.aborted) return unjudged("error", "stopped before it ended", spent);
+        return done(judgementOf(options.judge, judging, heard, checks));
+      } catch (error) {
+        if (!(error instanceof RemandError)) throw error;
+        return unjudged("error", `${error.message} — ${error.hint}`);
+      }
+    },
+  };
+}
+
+/** What the engine saw on this very tree: what a gate ran already is not run again. */
+async function engineRuns(
+  { verify }: AuditOptions,
+  request: GateRequest,
+  control: Judging["control"],
+): Promise<Judgement | null> {
+  return request.beside.checks ?? request.beside.tdd ?? (verify === null ? null : await verify(request, control));
+}
+
+async function audited(options: AuditOptions, judging: Judging, checks: Judgement | null): Promise<Heard> {
+  const { request } = judging;
+  const { story, base, commit, tree, roles, beside, earlier } = request;
+  const filesModified = await options.workspace.changed(story.id, base, tree);
+  const work = await options.workspace.diff(story.id, base, tree);
+  const critic = beside.review;
+  const contested = await shownContested(contestedIn([checks, beside.tdd]), work, options.workspace, request);
+  return askReviewer(options, judging, {
+    wanted: roles.auditor,
+    speaksAs: "auditor",
+    goesOn: true,
+    outputSchema: null,
+    shows: work,
+    write: (rolePrompt, nonce, { seesPromptAlone = false }) =>
+      writeAuditorPrompt(
+        {
+          rolePrompt,
+          story: { id: story.id, title: story.title, goal: story.body },
+          criteria: story.criteria,
+          filesModified,
+          quality: critic?.quality ?? {},
+          criticSummary:
+            critic?.stages
+              ?.map(({ summary }) => summary ?? "")
+              .join(" ")
+              .trim() ??
+            critic?.summary ??
+            "",
+          commands: options.commands,
+          runs: checks?.runs ?? [],
+          ...(checks?.notes === undefined ? {} : { notes: checks.notes }),
+          contested,
+          earlier,
+          // Who can look does so, and pays for no more than it looks at.
+          ...(seesPromptAlone ? { work } : { wholeAt: `git diff ${base} ${commit}` }),
+        },
+        { nonce },
+      ),
+    leftOut: (reading) => (reading.result === "pass" ? unmentioned(story.criteria, reading) : []),
+  });
+}
+
+/** The engine is one of those who are heard, with what it ran itself; unless a person has let that through. */
+function judgementOf(
+  judge: Judge,
+  judging: Judging,
+  heard: Heard,
+  checks: Judgement | null,
+): Omit<Judgement, "gate" | "tree" | "durationMs"> {
+  const { request } = judging;
+  const { reading } = heard;
+  const engine = checks?.runs ?? [];
+  // Checks that failed and are behind us all the same were waived: they are shown, and not held against it twice.
+  const isWaived = request.beside.checks !== undefined && request.beside.checks.result !== "pass";
+  const counted = isWaived ? [] : engine;
+  const findings = reading === null ? [] : auditFindings(request, heard, reading, counted);
+  const verdicts = [verdictOf(heard, findings), ...verification(checks, isWaived || engine.length === 0)];
+  const { tree, rules, overturned } = request;
+  const judged = judge({ gate: "audit", tree, rules, verdicts, kept: [], overturned });
+  const disagreement = reading === null ? null : disagreementOf(reading, counted, request.beside.review, findings);
+  const context = [
+    ...(reading?.context ?? []),
+    ...(disagreement === null ? [] : [`Disagreement: ${disagreement}`]),
+    ...(heard.isBestEffort ? [NO_PARTICULARS] : []),
+  ];
+  const runs = runsOf(engine, reading);
+  const contested = contestedIn([checks, request.beside.tdd]);
+  const { evidence, ...spent } = spentOn(judging, [heard]);
+  return {
+    result: judged.result,
+    findings: distinct(judged.findings),
+    blocking: judged.blocking,
+    ...(judged.failure === undefined ? {} : { failure: judged.failure }),
+    ...(judged.stages === undefined ? {} : { stages: judged.stages }),
+    ...(judged.conflicts === undefined ? {} : { conflicts: judged.conflicts }),
+    summary: summaryOf(judged.result, judged.summary, heard),
+    criteria: reading === null ? [] : criteriaFor(request, reading),
+    runs,
+    ...(contested.length === 0 ? {} : { contested }),
+    ...(context.length === 0 ? {} : { context }),
+    ...((reading?.requiredFixes.length ?? 0) === 0 ? {} : { requiredFixes: reading!.requiredFixes }),
+    ...(disagreement === null ? {} : { disagreement }),
+    ...(heard.isBestEffort ? { isBestEffort: true } : {}),
+    evidence: [...evidence, ...(judged.result === "fail" && !isWaived ? (checks?.evidence ?? []) : [])],
+    ...spent,
+  };
+}
+
+function verdictOf({ role, reading, trouble }: Heard, findings: readonly Finding[]): Verdict {
+  const base = { stage: "audit", reviewer: role };
+  if (reading === null) return { ...base, result: "error", findings: [], summary: trouble };
+  const result = reading.result === "pass" || reading.result === "blocked" ? reading.result : "fail";
+  return { ...base, result, findings, summary: reading.summary ?? findings[0]?.message ?? `${role} says ${result}` };
+}
+
+/** What the engine saw, as one more verdict. Where it ran nothing that could have failed it has nothing to say. */
+function verification(checks: Judgement | null, isSilent: boolean): Verdict[] {
+  if (checks === null || isSilent) return [];
+  const { result, findings, blocking, summary } = checks;
+  return [
+    {
+      stage: VERIFICATION,
+      reviewer: roleName("engine"),
+      result,
+      findings: result === "pass" ? [] : findings.filter(({ id }) => blocking.includes(id)),
+      summary,
+    },
+  ];
+}
+
+function auditFindings(
+  request: GateRequest,
+  heard: Heard,
+  reading: Reading,
+  engine: Judgement["runs"] & object,
+): Finding[] {
+  const { role } = heard;
+  if (heard.isBestEffort) {
+    const said = bestEffortWords(heard);
+    const message = "the audit was failed without particulars, even when asked for them";
+    return [
+      identified({
+        severity: "major",
+        category: "unspecified",
+        source: role,
+        message,
+        ...(said === "" ? {} : { detail: said }),
+      }),
+    ];
+  }
+  const { criteria } = request.story;
+  const meant = reading.findings.map((finding) => ({
+    ...finding,
+    criterion: finding.criterion === null ? null : criterionMeant(criteria, finding.criterion),
+  }));
+  const listed = findingsOf({ ...reading, findings: meant }, { source: role, category: "audit", path: request.path });
+  return distinct([
+    ...listed,
+    ...(reading.result === "fail" ? refuted(engine, reading).map((claim) => refutedFinding(role, claim)) : []),
+  ]);
+}
+
+/** What held in the audit before, and is not mentioned now, is still what must stay so; a pass needs it said anew. */
+function criteriaFor({ story, last }: GateRequest, reading: Reading): CriterionResult[] {
+  return criteriaResults(story.criteria, reading).map((result) => {
+    const before = last?.criteria?.find(({ criterion }) => criterion === result.criterion);
+    if (reading.result !== "fail" || result.status !== "unknown" || before?.status !== "verified") return result;
+    return { ...before, evidence: `${before.evidence} (in the audit before)`.trim() };
+  });
+}
+
+function summaryOf(result: Judgement["result"], summary: string, { trouble, reading }: Heard): string {
+  if (result === "error" && trouble !== "") return `audit: ${trouble}`;
+  if (result !== "blocked" || reading === null) return summary;
+  const broken = reading.preExisting.length > 0 ? reading.preExisting.join("; ") : (reading.summary ?? "");
+  return broken === "" ? "audit: the auditor says that its surroundings are broken" : `audit: ${broken}`;
+}

@@ -1,0 +1,122 @@
+import { counted } from "../../stdx/plain-text.ts";
+import type { CheckRun } from "../../core/gates/gate.ts";
+import type { TestOutput } from "../../parse/tests/test-output.ts";
+import type { ProcessResult } from "../../adapters/process/run-process.ts";
+import { isBlocking, lastWords, secondsOf, type Fault } from "./check-faults.ts";
+
+/** The exit code decides; what the output and the reports say only explains it, or takes a pass away. */
+export function resultOn(
+  ended: ProcessResult,
+  output: TestOutput,
+  faults: readonly Fault[],
+): Pick<CheckRun, "result" | "details"> {
+  const broken = brokenBy(ended);
+  if (broken !== null) return { result: "error", details: broken };
+  if (!hasFailed(ended)) return greenVerdict(output);
+  if (faults.some(isBlocking)) return { result: "fail", details: failureDetails(ended, output) };
+  // Red before and red now. Whether it got worse can be said only where the output names what failed.
+  if (faults.some((fault) => fault.isOpaque) || output.more > 0) {
+    return {
+      result: "inconclusive",
+      details: `it was red before the work began, and its output does not say whether it is worse now: ${failureDetails(ended, output)}`,
+    };
+  }
+  return { result: "pass", details: passedWith(faults).join("; ") };
+}
+
+/** What a pass was given in spite of, one sentence for each kind. */
+export function passedWith(faults: readonly Fault[]): string[] {
+  const named = (kind: Fault["kind"], one: string, many?: string): string[] => {
+    const names = [...new Set(faults.filter((fault) => fault.kind === kind).map(({ name }) => name))];
+    return names.length === 0 ? [] : [`${counted(names.length, one, many)}: ${names.join(", ")}`];
+  };
+  return [
+    ...named("known", "known failure"),
+    ...named(
+      "unrelated",
+      "failure that was there before and is not a target",
+      "failures that were there before and are not targets",
+    ),
+    ...named("flaky", "quarantined flaky test"),
+  ];
+}
+
+/** Green is what a check says of itself. Somebody may have made it say so. */
+function greenVerdict(output: TestOutput): Pick<CheckRun, "result" | "details"> {
+  const { counts, ranTests, runners } = output;
+  const contradiction = contradictionIn(output);
+  if (contradiction !== null) return { result: "inconclusive", details: `${contradiction}, and it exited with 0` };
+  if (ranTests === false)
+    return {
+      result: "inconclusive",
+      details: `${runners.join(", ")} ran no test${counts !== null && counts.skipped > 0 ? `, ${counts.skipped} skipped` : ""}`,
+    };
+  return {
+    result: "pass",
+    details: counts === null ? "exit code 0" : `${counts.passed} of ${counted(counts.total, "test")} passed`,
+  };
+}
+
+/**
+ * What an output says against its exit code. Of tests, only what the runner counts, or a report lists: a test may print
+ * anything. Of the rest, only what is surely an error of a compiler or a linter, and only where no runner is known.
+ */
+function contradictionIn({ counts, failures, runners }: TestOutput): string | null {
+  if (counts !== null && counts.failed > 0) return `its output says ${counted(counts.failed, "test")} failed`;
+  if (runners.length > 0) return null;
+  const errors = failures.filter(({ category }) => category === "type" || category === "lint").length;
+  return errors === 0 ? null : `its output names ${counted(errors, "error")}`;
+}
+
+function failureDetails(ended: ProcessResult, { counts, failures, more }: TestOutput): string {
+  if (counts !== null && counts.failed > 0) return `${counts.failed} of ${counted(counts.total, "test")} failed`;
+  if (failures.length > 0) return `${counted(failures.length + more, "error")}, ${exitText(ended)}`;
+  return exitWords(ended);
+}
+
+const exitText = ({ exitCode, signal }: ProcessResult): string =>
+  signal === null ? `exit code ${exitCode}` : `ended by ${signal}`;
+
+export function exitWords(ended: ProcessResult): string {
+  const words = lastWords(ended.output);
+  return words === "" ? exitText(ended) : `${exitText(ended)}: ${words}`;
+}
+
+/** How it ended, in a few words, for the head of its log. */
+export const endingOf = (ended: ProcessResult): string =>
+  ended.status === "exited" ? exitText(ended) : (brokenBy(ended) ?? ended.status);
+
+export const hasFailed = (ended: ProcessResult): boolean => ended.exitCode !== 0;
+
+/**
+ * Why the check could not judge; `null` if it did. A program that fell over by itself (a bad address, an abort) is the
+ * work's doing and has failed; one that somebody ended has not been heard.
+ */
+export function brokenBy({ status, exitCode, signal, failure, durationMs, output }: ProcessResult): string | null {
+  if (status === "failed-to-start") return failure?.message ?? "it could not be started";
+  if (status === "timeout") return `it was ended after ${secondsOf(durationMs)}, which is its limit`;
+  if (status === "cancelled") return "it was stopped";
+  if (signal !== null && !OWN_DOING.has(signal)) return `it was ended by ${signal}`;
+  if (exitCode === 137 || exitCode === 143) return `it was ended by ${exitCode === 137 ? "SIGKILL" : "SIGTERM"}`;
+  if (exitCode === 126 || exitCode === 127)
+    return `it could not be started (exit code ${exitCode}): ${lastWords(output)}`;
+  return null;
+}
+
+/** The shell found no such program, or may not run it: its own exit codes, or the system's refusal. */
+export const isNotStarted = ({ exitCode, details }: Pick<CheckRun, "exitCode" | "details">): boolean =>
+  exitCode === 126 || exitCode === 127 || (exitCode === null && details.startsWith("there is no program"));
+
+/** What is said of a check that hangs with the work and did not without it. */
+export const hangDetails = (limitMs: number): string =>
+  `it did not end within ${secondsOf(limitMs)}, and before the work began it did`;
+
+const OWN_DOING: ReadonlySet<string> = new Set([
+  "SIGSEGV",
+  "SIGABRT",
+  "SIGBUS",
+  "SIGILL",
+  "SIGFPE",
+  "SIGTRAP",
+  "SIGSYS",
+]);

@@ -1,0 +1,151 @@
+import {
+  failureKind,
+  failureKinds,
+  isBlockingKind,
+  matchesTest,
+  type BaseFailures,
+  type FailureKind,
+  type KnownFailure,
+} from "../../core/gates/base-failures.ts";
+import { identified, normalisedMessage, type Finding } from "../../core/gates/finding.ts";
+import { plainText } from "../../stdx/plain-text.ts";
+import type { OutputFailure } from "../../parse/tests/test-output-parts.ts";
+import type { TestOutput } from "../../parse/tests/test-output.ts";
+import type { ProcessResult } from "../../adapters/process/run-process.ts";
+
+/** Something wrong, and the name under which it would have been known before the work began. */
+export interface Fault {
+  readonly name: string;
+  readonly finding: Finding;
+  /** What it is to the work. */
+  readonly kind: FailureKind;
+  /** The output did not say what is wrong, only that something is. */
+  readonly isOpaque: boolean;
+}
+
+/** Does it stand between the work and a pass? */
+export const isBlocking = ({ kind }: Fault): boolean => isBlockingKind(kind);
+
+/** What a failed command complains of: what its output names, or at least that it failed, with its last words. */
+export function faultsIn(
+  command: { readonly name: string; readonly run: string },
+  ended: ProcessResult,
+  { failures }: Pick<TestOutput, "failures">,
+  atBase: BaseFailures,
+): Fault[] {
+  return failures.length === 0 ? [opaque(command, ended, atBase)] : namedFaults(command.name, failures, atBase);
+}
+
+export function namedFaults(check: string, failures: readonly OutputFailure[], atBase: BaseFailures): Fault[] {
+  const kindOf = failureKinds(atBase);
+  return failures.map((failure) => {
+    const name = nameOf(check, failure);
+    const kind = kindOf(name);
+    return { name, finding: explained(findingOf(check, failure, kind), name, kind, atBase), kind, isOpaque: false };
+  });
+}
+
+/** Says what the failure is to the work, where the output cannot. It is the same finding all the same. */
+function explained(finding: Finding, name: string, kind: FailureKind, { known }: BaseFailures): Finding {
+  const entry = kind === "known" ? known.find(({ test }) => matchesTest(name, test)) : undefined;
+  const words = kindWords(kind, entry);
+  if (words === "") return finding;
+  const { detail } = finding;
+  return { ...finding, detail: detail === undefined ? words : `${words}\n${detail}` };
+}
+
+function kindWords(kind: FailureKind, known: KnownFailure | undefined): string {
+  switch (kind) {
+    case "target":
+      return "A target of this story: it failed before the work, and must pass.";
+    case "known":
+      return `A known failure${known === undefined ? "" : ` (${known.by === undefined ? "" : `${known.by}: `}${known.reason})`}: it is not a part of this work.`;
+    case "unrelated":
+      return "It failed before the work too, and is not a target of this story.";
+    case "flaky":
+      return "It gave two answers about the base, so that its failure says nothing of this work.";
+    case "new":
+      return "";
+  }
+}
+
+function opaque(
+  { name, run }: { readonly name: string; readonly run: string },
+  ended: ProcessResult,
+  atBase: BaseFailures,
+): Fault {
+  const kind = failureKind(name, atBase);
+  const how = ended.signal === null ? `failed with exit code ${ended.exitCode}` : `was ended by ${ended.signal}`;
+  const words = lastWords(ended.output);
+  const finding = identified({
+    severity: isBlockingKind(kind) ? "critical" : "info",
+    category: "check",
+    source: name,
+    message: `\`${run}\` ${how}${words === "" ? "" : `: ${words}`}`,
+  });
+  return { name, finding: explained(finding, name, kind, atBase), kind, isOpaque: true };
+}
+
+/** A check that ended in time at the base and hangs with the work. */
+export function hangFault(
+  { name, run }: { readonly name: string; readonly run: string },
+  limitMs: number,
+  { output }: ProcessResult,
+): Fault {
+  const words = lastWords(output);
+  const finding = identified({
+    severity: "critical",
+    category: "check",
+    source: name,
+    message: `\`${run}\` did not end within its limit of ${secondsOf(limitMs)}`,
+    detail: [
+      "Before the work began it ended in time.",
+      words === "" ? "It printed nothing." : `Its last lines: ${words}`,
+    ].join("\n"),
+    suggestedFix: "Find what waits for ever: a loop, a server or a timer that stays open, input that is never given.",
+  });
+  return { name: `${name}: does not end`, finding, kind: "new", isOpaque: true };
+}
+
+export const secondsOf = (ms: number): string => `${Math.round(ms / 100) / 10} s`;
+
+function findingOf(
+  check: string,
+  { test, category, message, detail, file, line }: OutputFailure,
+  kind: FailureKind,
+): Finding {
+  return identified({
+    // What was red before and is not a target is shown, and asks nothing of anybody.
+    severity: isBlockingKind(kind) ? "critical" : "info",
+    category,
+    source: check,
+    message: test === null ? message : `${test}: ${message}`,
+    ...(detail === "" ? {} : { detail }),
+    ...(file === null ? {} : { file }),
+    ...(line === null ? {} : { line }),
+    ...(test === null ? {} : { symbol: test }),
+  });
+}
+
+/** A test is known by its name, whatever it says; another fault by its place and its words, without the line. */
+function nameOf(check: string, { test, file, message }: OutputFailure): string {
+  const place = file ?? check;
+  return test === null ? `${place}: ${normalisedMessage(message)}` : `${place} > ${test}`;
+}
+
+/** The name of a fault, from the finding that was made of it. */
+export function faultNameOf({ symbol, category, source, file, message }: Finding): string {
+  if (symbol !== undefined) return `${file ?? source} > ${symbol}`;
+  return category === "check" ? source : `${file ?? source}: ${normalisedMessage(message)}`;
+}
+
+const MOST_WORDS = 400;
+
+/** The last few lines that say something. */
+export function lastWords(output: string): string {
+  const lines = plainText(output.slice(-8000))
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "");
+  return lines.slice(-5).join(" / ").slice(-MOST_WORDS);
+}

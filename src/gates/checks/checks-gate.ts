@@ -1,0 +1,238 @@
+import { UNKNOWN_BASE } from "../../core/gates/base-failures.ts";
+import type { Judgement } from "../../core/gates/gate.ts";
+import type { EvidenceId, TreeId } from "../../core/events/ids.ts";
+import { type SuiteResults, suiteResultsText } from "../../core/gates/test-names.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Evidence } from "../../ports/evidence.ts";
+import type { Baseline, Gate, GateRequest } from "../../ports/gate.ts";
+import type { Workspace } from "../../ports/workspace.ts";
+import type { EnvironmentIn } from "../../adapters/process/environment.ts";
+import { besideTheRuns } from "../pinned/base-test-findings.ts";
+import { baseRunOf, suiteResultsOf, testIdentities } from "../pinned/match-tests.ts";
+import type { Fault } from "./check-faults.ts";
+import { isNotStarted } from "./check-ending.ts";
+import { checksJudgement, confirmAtBase, nothingJudged, withLateReports } from "./checks-result.ts";
+import { type CheckEnvironment, LOCAL, cellName } from "./environments.ts";
+import { type KnownFlake, flakyElsewhere, marked, meant } from "./flakes.ts";
+import type { CoverageRules } from "./measures.ts";
+import { momentIn, seenReports, shownPaths } from "./read-reports.ts";
+import { type CheckCommand, type CheckControl, type CheckOutcome, type RunHow, checkRunner } from "./run-check.ts";
+
+export interface ChecksOptions {
+  readonly commands: readonly CheckCommand[];
+  /** By name. Without one the commands run where Remand runs. */
+  readonly environments: Readonly<Record<string, CheckEnvironment>>;
+  readonly evidence: Evidence;
+  readonly clock: Clock;
+  /** Where a test's file is read as it was before; without it no failing test is known to have passed. */
+  readonly workspace?: Pick<Workspace, "fileAt">;
+  /** The variables that checks see. */
+  readonly env: EnvironmentIn;
+  /** Files that the commands leave behind: patterns of paths. */
+  readonly reports?: readonly string[];
+  readonly coverage?: CoverageRules;
+  /** How often a red test run is run again on the same tree. */
+  readonly reruns?: number;
+  /** How many run at once. */
+  readonly parallel?: number;
+  /** Run before each run of a check: it resets what checks share, such as a database. They then run one at a time. */
+  readonly reset?: string;
+  /** The tests that were seen to be flaky, in any story. */
+  readonly flakes?: () => Promise<readonly KnownFlake[]>;
+  readonly cookie?: () => string;
+}
+
+/** The gate, which can also say what it knows of every single test. */
+export interface ChecksGate extends Gate {
+  judgeTests(request: GateRequest, control: CheckControl): Promise<TestedJudgement>;
+}
+
+export interface TestedJudgement {
+  readonly judgement: Judgement;
+  readonly tests: SuiteResults;
+}
+
+/** Looks again at what a check said first, by running it again where that is worth it. */
+type Confirm = (first: CheckOutcome, run: (how?: RunHow) => Promise<CheckOutcome>) => Promise<CheckOutcome>;
+
+/**
+ * Runs every command in every environment, and goes by the exit codes. What failed is read out of the output and the
+ * reports, for the brief. Only a check that ran, ended well, contradicts itself nowhere and, where its runner is known,
+ * ran a test, is a pass.
+ */
+export function createChecksGate(options: ChecksOptions): ChecksGate {
+  const runAll = allRuns(options);
+
+  async function judgeTests(request: GateRequest, control: CheckControl): Promise<TestedJudgement> {
+    const beganAt = options.clock.now();
+    const flakes = new Map((await (options.flakes?.() ?? [])).map((flake) => [flake.name, flake]));
+    const again = { reruns: options.reruns ?? 0, quarantined: flakyElsewhere(flakes.values(), request) };
+    const ran = await runAll(request, control, (first, run) => meant(first, request, again, run));
+    const tests = suiteResultsOf(ran.outcomes);
+    const ended = (judgement: Omit<Judgement, "durationMs">): TestedJudgement => ({
+      judgement: { ...judgement, durationMs: options.clock.now() - beganAt },
+      tests,
+    });
+    if (control.signal.aborted) return ended(nothingJudged(request, "error", "checks: stopped before they ended"));
+    if (ran.outcomes.length === 0)
+      return ended(nothingJudged(request, "inconclusive", "checks: there is no command to judge by"));
+    const outcomes = ran.outcomes.map((outcome) => ({
+      ...outcome,
+      faults: outcome.faults.map((fault) => marked(fault, flakes)),
+    }));
+    const beside = await besideTheRuns(options, request, { ...ran, outcomes }, flakes);
+    const identities = await testIdentities(request, outcomes, beside.faults, options.workspace ?? null);
+    return ended(checksJudgement(request, outcomes, beside, identities));
+  }
+
+  return {
+    name: "checks",
+    judgeTests,
+    judgedBy: () =>
+      options.commands.map(({ run, environments: some = [] }) =>
+        some.length === 0 ? run : `${run} (in ${some.join(", ")})`,
+      ),
+    judge: async (request, control) => (await judgeTests(request, control)).judgement,
+    async baseline(request, control) {
+      const { outcomes } = await runAll({ ...request, atBase: UNKNOWN_BASE }, control, confirmAtBase);
+      return baselineOf(outcomes, await options.evidence.keep(suiteResultsText(suiteResultsOf(outcomes))));
+    },
+  };
+}
+
+/** Runs every command in every environment, so many at once as the options say. */
+function allRuns(options: ChecksOptions) {
+  const environments = Object.entries(options.environments);
+  const known: readonly (readonly [string, CheckEnvironment])[] =
+    environments.length === 0 ? [[LOCAL, {}]] : environments;
+  const cells = options.commands.flatMap((command) => {
+    const some = command.environments ?? [];
+    return (some.length === 0 ? known.map(([name]) => name) : some).map((environment) => ({ command, environment }));
+  });
+  const parallel = options.reset === undefined ? Math.min(options.parallel ?? 1, cells.length) : 1;
+  const patterns = options.reports ?? [];
+  const setUp = new Map<string, TreeId>();
+  const company = createCompany();
+
+  return async (request: GateRequest, control: CheckControl, confirm: Confirm) => {
+    const runner = checkRunner({ ...options, environments: new Map(known), setUp }, request, control.signal);
+    const reports = seenReports(request.path, patterns, shownPaths(request));
+    const began = await momentIn(request.path, [...patterns, ...(options.coverage ? [options.coverage.report] : [])]);
+    // Who wrote which report can be told only while one check runs at a time.
+    const own = patterns.length > 0 && parallel === 1 ? reports : null;
+    const outcomes = await inTurns(cells, parallel, control.signal, async ({ command, environment }) => {
+      const where = environment === LOCAL ? command.name : `${command.name}, ${environment}`;
+      const onOutput = (line: string): void => control.onOutput(parallel > 1 ? `[${where}] ${line}` : line);
+      const run = (how?: RunHow): Promise<CheckOutcome> => runner.run(command, environment, own, onOutput, how);
+      if (options.reset !== undefined)
+        return company.alone(async () => {
+          const first = await run();
+          return control.signal.aborted ? first : confirm(first, run);
+        });
+      const first = await runBeside(company, run, control);
+      return control.signal.aborted ? first : confirm(first, run);
+    });
+    if (patterns.length === 0 || own !== null) return { outcomes, reports, began, contradiction: null };
+    return { ...withLateReports(outcomes, await reports.since(began), request.atBase), reports, began };
+  };
+}
+
+function baselineOf(outcomes: readonly CheckOutcome[], tests: EvidenceId): Baseline {
+  const failing = new Set(outcomes.flatMap((outcome) => outcome.faults.map(({ name }) => name)));
+  const flaky = new Set(outcomes.flatMap((outcome) => outcome.flaky.map(({ name }) => name)));
+  // What is flaky in one environment and fails in another fails.
+  const others = [...flaky].filter((name) => !failing.has(name));
+  const unusable = outcomes.flatMap(({ run }) =>
+    run.result === "error" && isNotStarted(run) ? [{ check: cellName(run), why: run.details }] : [],
+  );
+  return {
+    failing: [...failing],
+    flaky: others,
+    run: { ...baseRunOf(outcomes), tests },
+    isGreen: outcomes.length > 0 && outcomes.every(({ run }) => run.result === "pass"),
+    summary: outcomes.map(({ run }) => `${cellName(run)}: ${run.details}`).join("; "),
+    ...(unusable.length === 0 ? {} : { unusable }),
+  };
+}
+
+/** Two checks that want the same port are in each other's way, and that is no fault of the work of either. */
+async function runBeside(
+  company: Company,
+  run: () => Promise<CheckOutcome>,
+  control: CheckControl,
+): Promise<CheckOutcome> {
+  const { result, hadCompany } = await company.among(run);
+  if (!hadCompany || control.signal.aborted || !result.faults.some(isAboutPort)) return result;
+  control.onOutput("a port was in use while another check ran: this one is run again, alone");
+  return company.alone(run);
+}
+
+const isAboutPort = ({ finding }: Fault): boolean =>
+  /\bEADDRINUSE\b|address already in use/i.test(`${finding.message} ${finding.detail ?? ""}`);
+
+/** So many at once; what comes out is in the order of what went in. */
+async function inTurns<T, R>(
+  items: readonly T[],
+  atOnce: number,
+  signal: AbortSignal,
+  work: (item: T) => Promise<R>,
+): Promise<R[]> {
+  const done: R[] = [];
+  let next = 0;
+  const one = async (): Promise<void> => {
+    while (next < items.length && !signal.aborted) {
+      const at = next++;
+      done[at] = await work(items[at]!);
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, one));
+  return done;
+}
+
+/** Runs that may be under way side by side, and such as must be made alone. */
+export interface Company {
+  /** Makes a run, and says whether another was under way at any time of it. */
+  among<T>(work: () => Promise<T>): Promise<{ readonly result: T; readonly hadCompany: boolean }>;
+  /** Makes a run when all others are over, and lets none begin before it is. */
+  alone<T>(work: () => Promise<T>): Promise<T>;
+}
+
+export function createCompany(): Company {
+  const under = new Set<{ hadCompany: boolean }>();
+  /** Whoever waits looks again whenever something is over. */
+  let waiting: (() => void)[] = [];
+  let reserved = 0;
+  const change = (): Promise<void> => new Promise((resolve) => waiting.push(resolve));
+  const over = (): void => {
+    const all = waiting;
+    waiting = [];
+    for (const look of all) look();
+  };
+  return {
+    async among(work) {
+      while (reserved > 0) await change();
+      const own = { hadCompany: under.size > 0 };
+      for (const other of under) other.hadCompany = true;
+      under.add(own);
+      try {
+        return { result: await work(), hadCompany: own.hadCompany };
+      } finally {
+        under.delete(own);
+        over();
+      }
+    },
+    async alone(work) {
+      reserved++;
+      while (under.size > 0) await change();
+      const own = { hadCompany: false };
+      under.add(own);
+      try {
+        return await work();
+      } finally {
+        under.delete(own);
+        reserved--;
+        over();
+      }
+    },
+  };
+}

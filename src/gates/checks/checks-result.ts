@@ -1,0 +1,169 @@
+import { type BaseFailures, failureKinds } from "../../core/gates/base-failures.ts";
+import { counted } from "../../stdx/plain-text.ts";
+import { type Finding, failureFingerprint } from "../../core/gates/finding.ts";
+import type { Judgement, TestIdentities } from "../../core/gates/gate.ts";
+import { type Result, byWeight, worstResult } from "../../core/events/error.ts";
+import type { GateRequest } from "../../ports/gate.ts";
+import type { BesideTheRuns } from "../pinned/base-test-findings.ts";
+import { type TestReport, isSameFailure } from "../../parse/tests/test-report-parts.ts";
+import { cellName, notVerified } from "./environments.ts";
+import { passedWith } from "./check-ending.ts";
+import { type Fault, isBlocking, namedFaults } from "./check-faults.ts";
+import { compared, flakeFinding } from "./flakes.ts";
+import type { CheckOutcome, RunHow } from "./run-check.ts";
+
+/** One judgement of all that was run, and of what is to be said beside it. */
+export function checksJudgement(
+  request: GateRequest,
+  outcomes: readonly CheckOutcome[],
+  beside: BesideTheRuns,
+  identities: TestIdentities,
+): Omit<Judgement, "durationMs"> {
+  const said = [
+    ...outcomes.map(({ run }) => ({ about: cellName(run), result: run.result, details: run.details })),
+    ...beside.said,
+  ];
+  const result = worstResult(said.map((each) => each.result));
+  const faults = outcomes.flatMap((outcome) => outcome.faults);
+  const flaky = outcomes.flatMap((outcome) => outcome.flaky);
+  // The same fault in two environments is one thing to mend.
+  const findings = distinct([
+    ...faults.map(({ finding }) => finding),
+    ...beside.faults,
+    ...flaky.map(flakeFinding),
+    ...beside.notes,
+  ]);
+  const inTheWay = [...faults.filter(isBlocking).map(({ finding }) => finding), ...beside.faults];
+  const blocking = result === "fail" ? [...new Set(inTheWay.map(({ id }) => id))] : [];
+  const unverified = new Set(outcomes.filter((each) => each.isUnverified === true).map(({ run }) => run.environment));
+  const passNotes = [...passedWith([...faults, ...flaky]), ...noLongerFailing(request, faults)];
+  const notes = result === "pass" ? [...passNotes, ...[...unverified].map(notVerified)] : [];
+  const summary = summaryOf(said, result, blocking.length, notes);
+  return {
+    gate: "checks",
+    tree: request.tree,
+    result,
+    findings,
+    blocking,
+    runs: outcomes.map(({ run }) => run),
+    summary,
+    evidence: evidenceOf(outcomes),
+    identities,
+    ...(beside.tests === null ? {} : { tests: beside.tests }),
+    ...(beside.coverage === null ? {} : { coverage: beside.coverage }),
+    ...(Object.keys(beside.most).length === 0 ? {} : { most: beside.most }),
+    ...(flaky.length === 0 ? {} : { flaky: [...new Set(flaky.map(({ name }) => name))] }),
+    ...(notes.length === 0 ? {} : { notes }),
+    ...(result === "fail" ? { failure: failureFingerprint(distinct(inTheWay), summary) } : {}),
+  };
+}
+
+/** A known failure that is gone: whoever listed it can take it off the list. */
+function noLongerFailing({ atBase }: GateRequest, faults: readonly Fault[]): string[] {
+  const kindOf = failureKinds(atBase);
+  const failing = new Set(faults.map(({ name }) => name));
+  const names = (atBase.failing ?? []).filter((name) => kindOf(name) === "known" && !failing.has(name));
+  if (names.length === 0) return [];
+  const what = names.length === 1 ? "no longer fails, its entry can go" : "no longer fail, their entries can go";
+  return [`${counted(names.length, "known failure")} ${what}: ${names.join(", ")}`];
+}
+
+export function nothingJudged({ tree }: GateRequest, result: Result, summary: string): Omit<Judgement, "durationMs"> {
+  return { gate: "checks", tree, result, summary, findings: [], blocking: [], runs: [], evidence: [] };
+}
+
+const distinct = (findings: readonly Finding[]): Finding[] => [
+  ...new Map(findings.map((finding) => [finding.id, finding])).values(),
+];
+
+/** What failed comes first: a brief is cut at its end. */
+function evidenceOf(outcomes: readonly CheckOutcome[]): Judgement["evidence"] {
+  const sorted = outcomes.toSorted((a, b) => byWeight(a.run.result, b.run.result));
+  return [...new Set(sorted.flatMap((outcome) => outcome.evidence))];
+}
+
+function summaryOf(
+  said: readonly { readonly about: string; readonly result: Result; readonly details: string }[],
+  result: Result,
+  blocking: number,
+  notes: readonly string[],
+): string {
+  if (result === "pass") return `checks: ${["pass", ...notes].join(", ")} (${said.length} of ${said.length})`;
+  const named = said.filter((each) => each.result === result);
+  const shown = named.slice(0, 3).map(({ about, details }) => `${about}: ${details}`);
+  const more = named.length > shown.length ? `; and ${named.length - shown.length} more` : "";
+  return `checks: ${result} (${shown.join("; ")}${more})${result === "fail" ? `, ${blocking} to fix` : ""}`;
+}
+
+/**
+ * At the base whatever is red is run once more, this time as the bare command: `faults` holds what failed both times,
+ * `flaky` what did not. Where the bare command is green, the check is flaky or the reporters break it: the check is run
+ * bare and then reporting again, and only red twice with reporters and green twice without them is the reporters' doing.
+ * Then the bare command is what counts, here and in every later run.
+ */
+export async function confirmAtBase(
+  first: CheckOutcome,
+  again: (how?: RunHow) => Promise<CheckOutcome>,
+): Promise<CheckOutcome> {
+  if (!isRed(first)) return first;
+  const bare = await again({ isBare: true });
+  if (bare.run.result === "pass") {
+    const isSteady = (await again({ isBare: true })).run.result === "pass" && isRed(await again());
+    return isSteady ? { ...bare, isUnreported: true } : compared(first, bare, new Set());
+  }
+  if (first.run.result !== "fail" || bare.run.result !== "fail") return first;
+  const second = { ...bare, faults: namedAs(first.faults, bare.faults) };
+  // The output alone may not name every failure; where there are as many, they are the same ones.
+  const isSame = second.faults.length === first.faults.length || second.faults.some(({ isOpaque }) => isOpaque);
+  if (!isSame) return compared(first, second, new Set());
+  return first.run.exitCode === bare.run.exitCode ? first : { ...bare, isUnreported: true };
+}
+
+/** A command that was ended at its time limit is not run again. */
+const isRed = ({ run }: CheckOutcome): boolean =>
+  run.result === "fail" || (run.result === "error" && run.exitCode !== null);
+
+/** The faults of a bare run, under the names that the reporting run gave them. */
+function namedAs(known: readonly Fault[], faults: readonly Fault[]): Fault[] {
+  const left = new Set(known);
+  return faults.map((fault) => {
+    const same = [...left].find((each) => each.name === fault.name || isSameFailure(namedIn(each), namedIn(fault)));
+    if (same === undefined) return fault;
+    left.delete(same);
+    return { ...fault, name: same.name, finding: same.finding };
+  });
+}
+
+/** The file is left out: the output tells where an error was thrown, and a report in which file the test is. */
+const namedIn = ({ finding }: Fault) => ({ test: finding.symbol ?? null, file: null, line: finding.line ?? null });
+
+/**
+ * Adds what reports say when several checks ran at once, and nobody knows which of them wrote which. What no check has
+ * told goes to the first one that failed without saying why, or else to the first that failed.
+ */
+export function withLateReports(
+  outcomes: readonly CheckOutcome[],
+  reports: readonly TestReport[],
+  atBase: BaseFailures,
+): { readonly outcomes: CheckOutcome[]; readonly contradiction: string | null } {
+  const told = reports.flatMap((report) => report.failures);
+  const known = outcomes.flatMap((outcome) => [...outcome.faults, ...outcome.flaky]);
+  const untold = told.filter((failure) => !known.some(({ finding }) => isSameFailure(asTold(finding), failure)));
+  if (untold.length === 0) return { outcomes: [...outcomes], contradiction: null };
+  const isRed = ({ run, faults }: CheckOutcome): boolean => run.result === "fail" || faults.length > 0;
+  const silent = outcomes.findIndex((each) => isRed(each) && each.faults.some((fault) => fault.isOpaque));
+  const at = silent === -1 ? outcomes.findIndex(isRed) : silent;
+  if (at === -1) {
+    const count = counted(untold.length, "failure");
+    return { outcomes: [...outcomes], contradiction: `the reports name ${count}, and every check exited with 0` };
+  }
+  const red = outcomes[at]!;
+  const faults = [...red.faults.filter((fault) => !fault.isOpaque), ...namedFaults(red.run.check, untold, atBase)];
+  return { outcomes: outcomes.with(at, { ...red, faults }), contradiction: null };
+}
+
+const asTold = (finding: { readonly symbol?: string; readonly file?: string; readonly line?: number }) => ({
+  test: finding.symbol ?? null,
+  file: finding.file ?? null,
+  line: finding.line ?? null,
+});

@@ -1,0 +1,104 @@
+import { type Finding, identified } from "../../core/gates/finding.ts";
+import type { GateRequest } from "../../ports/gate.ts";
+import { passedWith } from "./check-ending.ts";
+import { type Fault, isBlocking } from "./check-faults.ts";
+import type { CheckOutcome } from "./run-check.ts";
+
+/** A test that was seen to give two answers about one tree, some time before. */
+export interface KnownFlake {
+  /** As `Judgement.flaky` calls it. */
+  readonly name: string;
+  readonly times: number;
+  /** The trees it was seen on, the last ones. */
+  readonly trees: readonly string[];
+  /** The stories in which it was seen. */
+  readonly stories: readonly string[];
+}
+
+/** Tests that were flaky before another story's work: what they do here is not this story's doing. */
+export function flakyElsewhere(known: Iterable<KnownFlake>, { story, atBase }: GateRequest): ReadonlySet<string> {
+  const elsewhere = [...known].filter(({ stories }) => stories.some((id) => id !== story.id));
+  return new Set(elsewhere.map(({ name }) => name).filter((name) => !atBase.targets.includes(name)));
+}
+
+/**
+ * A red test run is run again on the same tree, to see whether it means it. What fails each time is the work's; what
+ * fails only sometimes proves nothing. Where nothing fails each time the whole check is inconclusive, unless all of it
+ * is quarantined.
+ */
+export async function meant(
+  first: CheckOutcome,
+  request: Pick<GateRequest, "last" | "tree">,
+  { reruns, quarantined }: { readonly reruns: number; readonly quarantined: ReadonlySet<string> },
+  again: () => Promise<CheckOutcome>,
+): Promise<CheckOutcome> {
+  if (reruns === 0 || !isWorthAnotherRun(first, request)) return first;
+  for (let run = 1; run <= reruns; run++) {
+    const second = await again();
+    if (second.run.result !== "pass" && second.run.result !== "fail") return first;
+    const both = compared(first, second, quarantined);
+    if (both.flaky.length > 0) return both;
+  }
+  return first;
+}
+
+/** Compilers and linters say the same each time; and what failed on another tree too is no whim. */
+function isWorthAnotherRun({ run, faults }: CheckOutcome, { last, tree }: Pick<GateRequest, "last" | "tree">): boolean {
+  const fresh = faults.filter(isBlocking);
+  if (run.result !== "fail" || !fresh.some(({ finding }) => finding.category === "test")) return false;
+  const seen = new Set(last !== null && last.tree !== tree ? last.findings.map(({ id }) => id) : []);
+  return !fresh.every(({ finding }) => seen.has(finding.id));
+}
+
+export function compared(first: CheckOutcome, second: CheckOutcome, quarantined: ReadonlySet<string>): CheckOutcome {
+  const [before, after] = [first, second].map(
+    ({ faults }) => new Map(faults.filter(isBlocking).map((fault) => [fault.name, fault])),
+  ) as [Map<string, Fault>, Map<string, Fault>];
+  const flaky = [
+    ...[...before.values()].filter(({ name }) => !after.has(name)),
+    ...[...after.values()].filter(({ name }) => !before.has(name)),
+  ];
+  const steady = first.faults.filter((fault) => !isBlocking(fault) || after.has(fault.name));
+  const evidence = [...first.evidence, ...second.evidence];
+  if (flaky.length === 0) return first;
+  if (steady.some(isBlocking)) return { ...first, faults: steady, flaky, evidence };
+  if (flaky.every(({ name }) => quarantined.has(name))) {
+    const excused = flaky.map((fault): Fault => ({ ...fault, kind: "flaky" }));
+    const run = { ...second.run, result: "pass" as const, details: passedWith([...steady, ...excused]).join("; ") };
+    return { ...second, run, faults: steady, flaky: excused, evidence };
+  }
+  return {
+    run: {
+      ...first.run,
+      result: "inconclusive",
+      details: `flaky: ${first.run.details}, and ${second.run.result === "pass" ? "none" : "others"} when it ran again on the same tree`,
+    },
+    faults: steady,
+    tests: null,
+    flaky,
+    evidence,
+    named: first.named,
+    names: first.names,
+  };
+}
+
+/** What is said of a test that cannot make up its mind. It asks nothing of the author, and is seen by a person. */
+export function flakeFinding({ finding }: Fault): Finding {
+  const { message, detail, id: _, ...rest } = finding;
+  return identified({
+    ...rest,
+    severity: "info",
+    category: "flaky",
+    message: `${finding.symbol ?? finding.source} gives two answers about one tree`,
+    detail: detail === undefined ? message : `${message}\n${detail}`,
+  });
+}
+
+/** A fault of a test that is known to be flaky says so. */
+export function marked(fault: Fault, known: ReadonlyMap<string, KnownFlake>): Fault {
+  const flake = known.get(fault.name);
+  if (flake === undefined) return fault;
+  const note = `Known to be flaky: it gave two answers about one tree ${flake.times === 1 ? "once" : `${flake.times} times`} before.`;
+  const { detail } = fault.finding;
+  return { ...fault, finding: { ...fault.finding, detail: detail === undefined ? note : `${note}\n${detail}` } };
+}

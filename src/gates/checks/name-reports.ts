@@ -1,0 +1,176 @@
+import { existsSync } from "node:fs";
+import { mkdtemp, readFile, readdir, realpath, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { type NameReport, type ReportedTest, readNameReport } from "../../parse/tests/test-names.ts";
+import type { Environment } from "../../adapters/process/environment.ts";
+import { runProcess } from "../../adapters/process/run-process.ts";
+import { readJunit } from "../../parse/tests/junit.ts";
+import { filesIn, isWrittenSince, momentOf, textOf } from "./read-reports.ts";
+
+/** What the test runners of one check report, by name. */
+export interface NameReports {
+  /** The variables that make them report: the user's own, with ours added. */
+  readonly env: Environment;
+  /** What was reported, once the check has ended. It is deleted with that. */
+  read(): Promise<{ readonly reports: readonly NameReport[]; readonly folders: readonly string[] }>;
+}
+
+/** The reporters, which are loaded by the test runners and not by this program. */
+const REPORTERS = fileURLToPath(new URL("../../../reporters", import.meta.url));
+
+/** Makes a folder for the reports of one run of a check in `path`. */
+export async function openNameReports(env: Environment, path: string): Promise<NameReports> {
+  const [folder, java, isSupported] = await Promise.all([
+    mkdtemp(join(tmpdir(), "remand-names-")),
+    javaReports(path),
+    supportsReporters(env),
+  ]);
+  return {
+    env: reportingEnvironment(env, folder, isSupported),
+    read: () => readAndDelete(folder, path, java),
+  };
+}
+
+async function readAndDelete(folder: string, path: string, java: JavaReports) {
+  try {
+    const reports: NameReport[] = [];
+    for (const name of (await readdir(folder)).sort())
+      if (name.endsWith(".jsonl")) reports.push(readNameReport(await readFile(join(folder, name), "utf8")));
+    return { reports: [...reports, ...(await java.read())], folders: [path, await realpath(path).catch(() => path)] };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Adds to what the user set, and never replaces it. GOFLAGS is left alone: it would change `go vet` and `go list` too. */
+function reportingEnvironment(env: Environment, folder: string, supportsNodeReporter: boolean): Environment {
+  const node = env["NODE_OPTIONS"] ?? "";
+  const reporter =
+    supportsNodeReporter && !node.includes("--test-reporter")
+      ? [`--test-reporter=${quoted(join(REPORTERS, "node-test.mjs"))}`]
+      : [];
+  const path = env["PATH"] ?? env["Path"] ?? "";
+  return {
+    ...env,
+    REMAND_TEST_NAMES: folder,
+    REMAND_NODE: process.execPath,
+    NODE_OPTIONS: joined(" ", node, `--require=${quoted(join(REPORTERS, "node-preload.cjs"))}`, ...reporter),
+    PYTHONPATH: joined(delimiter, join(REPORTERS, "python"), env["PYTHONPATH"] ?? ""),
+    // The programs there are scripts for a shell.
+    ...(process.platform === "win32" ? {} : { PATH: joined(delimiter, join(REPORTERS, "bin"), path) }),
+  };
+}
+
+const joined = (mark: string, ...parts: readonly string[]): string => parts.filter((part) => part !== "").join(mark);
+
+const quoted = (path: string): string =>
+  /[\s"\\]/.test(path) ? `"${path.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"` : path;
+
+const supported = new Map<string, Promise<boolean>>();
+
+/** An old Node refuses to start with an option that it does not know. Asked once for each PATH. */
+function supportsReporters(env: Environment): Promise<boolean> {
+  const key = `${env["PATH"] ?? ""}\n${env["NODE_OPTIONS"] ?? ""}`;
+  if (!supported.has(key)) supported.set(key, probeNode(env));
+  return supported.get(key)!;
+}
+
+async function probeNode(env: Environment): Promise<boolean> {
+  const script = join(REPORTERS, "node-test.mjs");
+  if (!existsSync(script)) return false;
+  const ended = await runProcess(
+    {
+      command: ["node", "-e", "0"],
+      cwd: tmpdir(),
+      env: { ...env, NODE_OPTIONS: joined(" ", env["NODE_OPTIONS"] ?? "", `--test-reporter=${quoted(script)}`) },
+      timeoutMs: PROBE_MS,
+      survivors: "spare",
+    },
+    {},
+  );
+  return ended.status === "exited" && ended.exitCode === 0;
+}
+
+const PROBE_MS = 20_000;
+
+/** What Maven and Gradle leave on the disk of a project by themselves. */
+export interface JavaReports {
+  /** The reports that were written since this was opened. */
+  read(): Promise<readonly NameReport[]>;
+}
+
+const MAVEN = ["**/target/surefire-reports/TEST-*.xml", "**/target/failsafe-reports/TEST-*.xml"];
+const GRADLE = ["**/build/test-results/**/TEST-*.xml"];
+
+export async function javaReports(root: string): Promise<JavaReports> {
+  const has = (...names: readonly string[]): boolean => names.some((name) => existsSync(join(root, name)));
+  const kinds = [
+    { runner: "maven", patterns: has("pom.xml") ? MAVEN : [] },
+    { runner: "gradle", patterns: has(...GRADLE_FILES) ? GRADLE : [] },
+  ].filter(({ patterns }) => patterns.length > 0);
+  if (kinds.length === 0) return { read: () => Promise.resolve([]) };
+  const began = momentOf(
+    await filesIn(
+      root,
+      kinds.flatMap(({ patterns }) => patterns),
+    ),
+  );
+  return {
+    async read() {
+      const reports: NameReport[] = [];
+      for (const { runner, patterns } of kinds)
+        for (const file of await filesIn(root, patterns)) {
+          if (!isWrittenSince(file, began)) continue;
+          const text = await textOf(root, file);
+          reports.push(typeof text === "string" ? reportOf(text, runner, root, file.path) : broken(runner));
+        }
+      return reports;
+    },
+  };
+}
+
+const GRADLE_FILES = ["build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"];
+
+const broken = (runner: string): NameReport => ({ runner, tests: [], isComplete: false });
+
+/** One class's file. It is written when its tests are over, so a file that can be read is complete. */
+function reportOf(text: string, runner: string, root: string, path: string): NameReport {
+  const { report } = readJunit(text);
+  if (report === null) return broken(runner);
+  const folder = join(root, dirname(path).replace(/(?:^|\/)(?:target\/\w+-reports|build\/test-results(?:\/.*)?)$/, ""));
+  const named = (outcome: ReportedTest["outcome"], test: string): ReportedTest => {
+    const [type = "", ...rest] = test.split(" > ");
+    const method = rest.join(" > ").replace(/\(\)$/, "");
+    const simple = type.slice(type.lastIndexOf(".") + 1);
+    return {
+      outcome,
+      name: method === "" ? simple : `${simple} > ${method}`,
+      file: sourceOf(folder, type),
+      package: type,
+    };
+  };
+  return {
+    runner,
+    isComplete: true,
+    tests: [
+      ...(report.passed ?? []).map(({ test }) => named("passed", test)),
+      ...(report.skipped ?? []).map(({ test }) => named("skipped", test)),
+      ...report.failures.map(({ test }) => named("failed", test ?? "")),
+    ],
+  };
+}
+
+/** A class inside of another one is in the file of the outer. */
+function sourceOf(folder: string, type: string): string | null {
+  const path = type.replace(/\$.*/, "").replaceAll(".", "/");
+  for (const language of ["java", "kotlin", "groovy", "scala"])
+    for (const set of ["test", "integrationTest", "it"]) {
+      const file = join(folder, "src", set, language, `${path}.${ENDINGS[language]}`);
+      if (existsSync(file)) return file;
+    }
+  return null;
+}
+
+const ENDINGS: Readonly<Record<string, string>> = { java: "java", kotlin: "kt", groovy: "groovy", scala: "scala" };

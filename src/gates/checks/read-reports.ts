@@ -1,0 +1,190 @@
+import { lstat, readFile, readdir } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
+import { readTestReport } from "../../parse/tests/test-report.ts";
+import type { TestReport } from "../../parse/tests/test-report-parts.ts";
+import { matchesGlob } from "../../stdx/glob.ts";
+import type { GateRequest } from "../../ports/gate.ts";
+import type { ProcessResult } from "../../adapters/process/run-process.ts";
+
+/** The report files of one judgement: which of them were written by the checks, and what they say. */
+export interface SeenReports {
+  before(): Promise<Moment>;
+  /** The reports that were written since; each is told once. */
+  since(moment: Moment): Promise<readonly TestReport[]>;
+  /** Why the reports prove nothing, now that every check has run; empty if all is well. */
+  problems(): Promise<readonly string[]>;
+}
+
+/** What was there when something began. */
+export interface Moment {
+  readonly at: number;
+  readonly stamps: ReadonlyMap<string, string>;
+}
+
+/**
+ * Looks at files below `root` that these patterns name. Nothing of the user's is deleted: a file counts as written by
+ * a check when it changed while that ran, is not older than its beginning, and does not itself say that it is.
+ */
+export function seenReports(
+  root: string,
+  patterns: readonly string[],
+  shown: Pick<ShownPaths, "root" | "text"> = { root, text: (text) => text },
+): SeenReports {
+  const fresh = new Set<string>();
+  const unreadable = new Map<string, string>();
+  const old = new Map<string, string>();
+
+  async function read(file: FoundFile, moment: Moment): Promise<TestReport | null> {
+    if (!isWrittenSince(file, moment)) {
+      if (!fresh.has(file.path)) old.set(file.path, `it was written ${new Date(file.mtimeMs).toISOString()}`);
+      return null;
+    }
+    const text = await textOf(root, file);
+    const { report, problem } =
+      typeof text === "string" ? readTestReport(shown.text(text), shown.root) : { report: null, ...text };
+    if (report === null) {
+      unreadable.set(file.path, problem);
+      return null;
+    }
+    if (report.writtenAt !== null && report.writtenAt < moment.at - CLOCKS_DIFFER_MS) {
+      old.set(file.path, `it says that it is of ${new Date(report.writtenAt).toISOString()}`);
+      return null;
+    }
+    fresh.add(file.path);
+    unreadable.delete(file.path);
+    return report;
+  }
+
+  return {
+    before: () => momentIn(root, patterns),
+    async since(moment) {
+      const reports: TestReport[] = [];
+      for (const file of await filesIn(root, patterns)) {
+        const report = await read(file, moment);
+        if (report !== null) reports.push(report);
+      }
+      return reports;
+    },
+    async problems() {
+      const there = await filesIn(root, patterns);
+      const missing = patterns.flatMap((pattern) => {
+        const matching = there.filter(({ path }) => matchesGlob(path, pattern));
+        if (matching.some(({ path }) => fresh.has(path) || unreadable.has(path))) return [];
+        const stale = matching.find(({ path }) => old.has(path));
+        if (stale === undefined) return [`no check left a report that is called ${pattern}`];
+        return [`the report ${stale.path} is older than the run: ${old.get(stale.path)}`];
+      });
+      return [...[...unreadable].map(([path, why]) => `the report ${path} cannot be read: ${why}`), ...missing];
+    },
+  };
+}
+
+export interface FoundFile {
+  readonly path: string;
+  readonly size: number;
+  readonly mtimeMs: number;
+  readonly stamp: string;
+}
+
+export async function momentIn(root: string, patterns: readonly string[]): Promise<Moment> {
+  return momentOf(await filesIn(root, patterns));
+}
+
+/** Now, with these files as they are. */
+export function momentOf(files: readonly FoundFile[]): Moment {
+  return { at: Date.now(), stamps: new Map(files.map(({ path, stamp }) => [path, stamp])) };
+}
+
+/** Was it written since then, and not only put there with an older date? Some disks know no more than seconds. */
+export function isWrittenSince({ path, mtimeMs, stamp }: FoundFile, { at, stamps }: Moment): boolean {
+  return stamps.get(path) !== stamp && mtimeMs >= Math.floor(at / 1000) * 1000;
+}
+
+/** A remote machine's clock, which writes its own time into a report, may be off by this. */
+const CLOCKS_DIFFER_MS = 5 * 60_000;
+
+/** The text, or why it is not read. */
+export async function textOf(
+  root: string,
+  { path, size }: FoundFile,
+  mostBytes = MOST_BYTES,
+): Promise<string | { readonly problem: string }> {
+  if (size > mostBytes) return { problem: `it is larger than ${mostBytes / 1024 / 1024} MB` };
+  try {
+    return await readFile(resolve(root, path), "utf8");
+  } catch (error) {
+    return { problem: (error as Error).message };
+  }
+}
+
+const MOST_BYTES = 32 * 1024 * 1024;
+const MOST_ENTRIES = 50_000;
+const DEEPEST = 20;
+
+/** The file of that name as it is now. Somebody may take it away while it is looked at; then it is not there. */
+export async function fileAt(root: string, path: string): Promise<FoundFile | null> {
+  const stat = await lstat(resolve(root, path)).catch(() => null);
+  if (stat === null || !stat.isFile()) return null;
+  const stamp = `${stat.mtimeMs} ${stat.ctimeMs} ${stat.size} ${stat.ino}`;
+  return { path, size: stat.size, mtimeMs: stat.mtimeMs, stamp };
+}
+
+/** Plain files only: a link could lead anywhere. In the order of their names. */
+export async function filesIn(root: string, patterns: readonly string[]): Promise<readonly FoundFile[]> {
+  const found = new Map<string, FoundFile>();
+  let left = MOST_ENTRIES;
+  async function walk(folder: string, pattern: string, depth: number): Promise<void> {
+    const entries = await readdir(join(root, folder), { withFileTypes: true }).catch(() => []);
+    for (const entry of entries) {
+      if (left-- <= 0) return;
+      const path = folder === "" ? entry.name : `${folder}/${entry.name}`;
+      if (entry.isDirectory() && depth < DEEPEST && !isPassedOver(entry.name, path, pattern))
+        await walk(path, pattern, depth + 1);
+      if (!entry.isFile() || found.has(path) || !matchesGlob(path, pattern)) continue;
+      const file = await fileAt(root, path);
+      if (file !== null) found.set(path, file);
+    }
+  }
+  for (const pattern of patterns) {
+    const plain = pattern.replace(/^(?:\.\/)+/, "");
+    await walk(plainFolder(plain), plain, 0);
+  }
+  return [...found.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+/** The folders that the pattern names without a star: nothing outside of them need be looked at. */
+function plainFolder(pattern: string): string {
+  const folders = pattern.split("/").slice(0, -1);
+  const star = folders.findIndex((folder) => /[*?{}]|^\.\.$/.test(folder));
+  return (star === -1 ? folders : folders.slice(0, star)).join("/");
+}
+
+/** Nobody's reports are in there, and there are very many files, unless the pattern says otherwise. */
+const isPassedOver = (name: string, path: string, pattern: string): boolean =>
+  [".git", ".remand", "node_modules", ".venv"].includes(name) && !pattern.startsWith(`${path}/`);
+
+/** How files are named in what a person or an agent reads: as in the author's folder, never as in a clean checkout. */
+export interface ShownPaths {
+  /** The folder that paths are told from. */
+  readonly root: string;
+  text(text: string): string;
+  ended(ended: ProcessResult): ProcessResult;
+}
+
+export function shownPaths({ path, workedIn }: Pick<GateRequest, "path" | "workedIn">): ShownPaths {
+  if (workedIn === undefined) return { root: path, text: (text) => text, ended: (ended) => ended };
+  let [from, to] = [path, workedIn];
+  // The project may be a folder of the repository: then files beside it are named too.
+  while (basename(from) === basename(to) && basename(from) !== "") [from, to] = [dirname(from), dirname(to)];
+  const text = (printed: string): string => printed.replaceAll(from, to);
+  return {
+    root: workedIn,
+    text,
+    ended: (ended) => ({
+      ...ended,
+      output: text(ended.output),
+      stdout: text(ended.stdout),
+      stderr: text(ended.stderr),
+    }),
+  };
+}

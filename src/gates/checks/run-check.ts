@@ -1,0 +1,251 @@
+import type { BaseFailures } from "../../core/gates/base-failures.ts";
+import { checkLogText } from "../../core/gates/evidence-paths.ts";
+import type { CheckRun, TestCounts } from "../../core/gates/gate.ts";
+import type { EvidenceId, TreeId } from "../../core/events/ids.ts";
+import type { Result } from "../../core/events/error.ts";
+import { NO_TEST_NAMES, type TestNames } from "../../core/gates/test-names.ts";
+import type { Evidence } from "../../ports/evidence.ts";
+import type { GateRequest } from "../../ports/gate.ts";
+import type { NameReport } from "../../parse/tests/test-names.ts";
+import { withNames } from "../../parse/tests/test-names-merge.ts";
+import type { PassedTest } from "../../parse/tests/test-output-parts.ts";
+import { type TestOutput, createOutputReader } from "../../parse/tests/test-output.ts";
+import { type TestReport, withReports } from "../../parse/tests/test-report-parts.ts";
+import {
+  type Environment,
+  type EnvironmentIn,
+  checkEnvironment,
+  environmentIn,
+} from "../../adapters/process/environment.ts";
+import { type ProcessResult, runProcess } from "../../adapters/process/run-process.ts";
+import { brokenBy, endingOf, hangDetails, hasFailed, resultOn } from "./check-ending.ts";
+import { type Fault, faultsIn, hangFault } from "./check-faults.ts";
+import { type CheckEnvironment, cellName, lineIn, readyEnvironments } from "./environments.ts";
+import { openNameReports } from "./name-reports.ts";
+import { type SeenReports, type ShownPaths, shownPaths } from "./read-reports.ts";
+
+export interface CheckCommand {
+  readonly name: string;
+  readonly run: string;
+  /** Where it is run; none given means in every environment there is. */
+  readonly environments?: readonly string[];
+  readonly timeoutMs?: number;
+}
+
+/** One cell of the matrix, and what was found in it. */
+export interface CheckOutcome {
+  readonly run: CheckRun;
+  readonly faults: readonly Fault[];
+  readonly tests: TestCounts | null;
+  readonly evidence: readonly EvidenceId[];
+  /** Tests, or the check itself, that gave two answers about this tree. */
+  readonly flaky: readonly Fault[];
+  readonly named: NamedTests;
+  /** Every test by name, as far as the run says. */
+  readonly names: TestNames;
+  /** It ran in an environment that does not see the files of the checkout. */
+  readonly isUnverified?: boolean;
+  /** The check went differently while its tests were reported by name: it must run without that. */
+  readonly isUnreported?: boolean;
+}
+
+/** What is known of single tests after a run. */
+export interface NamedTests {
+  /** The check ended by itself within its time limit. */
+  readonly ended: boolean;
+  readonly ranTests: boolean;
+  readonly notLoaded: readonly string[];
+  readonly passed: readonly PassedTest[];
+  /** Failures that were counted and not listed. */
+  readonly unlisted: number;
+}
+
+const NOTHING_NAMED: NamedTests = { ended: false, ranTests: false, notLoaded: [], passed: [], unlisted: 0 };
+
+export interface CheckControl {
+  readonly signal: AbortSignal;
+  onOutput(line: string): void;
+}
+
+interface RunnerOptions {
+  readonly environments: ReadonlyMap<string, CheckEnvironment>;
+  readonly evidence: Evidence;
+  readonly env: EnvironmentIn;
+  readonly cookie?: () => string;
+  /** Run before each run of a check. */
+  readonly reset?: string;
+  /** The tree that each place is set up for, by its folder and its environment. Kept from one judgement to the next. */
+  readonly setUp: Map<string, TreeId>;
+}
+
+export interface CheckRunner {
+  /** Runs one check in one environment, with the files that it leaves behind where these are looked at. */
+  run(
+    command: CheckCommand,
+    environment: string,
+    reports: SeenReports | null,
+    onOutput: (line: string) => void,
+    how?: RunHow,
+  ): Promise<CheckOutcome>;
+}
+
+/** `isBare`: the command alone, and no test runner is made to report names. */
+export interface RunHow {
+  readonly isBare: boolean;
+}
+
+/**
+ * Runs checks over one tree. Each environment is looked at once in a judgement, when the first check needs it, and set
+ * up once for a tree, however often that is judged.
+ */
+export function checkRunner(options: RunnerOptions, request: GateRequest, signal: AbortSignal): CheckRunner {
+  const shown = shownPaths(request);
+  const start = starter(options, request, shown, signal);
+  const ready = readyEnvironments(options, request, start);
+
+  return {
+    async run(command, name, reports, onOutput, how) {
+      const environment = options.environments.get(name);
+      const cell = { check: command.name, command: command.run, environment: name } as const;
+      if (environment === undefined) return without(cell, "error", `there is no environment ${name}`);
+      const trouble = await ready.troubleWith(name, environment, onOutput);
+      if (trouble !== null) {
+        const log = await options.evidence.keep(`environment: ${name}\n${trouble.why}\n\n${trouble.output}`);
+        return { ...without(cell, "blocked", trouble.why), evidence: [log] };
+      }
+      const before = await reports?.before();
+      const reader = createOutputReader(shown.root);
+      const limitMs = command.timeoutMs ?? request.timeoutMs;
+      // A wrapper leads to another machine or a container, where our reporters are not.
+      const isBare = how?.isBare === true || environment.run !== undefined || isUnreported(request, cellName(cell));
+      const naming = isBare ? null : await openNameReports(await environmentOf(options, request), request.path);
+      const onLine = (line: string): void => {
+        reader.push(line);
+        onOutput(line);
+      };
+      const ended = await start(lineIn(environment, command.run, request.path), limitMs, onLine, naming?.env);
+      const names = (await naming?.read()) ?? NOTHING_REPORTED;
+      const read = before === undefined ? [] : await reports!.since(before);
+      const evidence = await options.evidence.keep(
+        checkLogText({
+          check: command.name,
+          environment: name,
+          command: command.run,
+          ending: endingOf(ended),
+          output: ended.output,
+        }),
+      );
+      const output = reader.end();
+      if (ended.status === "timeout" && request.baseRun?.ended.includes(cellName(cell)) === true)
+        return hungOutcome({ command, cell, ended, output }, limitMs, evidence);
+      const outcome = outcomeOf({ command, cell, ended, output }, { files: read, names }, evidence, request.atBase);
+      return ready.isUnverified(name) ? { ...outcome, isUnverified: true } : outcome;
+    },
+  };
+}
+
+type Start = (
+  line: string,
+  timeoutMs: number,
+  onLine: (text: string) => void,
+  env?: Environment,
+) => Promise<ProcessResult>;
+
+function starter(options: RunnerOptions, request: GateRequest, shown: ShownPaths, signal: AbortSignal): Start {
+  return async (line, timeoutMs, onLine, env) => {
+    const ended = await runProcess(
+      {
+        command: line,
+        cwd: request.path,
+        env: env ?? (await environmentOf(options, request)),
+        timeoutMs,
+        maxOutputBytes: MOST_LOG_BYTES,
+        ...(options.cookie === undefined ? {} : { cookie: options.cookie() }),
+      },
+      { signal, onLine: (text) => onLine(shown.text(text)) },
+    );
+    return shown.ended(ended);
+  };
+}
+
+const environmentOf = async ({ env }: RunnerOptions, { path }: GateRequest): Promise<Environment> =>
+  checkEnvironment(await environmentIn(env, path));
+
+const isUnreported = ({ baseRun }: GateRequest, cell: string): boolean => baseRun?.unreported?.includes(cell) === true;
+
+/** What a run left beside its output: files that the user names, and what the test runners reported. */
+interface Reported {
+  readonly files: readonly TestReport[];
+  readonly names: { readonly reports: readonly NameReport[]; readonly folders: readonly string[] };
+}
+
+const NOTHING_REPORTED: Reported["names"] = { reports: [], folders: [] };
+
+/** Of a log, beginning and end are kept; the reader sees all of it, while it is printed. */
+const MOST_LOG_BYTES = 4 * 1024 * 1024;
+
+interface Ran {
+  readonly command: CheckCommand;
+  readonly cell: Pick<CheckRun, "check" | "command" | "environment">;
+  readonly ended: ProcessResult;
+  readonly output: TestOutput;
+}
+
+function outcomeOf(
+  { command, cell, ended, output: printed }: Ran,
+  { files, names: { reports, folders } }: Reported,
+  evidence: EvidenceId,
+  atBase: BaseFailures,
+): CheckOutcome {
+  const { output, names } = withNames(withReports(printed, files), reports, { check: command.name, folders });
+  const faults =
+    ended.status === "exited" && brokenBy(ended) === null && hasFailed(ended)
+      ? faultsIn(command, ended, output, atBase)
+      : [];
+  const { result, details } = resultOn(ended, output, faults);
+  return {
+    run: { ...cell, result, exitCode: ended.exitCode, details, names: names.level },
+    faults,
+    tests: output.counts,
+    evidence: [evidence],
+    flaky: [],
+    named: namedIn(ended, output),
+    names,
+  };
+}
+
+/** It ended in time before the work began, so that it is the work that makes it hang. What its tests say is unknown. */
+function hungOutcome({ command, cell, ended }: Ran, limitMs: number, evidence: EvidenceId): CheckOutcome {
+  return {
+    run: { ...cell, result: "fail", exitCode: null, details: hangDetails(limitMs) },
+    faults: [hangFault(command, limitMs, ended)],
+    tests: null,
+    evidence: [evidence],
+    flaky: [],
+    named: NOTHING_NAMED,
+    names: NO_TEST_NAMES,
+  };
+}
+
+function namedIn(
+  ended: ProcessResult,
+  { counts, failures, more, ranTests, notLoaded, passed }: TestOutput,
+): NamedTests {
+  const listed = failures.filter(({ test }) => test !== null).length;
+  return {
+    ended: ended.status === "exited" && brokenBy(ended) === null,
+    ranTests: ranTests === true,
+    notLoaded: notLoaded ?? [],
+    passed: passed ?? [],
+    unlisted: Math.max(more, (counts?.failed ?? 0) - listed, 0),
+  };
+}
+
+function without(
+  cell: Pick<CheckRun, "check" | "command" | "environment">,
+  result: Result,
+  details: string,
+): CheckOutcome {
+  const run = { ...cell, result, exitCode: null, details };
+  return { run, faults: [], tests: null, evidence: [], flaky: [], named: NOTHING_NAMED, names: NO_TEST_NAMES };
+}

@@ -1,0 +1,135 @@
+import { counted } from "../../stdx/plain-text.ts";
+import { RemandError } from "../../core/events/error.ts";
+import { identified, type Finding } from "../../core/gates/finding.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Forge, ForgeAnnotation, ForgeCheck, ForgeLog } from "../../ports/forge.ts";
+import type { GateRequest } from "../../ports/gate.ts";
+import type { Integration } from "../../ports/integration.ts";
+import type { CiControl, CiRun, CiService } from "./ci-gate.ts";
+
+export interface CiForgeOptions {
+  readonly forge: Forge;
+  readonly integration: Integration;
+  readonly clock: Clock;
+  /** How long a run may take; the gate's own patience is for reviewers. */
+  readonly patienceMs: number;
+}
+
+/** The forge's own CI: the branch is sent there, and what runs over its newest commit is waited for. */
+export function createCiForge({ forge, integration, clock, patienceMs }: CiForgeOptions): CiService {
+  async function ended(commit: string, { signal, onOutput }: CiControl): Promise<readonly ForgeCheck[] | string> {
+    const until = clock.now() + patienceMs;
+    const appearBy = clock.now() + Math.min(APPEAR_MS, patienceMs);
+    let pauseMs = FIRST_PAUSE_MS;
+    let said = "";
+    while (!signal.aborted) {
+      const checks = await forge.checks(commit, signal);
+      const open = checks.filter(({ state }) => state === "waiting" || state === "running");
+      if (checks.length > 0 && open.length === 0) return checks;
+      if (checks.length === 0 && clock.now() >= appearBy) return "nothing ran over this commit";
+      if (clock.now() >= until) return `still not ended: ${open.map(({ name }) => name).join(", ")}`;
+      const now = `${checks.length - open.length} of ${counted(checks.length, "check")} ended`;
+      if (now !== said) onOutput(now);
+      said = now;
+      await clock.sleep(pauseMs, signal);
+      pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 1.5);
+    }
+    return "it was stopped";
+  }
+
+  return {
+    judgedBy: () => [`every check of ${forge.name} over the branch`],
+    run: (request, control) =>
+      watched(request, control).catch((error: unknown) => {
+        if (!(error instanceof RemandError)) throw error;
+        // A forge that cannot be asked says nothing of the work: the gate broke, not the run.
+        return untold(forge, "error", `${error.message} — ${error.hint}`);
+      }),
+  };
+
+  async function watched(request: GateRequest, control: CiControl): Promise<CiRun> {
+    if (!control.signal.aborted) await integration.publish(request.story.id, request.commit);
+    if (control.isAgain) {
+      await rerunFailed(forge, request.commit, control.signal);
+      // Until the forge has noticed, it still shows how the last run ended.
+      await clock.sleep(FIRST_PAUSE_MS, control.signal);
+    }
+    const checks = await ended(request.commit, control);
+    if (typeof checks === "string") return untold(forge, control.signal.aborted ? "error" : "inconclusive", checks);
+    return checks.some(({ state }) => state === "failed")
+      ? failedRun(forge, checks, control.signal)
+      : passedOrNot(forge, checks);
+  }
+}
+
+const APPEAR_MS = 2 * 60_000;
+const FIRST_PAUSE_MS = 5000;
+const LONGEST_PAUSE_MS = 60_000;
+/** The first few failures explain the others, or are alike. */
+const MOST_LOGS = 3;
+
+async function rerunFailed(forge: Forge, commit: string, signal: AbortSignal): Promise<void> {
+  for (const check of await forge.checks(commit, signal))
+    if (check.state === "failed" || check.state === "cancelled") await forge.rerun(check, signal);
+}
+
+const untold = ({ name }: Forge, result: "error" | "inconclusive", details: string): CiRun => ({
+  result,
+  name,
+  details,
+  log: "",
+  step: null,
+  annotations: [],
+});
+
+async function failedRun(forge: Forge, checks: readonly ForgeCheck[], signal: AbortSignal): Promise<CiRun> {
+  const failed = checks.filter(({ state }) => state === "failed");
+  const logs: [ForgeCheck, ForgeLog][] = [];
+  for (const check of failed.slice(0, MOST_LOGS)) logs.push([check, await forge.logOf(check, signal)]);
+  return {
+    result: "fail",
+    name: failed.map(({ name }) => name).join(", "),
+    details: failed[0]!.summary,
+    log: logs.map(([check, log]) => titled(check, log)).join("\n"),
+    step: logs[0]?.[1].step ?? failed[0]!.name,
+    annotations: logs.flatMap(([, { annotations }]) => annotations.flatMap(annotated)),
+  };
+}
+
+/** Cancelled is not passed, and skipped everywhere is nothing proven. */
+function passedOrNot(forge: Forge, checks: readonly ForgeCheck[]): CiRun {
+  // What each said of itself is the evidence, with the place where all of it can be read.
+  const log = checks.map(({ name, state, url, summary }) => [name, state, summary, url ?? ""].join("  ").trim());
+  const shared = { log: `${log.join("\n")}\n`, step: null, annotations: [] } as const;
+  const cancelled = checks.filter(({ state }) => state === "cancelled");
+  const passed = checks.filter(({ state }) => state === "passed");
+  if (cancelled.length > 0)
+    return {
+      ...shared,
+      result: "inconclusive",
+      name: forge.name,
+      details: `cancelled: ${cancelled.map(({ name }) => name).join(", ")}`,
+    };
+  if (passed.length === 0)
+    return { ...shared, result: "inconclusive", name: forge.name, details: "every check was skipped" };
+  return { ...shared, result: "pass", name: passed.map(({ name }) => name).join(", "), details: "" };
+}
+
+function titled(check: ForgeCheck, log: ForgeLog): string {
+  const cut = log.isPartial ? " (a part of the log is missing)" : "";
+  return `── ${check.name}${cut}\n${log.text}`;
+}
+
+function annotated({ level, path, line, message }: ForgeAnnotation): Finding[] {
+  if (level !== "failure" || path === "" || path === ".github") return [];
+  return [
+    identified({
+      severity: "major",
+      category: "ci-annotation",
+      message,
+      source: "ci",
+      file: path,
+      ...(line > 0 ? { line } : {}),
+    }),
+  ];
+}

@@ -1,0 +1,174 @@
+import { type Finding, failureFingerprint, identified } from "../../core/gates/finding.ts";
+import type { CiClass, Judgement } from "../../core/gates/gate.ts";
+import type { EvidenceId } from "../../core/events/ids.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Evidence } from "../../ports/evidence.ts";
+import type { Gate, GateRequest } from "../../ports/gate.ts";
+import { readCiLog } from "../../parse/ci/ci-log.ts";
+import { type EnvironmentIn, checkEnvironment, environmentIn } from "../../adapters/process/environment.ts";
+import { type ProcessResult, runProcess } from "../../adapters/process/run-process.ts";
+import { shownPaths } from "../checks/read-reports.ts";
+import type { Result } from "../../core/events/error.ts";
+
+export interface CiOptions {
+  /** Where the run happens: a forge, or commands that stand in for one. */
+  readonly service: CiService;
+  readonly evidence: Evidence;
+  readonly clock: Clock;
+}
+
+/**
+ * An outside CI run over exactly this commit. A failure is classified before anything is done about it, because that
+ * decides who gets it and whether anybody is charged. A run that answers differently about the same tree proves nothing.
+ */
+export function createCiGate({ service, evidence, clock }: CiOptions): Gate {
+  return {
+    name: "ci",
+    judgedBy: () => service.judgedBy(),
+    async judge(request, control) {
+      const beganAt = clock.now();
+      // Asked about the same tree once more, it is asked to run again, not to repeat itself.
+      const isAgain = request.last?.tree === request.tree;
+      const run = await service.run(request, { ...control, isAgain });
+      const kept = run.log === "" ? [] : [await evidence.keep(run.log)];
+      return { ...judgementOf(request, run, kept), durationMs: clock.now() - beganAt };
+    },
+  };
+}
+
+function judgementOf(request: GateRequest, run: CiRun, evidence: readonly EvidenceId[]): Omit<Judgement, "durationMs"> {
+  const { tree, last } = request;
+  const shared = { gate: "ci", tree, findings: [], blocking: [], evidence } as const;
+  if (run.result === "pass") {
+    const changedItsMind = last !== null && last.tree === tree && last.result === "fail";
+    if (changedItsMind && last.ciClass !== "infrastructure")
+      return {
+        ...shared,
+        result: "pass",
+        ciClass: "flaky",
+        summary: `ci: the same tree failed before and passes now (${run.name})`,
+      };
+    return { ...shared, result: "pass", summary: `ci: pass (${run.name})` };
+  }
+  if (run.result !== "fail") return { ...shared, result: run.result, summary: `ci: ${run.result} (${run.details})` };
+  const read = readCiLog(run.log);
+  const finding = findingOf(run, read.class, read.reason, read.excerpt);
+  // Jobs that do the same in several environments say the same.
+  const findings = [...new Map([finding, ...run.annotations].map((each) => [each.id, each])).values()];
+  const step = run.step ?? read.step;
+  const summary = `ci: fail (${read.class}${step === null ? "" : ` in ${step}`}: ${read.reason})`;
+  return {
+    ...shared,
+    result: "fail",
+    ciClass: read.class,
+    findings,
+    blocking: findings.map(({ id }) => id),
+    runs: [
+      {
+        check: run.name,
+        command: step ?? run.name,
+        environment: "ci",
+        result: "fail",
+        exitCode: null,
+        details: read.reason,
+      },
+    ],
+    summary,
+    failure: failureFingerprint([finding], summary),
+  };
+}
+
+const GRAVE: ReadonlySet<CiClass> = new Set(["test", "build"]);
+
+function findingOf(run: CiRun, ciClass: CiClass, reason: string, excerpt: string): Finding {
+  return identified({
+    severity: GRAVE.has(ciClass) ? "critical" : "major",
+    category: `ci-${ciClass}`,
+    message: reason,
+    detail: excerpt,
+    source: run.name,
+  });
+}
+
+export interface CiCommandsOptions {
+  readonly commands: readonly { readonly name: string; readonly run: string; readonly timeoutMs?: number }[];
+  readonly env: EnvironmentIn;
+  readonly cookie?: () => string;
+}
+
+/** Commands that stand in for a CI service: they run one after the other, and the first that fails is the run's failure. */
+export function createCiCommands({ commands, env, cookie }: CiCommandsOptions): CiService {
+  return {
+    judgedBy: () => commands.map(({ run }) => run),
+    async run(request, control) {
+      const seen = checkEnvironment(await environmentIn(env, request.path));
+      const shown = shownPaths(request);
+      let log = "";
+      for (const { name, run, timeoutMs } of commands) {
+        log += `$ ${run}\n`;
+        const ran = await runProcess(
+          {
+            command: run,
+            cwd: request.path,
+            env: seen,
+            timeoutMs: timeoutMs ?? request.timeoutMs,
+            ...(cookie === undefined ? {} : { cookie: cookie() }),
+          },
+          { signal: control.signal, onLine: (line) => control.onOutput(shown.text(line)) },
+        );
+        const ended = shown.ended(ran);
+        log += `${ended.output}\n${endOf(ended)}\n`;
+        const failed = failureOf(ended);
+        if (failed !== null) return { ...failed, name, log, step: run, annotations: [] };
+      }
+      if (commands.length === 0) return NOTHING;
+      const name = commands.map((each) => each.name).join(", ");
+      return { result: "pass", name, details: "", log, step: null, annotations: [] };
+    },
+  };
+}
+
+const NOTHING: CiRun = {
+  result: "inconclusive",
+  name: "ci",
+  details: "there is neither a forge nor a command to run",
+  log: "",
+  step: null,
+  annotations: [],
+};
+
+const endOf = ({ status, exitCode, signal }: ProcessResult): string =>
+  status === "exited" ? (signal === null ? `exit code ${exitCode}` : `ended by ${signal}`) : status;
+
+function failureOf(ended: ProcessResult): Pick<CiRun, "result" | "details"> | null {
+  if (ended.status === "cancelled") return { result: "error", details: "it was stopped" };
+  if (ended.status === "failed-to-start")
+    return { result: "error", details: ended.failure?.message ?? "it could not be started" };
+  // Running too long is a failure with a log of its own: the classification says whose.
+  if (ended.status === "exited" && ended.exitCode === 0) return null;
+  return { result: "fail", details: endOf(ended) };
+}
+
+/** How an outside CI run ended. */
+export interface CiRun {
+  readonly result: Result;
+  /** What ran, for a person. */
+  readonly name: string;
+  readonly details: string;
+  readonly log: string;
+  readonly step: string | null;
+  readonly annotations: readonly Finding[];
+}
+
+export interface CiControl {
+  readonly signal: AbortSignal;
+  onOutput(line: string): void;
+  /** Was this very tree judged before? */
+  readonly isAgain: boolean;
+}
+
+/** Whoever runs CI: a forge, or commands that stand in for one. */
+export interface CiService {
+  run(request: GateRequest, control: CiControl): Promise<CiRun>;
+  judgedBy(): readonly string[];
+}

@@ -1,0 +1,138 @@
+import type { Finding } from "../../core/gates/finding.ts";
+import { findAssignments } from "../../parse/secrets/secret-assignments.ts";
+import { findJwts, findPrivateKeys, findTokens } from "../../parse/secrets/secret-tokens.ts";
+import { matchesAnyGlob } from "../../stdx/glob.ts";
+import type { AddedLine, FileChange } from "./file-changes.ts";
+import type { RuleBook } from "./integrity-rules.ts";
+
+/** What should not have been left in the files: halves of a merge, secrets, and lines that were written to look. */
+export function leftBehind(changes: readonly FileChange[], testPaths: readonly string[], book: RuleBook): Finding[] {
+  return changes.flatMap(({ path, added }) => {
+    const isTest = matchesAnyGlob(path, testPaths);
+    return [
+      ...conflicts(path, added, book),
+      ...secrets(path, added, isTest, book),
+      ...leftLines(path, added, book, isTest ? MARKS.slice(1) : MARKS),
+    ];
+  });
+}
+
+/** Both ends must be there: one alone may be a heading, or a text about merging. */
+function conflicts(file: string, lines: readonly AddedLine[], book: RuleBook): Finding[] {
+  const begin = lines.find(({ text }) => /^<{7}(?: |$)/.test(text));
+  const end = lines.some(({ text }) => /^>{7}(?: |$)/.test(text));
+  if (begin === undefined || !end) return [];
+  return book.breach("conflict-marker", {
+    file,
+    line: begin.line,
+    message: "the marks of a merge conflict were left in the file",
+    suggestedFix: "Resolve the conflict: keep what belongs there, and take the marks out.",
+  });
+}
+
+function secrets(file: string, lines: readonly AddedLine[], isTest: boolean, book: RuleBook): Finding[] {
+  const text = lines.map((line) => line.text).join("\n");
+  const certain = [...findPrivateKeys(text), ...findTokens(text), ...findJwts(text)].map((secret) => ({
+    ...secret,
+    isCertain: true,
+  }));
+  const likely = findAssignments(text).map((secret) => ({ ...secret, isCertain: false }));
+  const kinds = new Map<string, { start: number; isCertain: boolean }>();
+  for (const { kind, start, isCertain } of [...certain, ...likely])
+    if (!kinds.has(kind)) kinds.set(kind, { start, isCertain });
+  return [...kinds].flatMap(([kind, { start, isCertain }]) => {
+    const at = text.slice(0, start).split("\n").length - 1;
+    const message = isCertain ? `a secret was written into the file (${kind})` : `this looks like a secret (${kind})`;
+    const suggestedFix =
+      "Take it out, and read it from the environment. If it is real, it must be replaced: it is in the history now.";
+    // Tests are full of made-up passwords.
+    return book.breach(isCertain && !isTest ? "secret" : "secret-likely", {
+      file,
+      line: lines[at]!.line,
+      message,
+      suggestedFix,
+    });
+  });
+}
+
+interface Mark {
+  readonly rule: "debug-output" | "debug-stop" | "remove-marker";
+  readonly pattern: RegExp;
+  readonly message: string;
+}
+
+/** Printing is left alone in tests; a program that stops there stops the run. */
+const MARKS: readonly Mark[] = [
+  {
+    rule: "debug-output",
+    pattern: /^\s*(?:console\.(?:log|debug|trace|dir)\(|dbg!\(|var_dump\(|dd\(|pp\()/,
+    message: "this may have been left from looking for a fault",
+  },
+  {
+    rule: "debug-stop",
+    pattern: /^\s*(?:debugger;?\s*$|binding\.(?:pry|irb)\b|byebug\b|import i?pdb\b|i?pdb\.set_trace\(|breakpoint\(\))/,
+    message: "the program stops here for a debugger",
+  },
+  {
+    rule: "remove-marker",
+    pattern:
+      /\b(?:TODO|FIXME|XXX|HACK)\b[^\n]{0,40}\b(?:remove|delete|take (?:this )?out|before (?:merge|commit|release|merging))\b|\bDO[ _-]?NOT[ _-]?(?:COMMIT|MERGE|SHIP)\b|\bNOCOMMIT\b/,
+    message: "the line says of itself that it must not stay",
+  },
+];
+
+const MOST_SHOWN = 5;
+
+function leftLines(file: string, lines: readonly AddedLine[], book: RuleBook, marks: readonly Mark[]): Finding[] {
+  // A text about such lines is full of them.
+  if (/\.(?:md|mdx|rst|adoc|txt)$/.test(file)) return [];
+  return marks.flatMap(({ rule, pattern, message }) =>
+    lines
+      .filter(({ text }) => pattern.test(text.slice(0, 500)))
+      .slice(0, MOST_SHOWN)
+      .flatMap(({ line, text }) =>
+        book.breach(rule, {
+          file,
+          line,
+          message: `${message}: ${text.trim().slice(0, 100)}`,
+          suggestedFix: "Take it out, if it is not meant to stay.",
+        }),
+      ),
+  );
+}
+
+/** Files that nobody can read, or that are too large to be looked at line by line. `sizes` are those of binary files. */
+export function unreadable(
+  changes: readonly FileChange[],
+  sizes: ReadonlyMap<string, number>,
+  book: RuleBook,
+): Finding[] {
+  return changes.flatMap(({ path, status, isBinary, added }) => {
+    if (status === "deleted") return [];
+    const size = sizes.get(path) ?? added.reduce((sum, { text }) => sum + text.length + 1, 0);
+    if (
+      size > LARGE &&
+      !/(?:^|\/)(?:package-lock\.json|pnpm-lock\.yaml|yarn\.lock|Cargo\.lock|uv\.lock|poetry\.lock)$/.test(path)
+    )
+      return book.breach("large-file", {
+        file: path,
+        message: "a large file was added, or one grew large",
+        suggestedFix: "Keep it out of the repository, or make it small.",
+        detail: `${Math.round(size / 1024)} kB`,
+      });
+    if (
+      !isBinary ||
+      status !== "added" ||
+      /\.(?:png|jpe?g|gif|webp|avif|ico|svgz|woff2?|ttf|otf|pdf|mp[34]|wasm)$/i.test(path)
+    )
+      return [];
+    return book.breach("binary-file", {
+      file: path,
+      message: "a file was added that is no text",
+      suggestedFix: "Take it out, if it can be made from something readable.",
+    });
+  });
+}
+
+/** In bytes. */
+const LARGE = 1024 * 1024;

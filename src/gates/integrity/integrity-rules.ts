@@ -1,0 +1,64 @@
+import { identified, type Finding, type FindingDraft } from "../../core/gates/finding.ts";
+import { INTEGRITY_RULES, type IntegrityRuleName } from "../../core/gates/integrity-rule.ts";
+import type { ScopeException } from "../../core/stories/scope.ts";
+import type { Severity } from "../../core/gates/severity.ts";
+
+export type RuleSettings = Readonly<Record<string, Severity | "off">>;
+
+/** How a breach of a rule becomes a finding: how grave it is depends on the work, on the config, and on a good reason. */
+export interface RuleBook {
+  readonly isRework: boolean;
+  /** One finding, or none where the rule is switched off. */
+  breach(rule: IntegrityRuleName, breach: Breach): Finding[];
+}
+
+export type Breach = Pick<FindingDraft, "message" | "file" | "line" | "symbol" | "detail"> & {
+  readonly suggestedFix: string;
+  /** How grave it is where the rule's own answer does not fit this case; a config has the last word. */
+  readonly severity?: Severity;
+};
+
+export interface BookOptions {
+  readonly isRework: boolean;
+  readonly settings: RuleSettings;
+  /** The reasons that count here. */
+  readonly reasons?: readonly ScopeException[];
+  /** Rules that a reason excuses here, beside those that it excuses everywhere. */
+  readonly excusable?: readonly IntegrityRuleName[];
+  /** Rules whose breach is only information here, because a run decides. */
+  readonly explaining?: ReadonlySet<IntegrityRuleName>;
+}
+
+export function ruleBook(options: BookOptions): RuleBook {
+  const { isRework, settings, reasons = [], excusable = [], explaining } = options;
+  const reasonFor = new Map(reasons.map(({ path, rationale }) => [path.replace(/^\.\//, ""), rationale]));
+  return {
+    isRework,
+    breach(name, { severity: own, suggestedFix, message, ...rest }) {
+      const rule = INTEGRITY_RULES[name];
+      const set = settings[name];
+      if (set === "off") return [];
+      const mayBeExcused = (rule.excusable || excusable.includes(name)) && rest.file !== undefined;
+      const reason = mayBeExcused ? reasonFor.get(rest.file!) : undefined;
+      const usual = explaining?.has(name) === true ? "info" : isRework ? rule.rework : rule.newWork;
+      const severity = reason === undefined ? (set ?? own ?? usual) : "info";
+      const ask =
+        mayBeExcused && isRework ? ` If it must be: \`Scope exception: ${rest.file}: <reason>\` in your report.` : "";
+      return [
+        identified({
+          severity,
+          category: `integrity/${name}`,
+          source: "integrity",
+          message: reason === undefined ? message : `${message}; the reason given: ${reason.slice(0, LONGEST_REASON)}`,
+          suggestedFix:
+            severity === "info"
+              ? "Nothing has to be done: look whether it is right."
+              : `${suggestedFix}${ask} (${rule.why} A person can waive this finding; rule \`${name}\`.)`,
+          ...rest,
+        }),
+      ];
+    },
+  };
+}
+
+const LONGEST_REASON = 300;

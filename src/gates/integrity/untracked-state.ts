@@ -1,0 +1,144 @@
+import { createHash } from "node:crypto";
+import { lstat, readdir, readFile, readlink, realpath } from "node:fs/promises";
+import { join } from "node:path";
+import type { GitFolder } from "./file-changes.ts";
+
+/** What judges the work and is in no change, because git does not look there: by its name, what it is. */
+export type Surroundings = ReadonlyMap<string, string>;
+
+/**
+ * The programs that run tests as they are installed in a place, and what git is told to overlook. Contents count, and
+ * not times: whoever installs the same once more has changed nothing.
+ */
+export async function surroundingsOf(place: string, git: GitFolder | null): Promise<Surroundings> {
+  const found = new Map<string, string>();
+  for (const folder of await runnerFolders(place)) await addFiles(found, place, folder, 0);
+  await addPrograms(found, place, "node_modules/.bin");
+  await addPrograms(found, place, ".venv/bin");
+  if (git === null) return found;
+  for (const name of ["info/exclude", "info/attributes", "config"]) {
+    const text = await readFile(join(git.commonDir, name), "utf8").catch(() => "");
+    for (const line of linesOf(name, text)) found.set(`.git/${name}: ${line}`, "");
+  }
+  return found;
+}
+
+/**
+ * What is otherwise now. A package in another version was installed anew; where a lockfile changed, so were the ways to
+ * the programs. What git overlooks is told where it grew.
+ */
+export function changedSurroundings(was: Surroundings, is: Surroundings, isInstalled: boolean): string[] {
+  const renewed = new Set(
+    [...is].filter(([name, text]) => isVersion(name) && was.get(name) !== text).map(([name]) => packageOf(name)),
+  );
+  const isOurs = (name: string): boolean =>
+    !isVersion(name) && !renewed.has(packageOf(name)) && !(isInstalled && /\/\.?bin\//.test(name));
+  return [
+    ...[...was]
+      .filter(([name, text]) => !name.startsWith(".git/") && is.has(name) && is.get(name) !== text)
+      .map(([name]) => name),
+    ...[...is.keys()].filter((name) => !was.has(name) && (name.startsWith(".git/") || name.endsWith(".pth"))),
+  ].filter(isOurs);
+}
+
+/** The surroundings of many places: most are the same, and those are kept once. */
+export function rememberedSurroundings(): {
+  keep(place: string, found: Surroundings): void;
+  at(place: string): Surroundings | undefined;
+} {
+  const places = new Map<string, Surroundings>();
+  let last: Surroundings = new Map();
+  return {
+    keep(place, found) {
+      const isSame = found.size === last.size && [...found].every(([name, text]) => last.get(name) === text);
+      if (!isSame) last = found;
+      places.delete(place);
+      places.set(place, last);
+      if (places.size > MOST_PLACES) places.delete(places.keys().next().value!);
+    },
+    at: (place) => places.get(place),
+  };
+}
+
+/** More are not worked on at once. */
+const MOST_PLACES = 1000;
+
+const isVersion = (name: string): boolean => name.endsWith(" version");
+/** `node_modules/@vitest/runner/dist/index.js` belongs to `node_modules/@vitest/runner`. */
+const packageOf = (name: string): string =>
+  /^(?:.*\/)?(?:node_modules|site-packages)\/(?:@[^/]+\/)?[^/ ]+/.exec(name)?.[0] ?? name;
+
+/** Only what lets git overlook tests, configs of runners, or what is in files. */
+function linesOf(name: string, text: string): string[] {
+  const lines = text
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "" && !line.startsWith("#"));
+  if (name === "info/exclude") return lines.filter((line) => OVERLOOKED.test(line));
+  if (name === "info/attributes") return lines.filter((line) => /\bfilter=(?!lfs\b)/.test(line));
+  return lines.filter((line) => /^\[filter "(?!lfs")|^(?:excludesFile|attributesFile)\s*=/i.test(line));
+}
+
+const OVERLOOKED =
+  /(?:\.config\.|conftest\.py|pytest\.ini|tox\.ini|setup\.cfg|pyproject\.toml|package\.json|\.mocharc|akefile|[._-](?:test|spec)\.|^\/?(?:tests?|__tests__|spec)\/?\**$|^\*+$)/;
+
+const RUNNERS =
+  /^(?:vitest|@vitest|jest|jest-.*|@jest|expect|mocha|chai|ava|tap|jasmine|jasmine-core|karma|playwright|playwright-core|@playwright|cypress|c8|nyc|typescript|eslint|oxlint|@biomejs|pytest|_pytest|pluggy|coverage|mypy|ruff)$/;
+
+async function runnerFolders(place: string): Promise<string[]> {
+  const libraries = (await namesIn(join(place, ".venv/lib"))).map((name) => `.venv/lib/${name}/site-packages`);
+  const folders: string[] = [];
+  for (const library of ["node_modules", ...libraries]) {
+    for (const name of await namesIn(join(place, library))) {
+      if (name.endsWith(".pth") || /^(?:site|user)customize\.py$/.test(name)) folders.push(`${library}/${name}`);
+      else if (RUNNERS.test(name))
+        folders.push(
+          ...(name.startsWith("@")
+            ? (await namesIn(join(place, library, name))).map((part) => `${library}/${name}/${part}`)
+            : [`${library}/${name}`]),
+        );
+    }
+  }
+  return folders;
+}
+
+async function addPrograms(found: Map<string, string>, place: string, folder: string): Promise<void> {
+  for (const name of await namesIn(join(place, folder))) {
+    const path = `${folder}/${name}`;
+    const leadsTo = await readlink(join(place, path)).catch(() => null);
+    if (leadsTo !== null) found.set(path, leadsTo);
+    else if (found.size < MOST_FILES) await addFile(found, place, path);
+  }
+}
+
+async function addFiles(found: Map<string, string>, place: string, path: string, depth: number): Promise<void> {
+  const full = await realpath(join(place, path)).catch(() => null);
+  const stats = full === null ? null : await lstat(full).catch(() => null);
+  if (full === null || stats === null || found.size >= MOST_FILES) return;
+  if (!stats.isDirectory()) return addFile(found, place, path);
+  for (const name of await namesIn(full))
+    if (depth < DEEPEST && !/^(?:node_modules|__pycache__|\.cache|\.\w+)$/.test(name))
+      await addFiles(found, place, `${path}/${name}`, depth + 1);
+}
+
+/** Of what is large only how large it is: it would take long to read, and nobody edits it by hand. */
+async function addFile(found: Map<string, string>, place: string, path: string): Promise<void> {
+  if (/\.(?:map|md|txt|ts|mts|cts|pyc|pyi|html|css|svg)$/i.test(path)) return;
+  const full = await realpath(join(place, path)).catch(() => null);
+  const stats = full === null ? null : await lstat(full).catch(() => null);
+  if (full === null || stats === null || !stats.isFile()) return;
+  if (stats.size > MOST_BYTES) return void found.set(path, String(stats.size));
+  const text = await readFile(full).catch(() => null);
+  if (text === null) return;
+  found.set(path, createHash("sha256").update(text).digest("hex"));
+  const version = /\/(?:package\.json|METADATA)$/.test(path)
+    ? /"version":\s*"([^"]+)"|^Version: (.+)$/m.exec(text.toString("utf8"))
+    : null;
+  if (version !== null) found.set(`${packageOf(path)} version`, version[1] ?? version[2]!);
+}
+
+const MOST_FILES = 4000;
+const MOST_BYTES = 4 * 1024 * 1024;
+const DEEPEST = 8;
+
+const namesIn = (folder: string): Promise<string[]> => readdir(folder).catch(() => []);

@@ -1,0 +1,64 @@
+import { failureFingerprint, identified } from "../../core/gates/finding.ts";
+import type { Judgement } from "../../core/gates/gate.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Evidence } from "../../ports/evidence.ts";
+import type { Gate, GateRequest } from "../../ports/gate.ts";
+import type { Integration } from "../../ports/integration.ts";
+
+export interface MergeOptions {
+  readonly integration: Integration;
+  readonly evidence: Evidence;
+  readonly clock: Clock;
+}
+
+/**
+ * Would the work go onto its target as it is? Only a branch that holds everything the target has passes: then what is
+ * merged is the very state of the files that the other gates judged.
+ */
+export function createMergeGate({ integration, evidence, clock }: MergeOptions): Gate {
+  return {
+    name: "merge",
+    judgedBy: () => ["the branch holds all of its target, and nothing in it contradicts the target"],
+    async judge(request, { signal }) {
+      const beganAt = clock.now();
+      if (signal.aborted) return stopped(request);
+      const { target, isCurrent, conflicts } = await integration.standing(request.story.id, request.commit);
+      const on = `${target.branch} at ${target.commit.slice(0, 12)}`;
+      const findings = conflicts.map((file) =>
+        identified({
+          severity: "critical",
+          category: "merge-conflict",
+          message: `this branch and ${target.branch} changed the same place`,
+          source: "git",
+          file,
+          suggestedFix: "Resolve the marks in the file so that both sides' purpose is kept.",
+        }),
+      );
+      const state = { isCurrent, conflicts, target };
+      const shared = {
+        gate: "merge",
+        tree: request.tree,
+        findings,
+        blocking: findings.map(({ id }) => id),
+        evidence: [await evidence.keep(`${JSON.stringify(state, null, 2)}\n`)],
+        durationMs: clock.now() - beganAt,
+      } as const;
+      if (isCurrent) return { ...shared, result: "pass", summary: `merge: pass (current with ${on})` };
+      if (conflicts.length === 0)
+        return { ...shared, result: "inconclusive", summary: `merge: inconclusive (${on} has moved meanwhile)` };
+      const summary = `merge: fail (conflicts with ${on}), ${conflicts.length} to fix`;
+      return { ...shared, result: "fail", summary, failure: failureFingerprint(findings, summary) };
+    },
+  };
+}
+
+const stopped = ({ tree }: GateRequest): Judgement => ({
+  gate: "merge",
+  tree,
+  result: "error",
+  findings: [],
+  blocking: [],
+  summary: "merge: error (it was stopped)",
+  evidence: [],
+  durationMs: 0,
+});

@@ -1,0 +1,266 @@
+import { type Finding, failureFingerprint, identified } from "../../core/gates/finding.ts";
+import type { Judgement } from "../../core/gates/gate.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Evidence } from "../../ports/evidence.ts";
+import type { Gate, GateRequest } from "../../ports/gate.ts";
+import type { Workspace } from "../../ports/workspace.ts";
+import {
+  MUTANT_STATUSES,
+  type Mutant,
+  type MutantStatus,
+  readMutationReport,
+} from "../../parse/tests/mutation-report.ts";
+import { matchesAnyGlob } from "../../stdx/glob.ts";
+import { type EnvironmentIn, checkEnvironment, environmentIn } from "../../adapters/process/environment.ts";
+import { type ProcessResult, runProcess } from "../../adapters/process/run-process.ts";
+import { type Moment, fileAt, isWrittenSince, momentOf, shownPaths, textOf } from "../checks/read-reports.ts";
+import { counted } from "../../stdx/plain-text.ts";
+
+export interface MutationOptions {
+  /** `{files}` becomes the files of the story; they are in REMAND_FILES too, with commas between them. */
+  readonly command: string | null;
+  /** Where the command leaves its report, from the place of the story. */
+  readonly report: string;
+  /** The share of killable mutants that must be killed, in per cent. */
+  readonly threshold: number;
+  readonly testPaths: readonly string[];
+  readonly workspace: Workspace;
+  readonly evidence: Evidence;
+  readonly clock: Clock;
+  readonly env: EnvironmentIn;
+}
+
+/**
+ * Are the tests worth their green? The tool changes the story's files in small ways, and the tests must notice. The
+ * scope is what the story changed since its base, so a rework that adds tests is judged over the same files.
+ */
+export function createMutationGate(options: MutationOptions): Gate {
+  const { clock, command, evidence } = options;
+  return {
+    name: "mutation",
+    judgedBy: () => (command === null ? [] : [`${command}, ${options.threshold} % of the mutants killed`]),
+    async judge(request, control) {
+      const beganAt = clock.now();
+      const told = await judged(options, request, control);
+      const kept = told.log === "" ? [] : [await evidence.keep(told.log)];
+      return { ...told.judgement, evidence: kept, durationMs: clock.now() - beganAt };
+    },
+  };
+}
+
+interface Told {
+  readonly judgement: Omit<Judgement, "durationMs" | "evidence">;
+  readonly log: string;
+}
+
+async function judged(
+  options: MutationOptions,
+  request: GateRequest,
+  { signal, onOutput }: Parameters<Gate["judge"]>[1],
+): Promise<Told> {
+  if (options.command === null) return nothing(request, "inconclusive", "no command is set: gates.mutation.commands");
+  const files = await storyFiles(options, request);
+  if (files.length === 0) return nothing(request, "inconclusive", "the story changed no file that could be mutated");
+  const env = checkEnvironment(await environmentIn(options.env, request.path));
+  const before = await fileAt(request.path, options.report);
+  const began = momentOf(before === null ? [] : [before]);
+  const list = files.join(",");
+  const shown = shownPaths(request);
+  const ran = await runProcess(
+    {
+      command: options.command.replaceAll("{files}", quoted(list)),
+      cwd: request.path,
+      env: { ...env, REMAND_FILES: list },
+      timeoutMs: request.timeoutMs,
+    },
+    { signal, onLine: (line) => onOutput(shown.text(line)) },
+  );
+  const ended = shown.ended(ran);
+  const log = `$ ${options.command}\n${ended.output}`;
+  if (ended.status !== "exited") return { ...nothing(request, "error", endOf(ended)), log };
+  const report = await freshReport(request.path, options.report, began);
+  if ("problem" in report)
+    return { ...nothing(request, "inconclusive", `${options.report} ${report.problem} (${endOf(ended)})`), log };
+  const read = readMutationReport(report.text);
+  if (!read.ok)
+    return { ...nothing(request, "inconclusive", `${options.report} cannot be used: ${read.problem}`), log };
+  const untold = files.filter((file) => !read.files.includes(file));
+  if (untold.length > 0)
+    return {
+      ...nothing(request, "inconclusive", `${options.report} says nothing of ${untold.slice(0, 5).join(", ")}`),
+      log,
+    };
+  const own = read.mutants.filter((mutant) => files.includes(mutant.file));
+  return { judgement: judgementOf(options, request, own), log };
+}
+
+function judgementOf(
+  { threshold }: MutationOptions,
+  request: GateRequest,
+  mutants: readonly Mutant[],
+): Omit<Judgement, "durationMs" | "evidence"> {
+  const { score, counts, words } = mutationScore(mutants);
+  const shared = { gate: "mutation", tree: request.tree } as const;
+  if (counts.pending > 0 || score === null)
+    return {
+      ...shared,
+      result: "inconclusive",
+      findings: [],
+      blocking: [],
+      summary: `mutation: inconclusive (${words})`,
+    };
+  const unique = survivorFindings(survivors(mutants));
+  if (score >= threshold)
+    return { ...shared, result: "pass", findings: unique, blocking: [], summary: `mutation: pass (${words})` };
+  const summary = `mutation: fail (${words}; ${threshold} % wanted)`;
+  return {
+    ...shared,
+    result: "fail",
+    findings: unique,
+    blocking: unique.map(({ id }) => id),
+    summary,
+    failure: failureFingerprint(unique, summary),
+  };
+}
+
+/** What the story changed, and still has, that is code and no test. */
+async function storyFiles(
+  { workspace, testPaths }: MutationOptions,
+  { story, base, tree }: GateRequest,
+): Promise<readonly string[]> {
+  const changed = await workspace.changed(story.id, base, tree);
+  const files: string[] = [];
+  for (const path of changed) {
+    if (!CODE.test(path) || NO_CODE.test(path) || matchesAnyGlob(path, testPaths) || /["',\n]/.test(path)) continue;
+    if ((await workspace.fileAt(story.id, tree, path)) !== null) files.push(path);
+  }
+  return files;
+}
+
+const CODE = /\.(?:[cm]?[jt]sx?|vue|svelte|py|go|rs|java|kt|kts|scala|cs|rb|php|swift|c|cc|cpp|h|hpp)$/;
+/** Types and settings hold nothing that a test could notice. */
+const NO_CODE = /\.d\.[cm]?ts$|(?:^|\/)[\w.-]+\.(?:config|conf)\.[cm]?[jt]s$/;
+
+const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
+/** A report that was there before proves nothing of this run, whatever its date. */
+async function freshReport(
+  root: string,
+  path: string,
+  began: Moment,
+): Promise<{ readonly text: string } | { readonly problem: string }> {
+  const file = await fileAt(root, path);
+  if (file === null) return { problem: "is not there" };
+  if (!isWrittenSince(file, began)) return { problem: "is older than this run" };
+  const text = await textOf(root, file, MOST_BYTES);
+  return typeof text === "string" ? { text } : { problem: `cannot be read: ${text.problem}` };
+}
+
+/** It holds the text of every file that was changed. */
+const MOST_BYTES = 96 * 1024 * 1024;
+
+function nothing(request: GateRequest, result: "inconclusive" | "error", why: string): Told {
+  const summary = `mutation: ${result} (${why})`;
+  return { judgement: { gate: "mutation", tree: request.tree, result, findings: [], blocking: [], summary }, log: "" };
+}
+
+function endOf({ status, exitCode, signal, failure }: ProcessResult): string {
+  if (status === "exited") return signal === null ? `exit code ${exitCode}` : `ended by ${signal}`;
+  if (status === "failed-to-start") return failure?.message ?? "it could not be started";
+  return status === "timeout" ? "it ran out of time" : "it was stopped";
+}
+
+/**
+ * Killed of those that tests could kill. What ran out of time was stopped by a clock and not by a test, so it is
+ * counted by itself; what was left out for a reason, or could not even run, is not counted at all.
+ */
+export function mutationScore(mutants: readonly Mutant[]): {
+  /** In per cent; `null` where nothing could be killed. */
+  readonly score: number | null;
+  readonly counts: Readonly<Record<MutantStatus, number>>;
+  readonly words: string;
+} {
+  const counts = Object.fromEntries(
+    MUTANT_STATUSES.map((status) => [status, mutants.filter((mutant) => mutant.status === status).length]),
+  ) as Record<MutantStatus, number>;
+  const killable = counts.killed + counts.survived + counts["no-coverage"];
+  // Rounded down: 999 of 1000 are not all of them.
+  const score = killable === 0 ? null : Math.floor((counts.killed / killable) * 1000) / 10;
+  const apart = (["timeout", "ignored", "invalid", "pending"] as const)
+    .filter((status) => counts[status] > 0)
+    .map((status) => `${counts[status]} ${APART[status]}`);
+  const main =
+    score === null
+      ? "nothing could be killed"
+      : `${counts.killed} of ${counted(killable, "mutant")} killed, ${score} %`;
+  return { score, counts, words: [main, ...apart].join(", ") };
+}
+
+const APART = {
+  timeout: "timed out",
+  ignored: "ignored",
+  invalid: "that could not run",
+  pending: "never tried",
+} as const;
+
+export function survivors(mutants: readonly Mutant[]): readonly Mutant[] {
+  return mutants.filter(({ status }) => status === "survived" || status === "no-coverage");
+}
+
+/** The same change that goes unnoticed in several places of a file is one finding, which names them all. */
+export function survivorFindings(mutants: readonly Mutant[]): readonly Finding[] {
+  const known = new Map<string, Finding>();
+  for (const finding of mutants.map(survivorFinding)) {
+    const same = known.get(finding.id);
+    if (same === undefined) known.set(finding.id, finding);
+    else if (same.line !== finding.line)
+      known.set(finding.id, { ...same, detail: `${same.detail ?? ""} The same at line ${finding.line}.`.trim() });
+  }
+  return [...known.values()];
+}
+
+export function survivorFinding(mutant: Mutant): Finding {
+  const from = short(mutant.original);
+  const to = short(mutant.replacement);
+  return identified({
+    severity: "critical",
+    category: "mutation-survivor",
+    message: `no test notices it when ${from === "" ? mutator(mutant) : `\`${from}\``} becomes ${to === "" ? "nothing" : `\`${to}\``}`,
+    detail: mutant.status === "no-coverage" ? "No test runs this code at all." : `Mutator: ${mutator(mutant)}`,
+    source: "mutation",
+    file: mutant.file,
+    line: mutant.line,
+    suggestedFix: recommendedTest(mutant),
+  });
+}
+
+const mutator = ({ mutator: name }: Mutant): string => (name === "" ? "a small change" : name);
+const short = (code: string): string => code.replaceAll(/\s+/g, " ").replaceAll("`", "'").trim().slice(0, 80);
+
+/** What a test would have to do to tell the two apart, by the kind of the change. */
+function recommendedTest({ mutator: kind, original, replacement, file, line }: Mutant): string {
+  const at = `${file}:${line}`;
+  const known = RECOMMENDED.find(({ fits }) => fits.test(kind))?.test;
+  const what = known ?? `Add a test whose result differs between \`${short(original)}\` and \`${short(replacement)}\``;
+  return `${what} (${at}).`;
+}
+
+const RECOMMENDED: readonly { readonly fits: RegExp; readonly test: string }[] = [
+  {
+    fits: /Equality|Conditionals?Boundary|Relational/i,
+    test: "Add a test at the boundary itself: the value where the comparison just holds, and the one where it just does not",
+  },
+  { fits: /Conditional|If|Boolean/i, test: "Add a test that takes the other branch, and expects another result there" },
+  { fits: /Logical/i, test: "Add a test in which exactly one side of the condition holds" },
+  {
+    fits: /Arithmetic|Math|Assignment|Update|Unary/i,
+    test: "Add a test that expects the exact number, with operands other than 0 and 1",
+  },
+  { fits: /String|Template|Regex/i, test: "Add a test that expects the exact text" },
+  { fits: /Array|Object|Collection/i, test: "Add a test that expects what is in it, not only that it is there" },
+  {
+    fits: /Block|Statement|Call|Void|Method/i,
+    test: "Add a test that sees the effect of this code: without it the test must fail",
+  },
+  { fits: /Optional|Null/i, test: "Add a test with the value missing" },
+];

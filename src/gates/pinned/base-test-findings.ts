@@ -1,0 +1,196 @@
+import { placeOfFailure } from "../../core/gates/base-failures.ts";
+import { counted } from "../../stdx/plain-text.ts";
+import { type Finding, identified } from "../../core/gates/finding.ts";
+import type { Coverage, Measures, TestCounts } from "../../core/gates/gate.ts";
+import type { Result } from "../../core/events/error.ts";
+import type { Evidence } from "../../ports/evidence.ts";
+import type { GateRequest } from "../../ports/gate.ts";
+import { sumOfCounts } from "../../parse/tests/test-output.ts";
+import { readTestsRemoved } from "../../parse/tests/test-report-parts.ts";
+import { type KnownFlake, flakyElsewhere } from "../checks/flakes.ts";
+import { type CoverageRules, coverageFaults, coverageIn, measuredBefore, mostOf, ranOf } from "../checks/measures.ts";
+import type { Moment, SeenReports } from "../checks/read-reports.ts";
+import type { CheckOutcome } from "../checks/run-check.ts";
+import type { PinnedTree } from "./pinned-tree.ts";
+
+export const NO_TEST = "no test shows this change";
+
+const pathsOf = (pinned: PinnedTree | null): readonly string[] =>
+  pinned === null ? [] : [...pinned.taken, ...pinned.texts.keys()];
+
+export function unmetTarget(name: string, { detail, message }: Finding, pinned: PinnedTree | null): Finding {
+  const place = placeOfFailure(name);
+  const paths = pathsOf(pinned);
+  const file = paths.find((path) => path === place || path.endsWith(`/${place}`));
+  return identified({
+    severity: "critical",
+    category: "target",
+    source: "checks",
+    symbol: name,
+    message: `the target ${name} fails with the base's version of its tests`,
+    detail: [`Put back for this run: ${paths.join(", ")}`, message, ...(detail === undefined ? [] : [detail])].join(
+      "\n",
+    ),
+    suggestedFix: `Restore ${file ?? paths.join(", ")} as it was, and change the code so that the test passes.`,
+    ...(file === undefined ? {} : { file }),
+  });
+}
+
+export function missingTarget(name: string): Finding {
+  return identified({
+    severity: "critical",
+    category: "target",
+    source: "checks",
+    symbol: name,
+    message: `the target ${name} does not run`,
+    detail: "It failed at the base. With the work the check passes, and this test is not among those that ran.",
+    suggestedFix: "Make the test run again, and change the code so that it passes.",
+  });
+}
+
+/** So many are named one by one; a list of hundreds helps no reader. */
+const MOST_NAMED = 20;
+
+export function goneTests(names: readonly string[], changed: readonly string[]): Finding[] {
+  const rest = names.length - MOST_NAMED;
+  const findings = names.slice(0, MOST_NAMED).map((name) => goneTest(name, changed));
+  if (rest <= 0) return findings;
+  const message = `${counted(rest, "more test")} passed at the base and no longer run`;
+  return [...findings, identified({ severity: "critical", category: "tests", source: "checks", message })];
+}
+
+function goneTest(name: string, changed: readonly string[]): Finding {
+  const place = placeOfFailure(name);
+  const file = changed.find((path) => path === place || path.endsWith(`/${place}`));
+  return identified({
+    severity: "critical",
+    category: "tests",
+    source: "checks",
+    symbol: name,
+    message: `${name} passed at the base and no longer runs`,
+    suggestedFix:
+      "Make it run again. If the work must remove it, the story's `tests:` or --tests-may-change has to allow that.",
+    ...(file === undefined ? {} : { file }),
+  });
+}
+
+export function fewerTests({ before, now }: { readonly before: number; readonly now: number }): Finding {
+  return identified({
+    severity: "critical",
+    category: "tests",
+    source: "checks",
+    message: "fewer tests run than at the base",
+    detail: `${counted(before, "test")} ran at the base, ${now} with the work and the base's tests.`,
+    suggestedFix: "Make all tests of the base run again.",
+  });
+}
+
+export function untested(): Finding {
+  return identified({
+    severity: "critical",
+    category: "tests",
+    source: "checks",
+    message: NO_TEST,
+    suggestedFix: "Add a test that fails without this change, or change one so that it does.",
+  });
+}
+
+/** What is to be said of all checks together, after each has been judged by itself. */
+export interface BesideTheRuns {
+  readonly said: readonly { readonly about: string; readonly result: Result; readonly details: string }[];
+  /** Those of them that stand in the way. */
+  readonly faults: readonly Finding[];
+  readonly notes: readonly Finding[];
+  readonly tests: TestCounts | null;
+  readonly coverage: Coverage | null;
+  readonly most: Measures;
+}
+
+interface Ran {
+  readonly outcomes: readonly CheckOutcome[];
+  readonly reports: SeenReports;
+  readonly began: Moment;
+  readonly contradiction: string | null;
+}
+
+/**
+ * Reports that are missing or old, coverage, the number of tests, and what is known of this tree. What takes a pass
+ * away is looked at only where there is one to take away: a run that failed often leaves no report.
+ */
+export async function besideTheRuns(
+  options: { readonly coverage?: CoverageRules; readonly evidence: Evidence },
+  request: GateRequest,
+  { outcomes, reports, began, contradiction }: Ran,
+  flakes: ReadonlyMap<string, KnownFlake>,
+): Promise<BesideTheRuns> {
+  const runs = outcomes.map(({ run }) => run);
+  const isGreen = runs.every(({ result }) => result === "pass");
+  const before = measuredBefore(request.last, runs);
+  const unproven = (about: string, details: string) => ({ about, result: "inconclusive" as const, details });
+  const said: BesideTheRuns["said"][number][] = [];
+  const faults: Finding[] = [];
+  if (isGreen) {
+    if (contradiction !== null) said.push(unproven("reports", contradiction));
+    said.push(...(await reports.problems()).map((problem) => unproven("reports", problem)));
+    const quarantined = new Set([...request.atBase.flaky, ...flakyElsewhere(flakes.values(), request)]);
+    const whims = [...flakes.values()].filter(
+      ({ name, trees }) => trees.includes(request.tree) && !quarantined.has(name),
+    );
+    if (whims.length > 0)
+      said.push(
+        unproven("flaky", `${whims[0]!.name} failed on this very tree before, so that passing now proves nothing`),
+      );
+  }
+  const measured = options.coverage === undefined ? null : await coverageIn(request.path, options.coverage, began);
+  if (measured !== null && "problem" in measured && isGreen) said.push(unproven("coverage", measured.problem));
+  const coverage = measured !== null && "coverage" in measured ? measured.coverage : null;
+  if (coverage !== null && options.coverage !== undefined) {
+    faults.push(...coverageFaults(coverage, options.coverage, before));
+    said.push(...faults.map(({ message }) => ({ about: "coverage", result: "fail" as const, details: message })));
+  }
+  const tests = testsOf(outcomes);
+  const fewer = isGreen ? await fewerTestsRan(tests, before, request, options.evidence) : null;
+  if (fewer?.problem !== undefined) said.push(unproven("tests", fewer.problem));
+  const { tests: _, ...others } = before;
+  return {
+    said,
+    faults,
+    notes: fewer?.note === undefined ? [] : [fewer.note],
+    tests,
+    coverage,
+    most: mostOf(fewer?.note === undefined ? before : others, tests, coverage),
+  };
+}
+
+/** Fewer tests than before prove less than before; unless the author says why, and then a person can read it. */
+async function fewerTestsRan(
+  tests: TestCounts | null,
+  before: Measures,
+  request: GateRequest,
+  evidence: Evidence,
+): Promise<{ problem?: string; note?: Finding } | null> {
+  if (before.tests === undefined || before.tests === 0) return null;
+  if (tests === null)
+    return { problem: `before, ${counted(before.tests, "test")} ran, and now the output does not say how many` };
+  if (ranOf(tests) >= before.tests) return null;
+  const numbers = `${counted(before.tests, "test")} ran before, and ${ranOf(tests)} now`;
+  const message = request.message === null ? null : await evidence.read(request.message);
+  const reason = message === null ? null : readTestsRemoved(message);
+  if (reason === null)
+    return { problem: `${numbers}, without a reason (the author gives one with a line \`Tests removed: <reason>\`)` };
+  return {
+    note: identified({
+      severity: "info",
+      category: "tests",
+      source: "checks",
+      message: "fewer tests ran than before, and the author says why",
+      detail: `${numbers}: ${reason}`,
+    }),
+  };
+}
+
+/** Numbers are compared from round to round, so a round in which not everything ran has none. */
+function testsOf(outcomes: readonly CheckOutcome[]): TestCounts | null {
+  const ran = outcomes.every(({ run }) => run.result === "pass" || run.result === "fail");
+  return ran ? sumOfCounts(outcomes.flatMap((outcome) => outcome.tests ?? [])) : null;
+}

@@ -1,0 +1,192 @@
+import { type Finding, normalisedMessage } from "../../core/gates/finding.ts";
+import type { BaseRun, Judgement, TestIdentities } from "../../core/gates/gate.ts";
+import type { SuiteResults } from "../../core/gates/test-names.ts";
+import type { GateRequest } from "../../ports/gate.ts";
+import type { Workspace } from "../../ports/workspace.ts";
+import { baseName, lettersOf } from "../../parse/tests/test-report-parts.ts";
+import { gitFolderOf } from "../integrity/file-changes.ts";
+import { cellName } from "../checks/environments.ts";
+import type { Fault } from "../checks/check-faults.ts";
+import { ranOf } from "../checks/measures.ts";
+import type { CheckOutcome } from "../checks/run-check.ts";
+import { type TestReading, readTestText } from "../integrity/test-text.ts";
+import { matchesAnyGlob } from "../../stdx/glob.ts";
+
+/** Reads a file as it is in a commit or tree; `null` where it is not there. */
+type FileAt = Pick<Workspace, "fileAt">;
+
+/** What the runs over this tree say of single tests, and how that compares with the base and with the last judgement. */
+export async function testIdentities(
+  request: GateRequest,
+  outcomes: readonly CheckOutcome[],
+  suiteFaults: readonly Finding[],
+  workspace: FileAt | null,
+): Promise<TestIdentities> {
+  const last = request.last?.identities ?? null;
+  const redAtBase = [...(request.atBase.failing ?? []), ...request.atBase.flaky];
+  const faults = outcomes.flatMap((outcome) => outcome.faults);
+  const failing = unique([...faults.map(({ name }) => name), ...suiteFaults.map(nameOfSuiteFault)]);
+  const suspects = outcomes.flatMap((outcome) =>
+    outcome.faults.filter((fault) => isTest(fault)).map((fault) => ({ fault, cell: cellName(outcome.run) })),
+  );
+  const existed = existenceIn(request, workspace);
+  const passedAtBase: string[] = [];
+  const passedLast: string[] = [];
+  for (const { fault, cell } of suspects) {
+    if (ranWell(request.baseRun ?? null, fault, cell, redAtBase) && (await existed(fault, request.base)))
+      passedAtBase.push(fault.name);
+    if (last !== null && last.unlisted === 0 && ranWell(last, fault, cell, last.failing))
+      if (await existed(fault, request.last!.tree)) passedLast.push(fault.name);
+  }
+  const wanted = unique([...redAtBase, ...(last?.failing ?? [])]).filter((name) => !failing.includes(name));
+  return {
+    failing,
+    unlisted: outcomes.reduce((sum, { named }) => sum + named.unlisted, 0),
+    passing: namedAsPassed(wanted, outcomes),
+    passedAtBase: unique(passedAtBase),
+    passedLast: unique(passedLast),
+    ranTests: ranTestsIn(outcomes),
+    notLoaded: notLoadedIn(outcomes, request.baseRun ?? null, last),
+  };
+}
+
+/** How the checks went over the base. */
+export function baseRunOf(outcomes: readonly CheckOutcome[]): BaseRun {
+  const ended = outcomes.filter(({ named }) => named.ended).map(({ run }) => cellName(run));
+  const unreported = outcomes.filter(({ isUnreported }) => isUnreported === true).map(({ run }) => cellName(run));
+  return {
+    ended,
+    ranTests: ranTestsIn(outcomes),
+    notLoaded: notLoadedIn(outcomes, null, null),
+    names: Object.fromEntries(outcomes.map(({ run, names }) => [cellName(run), names.level])),
+    ...(unreported.length === 0 ? {} : { unreported }),
+  };
+}
+
+/** What the runs say of every single test. One check that names only a part of its tests makes the whole unnamed. */
+export function suiteResultsOf(outcomes: readonly CheckOutcome[]): SuiteResults {
+  const passed = new Map<string, number>();
+  for (const { identity, outcome, count = 1 } of outcomes.flatMap(({ names }) => names.tests))
+    if (outcome === "passed") passed.set(identity, (passed.get(identity) ?? 0) + count);
+  const testing = outcomes.filter(({ named }) => named.ranTests);
+  const ran = testing.map(({ tests }) => (tests === null ? null : ranOf(tests)));
+  return {
+    isNamed: testing.every(({ names }) => names.level === "all"),
+    passed,
+    failed: new Set(outcomes.flatMap(({ faults }) => faults.map(({ name }) => name))),
+    ran: ran.includes(null) ? null : ran.reduce<number>((sum, each) => sum + (each ?? 0), 0),
+  };
+}
+
+const ranTestsIn = (outcomes: readonly CheckOutcome[]): string[] =>
+  outcomes.filter(({ named }) => named.ranTests).map(({ run }) => cellName(run));
+
+/**
+ * Files that the output says did not load, and whole checks: one that failed to build, that did not end, or that ran
+ * tests before and ran none now. What did not load at the base either is left out, because it says nothing about the work.
+ */
+function notLoadedIn(outcomes: readonly CheckOutcome[], base: BaseRun | null, last: TestIdentities | null): string[] {
+  const files = outcomes.flatMap(({ named }) => named.notLoaded);
+  const checks = outcomes.filter(isSilent).flatMap((outcome) => {
+    const name = cellName(outcome.run);
+    const knownToTest = [base?.ranTests, last?.ranTests, last?.notLoaded].some((cells) => cells?.includes(name));
+    const isBroken = outcome.faults.some(({ finding }) => finding.category === "build");
+    return knownToTest || isBroken || !outcome.named.ended ? [name] : [];
+  });
+  return unique([...files, ...checks]).filter((name) => base?.notLoaded.includes(name) !== true);
+}
+
+/** A check that failed and ran no test. */
+const isSilent = ({ named, faults }: CheckOutcome): boolean => faults.length > 0 && !named.ranTests;
+
+const isTest = ({ finding }: Fault): boolean => finding.category === "test" && finding.symbol !== undefined;
+
+/** Did the check run its tests there, this file loaded, and this test not failing? */
+function ranWell(
+  run: Pick<BaseRun, "ranTests" | "notLoaded"> | null,
+  { name, finding }: Fault,
+  cell: string,
+  failing: readonly string[],
+): boolean {
+  if (run === null || !run.ranTests.includes(cell) || failing.includes(name)) return false;
+  return finding.file !== undefined && !run.notLoaded.some((each) => each === finding.file || each === cell);
+}
+
+/**
+ * Was the test there already? Most runners do not name what passes, so its file is read as it was. A name that is put
+ * together while the tests run is not found in it: then it is not known, and counts as new.
+ */
+function existenceIn(request: GateRequest, workspace: FileAt | null) {
+  const titles = new Map<string, Promise<ReadonlySet<string>>>();
+  const read = async (at: string, file: string): Promise<ReadonlySet<string>> => {
+    const prefix = (await gitFolderOf(request.path))?.prefix ?? "";
+    const text = await workspace!.fileAt(request.story.id, at, `${prefix}${file}`);
+    const found = text === null ? [] : readTestText(file, text).tests.flatMap(({ title }) => title ?? []);
+    return new Set(found);
+  };
+  return async ({ finding }: Fault, at: string): Promise<boolean> => {
+    const { file, symbol } = finding;
+    if (workspace === null || file === undefined || symbol === undefined) return false;
+    const key = `${at}\n${file}`;
+    if (!titles.has(key)) titles.set(key, read(at, file));
+    const there = await titles.get(key)!;
+    return lastPartsOf(symbol).some((part) => there.has(part));
+  };
+}
+
+/** `outer > inner > title`, `Class.test_x`, `module::test_x`: from the whole name to its last part. */
+function lastPartsOf(symbol: string): string[] {
+  const parts = [symbol];
+  for (const { index, 0: mark } of symbol.matchAll(/ > |::|\.(?=\w)/g)) parts.push(symbol.slice(index + mark.length));
+  return parts;
+}
+
+const nameOfSuiteFault = ({ source, message }: Finding): string => `${source}: ${normalisedMessage(message)}`;
+
+/** A file's path may be said in full in one place and from its package in the other. */
+function namedAsPassed(wanted: readonly string[], outcomes: readonly CheckOutcome[]): string[] {
+  if (wanted.length === 0) return [];
+  const passed = new Map<string, Set<string | null>>();
+  for (const { test, file } of outcomes.flatMap(({ named }) => named.passed)) {
+    const files = passed.get(lettersOf(test)) ?? new Set();
+    passed.set(lettersOf(test), files.add(file === null ? null : baseName(file)));
+  }
+  return wanted.filter((name) => {
+    const at = name.indexOf(" > ");
+    const files = at === -1 ? undefined : passed.get(lettersOf(name.slice(at + 3)));
+    return files !== undefined && (files.has(null) || files.has(baseName(name.slice(0, at))));
+  });
+}
+
+const unique = (names: readonly string[]): string[] => [...new Set(names)];
+
+/** The judgement with the identity of one more thing that fails, which no run told. */
+export function withFailing(ran: Judgement, wrong: Finding): Pick<Judgement, "identities"> {
+  const { identities } = ran;
+  if (identities === undefined) return {};
+  return { identities: { ...identities, failing: unique([...identities.failing, nameOfSuiteFault(wrong)]) } };
+}
+
+/** Titles of tests whose body is, letter by letter, in the work's tests under another title or in another file. */
+export async function renamedTests(
+  { workspace, testPaths }: { readonly workspace: Pick<Workspace, "fileAt">; readonly testPaths: readonly string[] },
+  { story, base, tree }: GateRequest,
+  changed: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const before: TestReading[] = [];
+  const now: TestReading[] = [];
+  const read = async (at: string, path: string, into: TestReading[]): Promise<void> => {
+    const text = await workspace.fileAt(story.id, at, path);
+    if (text !== null) into.push(...readTestText(path, text).tests);
+  };
+  for (const path of changed.filter((each) => matchesAnyGlob(each, testPaths))) {
+    await read(base, path, before);
+    await read(tree, path, now);
+  }
+  const shapes = new Set(now.filter(({ isSkipped }) => !isSkipped).map(({ shape }) => shape));
+  return new Set(
+    before.flatMap(({ title, shape, assertions }) =>
+      title !== null && assertions > 0 && shapes.has(shape) ? [title] : [],
+    ),
+  );
+}

@@ -1,0 +1,148 @@
+import { placeOfFailure } from "../../core/gates/base-failures.ts";
+import { counted, plainText } from "../../stdx/plain-text.ts";
+import type { Judgement } from "../../core/gates/gate.ts";
+import { treeId } from "../../core/events/ids.ts";
+import { pinningOf } from "../../core/gates/pinned-files.ts";
+import { matchesAnyGlob } from "../../stdx/glob.ts";
+import type { TestedJudgement } from "../checks/checks-gate.ts";
+import { type TestReading, readTestText } from "../integrity/test-text.ts";
+import type { GateRequest } from "../../ports/gate.ts";
+import type { Workspace } from "../../ports/workspace.ts";
+import { type Work, failuresIn, inBench, noted } from "./pinned-run.ts";
+import { isPlaceOf, runSelected } from "./selected-tests.ts";
+
+/**
+ * Says how many of the work's new tests pass without its change: such a test shows nothing. It is a note, never a
+ * refusal. Only the files with new tests are run, with the base's product, and only where that is cheap.
+ */
+export async function withNewTests(work: Work, ran: TestedJudgement, judged: Judgement): Promise<Judgement> {
+  const { options, control } = work;
+  if (judged.result !== "pass" || options.laboratory === null || control.signal.aborted) return judged;
+  if (options.isTestDemandedElsewhere === true) return judged;
+  const { files, tests } = await newTests(work, ran);
+  if (files.length === 0 || (ran.tests.isNamed && tests.length === 0)) return judged;
+  const without = leavesRoom(ran, files) ? await runWithout(work, files) : null;
+  if (control.signal.aborted) return judged;
+  const many = ran.tests.isNamed ? counted(tests.length, "new test") : "new tests";
+  if (without === null) return noted(judged, `${many} not shown to fail without the change`);
+  const isRed = (test: string): boolean =>
+    !without.passed.has(test) && !without.unexplained.some((place) => isPlaceOf(test, place));
+  const failing = tests.filter(isRed).length;
+  return failing === tests.length ? judged : noted(judged, `${many}, ${failingWords(failing)} without the change`);
+}
+
+const failingWords = (failing: number): string =>
+  failing === 0 ? "none fails" : `${failing} ${failing === 1 ? "fails" : "fail"}`;
+
+interface NewTests {
+  /** Test files with tests that the base's version of the file has not. */
+  readonly files: readonly string[];
+  /** Those tests, by the names that the run gave them. */
+  readonly tests: readonly string[];
+}
+
+async function newTests(
+  { options, request, changed }: Work,
+  { tests: { passed } }: TestedJudgement,
+): Promise<NewTests> {
+  const { workspace, testPaths } = options;
+  const { story, base, tree } = request;
+  const paths = changed.filter((each) => matchesAnyGlob(each, testPaths));
+  const readAt = async (at: string, path: string): Promise<readonly TestReading[]> =>
+    readTestText(path, (await workspace.fileAt(story.id, at, path)) ?? "").tests;
+  const before = new Map<string, readonly TestReading[]>();
+  for (const path of paths) before.set(path, await readAt(base, path));
+  // A test that was renamed or moved is not new.
+  const shapes = new Set([...before.values()].flat().map(({ shape }) => shape));
+  const files: string[] = [];
+  const tests: string[] = [];
+  for (const path of paths) {
+    const known = new Set(before.get(path)!.map(({ title }) => title));
+    const now = await readAt(tree, path);
+    const added = new Set(
+      now.filter(({ title, shape }) => !known.has(title) && !shapes.has(shape)).map(({ title }) => title),
+    );
+    if (added.size === 0) continue;
+    files.push(path);
+    const isNew = (name: string): boolean =>
+      isPlaceOf(name, path) && added.has(name.slice(name.lastIndexOf(" > ") + 3));
+    tests.push(...[...passed.keys()].filter(isNew));
+  }
+  return { files, tests };
+}
+
+/** All runs of one attempt together are to take about twice as long as the suite, and two were made. */
+function leavesRoom({ judgement, tests: { passed } }: TestedJudgement, files: readonly string[]): boolean {
+  const own = [...passed.keys()].filter((name) => files.some((file) => isPlaceOf(name, file))).length;
+  return judgement.durationMs <= SHORT_MS || own <= passed.size * SMALL_SHARE;
+}
+
+const SHORT_MS = 5000;
+const SMALL_SHARE = 0.2;
+
+interface WithoutChange {
+  readonly passed: ReadonlySet<string>;
+  /** Test files that do not load, for a reason that is not what the change adds. */
+  readonly unexplained: readonly string[];
+}
+
+/** The new tests with the base's product; `null` where they cannot be run by themselves. */
+async function runWithout(work: Work, files: readonly string[]): Promise<WithoutChange | null> {
+  const { options, request, control, changed } = work;
+  const { testPaths, oracle, product } = options;
+  const rules = { testPaths, oracle, product, named: new Set<string>() };
+  const paths = changed.filter((path) => ["whole", "merged"].includes(pinningOf(path, rules)));
+  const { base, tree } = request;
+  const bench = await options.laboratory!.open({ signal: control.signal, commit: base, base });
+  try {
+    const made = await bench.set(base, new Map(), { from: tree, paths });
+    const textAt = (path: string): string | null => bench.text(path);
+    const own = await runSelected(options.selectTests, files, inBench(request, bench, made), control, textAt);
+    return own === null
+      ? null
+      : { passed: new Set(own.tests.passed.keys()), unexplained: await unexplained(work, own) };
+  } finally {
+    await bench.close();
+  }
+}
+
+/** A file that does not load because the change adds what it uses is red, though unproven. Another one shows nothing. */
+async function unexplained({ options, request, changed }: Work, own: TestedJudgement): Promise<string[]> {
+  const broken = failuresIn(own, null).filter(({ isLoadFailure }) => isLoadFailure);
+  if (broken.length === 0) return [];
+  const product = changed.filter((path) => !matchesAnyGlob(path, options.testPaths));
+  // Seen from the work, what it adds is what the base has moved away.
+  const added = await movedNames(options, { ...request, base: request.tree, tree: treeId(request.base) }, product);
+  const printed = await Promise.all(own.judgement.evidence.map((id) => options.evidence.read(id)));
+  const texts = [...own.judgement.findings.flatMap(({ message, detail = "" }) => [message, detail]), ...printed];
+  return added.someIn(texts.join("\n")) ? [] : broken.map(({ name }) => placeOfFailure(name));
+}
+
+/**
+ * What the work moved: product files that the base has and the work has not, and names that the base's versions of the
+ * changed product files hold and the work's do not. `someIn` says whether a text speaks of one of them.
+ */
+export async function movedNames(
+  { workspace }: { readonly workspace: Pick<Workspace, "fileAt"> },
+  { story, base, tree }: GateRequest,
+  product: readonly string[],
+): Promise<{ someIn(text: string): boolean }> {
+  const before = new Set<string>();
+  const now = new Set<string>();
+  const paths: string[] = [];
+  for (const path of product) {
+    const [was, is] = [await workspace.fileAt(story.id, base, path), await workspace.fileAt(story.id, tree, path)];
+    if (was !== null) namesIn(was).forEach((name) => before.add(name));
+    if (is !== null) namesIn(is).forEach((name) => now.add(name));
+    if (was !== null && is === null) paths.push(path, path.replace(/\.\w+$/, ""));
+  }
+  const moved = new Set([...before].filter((name) => !now.has(name)));
+  return {
+    someIn(text) {
+      const plain = plainText(text);
+      return paths.some((path) => plain.includes(path)) || namesIn(plain).some((name) => moved.has(name));
+    },
+  };
+}
+
+const namesIn = (text: string): string[] => text.match(/[\p{L}_$][\p{L}\p{N}_$]+/gu) ?? [];

@@ -1,0 +1,156 @@
+import { basename, dirname } from "node:path";
+import { placeOfFailure } from "../../core/gates/base-failures.ts";
+import { readSuiteResults } from "../../core/gates/test-names.ts";
+import type { Evidence } from "../../ports/evidence.ts";
+import { type PinnedRules, pinningOf } from "../../core/gates/pinned-files.ts";
+import type { GateRequest } from "../../ports/gate.ts";
+import type { Bench, Laboratory } from "../../ports/experiment-runner.ts";
+import type { Workspace } from "../../ports/workspace.ts";
+import { spliceInlineTests } from "../../parse/tests/doc-tests.ts";
+import { hasMovedPackages, mergeManifest, vendoredModules } from "../../parse/code/pinned-manifest.ts";
+import { LOCKFILES } from "../../parse/code/lockfile.ts";
+import { gitFolderOf } from "../integrity/file-changes.ts";
+import { allScripts, testScripts } from "../integrity/package-changes.ts";
+import { runChain } from "../checks/run-chain.ts";
+
+export interface PinnedOptions extends Omit<PinnedRules, "named"> {
+  readonly workspace: Pick<Workspace, "changed" | "fileAt">;
+  /** The commands of the checks. */
+  readonly commands: readonly string[];
+}
+
+/** The work with the base's tests: what differs from the tree as its author made it. */
+export interface PinnedTree {
+  /** Paths as the base has them; absent where the work added them. */
+  readonly taken: readonly string[];
+  /** Files of both: manifests, and sources that hold tests. */
+  readonly texts: ReadonlyMap<string, string>;
+}
+
+/** Which files the base's version of the tests puts back; `null` where the work changed none of them. */
+export async function pinnedTree(
+  options: PinnedOptions,
+  request: GateRequest,
+  changed: readonly string[],
+  testFiles: readonly string[] = [],
+): Promise<PinnedTree | null> {
+  const { story, base, tree } = request;
+  const ran = new Set(testFiles);
+  const rules = { ...options, named: await filesOfChecks(options, request) };
+  const taken: string[] = [];
+  const texts = new Map<string, string>();
+  const isVendored = vendoredAsBefore(options, request);
+  for (const path of changed) {
+    const pinning = (await isVendored(path)) ? "whole" : pinningOf(path, rules);
+    if (pinning === "product" && ran.size === 0) continue;
+    if (pinning === "whole") {
+      taken.push(path);
+      continue;
+    }
+    const [before, now] = [
+      await options.workspace.fileAt(story.id, base, path),
+      await options.workspace.fileAt(story.id, tree, path),
+    ];
+    if (pinning !== "merged" && isFileOfTests(path, before, ran)) {
+      taken.push(path);
+      continue;
+    }
+    if (now === null && before !== null && pinning === "merged") taken.push(path);
+    if (now === null || pinning === "product") continue;
+    const text = (pinning === "merged" ? mergeManifest : spliceInlineTests)(path, before ?? "", now);
+    if (text !== null && text !== now && !isSameJson(text, now)) texts.set(path, text);
+    // Locked versions of the work name the other place.
+    if (path.endsWith("package.json") && hasMovedPackages(before ?? "", now))
+      taken.push(...changed.filter((each) => isLockfile(each) && dirname(each) === dirname(path)));
+  }
+  return taken.length === 0 && texts.size === 0 ? null : { taken, texts };
+}
+
+/**
+ * Did tests of this file pass at the base, whatever it is called? Then it is a file of tests, unless it is one of those
+ * that hold the product and its tests at once.
+ */
+function isFileOfTests(path: string, base: string | null, ran: ReadonlySet<string>): boolean {
+  if (base === null || !/\.(?:[cm]?[jt]sx?|py|rb|php)$/.test(path) || /import\.meta\.vitest|^\s*>>> /m.test(base))
+    return false;
+  return ran.has(path) || [...ran].some((file) => path.endsWith(`/${file}`));
+}
+
+/** The files in which tests passed at the base, as the runner named them. */
+export async function testFilesAtBase(
+  evidence: Pick<Evidence, "read">,
+  { baseRun }: GateRequest,
+): Promise<readonly string[]> {
+  const kept = baseRun?.tests === undefined ? null : await evidence.read(baseRun.tests);
+  const known = kept === null ? null : readSuiteResults(kept);
+  const names = [...(known?.passed.keys() ?? [])].filter((name) => name.includes(" > "));
+  return [...new Set(names.map(placeOfFailure))];
+}
+
+/**
+ * Is this the code of a Go module that the base uses in the same version? Then it is what the base has: the same version
+ * with other code is not that version. Where the base has no vendored code, the work's is absent.
+ */
+function vendoredAsBefore(
+  { workspace }: PinnedOptions,
+  { story, base, tree }: GateRequest,
+): (path: string) => Promise<boolean> {
+  return async (path) => {
+    const [, folder, inside] = /^((?:.*?\/)?vendor\/)(.+)$/.exec(path) ?? [];
+    if (folder === undefined || inside === undefined) return false;
+    const before = await workspace.fileAt(story.id, base, `${folder}modules.txt`);
+    const now = await workspace.fileAt(story.id, tree, `${folder}modules.txt`);
+    if (before === null || now === null) return before !== now;
+    const versions = vendoredModules(now);
+    return [...vendoredModules(before)].some(
+      ([module, version]) => inside.startsWith(`${module}/`) && versions.get(module) === version,
+    );
+  };
+}
+
+const isLockfile = (path: string): boolean => LOCKFILES.includes(basename(path));
+
+/** A manifest that was only written differently is the same. */
+function isSameJson(one: string, other: string): boolean {
+  try {
+    return JSON.stringify(sorted(JSON.parse(one))) === JSON.stringify(sorted(JSON.parse(other)));
+  } catch {
+    return false;
+  }
+}
+
+const sorted = (value: unknown): unknown =>
+  typeof value === "object" && value !== null ? Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)) : value;
+
+/** Scripts and makefiles that the checks run, as the base has them: a file that judges is not the work's to change. */
+async function filesOfChecks({ workspace, commands }: PinnedOptions, request: GateRequest): Promise<Set<string>> {
+  const { story, base, path } = request;
+  const folder = (await gitFolderOf(path))?.prefix ?? "";
+  const read = (file: string): Promise<string | null> => workspace.fileAt(story.id, base, file);
+  const own = await read(`${folder}package.json`);
+  const chain = await runChain([...commands, ...testScripts(own).values()], allScripts(own), folder, read);
+  return new Set([...chain.programs, ...chain.targets.keys()]);
+}
+
+/** Makes the files of the bench those of the work with the base's tests. */
+export const setPinned = (bench: Bench, { base, tree }: GateRequest, { taken, texts }: PinnedTree) =>
+  bench.set(tree, texts, { from: base, paths: taken });
+
+/** A checkout for them. Where locked versions of packages are put back, it has the packages of those. */
+export async function openPinned(
+  laboratory: Laboratory,
+  request: GateRequest,
+  pinned: PinnedTree,
+  signal: AbortSignal,
+): Promise<Bench> {
+  const { commit, base, tree } = request;
+  const wanted = { signal, commit: commit === "" ? base : commit, base };
+  const bench = await laboratory.open({ ...wanted, tree });
+  if (!pinned.taken.some(isLockfile)) return bench;
+  try {
+    const whole = await setPinned(bench, request, pinned);
+    return await laboratory.open({ ...wanted, tree: whole });
+  } finally {
+    await bench.close();
+  }
+}

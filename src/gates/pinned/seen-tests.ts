@@ -1,0 +1,111 @@
+import { failureKinds } from "../../core/gates/base-failures.ts";
+import { judgeBaseTests, type BaseTestVerdict } from "../../core/gates/base-test-verdict.ts";
+import { contestedSummary } from "../../core/gates/contested-test.ts";
+import { counted } from "../../stdx/plain-text.ts";
+import type { Judgement } from "../../core/gates/gate.ts";
+import type { GateRequest } from "../../ports/gate.ts";
+import type { Bench } from "../../ports/experiment-runner.ts";
+import type { TestedJudgement } from "../checks/checks-gate.ts";
+import { failuresIn, inBench, namesOf, noted, type Work } from "./pinned-run.ts";
+import { pinnedTree, setPinned, type PinnedTree } from "./pinned-tree.ts";
+import { renamedTests } from "./match-tests.ts";
+import { runSelected } from "./selected-tests.ts";
+
+/**
+ * Tests that the story added or changed, and that a passed gate or a person has seen, are pinned too. Where the work
+ * changed them since, they are run as they were then: what fails or is gone is contested, as a test of the base is.
+ */
+export async function heldToSeen(work: Work, ran: TestedJudgement, judged: Judgement): Promise<Judgement> {
+  const { options, request, control } = work;
+  const { laboratory } = options;
+  const { seenTree } = request;
+  if (judged.result !== "pass" || laboratory === null || seenTree === undefined || control.signal.aborted)
+    return judged;
+  const seen = { ...request, base: seenTree };
+  const changes = await changesSinceSeen(work, seen);
+  if (changes === null) return judged;
+  const bench = await laboratory.open({
+    signal: control.signal,
+    commit: request.commit === "" ? request.base : request.commit,
+    tree: request.tree,
+    base: request.base,
+  });
+  try {
+    const own = await runSeen(work, seen, changes, bench);
+    if (control.signal.aborted) return judged;
+    return withSeen(judged, await seenVerdict(work, seen, changes, ran, own), own);
+  } finally {
+    await bench.close();
+  }
+}
+
+interface SeenChanges {
+  /** What puts the tests back as they were seen. */
+  readonly pinned: PinnedTree;
+  /** All paths that differ from what was seen. */
+  readonly since: readonly string[];
+  /** Of the pinned files, those that are the story's own work. */
+  readonly files: readonly string[];
+}
+
+/** `null` where the work left alone what was seen of its own tests; the base's are held to the base. */
+async function changesSinceSeen({ options, request }: Work, seen: GateRequest): Promise<SeenChanges | null> {
+  const { workspace } = options;
+  const { story, base, tree } = request;
+  const since = await workspace.changed(story.id, seen.base, tree);
+  const ofStory = new Set(since.length === 0 ? [] : await workspace.changed(story.id, base, seen.base));
+  if (!since.some((path) => ofStory.has(path))) return null;
+  const pinned = await pinnedTree(options, seen, since);
+  if (pinned === null) return null;
+  const files: string[] = [];
+  for (const path of [...pinned.taken, ...pinned.texts.keys()])
+    if (ofStory.has(path) && (await workspace.fileAt(story.id, seen.base, path)) !== null) files.push(path);
+  return files.length === 0 ? null : { pinned, since, files };
+}
+
+/** The files alone where their runner can be told so, and otherwise everything. */
+async function runSeen(
+  { checks, options, control }: Work,
+  seen: GateRequest,
+  { pinned, files }: SeenChanges,
+  bench: Bench,
+): Promise<TestedJudgement> {
+  const request = inBench(seen, bench, await setPinned(bench, seen, pinned));
+  const textAt = (path: string): string | null => bench.text(path);
+  const selected = await runSelected(options.selectTests, files, request, control, textAt);
+  return selected ?? checks.judgeTests(request, control);
+}
+
+/** With those tests as the measure: each that passes in the version seen then must still run. */
+async function seenVerdict(
+  { options, request }: Work,
+  seen: GateRequest,
+  { since }: SeenChanges,
+  ran: TestedJudgement,
+  own: TestedJudgement,
+): Promise<BaseTestVerdict> {
+  const kindOf = failureKinds(request.atBase);
+  const renamed = await renamedTests(options, seen, since);
+  return judgeBaseTests({
+    base: own.tests,
+    candidate: ran.tests,
+    pinned: { results: own.tests, failures: failuresIn(own, null) },
+    isExcused: (test) => kindOf(test) !== "new",
+    isRenamed: (test) => renamed.has(test.slice(test.lastIndexOf(" > ") + 3)),
+    licensed: request.licensed,
+  });
+}
+
+function withSeen(judged: Judgement, verdict: BaseTestVerdict, own: TestedJudgement): Judgement {
+  const known = new Set((judged.contested ?? []).map(({ test }) => test));
+  const more = verdict.contested
+    .filter(({ test }) => !known.has(test))
+    .map((each) => ({ ...each, isOfStory: true as const }));
+  const { licensed } = verdict;
+  const evidence = [...new Set([...judged.evidence, ...own.judgement.evidence])];
+  const allowed = `${counted(licensed.length, "test")} changed as allowed: ${namesOf(licensed)}`;
+  const held = licensed.length === 0 ? { ...judged, evidence } : noted({ ...judged, evidence }, allowed);
+  if (more.length === 0) return held;
+  const summary = `${held.summary}; ${contestedSummary(more)}`;
+  return { ...held, contested: [...(judged.contested ?? []), ...more], summary };
+}

@@ -1,0 +1,244 @@
+import { failureKinds, placeOfFailure } from "../../core/gates/base-failures.ts";
+import { type BaseTestVerdict, judgeBaseTests, mayChange } from "../../core/gates/base-test-verdict.ts";
+import { type ContestedTest, contestedSummary } from "../../core/gates/contested-test.ts";
+import { type Finding, failureFingerprint } from "../../core/gates/finding.ts";
+import type { Judgement } from "../../core/gates/gate.ts";
+import { type SuiteResults, readSuiteResults } from "../../core/gates/test-names.ts";
+import type { Gate, GateRequest } from "../../ports/gate.ts";
+import type { Bench } from "../../ports/experiment-runner.ts";
+import { matchesAnyGlob } from "../../stdx/glob.ts";
+import { faultNameOf } from "../checks/check-faults.ts";
+import type { ChecksGate, TestedJudgement } from "../checks/checks-gate.ts";
+import { counted } from "../../stdx/plain-text.ts";
+import { NO_TEST, fewerTests, goneTests, missingTarget, unmetTarget, untested } from "./base-test-findings.ts";
+import { movedNames, withNewTests } from "./new-tests.ts";
+import { type TestedWorkOptions, type Work, failuresIn, inBench, namesNoTest, namesOf, noted } from "./pinned-run.ts";
+import { type PinnedTree, openPinned, pinnedTree, setPinned, testFilesAtBase } from "./pinned-tree.ts";
+import { renamedTests } from "./match-tests.ts";
+import { heldToSeen } from "./seen-tests.ts";
+import { unlessWritten, writtenTests } from "./selected-tests.ts";
+
+/**
+ * A pass of the checks is what the work's author claims. It counts when the base's own tests agree: where the work
+ * changed tests or what runs them, those of the base are run with it; and every test that passed at the base must still
+ * run. What speaks against the work is refused (a target), contested (a reviewer or a person decides), or gone.
+ */
+export function withTestedWork(checks: ChecksGate, options: TestedWorkOptions): Gate {
+  return {
+    ...checks,
+    async judge(request, control) {
+      const ran = await checks.judgeTests(request, control);
+      // Without a tree nothing is known of what changed.
+      if (ran.judgement.result !== "pass" || request.tree === "" || control.signal.aborted) return ran.judgement;
+      const changed = await options.workspace.changed(request.story.id, request.base, request.tree);
+      const work = { checks, options, request, control, changed };
+      const held = await heldToSeen(work, ran, await heldToBase(work, ran));
+      const judged = await withNewTests(work, ran, held);
+      if (judged.result !== "pass" || request.atBase.targets.length > 0) return judged;
+      const tests = changed.filter((path) => matchesAnyGlob(path, options.testPaths));
+      const isShown = changed.length === 0 || (await someStillThere(options, request, tests));
+      if (isShown || options.isTestDemandedElsewhere === true) return judged;
+      return request.requireTest ? refused(judged, [untested()]) : noted(judged, NO_TEST);
+    },
+  };
+}
+
+async function someStillThere(
+  { workspace }: TestedWorkOptions,
+  { story, tree }: GateRequest,
+  paths: readonly string[],
+): Promise<boolean> {
+  for (const path of paths) if ((await workspace.fileAt(story.id, tree, path)) !== null) return true;
+  return false;
+}
+
+async function heldToBase(work: Work, ran: TestedJudgement): Promise<Judgement> {
+  const { options, request, control, changed } = work;
+  const pinned = await pinnedTree(options, request, changed, await testFilesAtBase(options.evidence, request));
+  if (pinned === null) return baseVerdict(work, ran, { pinned: null, ran: null, bench: null });
+  if (options.laboratory === null)
+    return request.atBase.targets.length === 0
+      ? ran.judgement
+      : unproven(ran.judgement, "there is no throwaway copy to run them in");
+  const bench = await openPinned(options.laboratory, request, pinned, control.signal);
+  try {
+    const tree = await setPinned(bench, request, pinned);
+    const own = await work.checks.judgeTests(inBench(request, bench, tree), control);
+    const written = await writtenTests(bench, options);
+    const judged = await baseVerdict(work, ran, { pinned, ran: own, bench });
+    return judged.result === "pass" ? unlessWritten(judged, request, written) : judged;
+  } finally {
+    await bench.close();
+  }
+}
+
+/** The run with the base's tests; all `null` where the work changed none of them, so that it would be the same run. */
+interface PinnedRun {
+  readonly pinned: PinnedTree | null;
+  readonly ran: TestedJudgement | null;
+  readonly bench: Bench | null;
+}
+
+async function baseVerdict(work: Work, ran: TestedJudgement, own: PinnedRun): Promise<Judgement> {
+  const { request, control } = work;
+  if (control.signal.aborted) return ran.judgement;
+  const base = await baseResults(work, own);
+  const unmet = await unmetTargets(work, ran, own, base);
+  if (unmet.refused.length > 0) return refused(ran.judgement, unmet.refused, own.ran?.judgement.evidence);
+  const isInconclusive = own.ran !== null && !["pass", "fail"].includes(own.ran.judgement.result);
+  if (isInconclusive && request.atBase.targets.length > 0) return unproven(ran.judgement, own.ran.judgement.summary);
+  let verdict = await verdictOn(work, ran, own, base);
+  // Before a test is called gone, it has a second chance: it may have been left out of one run by accident.
+  if (verdict.gone.length > 0 || verdict.fewer !== null) {
+    const again = await work.checks.judgeTests({ ...request, last: null }, control);
+    verdict = await verdictOn(work, { ...ran, tests: mostOf(ran.tests, again.tests) }, own, base);
+  }
+  const gone = [
+    ...goneTests(verdict.gone, work.changed),
+    ...(verdict.fewer === null ? [] : [fewerTests(verdict.fewer)]),
+  ];
+  if (gone.length > 0) return refused(ran.judgement, gone, own.ran?.judgement.evidence);
+  const contested = [...unmet.contested, ...verdict.contested];
+  const licensed = [...unmet.licensed, ...verdict.licensed];
+  return withContested(ran.judgement, { ...verdict, contested, licensed }, own.ran?.judgement ?? null);
+}
+
+async function verdictOn(
+  { options, request, changed }: Work,
+  ran: TestedJudgement,
+  own: PinnedRun,
+  base: SuiteResults | null,
+): Promise<BaseTestVerdict> {
+  const kindOf = failureKinds(request.atBase);
+  const renamed = await renamedTests(options, request, changed);
+  return judgeBaseTests({
+    base,
+    candidate: ran.tests,
+    pinned: own.ran === null ? null : { results: own.ran.tests, failures: failuresIn(own.ran, base) },
+    isExcused: (test) => kindOf(test) !== "new",
+    isRenamed: (test) => renamed.has(test.slice(test.lastIndexOf(" > ") + 3)),
+    licensed: request.licensed,
+  });
+}
+
+/** What every test said at the base: kept since the story began, or asked of the base now where it matters. */
+async function baseResults(work: Work, own: PinnedRun): Promise<SuiteResults | null> {
+  const { options, request, control, checks } = work;
+  const kept = request.baseRun?.tests === undefined ? null : await options.evidence.read(request.baseRun.tests);
+  const known = kept === null ? null : readSuiteResults(kept);
+  if (known !== null || own.bench === null || own.ran?.judgement.result === "pass") return known;
+  const tree = await own.bench.set(request.base, new Map());
+  return (await checks.judgeTests(inBench(request, own.bench, tree), control)).tests;
+}
+
+interface TargetVerdict {
+  readonly refused: readonly Finding[];
+  readonly contested: readonly ContestedTest[];
+  /** Targets that pass as the work has them, and that it may change. */
+  readonly licensed: readonly ContestedTest[];
+}
+
+/** A target must pass in its base version. One that does not load because the work moved what it uses is contested. */
+async function unmetTargets(
+  work: Work,
+  ran: TestedJudgement,
+  own: PinnedRun,
+  base: SuiteResults | null,
+): Promise<TargetVerdict> {
+  const { request } = work;
+  const { judgement, tests } = own.ran ?? ran;
+  const red = judgement.findings.filter(({ id }) => judgement.blocking.includes(id));
+  const refusals: Finding[] = [];
+  const contested: ContestedTest[] = [];
+  const licensed: ContestedTest[] = [];
+  const isPassed = new Set(judgement.identities?.passing);
+  for (const name of request.atBase.targets) {
+    const finding = red.find((each) => faultNameOf(each) === name || isLoadFailure(each, name));
+    if (finding === undefined) {
+      // A test that is named when it fails, and not among all that passed, did not run. A check that named every test
+      // at the base must name them again.
+      const isNamed = tests.isNamed || base?.isNamed === true;
+      const isMissing = judgement.result === "pass" && isNamed && name.includes(" > ") && !isPassed.has(name);
+      if (isMissing) refusals.push(missingTarget(name));
+    } else if (mayChange(name, request.licensed))
+      licensed.push({ test: name, why: isLoadFailure(finding, name) ? "not-loaded" : "fails" });
+    else if (isLoadFailure(finding, name) && (await isAboutMoved(work, own, finding)))
+      contested.push({ test: name, why: "not-loaded", file: placeOfFailure(name) });
+    else refusals.push(unmetTarget(name, finding, own.pinned));
+  }
+  return { refused: refusals, contested, licensed };
+}
+
+/** Does what the run printed speak of something that the work moved? Not every runner says it with the failure. */
+async function isAboutMoved({ options, request, changed }: Work, own: PinnedRun, finding: Finding): Promise<boolean> {
+  const pinned = new Set(own.pinned?.taken);
+  const product = changed.filter((path) => !pinned.has(path));
+  const printed = await Promise.all((own.ran?.judgement.evidence ?? []).map((id) => options.evidence.read(id)));
+  const moved = await movedNames(options, request, product);
+  return moved.someIn([finding.message, finding.detail ?? "", ...printed.map((text) => text ?? "")].join("\n"));
+}
+
+/** The target's file, or the check that holds it, did not get so far as to name a test. */
+function isLoadFailure(finding: Finding, target: string): boolean {
+  const place = placeOfFailure(target);
+  if (finding.category === "check" && finding.file === undefined) return finding.source === place;
+  return finding.file === place && namesNoTest(finding);
+}
+
+/** The results of two runs of one tree: a test that passed once did run. */
+function mostOf(one: SuiteResults, other: SuiteResults): SuiteResults {
+  const passed = new Map(one.passed);
+  for (const [name, times] of other.passed) passed.set(name, Math.max(times, passed.get(name) ?? 0));
+  return { ...one, passed, ran: one.ran === null || other.ran === null ? null : Math.max(one.ran, other.ran) };
+}
+
+/** A pass with what the base's tests say of it: contested tests, and notes on those that may change or were renamed. */
+export function withContested(
+  judged: Judgement,
+  { contested, licensed, renamed }: Pick<BaseTestVerdict, "contested" | "licensed" | "renamed">,
+  pinned: Judgement | null,
+): Judgement {
+  const notes = [
+    ...(licensed.length === 0 ? [] : [`${counted(licensed.length, "test")} changed as allowed: ${namesOf(licensed)}`]),
+    ...(renamed.length === 0 ? [] : [`${counted(renamed.length, "test")} renamed or moved: ${renamed.join(", ")}`]),
+  ];
+  const evidence = [...new Set([...judged.evidence, ...(pinned?.evidence ?? [])])];
+  const held = notes.reduce(noted, { ...judged, evidence });
+  if (contested.length === 0) return held;
+  // No note: acceptance says who let them through.
+  const summary = `${held.summary}; ${contestedSummary(contested)}`;
+  return { ...held, contested, summary };
+}
+
+export function refused(
+  judged: Judgement,
+  findings: readonly Finding[],
+  evidence: Judgement["evidence"] = [],
+): Judgement {
+  const { notes: _notes, ...rest } = judged;
+  const summary = `checks: fail (${findings.map(({ message }) => message).join("; ")}), ${findings.length} to fix`;
+  return {
+    ...rest,
+    ...withFailing(judged, findings),
+    result: "fail",
+    findings: [...judged.findings, ...findings],
+    blocking: findings.map(({ id }) => id),
+    failure: failureFingerprint(findings, summary),
+    summary,
+    evidence: [...new Set([...evidence, ...judged.evidence])],
+  };
+}
+
+/** A target that fails with the base's tests fails, whatever the run with the author's own tests said. */
+function withFailing({ identities }: Judgement, findings: readonly Finding[]): Pick<Judgement, "identities"> {
+  if (identities === undefined) return {};
+  const names = findings.map(({ symbol, message }) => symbol ?? message);
+  const passing = identities.passing.filter((name) => !names.includes(name));
+  return { identities: { ...identities, failing: [...new Set([...identities.failing, ...names])], passing } };
+}
+
+export function unproven(judged: Judgement, why: string): Judgement {
+  const { notes: _notes, ...rest } = judged;
+  const summary = `checks: inconclusive (the targets could not be run with the base's version of their tests: ${why})`;
+  return { ...rest, result: "inconclusive", summary };
+}

@@ -1,0 +1,55 @@
+import type { RoleName } from "../../core/events/ids.ts";
+import type { Reading } from "../../core/stories/reading.ts";
+import type { Adjudicator, DisputedFinding } from "../../ports/gate.ts";
+import { verdictJsonSchema } from "../../core/schemas/gate-result.ts";
+import { writeAdjudicationPrompt } from "../../write/prompts/contested.ts";
+import { askReviewer, inTurn, type Reviewing } from "./ask-reviewer.ts";
+
+/** Asks as reviewers are asked: with stand-ins, by a schema, and again where the answer cannot be read. */
+export function createAdjudicator(reviewing: Reviewing): Adjudicator {
+  return {
+    async decide(dispute, control) {
+      const { request, role, finding, disputedBy, rebuttal } = dispute;
+      const { id, title, body } = request.story;
+      const asks = new Map<RoleName, number>();
+      const roles = { ...request.roles, fallback: impartial(dispute) };
+      const heard = await askReviewer(
+        reviewing,
+        { request: { ...request, roles }, control, asks },
+        {
+          wanted: role,
+          speaksAs: "critic",
+          // Nobody's earlier words about this story are to be heard in it.
+          goesOn: false,
+          outputSchema: verdictJsonSchema(),
+          write: (rolePrompt, nonce) =>
+            writeAdjudicationPrompt(
+              { rolePrompt, story: { id, title, goal: body }, finding, disputedBy, rebuttal, evidence: [] },
+              { nonce },
+            ),
+          // "It stands" is an answer: the finding itself says for what.
+          hasMore: () => true,
+        },
+      );
+      const { reading, trouble, costUsd, tokens } = heard;
+      return {
+        upheld: reading?.result !== "pass",
+        by: reading === null ? null : heard.role,
+        reason: reading === null ? trouble : reasonIn(reading),
+        asked: Object.fromEntries(asks),
+        costUsd,
+        tokens,
+      };
+    },
+  };
+}
+
+/** Who stands in for whom, without those who have a part in it. */
+function impartial({ role, request, partial }: DisputedFinding): Record<string, RoleName> {
+  const chain = [...inTurn(role, request.roles.fallback)].filter((each) => each === role || !partial.includes(each));
+  return Object.fromEntries(chain.slice(1).map((next, index) => [chain[index]!, next]));
+}
+
+function reasonIn({ summary, findings }: Reading): string {
+  return summary ?? findings[0]?.message ?? "";
+}

@@ -1,0 +1,256 @@
+import { counted } from "../../stdx/plain-text.ts";
+import type { AgentSession, RoleName } from "../../core/events/ids.ts";
+import type { Reading } from "../../core/stories/reading.ts";
+import type { Agent, AgentResult } from "../../ports/agent.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Evidence } from "../../ports/evidence.ts";
+import type { GateControl, GateRequest } from "../../ports/gate.ts";
+import type { Laboratory } from "../../ports/experiment-runner.ts";
+import type { Player, Roster } from "../../ports/roles.ts";
+import { readAgentAnswer } from "../../parse/agent/agent-answer.ts";
+import { charactersLeftOut, fenced, grouped } from "../../write/untrusted-text.ts";
+import { DIFF_CHARS } from "../../write/prompts/sheet.ts";
+import { writeClarificationPrompt } from "../../write/prompts/signal-forms.ts";
+import { type Heard, isGone, retryAtOf, together, troubleWith, unheard } from "./reviewer-reply.ts";
+import { type ReviewerFolder, openReviewerFolder } from "./reviewer-checkout.ts";
+
+/** What reviewers are asked with. */
+export interface Reviewing {
+  readonly roster: Roster;
+  readonly evidence: Evidence;
+  readonly clock: Clock;
+  /** A word that nobody could have guessed, for the fences of one conversation. */
+  nonce(): string;
+  /** Where each reviewer gets a clean checkout of the work; absent: reviewers look at the author's folder. */
+  readonly checkouts?: Laboratory | undefined;
+}
+
+export interface Judging {
+  readonly request: GateRequest;
+  readonly control: GateControl;
+  /** How often each role was asked in this judgement. */
+  readonly asks: Map<RoleName, number>;
+}
+
+export interface Question {
+  readonly wanted: RoleName;
+  /** The role whose part it is, where somebody else is wanted in its place from the start. */
+  readonly part?: RoleName;
+  readonly speaksAs: "critic" | "auditor";
+  /** May it go on with the conversation it had about this story? */
+  readonly goesOn: boolean;
+  readonly outputSchema: object | null;
+  /** The work that stands in the prompt, whole: a prompt cuts what is too long. */
+  readonly shows?: string;
+  write(rolePrompt: string, nonce: string, reader: Pick<Agent, "seesPromptAlone">): string;
+  /** Does a FAIL say what to do about it, beyond the issues it lists? */
+  hasMore?(replies: readonly string[]): boolean;
+  /** What an answer that can be read still leaves out, given all replies of the conversation; asked for once. */
+  leftOut?(reading: Reading, replies: readonly string[]): readonly string[];
+  /** What the answer counts as when it was asked for and is still left out; without this, nothing was said. */
+  settled?(reading: Reading, replies: readonly string[]): Reading;
+}
+
+/** Asks whoever plays the role, or stands in for it, until there is an answer that can be read, or no use in asking. */
+export async function askReviewer(reviewing: Reviewing, judging: Judging, question: Question): Promise<Heard> {
+  const { fallback } = judging.request.roles;
+  let gone: Heard | null = null;
+  for (const role of inTurn(question.wanted, fallback)) {
+    const player = await reviewing.roster.playing(role, question.part ?? question.wanted);
+    if (player === null) continue;
+    const { heard, isMissing } = tooLargeFor(player.agent, question)
+      ? { heard: unheard(role, tooLargeWords(role, question)), isMissing: true }
+      : await converse(reviewing, judging, question, { role, player });
+    if (!isMissing) return gone === null ? heard : together(gone, heard);
+    gone = gone === null ? heard : together(gone, heard);
+  }
+  return (
+    gone ??
+    unheard(
+      question.wanted,
+      `nobody plays ${question.wanted} — say who does: agents: { ${question.wanted}: { use: command, command: … } }`,
+    )
+  );
+}
+
+/** Who sees nothing but the prompt would pass what it was never shown. */
+const tooLargeFor = ({ seesPromptAlone = false }: Agent, { shows = "" }: Question): boolean =>
+  seesPromptAlone && charactersLeftOut(shows, DIFF_CHARS) > 0;
+
+const tooLargeWords = (role: RoleName, { shows = "" }: Question): string =>
+  `${role} sees nothing but its prompt, and the work has ${grouped(shows.length)} characters of at most ` +
+  `${grouped(DIFF_CHARS)} — give the role, or its fallback, to an agent that can look for itself`;
+
+/** The role, then who stands in for it, and for that one. */
+export function* inTurn(role: RoleName, fallback: Readonly<Record<string, RoleName>>): Generator<RoleName> {
+  const seen = new Set<RoleName>();
+  for (let now: RoleName | undefined = role; now !== undefined && !seen.has(now);) {
+    seen.add(now);
+    yield now;
+    now = Object.hasOwn(fallback, now) ? fallback[now] : undefined;
+  }
+}
+
+interface Cast {
+  readonly role: RoleName;
+  readonly player: Player;
+}
+
+interface Conversation {
+  readonly heard: Heard;
+  readonly isMissing: boolean;
+}
+
+async function converse(reviewing: Reviewing, judging: Judging, question: Question, cast: Cast): Promise<Conversation> {
+  const { request, control } = judging;
+  const { role, player } = cast;
+  // An author's own conversation is no place to review its work in.
+  const isAuthor = Object.values(request.roles.phase).includes(role);
+  const goesOn = question.goesOn && !isAuthor;
+  const folder = await openReviewerFolder(reviewing.checkouts, player.agent, request, {
+    signal: control.signal,
+    ...(goesOn ? { name: `${request.path}\n${request.story.id}\n${role}` } : {}),
+  });
+  try {
+    return await converseIn(folder, reviewing, judging, { ...question, goesOn }, cast);
+  } finally {
+    await folder.close();
+  }
+}
+
+async function converseIn(
+  folder: ReviewerFolder,
+  reviewing: Reviewing,
+  judging: Judging,
+  question: Question,
+  cast: Cast,
+): Promise<Conversation> {
+  const { request, control } = judging;
+  const { role, player } = cast;
+  const nonce = reviewing.nonce();
+  const first = question.write(player.prompt, nonce, player.agent);
+  const known = question.goesOn ? request.sessions[role] : undefined;
+  let talk = { prompt: first, session: known?.agent === player.agent.name ? known : null };
+  let heard = unheard(role, "");
+  const left = { clarifications: request.clarifications, particulars: 1, fillings: 1 };
+  for (;;) {
+    const result = folder.replyOf(await asked(folder, judging, cast, question, talk));
+    const words = wordsOf(result);
+    const title = `${role}, asked ${counted(heard.asked + 1, "time")}`;
+    const kept = words === "" ? [] : [await reviewing.evidence.keep(`${title}:\n\n${words}\n`)];
+    const replies = [...heard.replies, words];
+    heard = together(heard, {
+      ...unheard(role, ""),
+      words,
+      replies,
+      asked: 1,
+      session: result.session,
+      evidence: kept,
+      costUsd: result.costUsd,
+      tokens: result.tokens,
+      retryAt: retryAtOf(result, reviewing.clock.now()),
+    });
+    const trouble = control.signal.aborted ? `${role} was stopped before it answered` : troubleWith(role, result);
+    if (trouble !== null)
+      return { heard: { ...heard, reading: null, trouble }, isMissing: heard.asked === 1 && isGone(result) };
+    const reading = readAgentAnswer(result, { id: request.story.id, role: question.speaksAs });
+    const doubt = doubtAbout(reading, question, replies);
+    if (doubt === null) return { heard: { ...heard, reading }, isMissing: false };
+    if (left[doubt.bound] <= 0) return { heard: concluded(heard, reading, doubt, question), isMissing: false };
+    left[doubt.bound]--;
+    const again = askAgain(request, question, doubt, request.clarifications - left.clarifications, nonce);
+    // A client without conversations has forgotten everything: it is told what it was asked, and what it said.
+    const prompt =
+      result.session === null
+        ? [first, "## What You Answered", fenced(words, nonce, { label: "your answer", maxChars: SHOWN }), again].join(
+            "\n\n",
+          )
+        : again;
+    talk = { prompt, session: result.session };
+  }
+}
+
+const SHOWN = 20_000;
+
+function askAgain(
+  { story, clarifications }: GateRequest,
+  { speaksAs }: Question,
+  { why, problems }: Doubt,
+  ask: number,
+  nonce: string,
+): string {
+  return writeClarificationPrompt(
+    { storyId: story.id, role: speaksAs, why, problems, ask, asks: clarifications },
+    { nonce },
+  );
+}
+
+interface Doubt {
+  readonly why: "unreadable" | "no-particulars" | "incomplete";
+  readonly bound: "clarifications" | "particulars" | "fillings";
+  readonly problems: readonly string[];
+}
+
+/** What keeps an answer from counting as it is. */
+function doubtAbout(reading: Reading, question: Question, replies: readonly string[]): Doubt | null {
+  if (reading.result === "unknown") return { why: "unreadable", bound: "clarifications", problems: reading.problems };
+  const isBare = reading.findings.length === 0 && reading.requiredFixes.length === 0;
+  if (reading.result === "fail" && isBare && question.hasMore?.(replies) !== true)
+    return { why: "no-particulars", bound: "particulars", problems: reading.problems };
+  const problems = question.leftOut?.(reading, replies) ?? [];
+  return problems.length === 0 ? null : { why: "incomplete", bound: "fillings", problems };
+}
+
+/** Asked as often as it may be, and still in doubt. A plain FAIL stands, and so does what the question can settle. */
+function concluded(heard: Heard, reading: Reading, { why, problems }: Doubt, { settled }: Question): Heard {
+  if (why === "no-particulars") return { ...heard, reading, isBestEffort: true };
+  if (why === "incomplete" && settled !== undefined) return { ...heard, reading: settled(reading, heard.replies) };
+  const what = why === "unreadable" ? "gave no answer that can be read" : "left out what its verdict needs";
+  return {
+    ...heard,
+    reading: null,
+    trouble: `${heard.role} ${what}, asked ${counted(heard.asked, "time")}: ${problems.join(" ")}`,
+  };
+}
+
+async function asked(
+  folder: ReviewerFolder,
+  { request, control, asks }: Judging,
+  { role, player }: Cast,
+  { outputSchema }: Question,
+  { prompt, session }: { readonly prompt: string; readonly session: AgentSession | null },
+): Promise<AgentResult> {
+  const turn = (request.asked[role] ?? 0) + (asks.get(role) ?? 0);
+  const meter = control.meter?.() ?? null;
+  const result = await player.agent.run(
+    {
+      prompt,
+      cwd: folder.path,
+      access: "read",
+      session,
+      outputSchema,
+      model: player.model,
+      timeoutMs: request.timeoutMs,
+      env: player.env,
+      key: request.key,
+      turn,
+      report: { story: request.story.id, kind: "verdict" },
+      ...(meter === null || meter.maxCostUsd === null ? {} : { maxCostUsd: meter.maxCostUsd }),
+    },
+    {
+      signal: control.signal,
+      onEvent(event) {
+        if (event.type === "output") control.onOutput(folder.lineOf(event.line));
+        if (event.type === "usage") meter?.onUse(event);
+      },
+    },
+  );
+  asks.set(role, (asks.get(role) ?? 0) + 1);
+  return result;
+}
+
+/** Everything it said, for whoever wants to read it. */
+export function wordsOf({ output, text }: AgentResult): string {
+  const data = output === null || output === undefined ? "" : JSON.stringify(output, null, 2);
+  return [text.trimEnd(), data].filter((part) => part !== "").join("\n\n");
+}

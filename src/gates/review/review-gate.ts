@@ -1,0 +1,224 @@
+import { RemandError } from "../../core/events/error.ts";
+import { type Finding, identified } from "../../core/gates/finding.ts";
+import type { Judgement, StageResult } from "../../core/gates/gate.ts";
+import type { Judge, Verdict } from "../../core/gates/review-outcome.ts";
+import type { RoleName } from "../../core/events/ids.ts";
+import type { Gate, GateRequest } from "../../ports/gate.ts";
+import type { Workspace } from "../../ports/workspace.ts";
+import { distinct, findingsOf } from "../checks/verdict-findings.ts";
+import { type Judging, type Reviewing, askReviewer, inTurn } from "./ask-reviewer.ts";
+import type { Heard } from "./reviewer-reply.ts";
+import { withEarlier } from "./earlier-findings.ts";
+import {
+  type MaterialOptions,
+  type ReviewMaterial,
+  type Stage,
+  reviewMaterial,
+  reviewQuestion,
+} from "./review-questions.ts";
+import { NO_PARTICULARS, bestEffortWords, contestedIn, spentOn } from "./review-summary.ts";
+
+export interface ReviewOptions extends Reviewing, MaterialOptions {
+  readonly workspace: Pick<Workspace, "changed" | "diff">;
+  /** The rule that makes one result of what was said. */
+  readonly judge: Judge;
+  /** Who reviews, and what for: it goes into the brief. */
+  readonly judgedBy: readonly string[];
+}
+
+/** What one reviewer said of one stage. */
+interface Spoken {
+  readonly stage: Stage;
+  readonly heard: Heard;
+  readonly verdict: Verdict;
+}
+
+/**
+ * Has the work reviewed: by one critic, by stages in their order up to the first that fails, or by several views side
+ * by side. It brings what was said and leaves the result to the rule. A reviewer that crashes, is silent or
+ * contradicts itself has said nothing: that is the gate's error, and never a verdict.
+ */
+export function createReviewGate(options: ReviewOptions): Gate {
+  return {
+    name: "review",
+    judgedBy: () => options.judgedBy,
+    async judge(request, control) {
+      const beganAt = options.clock.now();
+      const done = (judgement: Omit<Judgement, "gate" | "tree" | "durationMs">): Judgement => ({
+        gate: "review",
+        tree: request.tree,
+        durationMs: options.clock.now() - beganAt,
+        ...judgement,
+      });
+      const judging = { request, control, asks: new Map<RoleName, number>() };
+      const unjudged = (why: string, spoken: readonly Spoken[] = []): Judgement =>
+        done({
+          result: "error",
+          findings: [],
+          blocking: [],
+          summary: `review: ${why}`,
+          ...spentOn(
+            judging,
+            spoken.map(({ heard }) => heard),
+          ),
+        });
+      if (control.signal.aborted) return unjudged("stopped before it began");
+      try {
+        const material = await reviewMaterial(options, request);
+        const seen = await allHeard(options, judging, material);
+        if (control.signal.aborted) return unjudged("stopped before it ended", seen);
+        return done(judgementOf(options.judge, judging, seen));
+      } catch (error) {
+        if (!(error instanceof RemandError)) throw error;
+        return unjudged(`${error.message} — ${error.hint}`);
+      }
+    },
+  };
+}
+
+async function allHeard(options: ReviewOptions, judging: Judging, material: ReviewMaterial): Promise<Spoken[]> {
+  const { request } = judging;
+  const stages = await stagesOf(options, request);
+  const hear = async (stage: Stage): Promise<Spoken> => {
+    const heard = await askReviewer(options, judging, reviewQuestion(request, material, stage));
+    return { stage, heard, verdict: verdictOf(request, stage, heard) };
+  };
+  if (request.rules.stageOrder === "side-by-side" && stages.length > 1) return sideBySide(stages, hear);
+  const spoken: Spoken[] = [];
+  for (const stage of stages) {
+    const one = await hear(stage);
+    spoken.push(one);
+    // What comes after a stage that did not pass would be reviewed for nothing: it is looked at when that one passes.
+    const { result } = options.judge({ ...hearingOf(request, [one]), kept: [] });
+    if (result !== "pass" || judging.control.signal.aborted) break;
+  }
+  return spoken;
+}
+
+/** At the same time, except that one role is asked one thing after the other: it is one agent with one script. */
+async function sideBySide(stages: readonly Stage[], hear: (stage: Stage) => Promise<Spoken>): Promise<Spoken[]> {
+  const groups = new Map<RoleName, Stage[]>();
+  for (const stage of stages) groups.set(stage.wanted, [...(groups.get(stage.wanted) ?? []), stage]);
+  const heard = await Promise.all(
+    [...groups.values()].map(async (group) => {
+      const spoken: Spoken[] = [];
+      for (const stage of group) spoken.push(await hear(stage));
+      return spoken;
+    }),
+  );
+  return heard.flat().toSorted((a, b) => stages.indexOf(a.stage) - stages.indexOf(b.stage));
+}
+
+/** What is to be heard, and by whom: whoever looked at it last time, or plays the role, or stands in for it. */
+async function stagesOf({ roster }: ReviewOptions, request: GateRequest): Promise<Stage[]> {
+  const { rules, roles, last, earlier } = request;
+  const names = rules.stages.length === 0 ? [null] : stagesToHear(request);
+  const isPerspective = rules.stageOrder === "side-by-side" && rules.stages.length > 0;
+  const cast = await Promise.all(
+    names.map(async (name) => {
+      const original = last?.stages?.find(({ stage }) => stage === (name ?? "review"))?.reviewer;
+      const configured = (name === null ? undefined : roles.stage[name]) ?? roles.critic;
+      for (const role of [...(original === undefined ? [] : [original]), ...inTurn(configured, roles.fallback)])
+        if ((await roster.playing(role)) !== null) return { name, wanted: role, part: configured };
+      return { name, wanted: configured, part: configured };
+    }),
+  );
+  return cast.map(({ name, wanted, part }) => ({
+    name,
+    wanted,
+    part,
+    isPerspective,
+    goesOn: cast.filter((other) => other.wanted === wanted).length === 1,
+    earlier: {
+      findings: earlier.filter(({ stage }) => name === null || stage === name),
+      isEachAnswered: rules.stages.length > 0 && !isPerspective,
+    },
+  }));
+}
+
+function verdictOf(request: GateRequest, { name, earlier }: Stage, heard: Heard): Verdict {
+  const stage = name ?? "review";
+  const { reading, role } = heard;
+  const base = { stage, reviewer: role };
+  if (reading === null) return { ...base, result: "error", findings: [], summary: heard.trouble };
+  const result = reading.result === "pass" ? "pass" : "fail";
+  const listed = findingsOf(reading, { source: role, category: stage, path: request.path });
+  const findings = heard.isBestEffort
+    ? [unspecified(role, heard)]
+    : distinct(withEarlier(listed, earlier, reading, heard.replies));
+  return { ...base, result, findings, summary: reading.summary ?? findings[0]?.message ?? `${role} says ${result}` };
+}
+
+function unspecified(source: RoleName, heard: Heard): Finding {
+  const said = bestEffortWords(heard);
+  return identified({
+    severity: "major",
+    category: "unspecified",
+    source,
+    message: "the work was failed without particulars, even when asked for them",
+    ...(said === "" ? {} : { detail: said }),
+  });
+}
+
+function hearingOf(request: GateRequest, spoken: readonly Spoken[]): Parameters<Judge>[0] {
+  const { tree, rules, overturned } = request;
+  return {
+    gate: "review",
+    tree,
+    rules,
+    verdicts: spoken.map(({ verdict }) => verdict),
+    kept: keptStages(request),
+    overturned,
+  };
+}
+
+/** Stages before the one that failed keep their pass: that is why they are not heard again. */
+function keptStages({ rules, stages, last }: GateRequest): readonly StageResult[] {
+  if (stages.length === 0) return [];
+  return (last?.stages ?? []).filter(
+    ({ stage, result }) => rules.stages.includes(stage) && !stages.includes(stage) && result === "pass",
+  );
+}
+
+/** Those that are asked for, and any that nobody has passed: a stage that was never heard is no pass. */
+function stagesToHear(request: GateRequest): readonly string[] {
+  const kept = keptStages(request).map(({ stage }) => stage);
+  return request.rules.stages.filter((stage) => !kept.includes(stage));
+}
+
+function judgementOf(
+  judge: Judge,
+  judging: Judging,
+  spoken: readonly Spoken[],
+): Omit<Judgement, "gate" | "tree" | "durationMs"> {
+  const { gate: _gate, tree: _tree, ...judged } = judge(hearingOf(judging.request, spoken));
+  const conversations = spoken.map(({ heard }) => heard);
+  const troubles = conversations.flatMap(({ trouble }) => (trouble === "" ? [] : [trouble]));
+  const isBestEffort = conversations.some((heard) => heard.isBestEffort);
+  const readings = spoken.flatMap(({ heard, stage }) =>
+    heard.reading === null ? [] : [{ reading: heard.reading, stage }],
+  );
+  const context = readings.flatMap(({ reading }) => reading.context);
+  const fixes = readings.flatMap(({ reading }) => (reading.result === "fail" ? reading.requiredFixes : []));
+  const quality = readings.flatMap(({ reading, stage }) =>
+    Object.entries(reading.quality).map(([aspect, said]) => [
+      stage.name === null ? aspect : `${stage.name}: ${aspect}`,
+      said,
+    ]),
+  );
+  const { checks, tdd } = judging.request.beside;
+  const contested = contestedIn([checks, tdd]);
+  return {
+    ...judged,
+    findings: distinct(judged.findings),
+    ...(contested.length === 0 ? {} : { contested }),
+    summary: judged.result === "error" ? `review: ${troubles.join("; ")}` : judged.summary,
+    ...(context.length + Number(isBestEffort) === 0
+      ? {}
+      : { context: [...context, ...(isBestEffort ? [NO_PARTICULARS] : [])] }),
+    ...(fixes.length === 0 ? {} : { requiredFixes: [...new Set(fixes)] }),
+    ...(quality.length === 0 ? {} : { quality: Object.fromEntries(quality) as Record<string, string> }),
+    ...(isBestEffort ? { isBestEffort } : {}),
+    ...spentOn(judging, conversations),
+  };
+}

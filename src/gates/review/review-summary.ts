@@ -1,0 +1,72 @@
+import type { Judgement } from "../../core/gates/gate.ts";
+import type { RoleName } from "../../core/events/ids.ts";
+import type { ContestedTest } from "../../core/gates/contested-test.ts";
+import type { ShownContested } from "../../core/stories/prompt.ts";
+import type { GateRequest } from "../../ports/gate.ts";
+import type { Workspace } from "../../ports/workspace.ts";
+import type { Judging } from "./ask-reviewer.ts";
+import { type Heard, sum } from "./reviewer-reply.ts";
+
+type Spent = Pick<Judgement, "asked" | "sessions" | "evidence" | "costUsd" | "tokens" | "retryAt">;
+
+/** What all conversations of one judgement come to: how often who was asked, what was said, what it cost. */
+export function spentOn({ request, asks }: Judging, conversations: readonly Heard[]): Spent {
+  const asked: Readonly<Record<RoleName, number>> = Object.fromEntries(asks);
+  const costUsd = conversations.map((heard) => heard.costUsd).reduce(sum, 0);
+  const tokens = conversations.map((heard) => heard.tokens).reduce(sum, 0);
+  // An author's conversation is the author's; and where one role spoke for several, nobody's is gone on with.
+  const isOwn = ({ role }: Heard): boolean =>
+    !Object.values(request.roles.phase).includes(role) &&
+    conversations.filter((other) => other.role === role).length === 1;
+  const led = conversations.flatMap((heard) =>
+    heard.session !== null && isOwn(heard) ? [[heard.role, heard.session]] : [],
+  );
+  const retryAt = conversations.flatMap((heard) => heard.retryAt ?? []);
+  return {
+    ...(retryAt.length === 0 ? {} : { retryAt: Math.max(...retryAt) }),
+    ...(Object.keys(asked).length === 0 ? {} : { asked }),
+    ...(led.length === 0 ? {} : { sessions: Object.fromEntries(led) as NonNullable<Spent["sessions"]> }),
+    evidence: [...new Set(conversations.flatMap((heard) => heard.evidence))],
+    ...(costUsd === null ? {} : { costUsd }),
+    ...(tokens === null ? {} : { tokens }),
+  };
+}
+
+export const NO_PARTICULARS =
+  "The reviewer failed the work and, asked for particulars, named nothing that can be acted on. What it said is all there is: do what you can, and say what you did.";
+
+/** In few words, what a reviewer that failed the work said of it. */
+export function bestEffortWords({ reading, words }: Heard): string {
+  const said = reading?.summary ?? words.split("\n").find((line) => /\w/.test(line) && !/^[A-Z_]+:/.test(line)) ?? "";
+  return said.trim().slice(0, 400);
+}
+
+/** The contested tests of gates that ran on this very tree, each once. */
+export function contestedIn(judgements: readonly (Judgement | null | undefined)[]): readonly ContestedTest[] {
+  const all = judgements.flatMap((judgement) => judgement?.contested ?? []);
+  return [...new Map(all.map((each) => [each.test, each])).values()];
+}
+
+/** With how each one's file changed: out of the work's whole diff, or since the version that was passed earlier. */
+export async function shownContested(
+  contested: readonly ContestedTest[],
+  diff: string,
+  workspace: Pick<Workspace, "diff">,
+  { story, tree, seenTree }: Pick<GateRequest, "story" | "tree" | "seenTree">,
+): Promise<readonly ShownContested[]> {
+  if (contested.length === 0) return [];
+  const isSince = seenTree !== undefined && contested.some(({ isOfStory }) => isOfStory);
+  const since = partsOf(isSince ? await workspace.diff(story.id, seenTree, tree) : "");
+  const whole = partsOf(diff);
+  return contested.map((each) => {
+    const { file, isOfStory } = each;
+    const own = (isOfStory === true ? since : whole).find(
+      ({ head }) => file !== undefined && (head.startsWith(`diff --git a/${file} b/`) || head.endsWith(` b/${file}`)),
+    );
+    return own === undefined ? each : { ...each, diff: own.part };
+  });
+}
+
+/** A diff by files. */
+const partsOf = (diff: string): readonly { readonly part: string; readonly head: string }[] =>
+  diff.split(/^(?=diff --git )/m).map((part) => ({ part, head: part.slice(0, part.indexOf("\n")) }));

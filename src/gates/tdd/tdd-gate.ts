@@ -1,0 +1,133 @@
+import { failureFingerprint, identified, type Finding } from "../../core/gates/finding.ts";
+import type { Judgement } from "../../core/gates/gate.ts";
+import type { TddPhase } from "../../core/stories/story.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Gate, GateRequest } from "../../ports/gate.ts";
+import type { Laboratory } from "../../ports/experiment-runner.ts";
+import type { Workspace } from "../../ports/workspace.ts";
+import { matchesAnyGlob } from "../../stdx/glob.ts";
+import { withFailing } from "../pinned/match-tests.ts";
+
+export interface TddOptions {
+  /** Runs the acceptance and the unit tests. */
+  readonly tests: Gate;
+  /** Looks at the types and their concerns; `null` where nobody does. */
+  readonly domain: Gate | null;
+  /** Where the new tests are tried without the work; `null` where there is no such place. */
+  readonly laboratory: Laboratory | null;
+  readonly workspace: Workspace;
+  readonly testPaths: readonly string[];
+  readonly clock: Clock;
+}
+
+type Control = Parameters<Gate["judge"]>[1];
+
+/**
+ * Was it test-driven, and does it hold? Which phase is at fault is derived from runs and not believed: a test that is
+ * broken itself, or that passes without the work, is RED's; a test that fails with the work in place is GREEN's; a
+ * domain reviewer's veto is DOMAIN's.
+ */
+export function createTddGate(options: TddOptions): Gate {
+  const { tests, domain, clock } = options;
+  return {
+    name: "tdd",
+    judgedBy: () => [...tests.judgedBy(), ...(domain?.judgedBy() ?? [])],
+    ...(tests.baseline === undefined ? {} : { baseline: tests.baseline }),
+    async judge(request, control) {
+      const beganAt = clock.now();
+      const judgement = await judged(options, request, control);
+      return { ...judgement, durationMs: clock.now() - beganAt };
+    },
+  };
+}
+
+async function judged(options: TddOptions, request: GateRequest, control: Control): Promise<Judgement> {
+  const ran = asTdd(await options.tests.judge(request, control));
+  if (ran.result === "fail") return { ...ran, tddPhase: isTestAtFault(ran, options.testPaths) ? "red" : "green" };
+  if (ran.result !== "pass") return ran;
+  const red = await redAtFault(options, request, control);
+  if (red !== null) return failed(ran, red, "red");
+  if (options.domain === null || control.signal.aborted) return ran;
+  const looked = asTdd(await options.domain.judge({ ...request, stages: ["domain"] }, control));
+  const both = { ...looked, evidence: [...ran.evidence, ...looked.evidence], ...(ran.runs ? { runs: ran.runs } : {}) };
+  return looked.result === "fail" ? { ...both, tddPhase: "domain" } : { ...ran, ...both };
+}
+
+const asTdd = (judgement: Judgement): Judgement => ({
+  ...judgement,
+  gate: "tdd",
+  summary: judgement.summary.replace(/^(?:checks|review)\b/, "tdd"),
+});
+
+/** Every failure is of a test file that does not even run. */
+function isTestAtFault({ findings, blocking }: Judgement, testPaths: readonly string[]): boolean {
+  const counted = findings.filter(({ id }) => blocking.includes(id));
+  return counted.length > 0 && counted.every((finding) => isBrokenTest(finding, testPaths));
+}
+
+function isBrokenTest({ file, message, detail = "" }: Finding, testPaths: readonly string[]): boolean {
+  return file !== undefined && matchesAnyGlob(file, testPaths) && BROKEN.test(`${message}\n${detail}`);
+}
+
+const BROKEN =
+  /\b(?:SyntaxError|ReferenceError|IndentationError|NameError|fixture '[^']+' not found|is not defined\b|undeclared name|cannot find (?:value|function|macro))/;
+
+/** What is wrong with the story's own tests; `null` when they fail without the work, as they should. */
+async function redAtFault(options: TddOptions, request: GateRequest, control: Control): Promise<Finding | null> {
+  const { workspace, testPaths, laboratory } = options;
+  const { story, base, tree, last, atBase } = request;
+  const changed = (await workspace.changed(story.id, base, tree)).filter((path) => matchesAnyGlob(path, testPaths));
+  const texts = new Map<string, string | null>();
+  for (const path of changed) texts.set(path, await workspace.fileAt(story.id, tree, path));
+  const written = [...texts].filter(([, text]) => text !== null).map(([path]) => path);
+  // A target of the story is a test that fails without the work, and passes with it.
+  if (written.length === 0 && atBase.targets.length > 0) return null;
+  if (written.length === 0) return finding("no test was written for this story", undefined, WRITE_ONE);
+  if (laboratory === null || control.signal.aborted) return null;
+  const isProven =
+    last?.result === "pass" &&
+    !(await workspace.changed(story.id, last.tree, tree)).some((path) => matchesAnyGlob(path, testPaths));
+  if (isProven) return null;
+  const bench = await laboratory.open({ signal: control.signal, commit: base, base });
+  try {
+    await bench.set(base, texts);
+    const { last: _1, seenTree: _2, ...fresh } = request;
+    const without = await options.tests.judge(
+      { ...fresh, last: null, path: bench.path, workedIn: request.path },
+      control,
+    );
+    if (without.result !== "pass") return null;
+    return finding("the tests of this story pass without its work, so they prove nothing", written[0], FAIL_FIRST);
+  } finally {
+    await bench.close();
+  }
+}
+
+const WRITE_ONE = "Write a test that fails for want of this work, then make it pass.";
+const FAIL_FIRST =
+  "Change the test so that it fails on the code as it was before, for the reason that this work removes.";
+
+function finding(message: string, file: string | undefined, suggestedFix: string): Finding {
+  return identified({
+    severity: "critical",
+    category: "tdd-red",
+    message,
+    source: "tdd",
+    suggestedFix,
+    ...(file === undefined ? {} : { file }),
+  });
+}
+
+function failed(ran: Judgement, wrong: Finding, tddPhase: TddPhase): Judgement {
+  const summary = `tdd: fail (${tddPhase.toUpperCase()}: ${wrong.message}), 1 to fix`;
+  return {
+    ...ran,
+    result: "fail",
+    findings: [...ran.findings, wrong],
+    blocking: [wrong.id],
+    failure: failureFingerprint([wrong], summary),
+    tddPhase,
+    summary,
+    ...withFailing(ran, wrong),
+  };
+}

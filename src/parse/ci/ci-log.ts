@@ -1,0 +1,210 @@
+import type { CiClass } from "../../core/gates/gate.ts";
+import { type CiLines, ciLinesOf } from "./ci-log-lines.ts";
+import { CI_RULES, type CiRule, LINT_STEP } from "./ci-log-rules.ts";
+import { ALL_PASSED, type Tries, triesIn } from "./ci-log-tries.ts";
+
+export interface CiReading {
+  readonly class: CiClass;
+  /** How sure the log is about it, from 0 to 1. */
+  readonly confidence: number;
+  /** In words, for whoever asks why. */
+  readonly reason: string;
+  /** The step that failed, where the log names one. */
+  readonly step: string | null;
+  /** The lines that say so, and some before them. */
+  readonly excerpt: string;
+}
+
+/**
+ * Tells why an outside CI run failed, from its log, before anything is done about it. Where nothing in the log
+ * explains the failure it counts as the surroundings': an agent is never charged for what nobody understands.
+ */
+export function readCiLog(log: string): CiReading {
+  const read = ciLinesOf(log);
+  const { lines, step } = read;
+  const scores = scoresOf(hitsIn(read), read, triesIn(lines));
+  const [first, second] = scores;
+  if (first === undefined || first.score < LEAST_SURE) return byStepAlone(read, first?.class);
+  return {
+    class: first.class,
+    confidence: Math.min(0.99, 0.5 + (first.score - (second?.score ?? 0)) / 12 + first.score / 40),
+    reason: `${first.shows}: ${lines[first.at]!.trim().slice(0, LONGEST_REASON)}`,
+    step,
+    excerpt: around(lines, first.at),
+  };
+}
+
+const LONGEST_REASON = 200;
+const LEAST_SURE = 5;
+
+/**
+ * Nothing that was printed says why. A step that is only there to lint is taken at its name; one that builds is, where
+ * it points at a line of a file in the repository. What a test prints is anything: that is not guessed.
+ */
+function byStepAlone({ lines, stepAt, endAt, step, command }: CiLines, guess: CiClass | undefined): CiReading {
+  const named = command ?? step ?? "";
+  const own = lines.slice(stepAt, endAt);
+  const isLint = LINT_STEP.test(named);
+  const isBuild =
+    BUILD_STEP.test(named) && own.some((line) => POINTS.test(line)) && own.some((line) => WRONG.test(line));
+  const isKnown = isLint || isBuild;
+  return {
+    class: isLint ? "lint" : isBuild ? "build" : (guess ?? "infrastructure"),
+    confidence: isKnown ? 0.4 : 0.2,
+    reason: isKnown ? "only the step that failed says what it is" : "nothing in the log says why it failed",
+    step,
+    excerpt: around(lines, lines.length - 1),
+  };
+}
+
+const BUILD_STEP =
+  /\b(?:build|compile|make|cmake|ninja|bundle|codegen|generate|assemble|tsc|javac|webpack|rollup|esbuild|protoc|dune|rebar3)\b/i;
+const POINTS =
+  /(?:^|[\s"'(─>])(?:\.{1,2}\/)?(?!node_modules)[\w@-][\w@.-]*(?:\/[\w@.-]+)*\.[a-z]{1,10}(?::\d+|\(\d+|", line \d+)/i;
+const WRONG = /\berror\b|\bfailed\b|mismatch|invalid|undefined|unbound|unknown/i;
+
+function hitsIn({ lines, endAt }: CiLines): CiHit[] {
+  const passed = lines.map((line) => PASSED.test(line));
+  return CI_RULES.flatMap((rule) => {
+    if (rule.unless !== undefined && lines.some((line) => rule.unless!.test(line))) return [];
+    // After the service has said that it failed only the machine itself has a say.
+    const at = lines.findLastIndex(
+      (line, index) =>
+        !passed[index] && (index <= endAt || isMachine(rule)) && rule.pattern.test(line) && isSaid(line, rule),
+    );
+    return at < 0 ? [] : [{ rule, at, line: lines[at]! }];
+  });
+}
+
+const isMachine = ({ class: ciClass, weight }: CiRule): boolean => ciClass === "infrastructure" && weight >= 9;
+
+/** What stands in quotes is quoted; and nothing is wrong with a service that says that it has no such thing. */
+function isSaid(line: string, { class: ciClass, pattern }: CiRule): boolean {
+  if (ciClass !== "infrastructure") return true;
+  if (/\b404\b/.test(line)) return false;
+  return pattern.test(
+    line.replaceAll(/"[^"]{0,200}"|'[^']{0,200}'/g, (quoted) => (/^.https?:/.test(quoted) ? quoted : "")),
+  );
+}
+
+/** A test that passed may be called anything and print anything. */
+const PASSED =
+  /^\s*(?:✔|✓|√|ok \d|PASS(?:ED)?\b|--- PASS|\[ {2,}OK|\S+ PASSED\b|.*\.{3} ?(?:ok|PASS(?:ED)?)$|.* PASSED *(?:\[ *\d+%\])?$)/;
+
+function around(lines: readonly string[], at: number): string {
+  return lines
+    .slice(Math.max(0, at - 12), at + 8)
+    .join("\n")
+    .trim();
+}
+
+/** A rule that fits, and the last line that it fits. */
+export interface CiHit {
+  readonly rule: CiRule;
+  readonly at: number;
+  readonly line: string;
+}
+
+export interface CiScore {
+  readonly class: CiClass;
+  readonly score: number;
+  readonly shows: string;
+  readonly at: number;
+}
+
+/** The best sign of each class counts, the others add a little; then what is only another's echo is taken back. */
+export function scoresOf(hits: readonly CiHit[], read: CiLines, tries: Tries | null): CiScore[] {
+  const classes = new Map<CiClass, CiHit[]>();
+  for (const hit of hits) classes.set(hit.rule.class, [...(classes.get(hit.rule.class) ?? []), hit]);
+  const scores = [...classes.entries()].map(([ciClass, own]): CiScore => {
+    const weighed = own
+      .map((hit) => ({ ...hit, score: hit.rule.weight + placeOf(hit, read) }))
+      .toSorted((a, b) => b.score - a.score || b.at - a.at);
+    const best = weighed[0]!;
+    const more = Math.min(1, (weighed.length - 1) * 0.5);
+    return { class: ciClass, score: best.score + more, shows: best.rule.shows, at: best.at };
+  });
+  const cleanAt = read.lines.findLastIndex((line) => ALL_PASSED.test(line));
+  const settled = scores.map((score) => ({ ...score, score: settledScore(score, hits, cleanAt, tries) }));
+  if (tries?.passed === true)
+    settled.push({ class: "flaky", score: flakyScore(settled, tries), shows: tries.shows, at: tries.at });
+  return settled.toSorted((a, b) => b.score - a.score || b.at - a.at);
+}
+
+const NEAR_THE_END = 60;
+const LONG_OVER = 30;
+
+/**
+ * What stands near the end counts for more. Trouble with the surroundings that was tried again, or was followed by
+ * another step or by much else, was got over; it explains the failure only where nothing else does. So was a wrong
+ * set-up after which the job went on to another step.
+ */
+function placeOf({ rule, at, line }: CiHit, { lines, stepAt }: CiLines): number {
+  // A full disk and a lost machine are not got over by going on.
+  const isOver = (at < stepAt && rule.weight < 10) || lines.length - at > LONG_OVER;
+  if (rule.class === "infrastructure" && isOver) return -4;
+  if (rule.class === "infrastructure" && AGAIN.test(line)) return -2;
+  if (rule.class === "configuration" && at < stepAt) return -3;
+  return lines.length - at <= NEAR_THE_END ? 1 : 0;
+}
+
+const AGAIN =
+  /\bretr(?:y|ying|ies)\b(?!.{0,40}(?:exceeded|exhausted|failed|gave up))|try(?:ing)? again|tr(?:y|ies) remaining|attempt \d+(?:\/| of )\d+/i;
+
+/** Tests that passed at another try failed the job, unless something of another kind went wrong after them. */
+function flakyScore(scores: readonly CiScore[], tries: Tries): number {
+  const isOvertaken = scores.some(({ class: ciClass, at, score }) => ciClass !== "test" && at > tries.at && score >= 7);
+  return isOvertaken ? 4 : 12;
+}
+
+/** Where two classes are seen in one log, one is often only the other's echo. */
+function settledScore(score: CiScore, hits: readonly CiHit[], cleanAt: number, tries: Tries | null): number {
+  const isAsserted = hits.some(({ rule }) => rule.shows === ASSERTED);
+  if (score.class === "test") {
+    if (tries?.passed === true) return 2;
+    // Tests that fail only because of what they are run with or against say nothing of the work; an assertion does.
+    if (!isAsserted && hits.some(({ rule }) => CAUSES_OF_FAILED_TESTS.has(rule.shows))) return 1;
+    const failedAt = Math.max(-1, ...hits.filter(({ rule }) => rule.class === "test").map(({ at }) => at));
+    // The last word is that everything passed: what failed before was printed by a test that passed.
+    if (tries === null && cleanAt > failedAt && !hits.some(({ rule }) => rule.shows === COUNTED)) return 2;
+  }
+  if (isAsserted && ONLY_WITHOUT_ASSERTION.has(score.shows)) return 1;
+  if (score.class === "build") return settledBuild(score, hits);
+  return score.score;
+}
+
+function settledBuild(score: CiScore, hits: readonly CiHit[]): number {
+  // A tool that is too old for the code does not understand it; it says so right after.
+  const isTooOld = ({ rule, at }: CiHit): boolean => rule.shows === NO_TOOL_FITS && Math.abs(at - score.at) <= 5;
+  if (hits.some(isTooOld)) return 3;
+  // A package that was "not found" after its server could not be asked is there.
+  const isUnasked = (hit: CiHit): boolean => isNetwork(hit) && score.at - hit.at < LONG_OVER;
+  if (score.shows === NO_FIT && hits.some(isUnasked)) return 3;
+  // A linter that is part of the compiler ends with the compiler's words.
+  const isLint = hits.some(({ rule, line }) => rule.class === "lint" && COMPILER_LINT.test(line));
+  return isLint && !hits.some(({ line }) => COMPILER_ERROR.test(line)) ? 2 : score.score;
+}
+
+const COMPILER_LINT = /clippy|`-D |#\[deny\(/;
+const COMPILER_ERROR = /error\[E\d{4}\]/;
+const COUNTED = "a test runner counted failures";
+const ASSERTED = "an assertion did not hold";
+const NO_FIT = "the dependencies in the repository do not fit together";
+const NO_TOOL_FITS = "the versions of the tools do not fit";
+const SERVICE_AWAY = "a service that the tests need was not there";
+const UNSET = "a variable is not set";
+
+const CAUSES_OF_FAILED_TESTS: ReadonlySet<string> = new Set([
+  SERVICE_AWAY,
+  UNSET,
+  "what the tests are run with is not installed",
+  "the runner went away",
+  "the disk is full",
+  "memory ran out",
+]);
+
+/** What tests print of themselves as well; with an assertion beside it that is what it is. */
+const ONLY_WITHOUT_ASSERTION: ReadonlySet<string> = new Set([SERVICE_AWAY, UNSET]);
+
+const isNetwork = ({ rule, line }: CiHit): boolean =>
+  rule.class === "infrastructure" && rule.weight <= 8 && !rule.shows.startsWith("the job") && !AGAIN.test(line);

@@ -1,0 +1,233 @@
+import { looksLikeTest } from "../../core/blame/change.ts";
+import { type Failure, type FailureReading, type Frame, saysNothing } from "../../core/blame/failure.ts";
+import { plainText } from "../../stdx/plain-text.ts";
+import { readTestOutput } from "../tests/test-output.ts";
+import { type ListedFailure, readOtherFailures, readValues } from "./failure-tools.ts";
+import type { PathIndex } from "./imports.ts";
+import { type SourceMap, readSourceMap, readStack } from "./stack.ts";
+
+export interface FailureSurroundings {
+  /** Where the check ran: paths below it are the project's. */
+  readonly root: string;
+  readonly paths: PathIndex;
+  /** Texts of source maps by the path of the code they are for. */
+  readonly sourceMaps?: ReadonlyMap<string, string>;
+}
+
+/** Failures that are looked at closely. One cause makes many tests fail, and the first ones say it. */
+const MOST_FAILURES = 40;
+const MOST_LINES = 20_000;
+const LONGEST_SECTION = 300;
+
+/** Reads what a failed check printed: what failed, where it went through, what it compared, what it mentions. */
+export function readFailure(text: string, surroundings: FailureSurroundings): FailureReading {
+  const plain = plainText(text);
+  const all = plain.split("\n");
+  const lines = (all.length > MOST_LINES ? [...all.slice(0, 2000), ...all.slice(2000 - MOST_LINES)] : all).map((line) =>
+    line.slice(0, 2000),
+  );
+  const output = readTestOutput(plain, surroundings.root);
+  const listed: readonly ListedFailure[] = output.failures.length > 0 ? output.failures : readOtherFailures(lines);
+  const maps = mapsOf(surroundings);
+  const tests = listed.filter((failure) => failure.test !== null).slice(0, MOST_FAILURES);
+  const failures =
+    tests.length > 0
+      ? sectionsOf(lines, tests).map(({ failure, section }) =>
+          testFailure(told(failure, section, lines), section, surroundings, maps),
+        )
+      : listed.length > 0
+        ? listed.slice(0, MOST_FAILURES).map((failure) => complaint(failure, lines, surroundings))
+        : crash(lines, surroundings, maps);
+  return {
+    runners: output.runners,
+    failures,
+    ranTests: output.ranTests,
+    isTruncated:
+      all.length > MOST_LINES ||
+      /\[?(?:\.\.\.|…)? ?(?:output|log|\d+ (?:lines|bytes|characters)) (?:was )?(?:truncated|omitted)/i.test(plain),
+  };
+}
+
+/** A file that could not be loaded fails without a word; what went wrong was printed by the file, somewhere above. */
+function told(failure: ListedFailure, section: readonly string[], lines: readonly string[]): ListedFailure {
+  if (!saysNothing(failure.message)) return failure;
+  const said = [...section, ...lines].find((line) => ERROR_LINE.test(line.replace(/^# /, "")));
+  return said === undefined ? failure : { ...failure, message: said.replace(/^# /, "").trim() };
+}
+
+type Maps = ReadonlyMap<string, SourceMap>;
+
+function mapsOf({ sourceMaps }: FailureSurroundings): Maps {
+  return new Map(
+    [...(sourceMaps ?? [])].flatMap(([path, text]) => {
+      const map = readSourceMap(text);
+      return map === null ? [] : [[path, map] as const];
+    }),
+  );
+}
+
+/** The lines that belong to each failing test: from a line with its title to one with another's. */
+function sectionsOf(
+  lines: readonly string[],
+  tests: readonly ListedFailure[],
+): { failure: ListedFailure; section: readonly string[] }[] {
+  const titles = tests.map((failure) =>
+    failure
+      .test!.split(/ [>›] |::/)
+      .at(-1)!
+      .trim(),
+  );
+  const byLength = titles.map((_, index) => index).sort((a, b) => titles[b]!.length - titles[a]!.length);
+  const sections: string[][] = tests.map(() => []);
+  let open: number | null = null;
+  let length = 0;
+  for (const line of lines) {
+    const heads = byLength.filter((index) => titles[index] !== "" && line.includes(titles[index]!));
+    // One title may be a part of another one: the longest that fits is meant.
+    const longest = heads.filter((index) => titles[index] === titles[heads[0]!]);
+    const head = longest.find((index) => index === open) ?? longest[0];
+    if (head !== undefined && !/^\s*at /.test(line)) {
+      if (head !== open) length = 0;
+      open = head;
+    } else if (/^\s*(?:ok \d|✔ |✓ |PASS |--- PASS|# Subtest|test result:|ℹ )/.test(line)) open = null;
+    if (open !== null && length++ < LONGEST_SECTION) sections[open]!.push(line);
+  }
+  // Tests of one name in two files share what was found for the first.
+  return tests.map((failure, index) => {
+    const own = sections[index]!;
+    return { failure, section: own.length > 0 ? own : sections[titles.indexOf(titles[index]!)]! };
+  });
+}
+
+function testFailure(
+  failure: ListedFailure,
+  section: readonly string[],
+  surroundings: FailureSurroundings,
+  maps: Maps,
+): Failure {
+  const frames = framesOf(section, surroundings, maps);
+  const own = failure.file === null ? null : projectPath(failure.file, surroundings.root, surroundings.paths);
+  const file =
+    own !== null && looksLikeTest(own) ? own : (frames.find((each) => looksLikeTest(each.file))?.file ?? own);
+  const inFile = frames.find((each) => each.file === file);
+  return {
+    ...wordsOf(failure.message, [failure.test!, ...section]),
+    ...readValues([failure.message, ...section]),
+    test: failure.test,
+    category: "test",
+    file,
+    line: inFile?.line ?? (own === file ? failure.line : null),
+    frames,
+  };
+}
+
+function complaint(failure: ListedFailure, lines: readonly string[], surroundings: FailureSurroundings): Failure {
+  const file = failure.file === null ? null : projectPath(failure.file, surroundings.root, surroundings.paths);
+  const line = failure.line ?? 1;
+  const at = lines.findIndex((each) => each.includes(failure.message.slice(0, 60)));
+  const near = at < 0 ? [] : lines.slice(at, at + 4);
+  return {
+    ...wordsOf(failure.message, near),
+    expected: null,
+    actual: null,
+    test: null,
+    category: failure.category,
+    file,
+    line: failure.line,
+    frames: file === null ? [] : [{ file, line }],
+  };
+}
+
+/** No tool was recognised: whatever looks like an error, and every place that is named. */
+function crash(lines: readonly string[], surroundings: FailureSurroundings, maps: Maps): Failure[] {
+  const at = lines.findIndex((line) => ERROR_LINE.test(line));
+  const text = lines.filter((line) => line.trim() !== "");
+  if (text.length === 0) return [];
+  const message = at < 0 ? text.at(-1)!.trim() : lines[at]!.trim();
+  const near = at < 0 ? text.slice(-60) : lines.slice(Math.max(0, at - 30), at + 60);
+  const frames = framesOf(near, surroundings, maps);
+  const values = readValues(near);
+  return [
+    {
+      ...wordsOf(message, near),
+      ...values,
+      test: null,
+      category: "crash",
+      file: frames[0]?.file ?? null,
+      line: frames[0]?.line ?? null,
+      frames,
+    },
+  ];
+}
+
+const ERROR_LINE =
+  /^(?:Uncaught |Caused by: |E\s+|\[?ERROR\]? |fatal: |error: |panic: )?(?:[\w.]*(?:Error|Exception|panic)\b|fatal|error)(?:\s\[\w+\])?:? ./;
+
+function framesOf(lines: readonly string[], { root, paths }: FailureSurroundings, maps: Maps): Frame[] {
+  const frames: Frame[] = [];
+  const seen = new Set<string>();
+  for (const raw of readStack(lines)) {
+    const built = projectPath(raw.path, root, paths) ?? raw.path;
+    const before = maps.get(built)?.original(raw.line, raw.column ?? 1) ?? null;
+    const file = before === null ? projectPath(raw.path, root, paths) : projectPath(before.source, root, paths);
+    const line = before?.line ?? raw.line;
+    if (file === null || seen.has(`${file}:${line}`)) continue;
+    seen.add(`${file}:${line}`);
+    frames.push({ file, line, ...(raw.symbol === null ? {} : { symbol: raw.symbol }) });
+  }
+  return frames;
+}
+
+const MOST_WORDS = 300;
+
+function wordsOf(
+  message: string,
+  section: readonly string[],
+): Pick<Failure, "errorType" | "message" | "codes" | "identifiers" | "literals"> {
+  const said = section.filter((line) => !/^\s*(?:at |❯ |File ")/.test(line));
+  const text = [message, ...said].join("\n").slice(0, 30_000);
+  return {
+    errorType: /\b([A-Z]\w*(?:Error|Exception|Panic|Interrupt))\b/.exec(text)?.[1] ?? null,
+    message: message === "" ? (said[0]?.trim() ?? "") : message,
+    codes: distinct(text.match(/\b(?:TS\d{3,5}|E0\d{3}|E[A-Z]{4,}|ERR_[A-Z_]+|[A-Z]{1,4}\d{3,4})\b/g)),
+    identifiers: distinct(text.match(/[A-Za-z_$][\w$]{2,60}/g)),
+    literals: distinct(text.match(/-?\b\d+(?:\.\d+)?\b|"[^"\n]{1,100}"|'[^'\n]{1,100}'|`[^`\n]{1,100}`/g)),
+  };
+}
+
+const distinct = (words: readonly string[] | null): string[] => [...new Set(words ?? [])].slice(0, MOST_WORDS);
+
+/**
+ * The project's name for a path in an output. Outputs come from other machines and containers, with other roots, from
+ * Windows, from bundlers; so what is not below the root is looked for by its end. `null`: not a file of the project.
+ */
+export function projectPath(raw: string, root: string, index: PathIndex): string | null {
+  const path = plainPath(raw);
+  const base = `${plainPath(root).replace(/\/$/, "")}/`;
+  const relative = path.startsWith(base) ? path.slice(base.length) : path;
+  const inside = relative.replace(/^(?:\.{1,2}\/)+/, "");
+  if (index.has(inside)) return inside;
+  if (/(?:^|\/)(?:node_modules|site-packages|dist-packages|\.cargo|go\/pkg\/mod|rustc|vendor)\//.test(path))
+    return null;
+  if (/^(?:node|internal|ext|native):/.test(path)) return null;
+  return index.bySuffix(inside);
+}
+
+function plainPath(raw: string): string {
+  let path = raw.trim().replaceAll("\\", "/");
+  path = path.replace(/^(?:file|webpack-internal|webpack|rollup|vite|https?):\/\/(?:\/?[^/]*\/(?=\.)|\/)?/, (scheme) =>
+    scheme.startsWith("file") ? "/" : "",
+  );
+  path = path.replace(/^\([^()/]*\)\//, "").replace(/\?[\w=&.-]*$/, "");
+  if (/%[0-9a-f]{2}/i.test(path)) path = decoded(path);
+  return path.replace(/^\/+(?=[A-Za-z]:\/)/, "");
+}
+
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    // A stray percent sign: the path is what it says.
+    return path;
+  }
+}

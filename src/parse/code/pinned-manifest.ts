@@ -1,0 +1,160 @@
+import { isRecord } from "../../stdx/assert.ts";
+
+/**
+ * A manifest with the base's way to run tests and the rest of the work's: scripts and runner settings decide what a
+ * check runs, dependencies are part of the work. `null` where one of the two cannot be read: then the work's is kept.
+ */
+export function mergeManifest(path: string, base: string, work: string): string | null {
+  const name = path.slice(path.lastIndexOf("/") + 1);
+  if (name === "package.json") return mergePackage(base, work);
+  if (name === "go.mod") return mergeGoMod(base, work);
+  const isPinned = PINNED_SECTIONS[name];
+  return isPinned === undefined ? null : mergeSections(base, work, isPinned);
+}
+
+/** The keys that npm itself defines, without `scripts`: names, entry points, dependencies. All others belong to tools. */
+const OF_THE_PRODUCT: ReadonlySet<string> = new Set(
+  `name version description keywords homepage bugs license author contributors funding files exports
+   main module types typings typesVersions browser bin man directories repository config dependencies
+   devDependencies peerDependencies peerDependenciesMeta bundleDependencies bundledDependencies
+   optionalDependencies overrides resolutions engines os cpu libc devEngines private publishConfig
+   workspaces type imports sideEffects packageManager pnpm dependenciesMeta`.split(/\s+/),
+);
+
+function mergePackage(base: string, work: string): string | null {
+  const [before, after] = [parsed(base), parsed(work)];
+  if (before === null || after === null) return null;
+  const kept = Object.entries(after).filter(([key]) => OF_THE_PRODUCT.has(key));
+  const pinned = Object.entries(before).filter(([key]) => !OF_THE_PRODUCT.has(key));
+  const used = DEPENDENCIES.flatMap((group) => {
+    const merged = withBaseSources(recordIn(before[group]), recordIn(after[group]));
+    return merged === null ? [] : [[group, merged] as const];
+  });
+  const imports = { ...recordIn(after["imports"]), ...recordIn(before["imports"]) };
+  const mapped = Object.keys(imports).length === 0 ? [] : [["imports", imports] as const];
+  return `${JSON.stringify(Object.fromEntries([...kept, ...used, ...mapped, ...pinned]), null, 2)}\n`;
+}
+
+const DEPENDENCIES = ["dependencies", "devDependencies", "optionalDependencies", "peerDependencies"];
+
+/** Packages of the base that the work takes from another place (a folder, an address, another name) come from where they did. */
+function withBaseSources(
+  before: Record<string, unknown>,
+  after: Record<string, unknown>,
+): Record<string, unknown> | null {
+  const moved = Object.keys(before).filter(
+    (name) => after[name] !== before[name] && typeof after[name] === "string" && /[:/]/.test(after[name]),
+  );
+  return moved.length === 0 ? null : { ...after, ...Object.fromEntries(moved.map((name) => [name, before[name]])) };
+}
+
+/** Does the work take a package of the base from another place? */
+export function hasMovedPackages(base: string, work: string): boolean {
+  const [before, after] = [parsed(base), parsed(work)];
+  if (before === null || after === null) return false;
+  return DEPENDENCIES.some((group) => withBaseSources(recordIn(before[group]), recordIn(after[group])) !== null);
+}
+
+/** What a name stood for at the base it stands for still: tests import by such names too. */
+const recordIn = (value: unknown): Record<string, unknown> => (isRecord(value) ? value : {});
+
+function parsed(text: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isRecord(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+/** The sections that say how tests are run. */
+const PINNED_SECTIONS: Readonly<Record<string, (section: string) => boolean>> = {
+  "pyproject.toml": (section) => /^tool\.(?:pytest|coverage|tox|nox|hatch\.envs)\b/.test(section),
+  "setup.cfg": (section) => /^(?:tool:pytest|pytest|aliases|coverage:.*|unittest)$/.test(section),
+  "Cargo.toml": (section) => /^(?:test|bench|profile\.test|replace|patch\..*)$/.test(section),
+};
+
+/** Sections of what only tests use: what the base names there is the base's, more may be added. */
+const FOR_TESTS = /^(?:target\..*\.)?dev[-_]dependencies(?:\..*)?$/;
+
+interface Section {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** The work's sections with those of the runner taken from the base, in the work's order, and what only the base has. */
+function mergeSections(base: string, work: string, isPinned: (section: string) => boolean): string {
+  const before = sectionsOf(base);
+  const pinned = before.filter(({ name }) => isPinned(name));
+  const used = new Map(before.filter(({ name }) => FOR_TESTS.test(name)).map((section) => [section.name, section]));
+  const own = sectionsOf(work)
+    .filter(({ name }) => !isPinned(name))
+    .map((section) => withBaseKeys(section, used.get(section.name)));
+  return [...own, ...pinned].map(({ text }) => (text.endsWith("\n") || text === "" ? text : `${text}\n`)).join("");
+}
+
+/** A section that the base has too, with the base's lines and the work's for all keys that the base does not have. */
+function withBaseKeys(section: Section, base: Section | undefined): Section {
+  if (base === undefined || base.text === section.text) return section;
+  const keyOf = (line: string): string => /^\s*([\w."'-]+)\s*=/.exec(line)?.[1] ?? "";
+  const lines = base.text.split(/(?<=\n)/);
+  const known = new Set(lines.map(keyOf));
+  const isWhole = !/^(?:.*\.)?dev[-_]dependencies$/.test(section.name);
+  const added = isWhole
+    ? []
+    : section.text.split(/(?<=\n)/).filter((line) => keyOf(line) !== "" && !known.has(keyOf(line)));
+  return { ...section, text: [base.text.trimEnd(), ...added.map((line) => line.trimEnd()), ""].join("\n") };
+}
+
+function sectionsOf(text: string): Section[] {
+  const sections: { name: string; lines: string[] }[] = [{ name: "", lines: [] }];
+  for (const line of text.split(/(?<=\n)/)) {
+    const name = /^\s*\[\[?\s*([\w.:"' *()-]+?)\s*\]\]?\s*(?:[#;].*)?$/.exec(line)?.[1];
+    if (name !== undefined) sections.push({ name: name.replaceAll(/["']/g, ""), lines: [] });
+    sections.at(-1)!.lines.push(line);
+  }
+  return sections.map(({ name, lines }) => ({ name, text: lines.join("") }));
+}
+
+/**
+ * Which code a module path of Go stands for. What the base already used stays what it was; what the work adds is its
+ * own.
+ */
+
+/** The work's `go.mod` in which modules that the base knows are replaced as in the base, and by nothing else. */
+export function mergeGoMod(base: string, work: string): string {
+  const before = replacements(base);
+  const known = new Set([...before.keys(), ...requiredModules(base)]);
+  const now = [...replacements(work)].filter(([module]) => known.has(module));
+  if (now.length === before.size && now.every(([module, by]) => before.get(module) === by)) return work;
+  const kept = withoutReplacements(work, known);
+  return [kept.trimEnd(), "", ...[...before].map(([module, by]) => `replace ${module} => ${by}`), ""].join("\n");
+}
+
+/** The modules that `vendor/modules.txt` names, each with the version that it stands for. */
+export function vendoredModules(text: string): ReadonlyMap<string, string> {
+  const named = [...text.matchAll(/^# (\S+) (v\S+.*|=> .*)$/gm)];
+  return new Map(named.map(([, module = "", version = ""]) => [module, version]));
+}
+
+const REPLACEMENT = /^(\s*(?:replace\s+)?)([^\s()]+(?:\s+v\S+)?)\s+=>\s+(\S+(?:\s+v\S+)?)\s*(?:\/\/.*)?$/;
+
+function replacements(text: string): ReadonlyMap<string, string> {
+  const found = text.split("\n").map((line) => REPLACEMENT.exec(line));
+  return new Map(found.flatMap((match) => (match === null ? [] : [[moduleOf(match[2]!), match[3]!]])));
+}
+
+/** A replacement may be for one version alone: it is one of that module all the same. */
+const moduleOf = (left: string): string => left.split(/\s/)[0]!;
+
+const requiredModules = (text: string): readonly string[] =>
+  [...text.matchAll(/^\s*(?:require\s+)?([^\s()]+)\s+v\d\S*\s*(?:\/\/.*)?$/gm)].map(([, module = ""]) => module);
+
+const withoutReplacements = (text: string, known: ReadonlySet<string>): string =>
+  text
+    .split("\n")
+    .filter((line) => {
+      const left = REPLACEMENT.exec(line)?.[2];
+      return left === undefined || !known.has(moduleOf(left));
+    })
+    .join("\n");

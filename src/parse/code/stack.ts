@@ -1,0 +1,168 @@
+/** A place as the output writes it: its path is not yet one of the project. */
+export interface RawFrame {
+  readonly path: string;
+  readonly line: number;
+  readonly column: number | null;
+  readonly symbol: string | null;
+}
+
+/**
+ * The places that lines name, in the order of the output: frames of Node, Python, Go, Rust and Java, and whatever
+ * else says a path with a line. Python says the innermost frame last, so its tracebacks are turned round.
+ */
+export function readStack(lines: readonly string[]): RawFrame[] {
+  const frames: RawFrame[] = [];
+  let traceback: RawFrame[] = [];
+  for (const [at, line] of lines.entries()) {
+    const python = pythonFrame(line);
+    if (python !== null) {
+      traceback.push(python);
+      continue;
+    }
+    const found = javaFrame(line) ?? goFrame(line, lines[at - 1] ?? "") ?? scriptFrame(line) ?? otherFrame(line);
+    // What stands between two frames of a traceback is the code of the first.
+    if (traceback.length > 0 && (found !== null || /^\S/.test(line))) {
+      frames.push(...traceback.reverse());
+      traceback = [];
+    }
+    if (found !== null) frames.push(found);
+  }
+  return [...frames, ...traceback.reverse()];
+}
+
+const frame = (path: string, line: string, column: string | undefined, symbol: string | undefined): RawFrame => ({
+  path,
+  line: Number(line),
+  column: column === undefined ? null : Number(column),
+  symbol: symbol === undefined || symbol === "" || symbol.includes("<anonymous>") ? null : symbol,
+});
+
+function pythonFrame(line: string): RawFrame | null {
+  const long = /^\s*(?:E\s+)?File "([^"]{1,500})", line (\d{1,7})(?:, in (.+))?$/.exec(line);
+  if (long !== null) return frame(long[1]!, long[2]!, undefined, long[3]);
+  const short = /^([^\s:][^:]{0,400}\.pyi?):(\d{1,7}): (?:in (\S+)|[A-Z]\w*(?:Error|Exception)?$)/.exec(line);
+  return short === null ? null : frame(short[1]!, short[2]!, undefined, short[3]);
+}
+
+/** `at com.shop.Cart.total(Cart.java:12)`: the package is the folder. */
+function javaFrame(line: string): RawFrame | null {
+  const found =
+    /^\s*(?:\w+: )?at ([\w.$/@<>]{1,300})\.([\w$<>]{1,200})\((\w+\.(?:java|kt|scala|groovy)):(\d{1,7})\)/.exec(line);
+  if (found === null) return null;
+  const parts = found[1]!.replace(/^.*\//, "").split(".").slice(0, -1);
+  return frame([...parts, found[3]!].join("/"), found[4]!, undefined, found[2]);
+}
+
+/** `	/src/cart/cart.go:12 +0x1d`, and the function on the line above. */
+function goFrame(line: string, before: string): RawFrame | null {
+  const found = /^\s+(\S{1,500}\.go):(\d{1,7})(?: \+0x[\da-f]+|:.*)?$/.exec(line);
+  if (found === null) return null;
+  const symbol = /^\S*?\.?(\w+)\([^()]*\)$/.exec(before.trim())?.[1];
+  return frame(found[1]!, found[2]!, undefined, symbol);
+}
+
+/** `at name (path:1:2)`, `at async path:1:2`, `❯ name path:1:2`, and Firefox's `name@path:1:2`. */
+function scriptFrame(line: string): RawFrame | null {
+  const text = line.trim();
+  const end = /:(\d{1,7}):(\d{1,7})\)?$/.exec(text);
+  if (end === null || !/^(?:at|❯|\d+: )\s|^[\w$.<>/]*@/.test(text)) return null;
+  const before = text.slice(0, end.index).replace(/^(?:at|❯)\s+(?:async\s+|new\s+)*/, "");
+  const cut = text.endsWith(")") ? before.lastIndexOf("(") : Math.max(before.lastIndexOf(" "), before.indexOf("@"));
+  const symbol = before.slice(0, Math.max(0, cut)).trim().split(" ")[0]!.split(".").at(-1);
+  const path = before.slice(cut + 1);
+  return path === "" ? null : frame(path, end[1]!, end[2], symbol);
+}
+
+/** Any other `path.ext:12:5`, `path.ext(12,5)` or webpack's `./path.ext 12:5-9`. */
+function otherFrame(line: string): RawFrame | null {
+  if (line.length > 1000) return null;
+  const found =
+    /((?:[A-Za-z]:[\\/]|file:\/\/|[\w.@~/\\-])[\w.@~+/\\[\]() -]{0,300}?\.[A-Za-z]{1,6}):(\d{1,7})(?::(\d{1,7}))?(?!\w)/.exec(
+      line,
+    ) ??
+    /([\w.@~/\\-][\w.@~+/\\-]{0,300}\.[A-Za-z]{1,6})\((\d{1,7}),(\d{1,7})\)/.exec(line) ??
+    /(?:^| )(\.{1,2}\/[\w.@~+/-]{1,300}\.[A-Za-z]{1,6}) (\d{1,7}):(\d{1,7})(?:-\d+)?/.exec(line);
+  if (found === null) return null;
+  const path = found[1]!.replace(/^(?:at|in|from|-->|❯)\s+/, "").replace(/^.*\s(?=\/|[A-Za-z]:[\\/])/, "");
+  return frame(path, found[2]!, found[3], undefined);
+}
+
+/** Where code that was compiled or bundled stood before. */
+export interface SourceMap {
+  original(line: number, column: number): { readonly source: string; readonly line: number } | null;
+}
+
+/** Reads a source map (version 3) given as text; `null` where it is none. */
+export function readSourceMap(text: string): SourceMap | null {
+  const data = parsed(text);
+  if (data === null) return null;
+  const lines = data.mappings.split(";");
+  const rows: (readonly Segment[])[] = [];
+  const before = { source: 0, line: 0 };
+  return {
+    original(line, column) {
+      // Each line's positions count on from the one before, so they are read in order, and once.
+      while (rows.length < Math.min(line, lines.length)) rows.push(segmentsOf(lines[rows.length]!, before));
+      const segment = (rows[line - 1] ?? []).findLast((each) => each.column <= Math.max(0, column - 1));
+      const source = segment === undefined ? undefined : data.sources[segment.source];
+      return segment === undefined || source === undefined
+        ? null
+        : { source: data.root + source, line: segment.line + 1 };
+    },
+  };
+}
+
+interface Segment {
+  readonly column: number;
+  readonly source: number;
+  readonly line: number;
+}
+
+function segmentsOf(line: string, before: { source: number; line: number }): Segment[] {
+  const found: Segment[] = [];
+  let column = 0;
+  for (const part of line.split(",")) {
+    const numbers = decoded(part);
+    column += numbers[0] ?? 0;
+    if (numbers.length < 4) continue;
+    before.source += numbers[1]!;
+    before.line += numbers[2]!;
+    found.push({ column, source: before.source, line: before.line });
+  }
+  return found;
+}
+
+const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+/** Base64 digits of five bits each, the lowest first; the first bit of a number is its sign. */
+function decoded(part: string): number[] {
+  const numbers: number[] = [];
+  let value = 0;
+  let shift = 0;
+  for (const char of part) {
+    const digit = DIGITS.indexOf(char);
+    if (digit < 0) return [];
+    value += (digit & 31) * 2 ** shift;
+    shift += 5;
+    if (digit >= 32) continue;
+    numbers.push((value % 2 === 1 ? -1 : 1) * Math.floor(value / 2));
+    value = 0;
+    shift = 0;
+  }
+  return numbers;
+}
+
+function parsed(text: string): { mappings: string; sources: readonly string[]; root: string } | null {
+  try {
+    const data = JSON.parse(text.replace(/^\)\]\}'[^\n]*\n/, "")) as Record<string, unknown> | null;
+    if (data === null || typeof data !== "object" || typeof data["mappings"] !== "string") return null;
+    const sources = Array.isArray(data["sources"])
+      ? data["sources"].map((source) => (typeof source === "string" ? source : ""))
+      : [];
+    const root = typeof data["sourceRoot"] === "string" ? data["sourceRoot"] : "";
+    return { mappings: data["mappings"], sources, root: root === "" || root.endsWith("/") ? root : `${root}/` };
+  } catch {
+    // Text from outside that is no JSON is no source map.
+    return null;
+  }
+}

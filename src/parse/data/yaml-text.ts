@@ -1,0 +1,230 @@
+import {
+  type CST,
+  Composer,
+  type Document,
+  Lexer,
+  type ParsedNode,
+  Parser,
+  type YAMLError,
+  YAMLParseError,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+} from "yaml";
+import type { Place, Problem } from "../../core/events/error.ts";
+import { lineIndex } from "../../stdx/line-index.ts";
+
+export type YamlValue = string | number | boolean | null | readonly YamlValue[] | YamlMap;
+export interface YamlMap {
+  readonly [key: string]: YamlValue;
+}
+export type YamlPath = readonly (string | number)[];
+
+/** What a piece of YAML holds, and where each part of it stands in the person's file. */
+export interface YamlText {
+  /** `null` where nothing could be read; then the problems say why. */
+  readonly value: YamlValue;
+  readonly problems: readonly Problem[];
+  /** Where the key of a value stands, or the nearest thing around it; of a list's item: the item. */
+  keyPlace(path: YamlPath): Place;
+  valuePlace(path: YamlPath): Place;
+}
+
+/** Far beyond any file a person writes, and far below what would hurt. */
+const LIMITS = { characters: 250_000, depth: 50, aliases: 100, values: 20_000, problems: 20 };
+
+const TOO_DEEP = `more than ${LIMITS.depth} levels of nesting are not read`;
+const SIMPLER = "Make it simpler.";
+
+type Span = readonly [start: number, end: number];
+
+/** Reads the YAML between two offsets of a file's text. Never throws, whatever the text is. */
+export function readYaml(file: string, text: string, from = 0, to = text.length): YamlText {
+  const lines = lineIndex(text);
+  const place = ([start, end]: Span): Place => {
+    const { line, column } = lines.at(from + start);
+    const source = lines.text(line);
+    if (source.length > LONGEST_SHOWN) return { file, line, column };
+    // A caret runs to the end of its line at most.
+    return { file, line, column, source, length: Math.max(1, Math.min(end - start, source.length - column + 1)) };
+  };
+  const spans = new Map<string, { readonly key: Span; readonly value: Span }>();
+  const nearest = (path: YamlPath, part: "key" | "value"): Place => {
+    for (let length = path.length; length >= 0; length--) {
+      const found = spans.get(spanKey(path.slice(0, length)));
+      if (found !== undefined) return place(length === path.length ? found[part] : found.key);
+    }
+    return place([0, 1]);
+  };
+  const read = to - from > LIMITS.characters ? TOO_LONG : readDocument(text.slice(from, to), spans);
+  return {
+    value: read.value,
+    problems: read.faults.slice(0, LIMITS.problems).map(({ span, ...fault }) => ({ ...fault, ...place(span) })),
+    keyPlace: (path) => nearest(path, "key"),
+    valuePlace: (path) => nearest(path, "value"),
+  };
+}
+
+/** A longer line is not shown: nobody can read it, and a caret under it would say nothing. */
+const LONGEST_SHOWN = 1000;
+
+interface Fault extends Pick<Problem, "message" | "hint" | "severity"> {
+  readonly span: Span;
+}
+
+const fault = (span: Span, message: string, hint: string, severity: Problem["severity"] = "error"): Fault => ({
+  span,
+  message,
+  hint,
+  severity,
+});
+
+const TOO_LONG: ReturnType<typeof readDocument> = {
+  value: null,
+  faults: [fault([0, 1], `more than ${LIMITS.characters} characters of YAML are not read`, "Make it shorter.")],
+};
+
+interface Walk {
+  readonly document: Document.Parsed;
+  readonly spans: Map<string, { readonly key: Span; readonly value: Span }>;
+  readonly faults: Fault[];
+  aliases: number;
+  values: number;
+}
+
+function readDocument(yaml: string, spans: Walk["spans"]): { value: YamlValue; faults: readonly Fault[] } {
+  const document = parseYaml(yaml);
+  if ("tooDeepAt" in document)
+    return { value: null, faults: [fault(shownSpan([document.tooDeepAt, 0], yaml), TOO_DEEP, SIMPLER)] };
+  const faults = document.errors.map((error) => fault(shownSpan(error.pos, yaml), sentence(error), hintFor(error)));
+  const walk: Walk = { document, spans, faults, aliases: 0, values: 0 };
+  // Behind a broken place the rest is a guess.
+  const value =
+    document.errors.length > 0 || document.contents === null ? null : plain(document.contents, [], null, walk);
+  for (const warning of document.warnings) {
+    faults.push(fault(warning.pos, sentence(warning), "Write the value without a tag.", "warning"));
+  }
+  return { value: value ?? null, faults };
+}
+
+/** What is missing at the end of the text is shown at its last character: behind it, there may be another line. */
+function shownSpan([start, end]: Span, yaml: string): Span {
+  const last = Math.max(0, yaml.trimEnd().length - 1);
+  return start > last ? [last, last + 1] : [start, Math.max(end, start + 1)];
+}
+
+/** The plain value of a node; `undefined` once a limit is reached, which is then the last fault. */
+function plain(node: ParsedNode | null, path: YamlPath, key: Span | null, walk: Walk): YamlValue | undefined {
+  // Nothing has no place of its own; what is wrong with it is shown at its key.
+  const isEmpty = node === null || node.range[0] === node.range[1];
+  const span: Span = isEmpty ? (key ?? [0, 1]) : [node.range[0], node.range[1]];
+  walk.spans.set(spanKey(path), { key: key ?? span, value: span });
+  if (path.length > LIMITS.depth) return stopped(walk, span, TOO_DEEP);
+  if (++walk.values > LIMITS.values) return stopped(walk, span, `more than ${LIMITS.values} values are not read`);
+  if (node === null) return null;
+  if (isAlias(node)) {
+    if (++walk.aliases > LIMITS.aliases) return stopped(walk, span, `more than ${LIMITS.aliases} aliases are not read`);
+    const meant = node.resolve(walk.document) as ParsedNode | undefined;
+    if (meant !== undefined) return plain(meant, path, key ?? span, walk);
+    walk.faults.push(
+      fault(span, `there is no anchor for the alias "*${node.source}"`, "Quote the text, if it is no alias."),
+    );
+    return null;
+  }
+  if (isScalar(node)) return scalar(node.value);
+  if (isSeq(node)) return list(node.items, path, walk);
+  if (isMap(node)) return map(node.items, path, walk);
+  return null;
+}
+
+interface MapItem {
+  readonly key: ParsedNode | null;
+  readonly value: ParsedNode | null;
+}
+
+function list(items: readonly (ParsedNode | null)[], path: YamlPath, walk: Walk): YamlValue | undefined {
+  const values: YamlValue[] = [];
+  for (const [index, item] of items.entries()) {
+    const value = plain(item, [...path, index], null, walk);
+    if (value === undefined) return undefined;
+    values.push(value);
+  }
+  return values;
+}
+
+function map(items: readonly MapItem[], path: YamlPath, walk: Walk): YamlValue | undefined {
+  const entries = new Map<string, YamlValue>();
+  for (const item of items) {
+    const span: Span = item.key === null ? [0, 1] : [item.key.range[0], item.key.range[1]];
+    const name = item.key !== null && isScalar(item.key) ? String(item.key.value) : null;
+    if (name === null) {
+      walk.faults.push(fault(span, "a key must be plain text", "Write the key as a word."));
+      continue;
+    }
+    if (entries.has(name)) walk.faults.push(fault(span, `the key "${name}" is given twice`, "Keep one of the two."));
+    const value = plain(item.value, [...path, name], span, walk);
+    if (value === undefined) return undefined;
+    entries.set(name, value);
+  }
+  // `fromEntries` defines its keys, so one called `__proto__` is just a key.
+  return Object.fromEntries(entries);
+}
+
+function scalar(value: unknown): YamlValue {
+  if (value === null || typeof value === "string" || typeof value === "boolean" || typeof value === "number")
+    return value;
+  // A number too large for a number is the only other thing YAML's core has.
+  return typeof value === "bigint" ? String(value) : null;
+}
+
+function stopped(walk: Walk, span: Span, message: string): undefined {
+  walk.faults.push(fault(span, message, SIMPLER));
+  return undefined;
+}
+
+const spanKey = (path: YamlPath): string => path.join("\u0000");
+
+function sentence(error: YAMLError): string {
+  const text = error.message.replaceAll(/\s+/g, " ").trim();
+  return text.charAt(0).toLowerCase() + text.slice(1);
+}
+
+function hintFor(error: YAMLError): string {
+  switch (error.code) {
+    case "TAB_AS_INDENT":
+      return "Indent with spaces.";
+    case "MISSING_CHAR":
+      return "Close what was opened, or quote the text.";
+    case "MULTIPLE_DOCS":
+      return "Keep one document; the text behind a line of `---` is another.";
+    default:
+      return "Correct the YAML here; text with `:`, `#` or brackets in it must be quoted.";
+  }
+}
+
+/**
+ * Parses one YAML document, equal keys and all, and refuses nesting that would use up the stack: the library's parser goes as deep as
+ * the text does, and where the stack ends inside the engine's own regular expressions the whole process ends,
+ * not only the call. Its tokeniser keeps a list instead, so the depth can be seen before anything is composed.
+ */
+export function parseYaml(source: string): Document.Parsed | { readonly tooDeepAt: number } {
+  const parser = new Parser();
+  const tokens: CST.Token[] = [];
+  for (const lexeme of new Lexer().lex(source)) {
+    tokens.push(...parser.next(lexeme));
+    if (parser.stack.length > MOST_OPEN) return { tooDeepAt: parser.offset };
+  }
+  tokens.push(...parser.end());
+  // The library compares each key with each other one; whoever walks the document finds equal keys in one pass.
+  const composer = new Composer({ prettyErrors: false, version: "1.2", uniqueKeys: false });
+  const [first, second] = composer.compose(tokens, true, source.length);
+  if (second !== undefined) {
+    const [start, end] = second.range;
+    first!.errors.push(new YAMLParseError([start, end], "MULTIPLE_DOCS", "this is a second document"));
+  }
+  return first as Document.Parsed;
+}
+
+/** Open maps and lists at one point of the text. */
+const MOST_OPEN = 200;

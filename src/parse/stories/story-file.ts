@@ -1,0 +1,224 @@
+import { STORY_ID_PATTERN, type StoryId, roleName, storyId, storyIdFault } from "../../core/events/ids.ts";
+import { type Phase, SHELVES, type Shelf, type Story } from "../../core/stories/story.ts";
+import type { Place, Problem } from "../../core/events/error.ts";
+import { lineIndex } from "../../stdx/line-index.ts";
+import { markdownLines } from "../../stdx/markdown-lines.ts";
+import { nearMiss } from "../../stdx/near-miss.ts";
+import { type FieldReader, type MarkdownFile, fieldReader, fileName, readMarkdownFile } from "../data/front-matter.ts";
+import { readCriteria } from "./story-criteria.ts";
+
+export interface StoryReading {
+  /** As much of the story as could be read; `null` where not even its id is sure. */
+  readonly story: Story | null;
+  readonly problems: readonly Problem[];
+}
+
+/** Reads one story file: S4's front matter, and the acceptance criteria in the body. */
+export function readStoryFile(path: string, text: string): StoryReading {
+  const { story, problems } = readPlacedStory(path, text);
+  return { story, problems };
+}
+
+/** Also says where each dependency is written, for whoever knows all stories. */
+export interface PlacedStory extends StoryReading {
+  /** What the id would be by the file's name; broken files are known by it. */
+  readonly name: string;
+  readonly problems: Problem[];
+  idPlace(): Place;
+  dependencyPlace(id: string): Place;
+}
+
+/** A link is not read: it may lead to a file outside of the repository, which no branch and no clone has. */
+export function refusedLink(path: string): PlacedStory {
+  const hint = "Put the file itself in its place (`cp --remove-destination` copies over a link), or remove the link.";
+  const place = { file: path, line: 1, column: 1 };
+  return {
+    story: null,
+    problems: [fileProblem(path, "a story cannot be a symbolic link", hint)],
+    name: fileName(path),
+    idPlace: () => place,
+    dependencyPlace: () => place,
+  };
+}
+
+export function readPlacedStory(path: string, text: string): PlacedStory {
+  const file = readMarkdownFile(path, text);
+  const problems = [...file.problems];
+  const name = fileName(path);
+  const story =
+    file.fields === null ? null : storyOf(file, fieldReader(file.fields, file.yaml, problems), name, problems);
+  return {
+    story,
+    problems,
+    name,
+    idPlace: () => file.yaml.valuePlace(["id"]),
+    dependencyPlace: (id) => dependencyPlace(file, id),
+  };
+}
+
+function storyOf(file: MarkdownFile, fields: FieldReader, name: string, problems: Problem[]): Story | null {
+  fields.nearMisses(KNOWN_KEYS);
+  const id = idOf(file, fields, name, problems);
+  // The rest is read even if the id is wrong, so that a person sees every problem at once.
+  const maxReworks = fields.integer("max_refinement_attempts", 0, 9);
+  const role = fields.text("role");
+  const target = testPatterns(fields, "target", "a target is empty");
+  const tests = testPatterns(fields, "tests", "an entry of tests is empty");
+  const body = file.text.slice(file.bodyStart);
+  checkRecords(fields);
+  const story = {
+    title: fields.text("title")?.replaceAll(/\s+/g, " ").trim() || firstHeading(body) || (id ?? name),
+    priority: fields.integer("priority", 0, 1_000_000) ?? DEFAULT_PRIORITY,
+    kind: fields.text("type") ?? "feature",
+    labels: fields.texts("labels") ?? [],
+    dependsOn: dependencies(fields),
+    criteria: criteriaOf(file, problems),
+    shelf: shelfOf(fields),
+    body,
+    completed: completedPhases(fields),
+    ...(maxReworks === undefined ? {} : { maxReworks }),
+    ...(role === undefined ? {} : { role: roleName(role) }),
+    ...(target.length === 0 ? {} : { target }),
+    ...(tests.length === 0 ? {} : { tests }),
+  };
+  return id === null ? null : { id, ...story };
+}
+
+/** A story that does not say how urgent it is comes behind those that do. */
+const DEFAULT_PRIORITY = 100;
+
+const DEPENDENCY_KEYS = ["depends_on", "dependsOn", "dependencies"] as const;
+const RECORD_TEXTS = ["created", "updated", "branch", "last_error"] as const;
+const FLAGS = {
+  refinement_complete: "refine",
+  research_complete: "research",
+  plan_complete: "plan",
+  implementation_complete: "implement",
+} as const satisfies Readonly<Record<string, Phase>>;
+
+const KNOWN_KEYS: readonly string[] = [
+  "id",
+  "title",
+  "priority",
+  "status",
+  "type",
+  "labels",
+  "role",
+  "target",
+  "tests",
+  "max_refinement_attempts",
+  "refinement_iterations",
+  "refinement_count",
+  "reviews_complete",
+  ...RECORD_TEXTS,
+  ...Object.keys(FLAGS),
+  ...DEPENDENCY_KEYS,
+];
+
+function idOf(file: MarkdownFile, fields: FieldReader, name: string, problems: Problem[]): StoryId | null {
+  const given = fields.text("id");
+  const id = given ?? name;
+  const fault = storyIdFault(id);
+  if (fault === null) return storyId(id);
+  const why = `cannot be a story's id: ${fault}`;
+  if (given !== undefined) fields.complain("id", `"${shortened(id)}" ${why}`, ID_HINT);
+  else {
+    const message = `the file's name "${shortened(id)}" ${why}`;
+    problems.push(fileProblem(file.file, message, `Rename the file, or give the story an \`id\`. ${ID_HINT}`));
+  }
+  return null;
+}
+
+const ID_HINT = "Use at most 100 letters, digits, `.`, `_` and `-`, such as `checkout-retry`.";
+
+function fileProblem(file: string, message: string, hint: string): Problem {
+  return { file, line: 1, column: 1, severity: "error", message, hint };
+}
+
+function shelfOf(fields: FieldReader): Shelf {
+  const status = fields.text("status");
+  // A story that a person put among the stories without a word about its status is there to be done.
+  if (status === undefined) return "ready";
+  const shelf = SHELVES.find((known) => known === status.trim().toLowerCase().replaceAll(/[ _]/g, "-"));
+  if (shelf !== undefined) return shelf;
+  const meant = nearMiss(status, SHELVES);
+  const hint = meant === undefined ? `Write one of ${SHELVES.join(", ")}.` : `did you mean "${meant}"?`;
+  fields.complain("status", `"${shortened(status)}" is not a status`, hint);
+  return "backlog";
+}
+
+/** Tests by name, file or pattern: those that fail now and must pass, or those that the work may change. */
+function testPatterns(fields: FieldReader, key: "target" | "tests", whenEmpty: string): string[] {
+  return (fields.texts(key) ?? []).flatMap((text, index) => {
+    if (text.trim() !== "") return [text.trim()];
+    fields.complain(key, whenEmpty, "Write the name of a test, its file, or a pattern.", index);
+    return [];
+  });
+}
+
+function dependencies(fields: FieldReader): StoryId[] {
+  const ids = new Set<StoryId>();
+  for (const key of DEPENDENCY_KEYS) {
+    for (const [index, id] of (fields.texts(key) ?? []).entries()) {
+      if (STORY_ID_PATTERN.test(id)) ids.add(storyId(id));
+      else fields.complain(key, `"${shortened(id)}" cannot be a story's id`, "Write the id of the other story.", index);
+    }
+  }
+  return [...ids];
+}
+
+function dependencyPlace(file: MarkdownFile, id: string): Place {
+  for (const key of DEPENDENCY_KEYS) {
+    const value = file.fields?.[key];
+    if (value === id) return file.yaml.valuePlace([key]);
+    const index = Array.isArray(value) ? value.findIndex((item) => String(item) === id) : -1;
+    if (index >= 0) return file.yaml.valuePlace([key, index]);
+  }
+  return file.yaml.keyPlace([]);
+}
+
+/**
+ * Phases whose product is there. S4 has no flag for `refine`: research built on it says that it was done.
+ */
+function completedPhases(fields: FieldReader): Phase[] {
+  const flags = Object.entries(FLAGS).map(([key, phase]) => [phase, fields.flag(key)] as const);
+  const researched = flags.some(([phase, flag]) => phase === "research" && flag === true);
+  return flags.flatMap(([phase, flag]) => ((flag ?? (phase === "refine" && researched)) ? [phase] : []));
+}
+
+/** What earlier runs wrote here. The journal is the truth about it; it is only looked at for slips of the pen. */
+function checkRecords(fields: FieldReader): void {
+  for (const key of RECORD_TEXTS) fields.text(key);
+  fields.flag("reviews_complete");
+  fields.integer("refinement_count", 0, Number.MAX_SAFE_INTEGER);
+}
+
+function criteriaOf(file: MarkdownFile, problems: Problem[]): Story["criteria"] {
+  const { criteria, heading, tooMany } = readCriteria(file.text, file.bodyStart);
+  if (heading === 0 || (criteria.length > 0 && !tooMany)) return criteria;
+  const lines = lineIndex(file.text);
+  const line = lines.at(file.bodyStart).line + heading - 1;
+  const source = lines.text(line);
+  const message = tooMany
+    ? "only the first 1000 acceptance criteria are read"
+    : "there is no acceptance criterion under this heading";
+  const hint = tooMany ? "Split the story." : "Write each one as a list item: - [ ] what must hold";
+  problems.push({
+    file: file.file,
+    line,
+    column: 1,
+    source,
+    length: source.length,
+    severity: "warning",
+    message,
+    hint,
+  });
+  return criteria;
+}
+
+function firstHeading(body: string): string | undefined {
+  for (const line of markdownLines(body)) if (line.kind === "heading" && line.title !== "") return line.title;
+  return undefined;
+}
+
+const shortened = (text: string): string => (text.length > 60 ? `${text.slice(0, 60)}…` : text);

@@ -1,0 +1,130 @@
+import type { StoryId } from "../../core/events/ids.ts";
+import type { Problem } from "../../core/events/error.ts";
+import type { Story } from "../../core/stories/story.ts";
+import { nearMiss } from "../../stdx/near-miss.ts";
+import { type PlacedStory, readPlacedStory, refusedLink } from "./story-file.ts";
+
+export interface StoriesReading {
+  readonly stories: readonly Story[];
+  readonly problems: readonly Problem[];
+}
+
+type Known = PlacedStory & { readonly story: Story };
+
+/** A file in the folder of the stories; `text` is `null` for a symbolic link, which is refused unread. */
+export interface StorySource {
+  readonly path: string;
+  readonly text: string | null;
+}
+
+/** Reads all story files, and what can only be seen with all of them at hand. A broken file hides no other. */
+export function readStoryFiles(files: readonly StorySource[]): StoriesReading {
+  const read = files.map(({ path, text }) => (text === null ? refusedLink(path) : readPlacedStory(path, text)));
+  const known = new Map<StoryId, Known>();
+  // Branches and worktrees are files: on many systems two whose names differ by case are one.
+  const byFoldedId = new Map<string, Known>();
+  for (const one of read) {
+    if (one.story === null) continue;
+    const folded = one.story.id.toLowerCase();
+    const earlier = byFoldedId.get(folded);
+    if (earlier === undefined) {
+      known.set(one.story.id, one as Known);
+      byFoldedId.set(folded, one as Known);
+    } else one.problems.push(usedTwice(one, one.story.id, earlier));
+  }
+  const broken = new Set(read.filter((one) => one.story === null).map((one) => one.name));
+  const suggest = suggestions(known);
+  for (const one of known.values()) missingDependencies(one, known, broken, suggest);
+  nameCycles(known);
+  return { stories: [...known.values()].map((one) => one.story), problems: read.flatMap((one) => one.problems) };
+}
+
+function usedTwice(one: PlacedStory, id: StoryId, earlier: Known): Problem {
+  const hint = "Give one of the two another id. Only the other one is read until then.";
+  const { file } = earlier.idPlace();
+  const message =
+    id === earlier.story.id
+      ? `the id "${id}" is already used by ${file}`
+      : `the id "${id}" differs only by case from "${earlier.story.id}" of ${file}, so their branches can be one file`;
+  return { ...one.idPlace(), severity: "error", message, hint };
+}
+
+function missingDependencies(
+  one: Known,
+  known: ReadonlyMap<string, Known>,
+  broken: ReadonlySet<string>,
+  suggest: (id: string) => string | undefined,
+): void {
+  for (const id of one.story.dependsOn) {
+    if (known.has(id)) continue;
+    const meant = broken.has(id) ? undefined : suggest(id);
+    const message = broken.has(id)
+      ? `story "${one.story.id}" depends on "${id}", whose file could not be read`
+      : `story "${one.story.id}" depends on "${id}", and there is no such story`;
+    const remedy = broken.has(id) ? "Fix that file first." : "Write that story, or take the dependency out.";
+    const hint = meant === undefined ? remedy : `did you mean "${meant}"?`;
+    one.problems.push({ ...one.dependencyPlace(id), severity: "error", message, hint });
+  }
+}
+
+/** Comparing a name with every story costs, so only the first few missing ones get a suggestion. */
+const MOST_SUGGESTIONS = 20;
+
+function suggestions(known: ReadonlyMap<string, Known>): (id: string) => string | undefined {
+  let asked = 0;
+  return (id) => (++asked > MOST_SUGGESTIONS ? undefined : nearMiss(id, known.keys()));
+}
+
+function nameCycles(known: ReadonlyMap<string, Known>): void {
+  const graph = new Map([...known].map(([id, one]) => [id, one.story.dependsOn]));
+  for (const cycle of findCycles(graph)) {
+    const last = known.get(cycle.at(-1)!)!;
+    const message = `these stories wait for each other: ${cycleText(cycle)}`;
+    const hint = "Take one of these dependencies out.";
+    last.problems.push({ ...last.dependencyPlace(cycle[0]!), severity: "error", message, hint });
+  }
+}
+
+/**
+ * The cycles in a graph of dependencies, each once, as the ids on it in order (`a → b → a` is `[a, b]`). Every
+ * cycle there is contains one that is named, so a graph without named cycles has none.
+ *
+ * A walk in depth with its own stack: a chain of any length fits, and each edge is looked at once.
+ */
+export function findCycles(graph: ReadonlyMap<string, readonly string[]>): string[][] {
+  const cycles: string[][] = [];
+  const done = new Set<string>();
+  const depth = new Map<string, number>();
+  for (const root of graph.keys()) {
+    if (done.has(root)) continue;
+    const path: { readonly id: string; next: number }[] = [{ id: root, next: 0 }];
+    depth.set(root, 0);
+    while (path.length > 0) {
+      const top = path.at(-1)!;
+      const to = graph.get(top.id)![top.next++];
+      if (to === undefined) {
+        done.add(top.id);
+        depth.delete(top.id);
+        path.pop();
+      } else if (depth.has(to)) {
+        // Naming is the one thing that costs more than the edge itself, so it is bounded.
+        if (cycles.length < MOST_NAMED) cycles.push(path.slice(depth.get(to)).map((step) => step.id));
+      } else if (!done.has(to) && graph.has(to)) {
+        depth.set(to, path.length);
+        path.push({ id: to, next: 0 });
+      }
+    }
+  }
+  return cycles;
+}
+
+/** Once these are mended, the next reading names the others. */
+const MOST_NAMED = 100;
+
+const MOST_SHOWN = 20;
+
+/** `a → b → a`, shortened in the middle where it is long. */
+export function cycleText(cycle: readonly string[]): string {
+  const names = cycle.length > MOST_SHOWN ? [...cycle.slice(0, MOST_SHOWN - 2), "…", cycle.at(-1)!] : cycle;
+  return [...names, cycle[0]!].join(" → ");
+}

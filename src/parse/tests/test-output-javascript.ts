@@ -1,0 +1,184 @@
+import {
+  type OutputFailure,
+  type RanFile,
+  type Recognised,
+  detailIn,
+  firstFrame,
+  firstWords,
+  numberBefore,
+  stretches,
+  testCounts,
+  testFailure,
+} from "./test-output-parts.ts";
+
+/**
+ * ```
+ *  FAIL  |project| test/a.test.ts > outer > name
+ * AssertionError: expected …
+ *  ❯ test/a.test.ts:2:36
+ *       Tests  2 failed | 1 passed | 1 skipped (4)
+ * ```
+ */
+export function readVitest(lines: readonly string[], folder: string): Recognised | null {
+  const summaries = lines.flatMap((line) => /^\s{2,}Tests\s{2,}(.*)$/.exec(line)?.[1] ?? []);
+  const isRun = lines.some((line) => /^\s*RUN\s+v\d+\.\d+/.test(line));
+  if (!isRun && summaries.length === 0) return null;
+  const counts = sumOf(summaries, "passed", "failed", ["skipped", "todo"]);
+  const failures: OutputFailure[] = [];
+  const notLoaded: string[] = [];
+  for (const { head, from, to } of stretches(
+    lines,
+    /^\s*FAIL\s{2}(?:\s*\|[^|]+\|\s|\s+\S+\s{2})?\s*(\S.*)$/,
+    /^(?:⎯{5,}|\s+(?:Test Files|Tests)\s{2})/,
+  )) {
+    const [file, ...names] = head[1]!.split(" > ");
+    const isSuite = names.length === 0;
+    const path = isSuite ? file!.replace(/ \[.*\]$/, "") : file!;
+    const place = `${packageOf(lines, from, folder)}${path}`;
+    if (isSuite) notLoaded.push(place);
+    const message = firstWords(lines, from, to);
+    // Several tests that failed by the same error stand in a row, and the last one has the error.
+    failures.push(
+      testFailure(
+        isSuite ? path : names.join(" > "),
+        message === "" ? "failed" : message,
+        { file: place, line: lineIn(lines, from, to, path) ?? 1 },
+        detailIn(lines, from, to),
+      ),
+    );
+  }
+  return {
+    runner: "vitest",
+    counts,
+    ranTests: counts.passed + counts.failed > 0,
+    failures,
+    notLoaded,
+    files: filesIn(lines, folder),
+  };
+}
+
+/** The line of the test itself on the way to the failure: what it calls may have broken elsewhere. */
+function lineIn(lines: readonly string[], from: number, to: number, path: string): number | null {
+  for (let at = from; at < to; at++) {
+    const place = firstFrame(lines, at, at + 1);
+    if (place?.file === path) return place.line;
+  }
+  return null;
+}
+
+/** ` ✓ test/a.test.ts (3 tests) 5ms`, and `❯` in front of a file with failures. */
+function filesIn(lines: readonly string[], folder: string): RanFile[] {
+  let inPackage = "";
+  return lines.flatMap((line, at) => {
+    if (RUN.test(line)) inPackage = packageOf(lines, at + 1, folder);
+    const file = /^ (✓|❯) (?:\|[^|]+\| )?(\S+\.\w+) \(\d+ tests?\b/.exec(line);
+    return file === null ? [] : [{ file: inPackage + file[2]!, outcome: outcomeOf(file[1] === "✓") }];
+  });
+}
+
+const RUN = /^\s*RUN\s+v\d+\.\d+\S*\s+(\S.*)$/;
+
+/**
+ * The way from the folder to where the run above this line was started, with a slash at its end; empty where that is the
+ * same. In a workspace each package has a run of its own, and says its paths from there.
+ */
+function packageOf(lines: readonly string[], from: number, folder: string): string {
+  for (let at = from - 1; at >= 0; at--) {
+    const run = RUN.exec(lines[at]!);
+    if (run === null) continue;
+    // A folder may be reached by a link, and is then said in full: `/private/tmp` for `/tmp`.
+    const [, below] = `${run[1]!.trim().replaceAll("\\", "/")}/`.split(
+      `${folder.replaceAll("\\", "/").replace(/\/$/, "")}/`,
+    );
+    return below ?? "";
+  }
+  return "";
+}
+
+/**
+ * ```
+ * FAIL ./a.test.js
+ *   ● outer › name
+ *     expect(received)…
+ *       at Object.toBe (a.test.js:1:36)
+ * Tests:       2 failed, 1 skipped, 1 passed, 4 total
+ * ```
+ */
+export function readJest(lines: readonly string[]): Recognised | null {
+  const summaries = lines.flatMap((line) => /^Tests:\s+(.* total)$/.exec(line)?.[1] ?? []);
+  const isEmpty = lines.some((line) => /^No tests found, exiting with code \d/.test(line));
+  if (summaries.length === 0 && !isEmpty) return null;
+  const counts = sumOf(summaries, "passed", "failed", ["skipped", "todo"]);
+  const failures: OutputFailure[] = [];
+  const notLoaded: string[] = [];
+  let file: string | null = null;
+  let next = 0;
+  const files = lines.flatMap((line, at) => {
+    const head = /^(FAIL|PASS)\s+(?:\S+\s+)??(\S+\.\w+)(?: \([\d.]+ m?s\))?$/.exec(line);
+    return head === null ? [] : [{ at, file: head[2]!, outcome: outcomeOf(head[1] === "PASS") }];
+  });
+  for (const { head, from, to } of stretches(
+    lines,
+    /^ {2}● (.+)$/,
+    /^(?:FAIL|PASS|Test Suites:|Tests:|Summary of all)\b/,
+  )) {
+    while (next < files.length && files[next]!.at < from) file = files[next++]!.file;
+    const name = head[1]!.trim();
+    if (name === "Console" || file === null) continue;
+    const isSuite = name === "Test suite failed to run";
+    if (isSuite) notLoaded.push(file);
+    const place = firstFrame(lines, from, to);
+    const compared = lines.slice(from, to).filter((line) => /^\s{4}(?:Expected|Received)\b.*: /.test(line));
+    const message = [firstWords(lines, from, to), ...compared.slice(0, 2)].join(" ");
+    failures.push(
+      testFailure(
+        isSuite ? file.replace(/^\.\//, "") : name.split(" › ").join(" > "),
+        message,
+        place ?? { file, line: 1 },
+        detailIn(lines, from, to),
+      ),
+    );
+  }
+  return { runner: "jest", counts, ranTests: counts.passed + counts.failed > 0, failures, notLoaded, files };
+}
+
+const outcomeOf = (isGreen: boolean): RanFile["outcome"] => (isGreen ? "passed" : "failed");
+
+/**
+ * ```
+ *   1 passing (5ms)
+ *   2 failing
+ *   2) outer
+ *        inner fails:
+ *       AssertionError …
+ *       at Context.<anonymous> (test/a.js:3:60)
+ * ```
+ */
+export function readMocha(lines: readonly string[]): Recognised | null {
+  const summary = lines.findIndex((line) => /^ {2}\d+ passing \(/.test(line));
+  if (summary === -1) return null;
+  const numbers = lines.filter((line) => /^ {2}\d+ (?:passing|failing|pending)\b/.test(line));
+  const counts = sumOf(numbers, "passing", "failing", ["pending"]);
+  const rest = lines.slice(summary);
+  const failures = stretches(rest, /^ {2}\d+\) (.+)$/, NEVER).map(({ head, from, to }) => {
+    const names = [head[1]!];
+    let at = from;
+    // The name goes on, one level a line, until the line that ends it with a colon.
+    while (!names.at(-1)!.endsWith(":") && at < to && rest[at]!.trim() !== "") names.push(rest[at++]!.trim());
+    const name = names.join(" > ").replace(/:$/, "");
+    return testFailure(name, firstWords(rest, at, to), firstFrame(rest, at, to), detailIn(rest, at, to));
+  });
+  return { runner: "mocha", counts, ranTests: counts.passed + counts.failed > 0, failures };
+}
+
+/** What a test compares may stand anywhere, at the beginning of a line too, so only the next failure ends one. */
+const NEVER = /^(?!)/;
+
+function sumOf(summaries: readonly string[], passed: string, failed: string, skipped: readonly string[]) {
+  const sum = (word: string): number => summaries.reduce((total, summary) => total + numberBefore(summary, word), 0);
+  return testCounts(
+    sum(passed),
+    sum(failed),
+    skipped.reduce((total, word) => total + sum(word), 0),
+  );
+}

@@ -1,0 +1,176 @@
+import type { TestCounts } from "../../core/gates/gate.ts";
+
+/** One thing that a check's output complains of. */
+export interface OutputFailure {
+  /** The full name of the failing test; `null` for anything that is no test. */
+  readonly test: string | null;
+  readonly category: "test" | "build" | "type" | "lint";
+  readonly message: string;
+  /** What it says beyond its first line: values, a difference, the nearest frames. May be empty. */
+  readonly detail: string;
+  readonly file: string | null;
+  readonly line: number | null;
+}
+
+/** A test that passed or was skipped, where the output or a report names it. */
+export interface PassedTest {
+  readonly test: string;
+  readonly file: string | null;
+}
+
+/** What one runner's output says. A recogniser returns `null` for output that is not its runner's. */
+export interface Recognised {
+  readonly runner: string;
+  readonly counts: TestCounts | null;
+  /** The counts were made by counting lines, not read from a summary: where lines are missing they are wrong. */
+  readonly isCountedByLine?: boolean;
+  readonly ranTests: boolean;
+  readonly failures: readonly OutputFailure[];
+  /** Test files or packages that did not load, so that nobody knows what their tests say. */
+  readonly notLoaded?: readonly string[];
+  readonly passed?: readonly PassedTest[];
+  readonly skipped?: readonly PassedTest[];
+  /** The test files, or packages, that ran. */
+  readonly files?: readonly RanFile[];
+}
+
+/** A test file that ran, or a package of them. */
+export interface RanFile {
+  readonly file: string;
+  readonly outcome: "passed" | "failed";
+}
+
+/** What stands behind this in a line is not looked at: such a line was not written for reading. */
+export const LONGEST_LINE = 2000;
+
+const LONGEST_MESSAGE = 400;
+
+export function testFailure(name: string, message: string, place: CodePlace | null, detail = ""): OutputFailure {
+  return {
+    test: name,
+    category: "test",
+    message: shortMessage(message),
+    detail,
+    file: place?.file ?? null,
+    line: place?.line ?? null,
+  };
+}
+
+export function shortMessage(message: string): string {
+  const text = message.replaceAll(/\s+/g, " ").trim();
+  return text.length > LONGEST_MESSAGE ? `${text.slice(0, LONGEST_MESSAGE)}…` : text;
+}
+
+export interface CodePlace {
+  readonly file: string;
+  readonly line: number;
+}
+
+/** `path:12:5` at the end of a line, in brackets or not: how stack frames of JavaScript end. */
+export function framePlace(line: string): CodePlace | null {
+  const text = line.trimEnd();
+  const end = /:(\d{1,7}):\d{1,7}\)?$/.exec(text);
+  if (end === null) return null;
+  const before = text.slice(0, end.index);
+  const open = before.lastIndexOf("(");
+  // In brackets a path may hold spaces; without them it begins behind the last one.
+  const file = before.slice(
+    (text.endsWith(")") ? open : Math.max(before.lastIndexOf(" "), before.lastIndexOf("\t"))) + 1,
+  );
+  if (file === "" || file.startsWith("node:") || file.includes("node_modules/") || /^\d+$/.test(file)) return null;
+  return { file, line: Number(end[1]) };
+}
+
+/** The first frame, in a stretch of lines, that is neither the runtime's nor a library's. */
+export function firstFrame(lines: readonly string[], from: number, to: number): CodePlace | null {
+  for (let at = from; at < to; at++) {
+    if (!/^\s*(?:at|❯)\s/.test(lines[at]!)) continue;
+    const place = framePlace(lines[at]!);
+    if (place !== null) return place;
+  }
+  return null;
+}
+
+/** The first line that says something, in a stretch of lines. */
+export function firstWords(lines: readonly string[], from: number, to: number): string {
+  for (let at = from; at < to; at++) if (lines[at]!.trim() !== "") return lines[at]!.trim();
+  return "";
+}
+
+export const testCounts = (passed: number, failed: number, skipped: number): TestCounts => ({
+  total: passed + failed + skipped,
+  passed,
+  failed,
+  skipped,
+});
+
+/** The sum of the numbers in front of a word: `2 failed | 1 passed`. */
+export function numberBefore(text: string, word: string): number {
+  let sum = 0;
+  for (const match of text.matchAll(/(\d{1,9}) ([a-z]+)/g)) if (match[2] === word) sum += Number(match[1]);
+  return sum;
+}
+
+/** Where each stretch begins that a line of this form heads, and where it ends: at the next one, or at an end mark. */
+export function stretches(
+  lines: readonly string[],
+  head: RegExp,
+  end: RegExp,
+): { readonly head: RegExpExecArray; readonly from: number; readonly to: number }[] {
+  const found: { head: RegExpExecArray; from: number; to: number }[] = [];
+  let open = false;
+  for (const [at, line] of lines.entries()) {
+    const match = head.exec(line);
+    if (open && (match !== null || end.test(line))) {
+      found.at(-1)!.to = at;
+      open = false;
+    }
+    if (match !== null) {
+      found.push({ head: match, from: at + 1, to: lines.length });
+      open = true;
+    }
+  }
+  return found;
+}
+
+const MOST_LINES = 40;
+const MOST_CHARS = 2000;
+const MOST_FRAMES = 3;
+
+/**
+ * What a stretch of lines says beyond its first words, which are the message: expected and actual values, a
+ * difference, and the nearest frames of the project's own code. Libraries' frames explain nothing to whoever mends it.
+ */
+export function detailIn(lines: readonly string[], from: number, to: number): string {
+  let at = from;
+  while (at < to && lines[at]!.trim() === "") at++;
+  const kept: string[] = [];
+  let frames = 0;
+  for (at++; at < to && kept.length <= MOST_LINES * 2; at++) {
+    const line = lines[at]!;
+    if (BESIDE_THE_POINT.test(line)) continue;
+    if (!/^\s*(?:at|❯)\s/.test(line)) kept.push(line);
+    else if (framePlace(line) !== null && frames++ < MOST_FRAMES) kept.push(line);
+  }
+  return cappedDetail(kept);
+}
+
+/** The same lines without what is empty around them and what indents all of them, and no more than anybody reads. */
+export function cappedDetail(lines: readonly string[]): string {
+  const told = lines
+    .map((line) => line.trimEnd())
+    .filter((line, at, all) => line !== "" || (at > 0 && all[at - 1] !== "" && at < all.length - 1));
+  if (told[0] === "") told.shift();
+  const indent = Math.min(...told.filter((line) => line !== "").map((line) => /^ */.exec(line)![0].length));
+  const text = told
+    .slice(0, MOST_LINES)
+    .map((line) => line.slice(indent))
+    .join("\n")
+    .trimEnd();
+  if (text.length > MOST_CHARS) return `${text.slice(0, MOST_CHARS)}…`;
+  return told.length > MOST_LINES ? `${text}\n…` : text;
+}
+
+/** Frames of the runtime's own, and what every failed assertion of Node's says of itself. */
+const BESIDE_THE_POINT =
+  /\(node:[^()]*\)$|^\s*node:\S+$|\(<anonymous>\)$|^\s*(?:generatedMessage: |code: 'ERR_ASSERTION'|name: 'AssertionError'|-{20,}$)/;

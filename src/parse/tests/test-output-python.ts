@@ -1,0 +1,135 @@
+import {
+  type CodePlace,
+  type Recognised,
+  cappedDetail,
+  detailIn,
+  firstWords,
+  numberBefore,
+  stretches,
+  testCounts,
+  testFailure,
+} from "./test-output-parts.ts";
+
+/**
+ * ```
+ * ______ TestOuter.test_inner ______
+ * E       ValueError: bad value
+ * test_a.py:6: ValueError
+ * FAILED test_a.py::TestOuter::test_inner - ValueError: bad value
+ * SUBFAILED(i=2) test_a.py::TestOuter::test_rows - AssertionError: 2 != 1
+ * ==== 3 failed, 1 passed, 1 skipped, 4 subtests passed in 0.69s ====
+ * ```
+ */
+export function readPytest(lines: readonly string[]): Recognised | null {
+  const summaries = lines.flatMap(
+    (line) => /^=*\s?((?:\d{1,9} (?:subtests )?[a-z]+(?:, )?)+|no tests ran) in [\d.]+s\b.*$/.exec(line)?.[1] ?? [],
+  );
+  if (summaries.length === 0) return null;
+  const sum = (word: string): number => summaries.reduce((total, summary) => total + numberBefore(summary, word), 0);
+  const failed = sum("failed") + sum("error") + sum("errors");
+  const passed = sum("passed") + sum("xpassed");
+  const counts = testCounts(passed, failed, sum("skipped") + sum("xfailed"));
+  const sections = stretches(lines, /^_{3,} (?:ERROR (?:collecting|at \w+ of) )?(\S.*?) _{3,}$/, /^=+ .* =+$/).map(
+    ({ head, from, to }) => ({
+      name: head[1]!,
+      ...sectionOf(lines, from, to),
+    }),
+  );
+  const byName = new Map(sections.map((section) => [section.name, section]));
+  const listed = lines.flatMap((line) => {
+    const entry = LISTED.exec(line);
+    if (entry === null) return [];
+    const [, part = "", file = "", test, message] = entry;
+    const name = [test?.split("::").join(".") ?? file, part.trim()].join(" ").trim();
+    const section = byName.get(name);
+    const place = section?.place?.file === file ? section.place : { file, line: section?.place?.line ?? 1 };
+    // What does not fit on its line was cut there, and stands whole above.
+    const isCut = message === undefined || message.endsWith("...");
+    const said = (isCut ? section?.message : undefined) ?? message ?? "failed";
+    return [testFailure(test?.split("::").join(" > ") ?? file, said, place, section?.detail)];
+  });
+  const failures =
+    listed.length > 0
+      ? listed
+      : sections.map(({ name, message, place, detail }) => testFailure(name, message, place, detail));
+  const notLoaded = lines.flatMap((line) => {
+    const [, , file, test] = LISTED.exec(line) ?? [];
+    const collecting = /^_{3,} ERROR collecting (\S+) _{3,}$/.exec(line)?.[1];
+    return collecting ?? (file !== undefined && test === undefined ? file : []);
+  });
+  return { runner: "pytest", counts, ranTests: passed + failed > 0, failures, notLoaded };
+}
+
+/** One line of the summary; a part of a test that failed by itself says which part it is. */
+const LISTED =
+  /^(?:FAILED|ERROR|SUBFAILED((?:\[.{0,300}?\])? ?(?:\(.{0,300}?\))?)) (\S+?\.py)(?:::(.+?))?(?: - (.*))?$/;
+
+function sectionOf(
+  lines: readonly string[],
+  from: number,
+  to: number,
+): { message: string; place: CodePlace | null; detail: string } {
+  let message = "";
+  let place: CodePlace | null = null;
+  const detail: string[] = [];
+  for (let at = from; at < to; at++) {
+    message ||= /^E {2,}(\S.*)$/.exec(lines[at]!)?.[1] ?? "";
+    if (/^[E>] /.test(lines[at]!)) detail.push(lines[at]!);
+    const found = /^(\S+\.py):(\d{1,7}): /.exec(lines[at]!);
+    // The last one is the deepest frame.
+    if (found !== null) place = { file: found[1]!, line: Number(found[2]) };
+  }
+  return { message: message === "" ? "failed" : message, place, detail: cappedDetail(detail) };
+}
+
+/** `Ran 4 tests in 0.001s`, and a block below a line of `=` for each failure. */
+export function readUnittest(lines: readonly string[]): Recognised | null {
+  let ran = -1;
+  for (const line of lines) {
+    const found = /^Ran (\d{1,9}) tests? in [\d.]+s$/.exec(line);
+    if (found !== null) ran = Math.max(ran, 0) + Number(found[1]);
+  }
+  if (ran === -1) return null;
+  const verdicts = lines.filter((line) => /^(?:FAILED|OK)(?: \(.*\))?$/.test(line)).join(" ");
+  const number = (word: string): number =>
+    [...verdicts.matchAll(/\b([a-z ]+)=(\d{1,9})/g)].reduce(
+      (sum, [, name, value]) => (name === word ? sum + Number(value) : sum),
+      0,
+    );
+  const failed = number("failures") + number("errors") + number("unexpected successes");
+  const skipped = number("skipped") + number("expected failures");
+  const failures = stretches(
+    lines,
+    /^(?:FAIL|ERROR): (\S+) \((\S+?)\)(?: \[.{0,300}\])?(?: \(.{0,300}\))?$/,
+    /^(?:={50,}|Ran \d)/,
+  ).map(({ head, from, to }) => {
+    let place: CodePlace | null = null;
+    let message = "";
+    for (let at = from; at < to; at++) {
+      const frame = /^\s+File "(.+)", line (\d{1,7})/.exec(lines[at]!);
+      if (frame !== null) place = { file: frame[1]!, line: Number(frame[2]) };
+      else if (
+        /^(?:[a-z_]\w*\.){0,20}[A-Z]\w*(?:\.\w+)*(?:Error|Exception|Failure|Warning|Interrupt)?(?::|$)/.test(
+          lines[at]!,
+        ) &&
+        !lines[at]!.startsWith("Traceback")
+      ) {
+        message ||= lines[at]!;
+      }
+    }
+    const name = head[2]!.endsWith(`.${head[1]}`) ? head[2]! : `${head[2]}.${head[1]}`;
+    const said = message === "" ? firstWords(lines, from + 1, to) : message;
+    return testFailure(name, said, place, detailIn(lines, from, to));
+  });
+  // A module that cannot be imported is told as a test of the loader's own.
+  const notLoaded = failures.flatMap(({ test, file }) =>
+    test?.startsWith("unittest.loader._FailedTest") === true ? (file ?? test) : [],
+  );
+  return {
+    runner: "unittest",
+    counts: testCounts(Math.max(0, ran - failed - skipped), failed, skipped),
+    ranTests: ran > skipped,
+    failures,
+    notLoaded,
+  };
+}

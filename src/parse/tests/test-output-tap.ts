@@ -1,0 +1,159 @@
+import type { TestCounts } from "../../core/gates/gate.ts";
+import {
+  type CodePlace,
+  type OutputFailure,
+  type PassedTest,
+  type Recognised,
+  detailIn,
+  firstFrame,
+  firstWords,
+  framePlace,
+  stretches,
+  testCounts,
+  testFailure,
+} from "./test-output-parts.ts";
+
+/** Test Anything Protocol, with the subtests and the YAML blocks that Node's runner adds to it. */
+export function readTap(lines: readonly string[]): Recognised | null {
+  const isTap =
+    lines.some((line) => /^TAP version \d+$/.test(line)) || lines.some((line) => /^1\.\.\d+(?:\s|$)/.test(line));
+  const results = lines.some((line) => /^\s*(?:not )?ok \d+\b/.test(line));
+  if (isTape(lines) || !isTap || (!results && !lines.some((line) => /^(?:# tests 0|1\.\.0)\b/.test(line)))) return null;
+  const suites: string[] = [];
+  const failures: OutputFailure[] = [];
+  const notLoaded: string[] = [];
+  const passed: PassedTest[] = [];
+  const skipped: PassedTest[] = [];
+  const seen = { passed: 0, failed: 0, skipped: 0 };
+  for (const [at, line] of lines.entries()) {
+    const subtest = /^(\s*)# Subtest: (.*)$/.exec(line);
+    if (subtest !== null) suites.splice(depthOf(subtest[1]!), Infinity, subtest[2]!);
+    const result = /^(\s*)(not )?ok \d+(?: (?:- )?(.*))?$/.exec(line);
+    if (result === null) continue;
+    const [, indent, not, rest = ""] = result;
+    const directive = /^(.*?)\s*# (SKIP|TODO)\b/i.exec(rest);
+    const block = yamlBlock(lines, at + 1);
+    if (block.isSuite) continue;
+    const name = [...suites.slice(0, depthOf(indent!)), rest.trim()].filter((part) => part !== "").join(" > ");
+    if (directive !== null) {
+      seen.skipped++;
+      skipped.push({ test: [...suites.slice(0, depthOf(indent!)), directive[1]!.trim()].join(" > "), file: null });
+    } else if (not === undefined) {
+      seen.passed++;
+      passed.push({ test: name, file: block.place?.file ?? null });
+    } else {
+      seen.failed++;
+      if (block.isFile) notLoaded.push(name);
+      failures.push(
+        testFailure(
+          name === "" ? `test at line ${at + 1}` : name,
+          block.message === "" ? "failed" : block.message,
+          block.place,
+          block.detail,
+        ),
+      );
+    }
+  }
+  const summary = summaryCounts(lines, "# ");
+  const counts = summary ?? testCounts(seen.passed, seen.failed, seen.skipped);
+  return {
+    runner: "tap",
+    counts,
+    isCountedByLine: summary === null,
+    ranTests: counts.passed + counts.failed > 0,
+    failures,
+    notLoaded,
+    passed,
+    skipped,
+  };
+}
+
+/** Node's own form for people: `✖ name`, and at the end each failure once more below `test at <place>`. */
+export function readNodeSpec(lines: readonly string[]): Recognised | null {
+  const counts = summaryCounts(lines, "ℹ ");
+  if (counts === null) return null;
+  const notLoaded: string[] = [];
+  const failures = stretches(lines, /^test at (.+):(\d{1,7}):\d{1,7}$/, /^(?!)/).flatMap(({ head, from, to }) => {
+    const name = /^✖ (.*?)(?: \([\d.]+ms\))?$/.exec(lines[from] ?? "")?.[1];
+    if (name === undefined) return [];
+    // A file that ended badly outside of its tests is called by its path, at its own first line.
+    if (name === head[1] || name.endsWith(`/${head[1]}`)) notLoaded.push(head[1]!);
+    const message = firstWords(lines, from + 1, to);
+    const place = firstFrame(lines, from + 1, to) ?? { file: head[1]!, line: Number(head[2]) };
+    return [testFailure(name, message, place, detailIn(lines, from + 1, to))];
+  });
+  return { runner: "node:test", counts, ranTests: counts.passed + counts.failed > 0, failures, notLoaded };
+}
+
+/** tape's summary is set in columns, which no other runner's is. */
+export const isTape = (lines: readonly string[]): boolean =>
+  lines.some((line) => /^# pass {2}\d+$/.test(line)) && lines.includes("TAP version 13");
+
+const depthOf = (indent: string): number => Math.floor(indent.length / 4);
+
+/** The numbers at the end of a run of Node's; several runs in one output are added up. */
+function summaryCounts(lines: readonly string[], mark: string): TestCounts | null {
+  const sums: Record<string, number> = {};
+  for (const line of lines) {
+    if (!line.startsWith(mark)) continue;
+    const number = /^(tests|pass|fail|cancelled|skipped|todo) (\d{1,9})$/.exec(line.slice(mark.length));
+    if (number !== null) sums[number[1]!] = (sums[number[1]!] ?? 0) + Number(number[2]);
+  }
+  const { tests, pass = 0, fail = 0, cancelled = 0, skipped = 0, todo = 0 } = sums;
+  return tests === undefined ? null : testCounts(pass, fail + cancelled, skipped + todo);
+}
+
+/** Lines of a block that are looked at: one without an end must not be read again for every test. */
+const LONGEST_BLOCK = 200;
+
+interface Block {
+  readonly isSuite: boolean;
+  /** A whole file that ended badly by itself, outside of its tests: Node says its exit code. */
+  readonly isFile: boolean;
+  readonly message: string;
+  readonly place: CodePlace | null;
+  readonly detail: string;
+}
+
+/** The lines between `---` and `...` that say more about a result. */
+export function yamlBlock(lines: readonly string[], from: number): Block {
+  if (lines[from]?.trim() !== "---") return { isSuite: false, isFile: false, message: "", place: null, detail: "" };
+  let to = from + 1;
+  while (to < Math.min(lines.length, from + LONGEST_BLOCK) && lines[to]!.trim() !== "...") to++;
+  let message = "";
+  let location: CodePlace | null = null;
+  let frame: CodePlace | null = null;
+  let isSuite = false;
+  let isFile = false;
+  let said = to;
+  for (let at = from + 1; at < to; at++) {
+    const field = /^\s*(error|message|location|at|failureType|stack|type|exitCode): ?(.*)$/.exec(lines[at]!);
+    if (field === null) continue;
+    const value = unquoted(field[2]!);
+    if ((field[1] === "error" || field[1] === "message") && message === "") {
+      message = /^[|>]/.test(value) ? firstWords(lines, at + 1, to) : value;
+      said = /^[|>]/.test(value) ? at + 1 : at;
+    }
+    if (field[1] === "location" || field[1] === "at") location ??= framePlace(value);
+    else if (field[1] === "stack") frame ??= firstPlace(lines, at + 1, to);
+    else if (field[1] === "type") isSuite ||= value === "suite";
+    else if (field[1] === "exitCode") isFile = true;
+    else if (field[1] === "failureType") isSuite ||= value === "subtestsFailed";
+  }
+  return { isSuite, isFile, message, place: frame ?? location, detail: detailIn(lines, said, to) };
+}
+
+function firstPlace(lines: readonly string[], from: number, to: number): CodePlace | null {
+  for (let at = from; at < to; at++) {
+    const place = framePlace(lines[at]!);
+    if (place !== null && !/^(?:[\s(]|async )*node:/.test(lines[at]!)) return place;
+  }
+  return null;
+}
+
+function unquoted(value: string): string {
+  const text = value.trim();
+  if (text.startsWith("'") && text.endsWith("'") && text.length > 1) return text.slice(1, -1).replaceAll("''", "'");
+  if (text.startsWith('"') && text.endsWith('"') && text.length > 1) return text.slice(1, -1).replaceAll('\\"', '"');
+  return text;
+}

@@ -1,0 +1,260 @@
+import type { TestCounts } from "../../core/gates/gate.ts";
+import { plainText } from "../../stdx/plain-text.ts";
+import { createGoUnwrapper, readGo } from "./test-output-go.ts";
+import { readGradle, readMaven } from "./test-output-java.ts";
+import { readJest, readMocha, readVitest } from "./test-output-javascript.ts";
+import { readAssertion, readAutomake, readCargo, readCargoJson, readCtest } from "./test-output-native.ts";
+import {
+  type OutputFailure,
+  type PassedTest,
+  type RanFile,
+  type Recognised,
+  shortMessage,
+  testCounts,
+  testFailure,
+} from "./test-output-parts.ts";
+import { readPytest, readUnittest } from "./test-output-python.ts";
+import { createOutputSieve } from "./test-output-filter.ts";
+import { isTape, readNodeSpec, readTap, yamlBlock } from "./test-output-tap.ts";
+
+/**
+ * tape prints a line for each assertion, and a comment with the name of the test in front of them:
+ * ```
+ * # removes an item
+ * ok 1 should be strictly equal
+ * not ok 2 should be empty
+ * # tests 2
+ * # pass  1
+ * ```
+ */
+export function readTape(lines: readonly string[]): Recognised | null {
+  if (!isTape(lines)) return null;
+  const tests = new Map<string, { file: string | null; failure: OutputFailure | null }>();
+  let name = "";
+  for (const [at, line] of lines.entries()) {
+    const comment = /^# (?!(?:tests|pass|fail|skip|todo)\s+\d+$|ok$)(.+)$/.exec(line);
+    if (comment !== null) name = comment[1]!.trim();
+    const assertion = /^(not )?ok \d+(?: (?:- )?(.*))?$/.exec(line);
+    if (assertion === null || /# (?:SKIP|TODO)\b/i.test(line)) continue;
+    const said = assertion[2]?.trim() ?? "";
+    const test = name === "" ? said : name;
+    const known = tests.get(test) ?? { file: null, failure: null };
+    tests.set(test, known);
+    if (assertion[1] === undefined || known.failure !== null) continue;
+    const { message, place, detail } = yamlBlock(lines, at + 1);
+    known.failure = testFailure(
+      test,
+      [said, message].filter((part) => part !== "").join(": ") || "failed",
+      place,
+      detail,
+    );
+  }
+  const failures = [...tests.values()].flatMap(({ failure }) => failure ?? []);
+  const passed = [...tests].flatMap(([test, { failure }]): PassedTest[] =>
+    failure === null ? [{ test, file: null }] : [],
+  );
+  return {
+    runner: "tape",
+    counts: testCounts(passed.length, failures.length, 0),
+    isCountedByLine: true,
+    ranTests: tests.size > 0,
+    failures,
+    passed,
+  };
+}
+
+/** What the output of a check says about tests and faults. */
+export interface TestOutput {
+  /** The test runners whose output it is; empty where none was recognised. */
+  readonly runners: readonly string[];
+  /** Over all of them; `null` where they do not say. */
+  readonly counts: TestCounts | null;
+  /** Did a test run? `null`: no runner was recognised, so nobody knows. */
+  readonly ranTests: boolean | null;
+  readonly failures: readonly OutputFailure[];
+  /** Failures beyond those that are listed. */
+  readonly more: number;
+  /** Test files or packages that did not load, so that nobody knows what their tests say. */
+  readonly notLoaded?: readonly string[];
+  /** The tests that are named as passed. Many runners name only those that fail. */
+  readonly passed?: readonly PassedTest[];
+  readonly skipped?: readonly PassedTest[];
+  /** The test files, or packages, that are named as run. */
+  readonly files?: readonly RanFile[];
+}
+
+/** Reads an output while it is printed, however long it gets, and keeps only what is worth reading. */
+export interface OutputReader {
+  /** One line, without its end. */
+  push(line: string): void;
+  end(): TestOutput;
+}
+
+const RECOGNISERS: readonly ((lines: readonly string[], folder: string) => Recognised | null)[] = [
+  readVitest,
+  readJest,
+  readMocha,
+  readTape,
+  readTap,
+  readNodeSpec,
+  readPytest,
+  readUnittest,
+  readGo,
+  readCargo,
+  readCargoJson,
+  readMaven,
+  readGradle,
+  readCtest,
+  readAutomake,
+];
+
+const MOST_FAILURES = 200;
+
+/**
+ * Reads what a check prints. `folder` is where it runs: paths below it come out relative. Compilers' and linters'
+ * errors are looked for only where no test failed, because a failing test may print anything.
+ */
+export function createOutputReader(folder: string): OutputReader {
+  const sieve = createOutputSieve();
+  const go = createGoUnwrapper((line) => sieve.push(line));
+  return {
+    push(line) {
+      const plain = plainText(line);
+      // A line that drew over itself comes apart into the lines that it showed one after the other.
+      if (plain.includes("\n")) for (const each of plain.split("\n")) go.push(each);
+      else go.push(plain);
+    },
+    end() {
+      go.end();
+      const { lines, isCut } = sieve.kept();
+      return outputOf(lines, isCut, folder);
+    },
+  };
+}
+
+/** The same for a text that is there already. */
+export function readTestOutput(text: string, folder: string): TestOutput {
+  const reader = createOutputReader(folder);
+  for (let from = 0; from <= text.length;) {
+    const end = text.indexOf("\n", from);
+    const to = end === -1 ? text.length : end;
+    reader.push(text.slice(from, text[to - 1] === "\r" && to > from ? to - 1 : to));
+    from = to + 1;
+  }
+  return reader.end();
+}
+
+function outputOf(lines: readonly string[], isCut: boolean, folder: string): TestOutput {
+  const recognised = RECOGNISERS.flatMap((recognise) => recognise(lines, folder) ?? []).map((each) =>
+    isCut && each.isCountedByLine === true ? { ...each, counts: null } : each,
+  );
+  const ofTests = recognised.flatMap((each) => each.failures);
+  const all = distinct((ofTests.length > 0 ? ofTests : readLocations(lines)).map((failure) => within(failure, folder)));
+  return {
+    runners: recognised.map((each) => each.runner),
+    counts: total(recognised),
+    ranTests: recognised.length === 0 ? null : recognised.some((each) => each.ranTests),
+    failures: all.slice(0, MOST_FAILURES),
+    more: Math.max(0, all.length - MOST_FAILURES),
+    notLoaded: [...new Set(recognised.flatMap((each) => each.notLoaded ?? []))].map((path) => below(path, folder)),
+    passed: recognised.flatMap((each) => each.passed ?? []),
+    skipped: recognised.flatMap((each) => each.skipped ?? []),
+    files: recognised
+      .flatMap((each) => each.files ?? [])
+      .map(({ file, outcome }) => ({ file: below(file, folder), outcome })),
+  };
+}
+
+/** A runner that does not say how many makes the sum unknown. */
+function total(recognised: readonly Recognised[]): TestCounts | null {
+  const counts = recognised.flatMap((each) => each.counts ?? []);
+  return counts.length < recognised.length ? null : sumOfCounts(counts);
+}
+
+export function sumOfCounts(counts: readonly TestCounts[]): TestCounts | null {
+  if (counts.length === 0) return null;
+  const sum = (part: keyof TestCounts): number => counts.reduce((all, each) => all + each[part], 0);
+  return { total: sum("total"), passed: sum("passed"), failed: sum("failed"), skipped: sum("skipped") };
+}
+
+/** Runners list a failure where it happens and again at the end. */
+function distinct(failures: readonly OutputFailure[]): OutputFailure[] {
+  const seen = new Map<string, OutputFailure>();
+  for (const failure of failures) {
+    const key = [
+      failure.test ?? "",
+      failure.file ?? "",
+      failure.test === null ? `${failure.line}:${failure.message}` : "",
+    ].join("\n");
+    if (!seen.has(key)) seen.set(key, failure);
+  }
+  return [...seen.values()];
+}
+
+/** The failure with its paths as they are called below the folder. */
+export function within(failure: OutputFailure, folder: string): OutputFailure {
+  const root = `${folder.replaceAll("\\", "/").replace(/\/$/, "")}/`;
+  const detail = failure.detail.replaceAll(`file://${root}`, "").replaceAll(root, "");
+  if (failure.file === null) return { ...failure, detail };
+  return { ...failure, detail, file: below(failure.file, folder) };
+}
+
+/** A path as it is called below the folder. */
+export function below(file: string, folder: string): string {
+  const root = `${folder.replaceAll("\\", "/").replace(/\/$/, "")}/`;
+  const path = file.replace(/^file:\/\//, "").replaceAll("\\", "/");
+  return (path.startsWith(root) ? path.slice(root.length) : path).replace(/^(?:\.\/)+/, "");
+}
+
+/** The errors of compilers and linters: whatever says a file, a line and a sentence in one of the usual forms. */
+export function readLocations(lines: readonly string[]): OutputFailure[] {
+  const found: OutputFailure[] = [];
+  let header: string | null = null;
+  for (const [at, line] of lines.entries()) {
+    const failure =
+      oneLine(line) ?? rustError(lines, at) ?? boxed(lines, at) ?? (header === null ? null : belowHeader(header, line));
+    if (failure !== null) found.push(failure);
+    // ESLint names the file once, alone on its line, and its errors below it.
+    if (/^(?:\/|[A-Za-z]:\\|\.{0,2}[\w@-])[^:*?"<>|]*\.\w{1,5}$/.test(line)) header = line;
+    else if (line.trim() === "") header = null;
+  }
+  return found;
+}
+
+function oneLine(line: string): OutputFailure | null {
+  const tsc =
+    /^(\S[^():]*)\((\d{1,7}),\d{1,7}\): error (TS\d+: .*)$/.exec(line) ??
+    /^(\S[^():]*):(\d{1,7}):\d{1,7} - error (TS\d+: .*)$/.exec(line);
+  if (tsc !== null) return failure("type", tsc[1]!, tsc[2]!, tsc[3]!);
+  const assertion = readAssertion(line);
+  if (assertion !== null) return failure("test", assertion.place.file, String(assertion.place.line), assertion.message);
+  const maven = /^\[ERROR\] (?:file:\/\/)?(\S.*?\.\w{1,6}):\[(\d{1,7}),\d{1,7}\] (?:error: )?(.+)$/.exec(line);
+  if (maven !== null) return failure("build", maven[1]!, maven[2]!, maven[3]!);
+  const named = /^([^\s:][^:]*):(\d{1,7})(?::\d{1,7})?: (?:fatal )?error(?:\[[^\]]*\])?:? (.+)$/.exec(line);
+  if (named !== null) return failure("build", named[1]!, named[2]!, named[3]!);
+  const bare = /^((?:\.{1,2}\/|[\w@-])[^\s:]*\.\w{1,5}):(\d{1,7}):\d{1,7}: (?!note|warning|info)(.+)$/i.exec(line);
+  return bare === null ? null : failure("build", bare[1]!, bare[2]!, bare[3]!);
+}
+
+/** `error[E0308]: mismatched types`, and the place on the next line. */
+function rustError(lines: readonly string[], at: number): OutputFailure | null {
+  const error = /^error(?:\[E\d+\])?: (.+)$/.exec(lines[at]!);
+  const place = error === null ? null : /^\s+--> (\S+?):(\d{1,7}):\d{1,7}$/.exec(lines[at + 1] ?? "");
+  return error === null || place === null ? null : failure("build", place[1]!, place[2]!, error[1]!);
+}
+
+/** `  x rule: sentence`, and the place in the corner of a box on the next line. */
+function boxed(lines: readonly string[], at: number): OutputFailure | null {
+  const error = /^\s+[x×] (.+)$/.exec(lines[at]!);
+  const place = error === null ? null : /^\s*[,╭][-─]\[(.+?):(\d{1,7}):\d{1,7}\]$/.exec(lines[at + 1] ?? "");
+  return error === null || place === null ? null : failure("lint", place[1]!, place[2]!, error[1]!);
+}
+
+function belowHeader(header: string, line: string): OutputFailure | null {
+  const found = /^\s+(\d{1,7}):\d{1,7}\s+error\s+(\S.*)$/.exec(line);
+  return found === null ? null : failure("lint", header, found[1]!, found[2]!);
+}
+
+function failure(category: OutputFailure["category"], file: string, line: string, message: string): OutputFailure {
+  return { test: null, category, message: shortMessage(message), detail: "", file, line: Number(line) };
+}

@@ -1,0 +1,120 @@
+import { plainText } from "../../stdx/plain-text.ts";
+import { type CodePlace, type OutputFailure, detailIn, firstFrame, testFailure } from "./test-output-parts.ts";
+import { type TestOutput, sumOfCounts } from "./test-output.ts";
+
+/** What a file that a check left behind says. */
+export interface TestReport extends TestOutput {
+  readonly kind: string;
+  /** When it says that it was written, where it says so without leaving the zone open; milliseconds of the epoch. */
+  readonly writtenAt: number | null;
+}
+
+export type ReadReport =
+  | { readonly report: TestReport; readonly problem: null }
+  | { readonly report: null; readonly problem: string };
+
+/** A failure as reports tell it: a message, and a text with a stack in it. */
+export function toldFailure(name: string, message: string, body: string, known: CodePlace | null): OutputFailure {
+  const lines = body.slice(0, LONGEST_BODY).split("\n");
+  const said = message.trim() === "" ? lines : message.slice(0, LONGEST_BODY).split("\n");
+  const first = said.find((line) => line.trim() !== "")?.trim() ?? "failed";
+  const rest = [...said.slice(said.findIndex((line) => line.trim() === first) + 1), ...(said === lines ? [] : lines)];
+  // The text mostly begins by saying the message once more.
+  const more = rest.filter((line) => !line.trimEnd().endsWith(first));
+  const detail = detailIn([first, ...more], 0, more.length + 1);
+  return testFailure(name, first, placeIn(lines, known?.file ?? null) ?? known, detail);
+}
+
+const LONGEST_BODY = 20_000;
+
+/** The nearest place of the project's own; in the file of the test, where that is known and named. */
+function placeIn(lines: readonly string[], file: string | null): CodePlace | null {
+  const places = lines.flatMap((line) => placeOf(line) ?? []);
+  return (
+    places.find((place) => file !== null && (place.file === file || place.file.endsWith(`/${file}`))) ??
+    firstFrame(lines, 0, lines.length) ??
+    places[0] ??
+    null
+  );
+}
+
+function placeOf(line: string): CodePlace | null {
+  const found =
+    /^\s*File "([^"]+)", line (\d{1,7})/.exec(line) ??
+    /(?:^|[\s(])([\w@./\\-]+\.\w{1,5}):(\d{1,7})(?::\d{1,7})?(?=[\s):,]|$)/.exec(line);
+  if (found === null || /^node:|node_modules\//.test(found[1]!)) return null;
+  return { file: found[1]!, line: Number(found[2]) };
+}
+
+/* What comes from outside may be anything: each of these takes what fits and leaves the rest. */
+
+export const asRecord = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+export const asList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? (value as unknown[]) : []);
+export const asText = (value: unknown): string => (typeof value === "string" ? value : "");
+export const asCount = (value: unknown): number =>
+  typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : 0;
+
+/** Only a time that names its zone: one that leaves it open may be half a day off. */
+export function timeOf(text: string): number | null {
+  if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)$/.test(text)) return null;
+  const time = Date.parse(text);
+  return Number.isNaN(time) ? null : time;
+}
+
+/**
+ * What a check printed, and what its reports say, as one. A failure that both tell stays as it was printed, because
+ * its identity must not change when a report is configured; the report adds what was not printed.
+ */
+export function withReports(output: TestOutput, reports: readonly TestReport[]): TestOutput {
+  if (reports.length === 0) return output;
+  const failures = [...output.failures];
+  for (const told of reports.flatMap((report) => report.failures).slice(0, MOST_COMPARED)) {
+    const at = failures.findIndex((known) => isSameFailure(known, told));
+    if (at === -1) failures.push(told);
+    else if (failures[at]!.detail === "") failures[at] = { ...failures[at]!, detail: told.detail };
+  }
+  const counts = output.counts ?? sumOfCounts(reports.flatMap((report) => report.counts ?? []));
+  const ran = [output.ranTests, ...reports.map((report) => report.ranTests)].filter((each) => each !== null);
+  return {
+    runners: [...new Set([...output.runners, ...reports.flatMap((report) => report.runners)])],
+    counts,
+    ranTests: ran.length === 0 ? null : ran.some(Boolean),
+    failures,
+    more: Math.max(output.more, ...reports.map((report) => report.more)),
+    notLoaded: [...new Set([output, ...reports].flatMap((each) => each.notLoaded ?? []))],
+    passed: [output, ...reports].flatMap((each) => each.passed ?? []),
+    skipped: [output, ...reports].flatMap((each) => each.skipped ?? []),
+    files: [output, ...reports].flatMap((each) => each.files ?? []),
+  };
+}
+
+const MOST_COMPARED = 1000;
+
+type Named = Pick<OutputFailure, "test" | "file" | "line">;
+
+/** Runners spell one test's name in several ways: with its file, with its class, with other signs between the parts. */
+export function isSameFailure(known: Named, told: Named): boolean {
+  if (known.test === null || told.test === null)
+    return known.test === told.test && known.file === told.file && known.line === told.line;
+  if (known.file !== null && told.file !== null && baseName(known.file) !== baseName(told.file)) return false;
+  const [a, b] = [lettersOf(known.test), lettersOf(told.test)];
+  return a === b || (a.length >= SHORTEST && b.endsWith(a)) || (b.length >= SHORTEST && a.endsWith(b));
+}
+
+/** A shorter name may end a longer one by chance. */
+const SHORTEST = 4;
+
+export const lettersOf = (name: string): string => name.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, "");
+export const baseName = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
+
+/**
+ * The author's reason for fewer tests than before: a line `Tests removed: <reason>` of its message, at its beginning.
+ * `null`: none was given.
+ */
+export function readTestsRemoved(message: string): string | null {
+  const reason = /^Tests removed:[ \t]*(\S.*)$/m.exec(plainText(message))?.[1]?.trim() ?? "";
+  return /\p{L}{2}/u.test(reason) ? reason.slice(0, LONGEST) : null;
+}
+
+const LONGEST = 500;

@@ -1,0 +1,24 @@
+import type { RoleName } from "../core/events/ids.ts";
+import type { Agent } from "./agent.ts";
+
+/** Who plays which role. */
+export interface Roster {
+  /**
+   * `null` when nobody does: not configured, not installed. `standingInFor`: the role that was wanted, where this one
+   * takes its place: it is told what that role is told.
+   */
+  playing(role: RoleName, standingInFor?: RoleName): Promise<Player | null>;
+}
+
+export interface Player {
+  readonly agent: Agent;
+  readonly model: string | null;
+  /** The role file's own text. */
+  readonly prompt: string;
+  /**
+   * How it says that it is done: by a signal in its last message, or (a plain command) by its exit code alone. A
+   * signal that is there is read in both cases.
+   */
+  readonly reports: "signal" | "exit";
+  readonly env: Readonly<Record<string, string>>;
+}

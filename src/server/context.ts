@@ -1,0 +1,38 @@
+import { RemandError } from "../core/events/error.ts";
+import { createLineIndex, type LineIndex } from "./line-index.ts";
+import type { Live, Present } from "./live.ts";
+import type { DashboardSource } from "./source.ts";
+import { cleanText, withoutSecrets } from "../parse/secrets/secrets.ts";
+
+/** What every address of the server works with. */
+export interface Desk {
+  readonly source: DashboardSource;
+  readonly live: Live;
+  readonly index: LineIndex;
+  /** What there is; refused where nothing has run yet. */
+  present(): Promise<Present>;
+  clean(text: string): string;
+  /** The one way in which data leaves: without secrets. */
+  sent(value: object): Response;
+}
+
+export function createDesk(source: DashboardSource, live: Live): Desk {
+  return {
+    source,
+    live,
+    index: createLineIndex(),
+    present: async () => {
+      const now = await live.now();
+      if (now !== null) return now;
+      throw new RemandError("usage", "nothing has run here yet", "Begin with remand run, remand loop or remand demo.");
+    },
+    clean: (text) => cleanText(text, source.secrets),
+    sent: (value) => Response.json(withoutSecrets(value, source.secrets)),
+  };
+}
+
+export function numberIn(text: string | undefined): number | null {
+  return text !== undefined && /^\d{1,12}$/.test(text) ? Number(text) : null;
+}
+
+export const queryIn = (text: string | undefined): string => (text ?? "").trim().slice(0, 200);

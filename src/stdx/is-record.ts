@@ -1,4 +1,0 @@
-/** Is it an object with keys? A list is not meant. */
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}

@@ -1,0 +1,106 @@
+import { disputable } from "../../core/gates/dispute.ts";
+import type { AnswerVerb, Escalation } from "../../core/stories/escalation.ts";
+import type { EscalationId, Fingerprint, StoryId } from "../../core/events/ids.ts";
+import { type RunOutline, isAsking } from "../../core/stories/outline.ts";
+import type { RunState } from "../../core/stories/run-state.ts";
+import type { StoryState } from "../../core/stories/story-state.ts";
+import { byText, entries, lookup } from "../../stdx/sorted-map.ts";
+import { findingText } from "../story/finding-text.ts";
+import { shortReason } from "../run/run-notes.ts";
+
+/** One question that waits for a person. */
+export interface InboxItem {
+  readonly id: EscalationId;
+  /** `null`: it is about the whole run. */
+  readonly story: StoryId | null;
+  readonly title: string;
+  readonly kind: Escalation["kind"];
+  /** Why now. */
+  readonly reason: string;
+  readonly assessment: string;
+  readonly recommendation: string;
+  readonly question: string;
+  /** What was tried, what each attempt was rejected for, and what became of that. */
+  readonly attempts: Escalation["attempts"];
+  /** What `dispute` can be said of, by its id and in words. */
+  readonly disputable: readonly { readonly finding: Fingerprint; readonly text: string }[];
+  readonly answers: readonly { readonly verb: AnswerVerb; readonly does: string; readonly cost: string }[];
+}
+
+/** What concerns everybody comes first, then the stories in the order in which they came. */
+export function inboxItems(run: RunState): InboxItem[] {
+  return itemsOf(
+    run,
+    [...entries(run.stories)].map(([, state]) => state),
+  );
+}
+
+/** The same of the stories that ask, where no others were read. */
+export function itemsOf(
+  { escalation: ofAll }: Pick<RunState, "escalation">,
+  states: readonly StoryState[],
+): InboxItem[] {
+  const waiting = states
+    .filter(isAsking)
+    .map((state) => ({ state, escalation: state.escalation! }))
+    .sort((a, b) => a.state.arrival - b.state.arrival);
+  return [
+    ...(ofAll === null ? [] : [itemOf(ofAll, undefined)]),
+    ...waiting.map(({ state, escalation }) => itemOf(escalation, state)),
+  ];
+}
+
+function itemOf(escalation: Escalation, state: StoryState | undefined): InboxItem {
+  const { id, kind, assessment, recommendation, question, options, attempts } = escalation;
+  return {
+    id,
+    story: state?.story.id ?? null,
+    title: state?.story.title ?? "the whole run",
+    kind,
+    reason: shortReason(escalation, state),
+    assessment,
+    recommendation,
+    question,
+    attempts,
+    disputable: disputableIn(escalation, state),
+    answers: options,
+  };
+}
+
+function disputableIn({ gate, options }: Escalation, state: StoryState | undefined): InboxItem["disputable"] {
+  if (state === undefined || !options.some(({ verb }) => verb === "dispute")) return [];
+  return disputable(state, gate)
+    .slice(0, MOST_FINDINGS)
+    .map((finding) => ({ finding: finding.id, text: findingText(finding, 200) }));
+}
+
+const MOST_FINDINGS = 50;
+
+/** Answers that are nothing without a person's words. */
+export const NEEDS_MESSAGE: ReadonlySet<AnswerVerb> = new Set([
+  "send-back",
+  "waive",
+  "dispute",
+  "force-complete",
+  "abandon",
+  "known",
+  "allow",
+]);
+
+/** The line to type for an answer, with a place for what has to be said. */
+export function answerLine(id: EscalationId, verb: AnswerVerb): string {
+  const which = verb === "dispute" ? " --finding …" : verb === "raise-budget" ? " --limit …" : "";
+  return `remand answer ${id} ${verb}${which}${NEEDS_MESSAGE.has(verb) ? ' --message "…"' : ""}`;
+}
+
+/** How many questions wait for a person: those of the stories, and the one about the whole run, which concerns them all. */
+export function questionCount(
+  { escalation, stories }: Pick<RunOutline, "escalation" | "stories">,
+  asked: readonly StoryId[] | null,
+): number {
+  const known =
+    asked === null
+      ? [...entries(stories)].map(([, state]) => state)
+      : asked.flatMap((id) => lookup(stories, id, byText) ?? []);
+  return (escalation === null ? 0 : 1) + known.filter(isAsking).length;
+}

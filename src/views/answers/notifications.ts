@@ -1,0 +1,80 @@
+import { counted } from "../../stdx/plain-text.ts";
+import type { Recorded } from "../../core/events/event.ts";
+import type { Notification } from "../../core/events/notification.ts";
+import type { RunState } from "../../core/stories/run-state.ts";
+import { inboxItems, type InboxItem } from "./inbox.ts";
+import { summaryText } from "../run/run-summary.ts";
+import { amountText, durationText, shortLine } from "../text/words.ts";
+
+type Words = Omit<Notification, "project">;
+
+/** A question, when it comes up; `askedMs`: for how long it is open, when it is raised again. */
+export function questionWords(item: InboxItem, at: number, askedMs: number | null): Words {
+  const { id, story, reason, assessment, recommendation, question, answers } = item;
+  const still = askedMs === null ? "needs you" : `still needs you, after ${durationText(askedMs)}`;
+  return {
+    kind: askedMs === null ? "question" : "reminder",
+    story,
+    escalation: id,
+    title: shortLine(`${story ?? "the whole run"} ${still}: ${reason}`, MOST_TITLE),
+    text: [
+      shortLine(assessment, MOST_LINE),
+      shortLine(question, MOST_LINE),
+      shortLine(recommendation, MOST_LINE),
+      `Answer it: remand answer ${id} ${answers.map(({ verb }) => verb).join(" | ")}`,
+    ].join("\n"),
+    answers: answers.map(({ verb }) => verb),
+    at,
+  };
+}
+
+/** A budget that is nearly used up; `null` for what is no such line. */
+export function budgetWords({ event, story, at }: Recorded): Words | null {
+  if (event.type !== "budget.warned") return null;
+  const { budget, used, limit } = event;
+  return {
+    kind: "budget",
+    story,
+    escalation: null,
+    title: shortLine(`${story ?? "the whole run"} has used most of its ${budget} budget`, MOST_TITLE),
+    text: `${amountText(budget, used)} of ${amountText(budget, limit)}. When it is used up, a person is asked before anything more is spent.`,
+    answers: [],
+    at,
+  };
+}
+
+/** Nothing is left to do: how it stands, and what waits for a person. */
+export function endedWords(run: RunState, at: number): Words {
+  const items = inboxItems(run);
+  const shown = items
+    .slice(0, MOST_ITEMS)
+    .map(({ id, story, reason }) => shortLine(`${id}  ${story ?? "the whole run"}: ${reason}`, MOST_LINE));
+  const more = items.length > shown.length ? [`and ${items.length - shown.length} more: remand inbox`] : [];
+  const waits = items.length === 0 ? "" : `, ${counted(items.length, "question waits", "questions wait")} for you`;
+  return {
+    kind: "ended",
+    story: null,
+    escalation: null,
+    title: `the run has ended${waits}`,
+    text: [summaryText(run, null, "·"), ...shown, ...more].join("\n"),
+    answers: [],
+    at,
+  };
+}
+
+/** Where many things happen at once, one word for all of them. */
+export function manyWords(all: readonly Words[], at: number): Words {
+  return {
+    kind: all.some(({ kind }) => kind === "question") ? "question" : (all.at(-1)?.kind ?? "ended"),
+    story: null,
+    escalation: null,
+    title: `${counted(all.length, "more thing")} to know of`,
+    text: [...all.slice(-MOST_ITEMS).map(({ title }) => title), "remand inbox lists what waits for you"].join("\n"),
+    answers: [],
+    at,
+  };
+}
+
+const MOST_TITLE = 120;
+const MOST_LINE = 300;
+const MOST_ITEMS = 5;

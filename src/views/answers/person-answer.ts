@@ -1,0 +1,268 @@
+import { matchesTest } from "../../core/gates/base-failures.ts";
+import type { BudgetName } from "../../core/stories/budget.ts";
+import { disputable, undisputable } from "../../core/gates/dispute.ts";
+import { RemandError } from "../../core/events/error.ts";
+import type { AnswerVerb, Escalation } from "../../core/stories/escalation.ts";
+import type { Answer } from "../../core/events/event.ts";
+import type { Finding } from "../../core/gates/finding.ts";
+import { GATES, type GateName } from "../../core/gates/gate.ts";
+import type { Fingerprint, StoryId } from "../../core/events/ids.ts";
+import type { Phase } from "../../core/stories/story.ts";
+import type { RunState } from "../../core/stories/run-state.ts";
+import type { StoryState } from "../../core/stories/story-state.ts";
+import { findingText } from "../story/finding-text.ts";
+import { byText, lookup } from "../../stdx/sorted-map.ts";
+import { NEEDS_MESSAGE, answerLine } from "./inbox.ts";
+
+/** What an answer is about. */
+export interface AnswerSubject {
+  readonly story: StoryId | null;
+  readonly state: StoryState | null;
+  readonly escalation: Escalation | null;
+}
+
+/** What a person said, before it is known to make sense. */
+export interface SaidWords {
+  readonly verb: AnswerVerb;
+  readonly by: string;
+  readonly message: string;
+  readonly gate?: GateName | undefined;
+  /** Ids of findings, or their beginnings. */
+  readonly findings?: readonly string[] | undefined;
+  /** Names, files or patterns of tests. */
+  readonly tests?: readonly string[] | undefined;
+  readonly phase?: Phase | undefined;
+  readonly budget?: BudgetName | undefined;
+  /** In the budget's own unit. */
+  readonly limit?: number | undefined;
+}
+
+/** The stories that may be meant, so that no others are read: a question's name holds that of its story. */
+export function storiesMeant(about: string): StoryId[] {
+  const asked = /^esc-(.+)-\d+$/.exec(about)?.[1];
+  return [about, ...(asked === undefined ? [] : [asked])] as StoryId[];
+}
+
+/** The escalation, or the story, that is meant. Whoever names a story answers what it asks now, if it asks anything. */
+export function answerSubject(
+  run: Pick<RunState, "escalation">,
+  states: readonly StoryState[],
+  about: string,
+): AnswerSubject {
+  if (run.escalation?.id === about) return { story: null, state: null, escalation: run.escalation };
+  const state = states.find(({ story, escalation }) => story.id === about || escalation?.id === about);
+  if (state === undefined) {
+    throw new RemandError(
+      "usage",
+      `no open question and no story is called ${about}`,
+      "remand inbox lists the questions, remand status the stories.",
+    );
+  }
+  if (state.ending !== null) {
+    throw new RemandError(
+      "usage",
+      `${state.story.id} is over: ${state.ending.how}`,
+      "A story that is over is not changed any more.",
+    );
+  }
+  return { story: state.story.id, state, escalation: state.escalation };
+}
+
+/** The answer that goes into the journal, from the terminal and from the dashboard alike; or why there is none. */
+export function personAnswer(subject: AnswerSubject, said: SaidWords): Answer {
+  const { escalation, state } = subject;
+  const { verb, by, gate, phase } = said;
+  checkVerb(subject, verb);
+  const message = said.message.trim();
+  const isApproval = escalation?.reason.type === "approval";
+  if (message === "" && NEEDS_MESSAGE.has(verb) && !(isApproval && verb === "send-back")) {
+    throw new RemandError(
+      "usage",
+      `${verb} needs your words`,
+      'Give them: --message "…" They stand beside your name in the record.',
+    );
+  }
+  const askedGate = gate ?? escalation?.gate ?? state?.failing?.gate ?? null;
+  const findings = findingsOf(state, askedGate, said.findings ?? []);
+  // Unasked, a finding says itself which gate it is of.
+  const about = askedGate === null ? gateOf(state, findings) : gate;
+  if (verb === "dispute") checkDispute(state, about ?? askedGate, findings);
+  return {
+    verb,
+    by,
+    message,
+    escalation: escalation?.id ?? null,
+    ...(about === undefined ? {} : { gate: about }),
+    ...(findings.length === 0 ? {} : { findings }),
+    ...(phase === undefined ? {} : { phase: knownPhase(state, phase) }),
+    ...(verb === "raise-budget" ? raise(escalation, said) : {}),
+    ...(verb === "known" || verb === "target" ? failuresMeant(escalation, said) : {}),
+    ...(verb === "allow" ? testsAllowed(escalation, said) : {}),
+  };
+}
+
+/** The failures that an answer is about, by their whole names; without a pattern, all that are asked about. */
+function failuresMeant(escalation: Escalation | null, { verb, tests = [] }: SaidWords): { tests: readonly string[] } {
+  const asked = escalation?.reason.type === "failing-base" ? escalation.reason.tests : null;
+  if (asked === null)
+    throw new RemandError(
+      "usage",
+      `${verb} answers the question what failing tests of the base are, and none is asked`,
+      "List a known failure under knownFailures in remand.yaml, or a target in the story's front matter.",
+    );
+  return { tests: matching(asked, tests, "failure") };
+}
+
+/** The tests that the work may change: those that are asked about, or unasked, names and patterns of a person's own. */
+function testsAllowed(escalation: Escalation | null, { tests = [] }: SaidWords): { tests: readonly string[] } {
+  if (escalation?.reason.type === "contested-tests")
+    return { tests: matching(escalation.reason.tests, tests, "contested test") };
+  if (tests.length > 0) return { tests };
+  throw new RemandError(
+    "usage",
+    "allow needs the tests that the work may change, because no question names them",
+    'Name them by name, file or pattern: --test "test/cart.test.js"',
+  );
+}
+
+/** Those of the question that the patterns match; without a pattern, all. */
+function matching(asked: readonly string[], patterns: readonly string[], what: string): readonly string[] {
+  const none = patterns.find((pattern) => !asked.some((name) => matchesTest(name, pattern)));
+  if (none !== undefined)
+    throw new RemandError(
+      "usage",
+      `no ${what} of the question matches ${none}`,
+      `There are these:\n${asked.map((name) => `  ${name}`).join("\n")}`,
+    );
+  return patterns.length === 0 ? asked : asked.filter((name) => patterns.some((each) => matchesTest(name, each)));
+}
+
+/** A question says which answers it has. Unasked, a person may say about a story whatever makes sense for one. */
+function checkVerb({ escalation, story }: AnswerSubject, verb: AnswerVerb): void {
+  if (escalation === null) {
+    if (ABOUT_A_QUESTION.has(verb))
+      throw new RemandError(
+        "usage",
+        `${verb} answers a question, and ${story} asks none`,
+        "remand inbox lists the open questions.",
+      );
+    if (!ABOUT_THE_RUN.has(verb)) return;
+    throw new RemandError(
+      "usage",
+      `${verb} is about the whole run, not about ${story}`,
+      "It answers a question of the run: see remand inbox.",
+    );
+  }
+  if (escalation.options.some((option) => option.verb === verb)) return;
+  const lines = escalation.options.map((option) => `  ${answerLine(escalation.id, option.verb)}`);
+  throw new RemandError("usage", `${verb} is no answer to ${escalation.id}`, ["It has these:", ...lines].join("\n"));
+}
+
+/** Yes to a merge, or to dropping commits, means what was asked about and nothing else. */
+const ABOUT_A_QUESTION: ReadonlySet<AnswerVerb> = new Set(["merge", "drop"]);
+
+const ABOUT_THE_RUN: ReadonlySet<AnswerVerb> = new Set(["retry", "declare-healthy", "halt"]);
+
+/** Findings by the beginning of their ids, among those the gate named last. */
+function findingsOf(state: StoryState | null, gate: GateName | null, typed: readonly string[]): Fingerprint[] {
+  const known = knownFindings(state, gate);
+  return typed.map((text) => {
+    const matching = known.filter(({ id }) => id.startsWith(text));
+    if (matching.length === 1) return matching[0]!.id;
+    const list = known.map((finding) => `  ${finding.id}  ${findingText(finding, 100)}`).join("\n");
+    throw new RemandError(
+      "usage",
+      `${matching.length === 0 ? "no" : "more than one"} finding begins with ${text}`,
+      `There are these:\n${list}`,
+    );
+  });
+}
+
+/** What the gate, or every gate, named last. */
+export function knownFindings(state: StoryState | null, gate: GateName | null): readonly Finding[] {
+  const judged = gate === null ? GATES : [gate];
+  return state === null ? [] : judged.flatMap((each) => state.gates[each]?.last?.findings ?? []);
+}
+
+/** The one gate that named them all. */
+function gateOf(state: StoryState | null, findings: readonly Fingerprint[]): GateName | undefined {
+  if (findings.length === 0) return undefined;
+  return GATES.find((gate) => {
+    const named = knownFindings(state, gate);
+    return findings.every((id) => named.some((finding) => finding.id === id));
+  });
+}
+
+/** Somebody looks at a finding once, and only where it is what somebody holds. */
+function checkDispute(state: StoryState | null, gate: GateName | null, findings: readonly Fingerprint[]): void {
+  const open = state === null ? [] : (gate === null ? GATES : [gate]).flatMap((each) => disputable(state, each));
+  const list = open.map((finding) => `  --finding ${finding.id}  ${findingText(finding, 100)}`);
+  const others =
+    list.length === 0
+      ? 'There is none left that can be disputed. To let it through in your name: waive --finding … --message "…".'
+      : ["Name it:", ...list].join("\n");
+  if (findings.length === 0) throw new RemandError("usage", "dispute needs a finding", others);
+  if (state === null || gate === null)
+    throw new RemandError("usage", "these findings are not of one gate", "Dispute those of each gate by themselves.");
+  for (const finding of knownFindings(state, gate)) {
+    const why = findings.includes(finding.id) ? undisputable(state, gate, finding) : null;
+    if (why !== null) throw new RemandError("usage", `the finding ${finding.id} ${why}`, others);
+  }
+}
+
+function knownPhase(state: StoryState | null, phase: Phase): Phase {
+  const phases = (state?.policy?.phases ?? []).map((plan) => plan.phase);
+  if (phases.includes(phase)) return phase;
+  throw new RemandError("usage", `${state?.story.id} has no phase ${phase}`, `It has ${phases.join(", ")}.`);
+}
+
+function raise(escalation: Escalation | null, said: SaidWords): { budget: BudgetName; limit: number } {
+  const reason = escalation?.reason.type === "budget" ? escalation.reason : null;
+  const budget = said.budget ?? reason?.budget;
+  if (budget === undefined)
+    throw new RemandError("usage", "raise-budget needs a budget", `Name it: --budget ${BUDGETS.join(" | ")}`);
+  const limit = said.limit ?? 0;
+  if (limit <= 0) {
+    const sample = budget.endsWith("time") ? "4h" : "20";
+    throw new RemandError("usage", "raise-budget needs the new limit", `Give it: --limit ${sample}`);
+  }
+  if (reason?.budget !== budget || limit > reason.used) return { budget, limit };
+  throw new RemandError(
+    "usage",
+    `${reason.used} are used already: a limit of ${limit} would stop it again`,
+    `Give more: --limit ${Math.ceil(reason.used * 2)}`,
+  );
+}
+
+/** The budgets that a person can raise. */
+export const BUDGETS: readonly BudgetName[] = [
+  ...GATES.map((gate): BudgetName => `failures:${gate}`),
+  "iterations",
+  "cost",
+  "tokens",
+  "time",
+  "run-cost",
+  "run-tokens",
+  "run-time",
+];
+
+/** The story that is to be held, or to go on; or why that cannot be. */
+export function holdSubject(run: RunState, about: string, wanted: "held" | "released"): StoryId {
+  const state = lookup(run.stories, about as StoryId, byText);
+  if (state === undefined)
+    throw new RemandError("usage", `there is no story ${about}`, "remand status lists the stories.");
+  const { story, ending, held } = state;
+  if (ending !== null)
+    throw new RemandError(
+      "usage",
+      `${story.id} is over: ${ending.how}`,
+      "A story that is over is not changed any more.",
+    );
+  if (held === (wanted === "held"))
+    throw new RemandError(
+      "usage",
+      held ? `${story.id} is held already` : `${story.id} is not held`,
+      held ? `Let it go on: remand run ${story.id}.` : `Hold it: remand stop ${story.id}.`,
+    );
+  return story.id;
+}

@@ -1,0 +1,42 @@
+import type { Blame, BlameReport, Considered } from "../../core/blame/blame.ts";
+
+/** The report as programs read it. Line ranges are those of the new version. */
+export function blameDocument(report: BlameReport) {
+  const { blame, considered, runs, seconds } = report;
+  const chosen = chosenOf(report);
+  return {
+    schema: "remand.blame/1" as const,
+    kind: blame === null ? ("passes" as const) : kindOf(blame),
+    proven: blame?.basis === "proven",
+    confidence: blame?.confidence ?? 1,
+    hunks: chosen.map(({ hunk, confidence, reasons, origin }) => ({
+      file: hunk.file,
+      start: hunk.start,
+      end: hunk.end,
+      score: confidence,
+      reasons,
+      ...(origin === undefined ? {} : { origin }),
+    })),
+    runs,
+    seconds,
+    considered: considered.length,
+    explanation: blame?.explanation ?? "the check passes",
+  };
+}
+
+export function kindOf({ verdict, together }: Blame) {
+  if (verdict === "culprit") return "hunk" as const;
+  return verdict === "multi" && together === true ? ("joint" as const) : verdict;
+}
+
+/** What the runs named, or else what the verdict suspects, in the ranking's order. */
+export function chosenOf({
+  blame,
+  considered,
+  hunks,
+}: Pick<BlameReport, "blame" | "considered" | "hunks">): readonly Considered[] {
+  if (blame === null) return [];
+  if (hunks.length > 0) return considered.filter(({ hunk }) => hunks.includes(hunk.id));
+  const suspects = blame.suspects;
+  return considered.filter(({ hunk }) => suspects.some(({ file, line }) => file === hunk.file && line === hunk.start));
+}

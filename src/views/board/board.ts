@@ -1,0 +1,155 @@
+import { plural } from "../../stdx/plain-text.ts";
+import type { GateName } from "../../core/gates/gate.ts";
+import type { EscalationId, StoryId } from "../../core/events/ids.ts";
+import type { Actor, Phase, Status } from "../../core/stories/story.ts";
+import { type RunOutline, type StoryOutline, isAsking } from "../../core/stories/outline.ts";
+import { storiesOf } from "../run/run-summary.ts";
+import { statusOf } from "../story/story-status.ts";
+import type { RunState } from "../../core/stories/run-state.ts";
+import type { StoryState } from "../../core/stories/story-state.ts";
+import { findingText } from "../story/finding-text.ts";
+import { shortLine } from "../text/words.ts";
+import { type GateMark, gateStrip } from "./gate-strip.ts";
+
+/** One story on the board: where it is, who must act, what was spent of what. */
+export interface BoardRow {
+  readonly id: StoryId;
+  readonly title: string;
+  readonly status: Status;
+  readonly actor: Actor;
+  readonly why: string;
+  readonly phase: Phase | null;
+  readonly gate: GateName | null;
+  /** The number of the newest attempt, as `show`, `log` and `--attempt` have it. */
+  readonly attempt: number;
+  /** Attempts that count (one that was interrupted, or gave nothing to judge, does not), and how many may be made. */
+  readonly attempts: number;
+  readonly attemptLimit: number | null;
+  readonly gates: readonly GateMark[];
+  readonly costUsd: number;
+  readonly costUnknown: boolean;
+  readonly costLimitUsd: number | null;
+  readonly timeMs: number;
+  readonly escalation: EscalationId | null;
+  /** When whatever runs for it began. */
+  readonly since: number | null;
+}
+
+export function boardRows(run: RunOutline, asked: readonly StoryId[] | null): BoardRow[] {
+  return storiesOf(run, asked).map((state) => rowOf(run, state));
+}
+
+export function rowOf(run: RunOutline, state: StoryOutline): BoardRow {
+  const { status, actor, why, phase, gate } = statusOf(run, state);
+  return {
+    id: state.story.id,
+    title: state.story.title,
+    status,
+    actor,
+    why,
+    phase,
+    gate,
+    attempt: state.attempts.length,
+    attempts: state.counters.attempts,
+    attemptLimit: state.raised.iterations ?? state.policy?.limits.iterations ?? null,
+    gates: gateStrip(state),
+    costUsd: state.spent.costUsd,
+    costUnknown: state.spent.costUnknown,
+    costLimitUsd: state.raised.cost ?? state.policy?.limits.story.costUsd ?? null,
+    timeMs: state.spent.timeMs,
+    escalation: state.escalation?.id ?? null,
+    since: state.running?.since ?? null,
+  };
+}
+
+/** `attempt 2/15`; where some do not count, `attempt 4 (2/15 count)`. Empty before the first. */
+export function attemptText({
+  attempt,
+  attempts,
+  attemptLimit,
+}: Pick<BoardRow, "attempt" | "attempts" | "attemptLimit">): string {
+  if (attempt === 0) return "";
+  if (attempt !== attempts)
+    return `attempt ${attempt} (${attemptLimit === null ? attempts : `${attempts}/${attemptLimit}`} ${plural(attempts, "counts", "count")})`;
+  return attemptLimit === null ? `attempt ${attempt}` : `attempt ${attempt}/${attemptLimit}`;
+}
+
+/** The columns of the board, by who must act. */
+export const COLUMNS = ["ready", "working", "in-gates", "sent-back", "needs-you", "accepted", "stopped"] as const;
+export type Column = (typeof COLUMNS)[number];
+
+export const COLUMN_TITLES: { readonly [C in Column]: string } = {
+  ready: "Ready",
+  working: "Working",
+  "in-gates": "In gates",
+  "sent-back": "Sent back",
+  "needs-you": "Needs you",
+  accepted: "Accepted",
+  stopped: "Stopped",
+};
+
+/** One story on the board of the dashboard. */
+export interface BoardCard extends BoardRow {
+  readonly column: Column;
+  /** Who works on it, or worked on it last. */
+  readonly agent: string | null;
+  readonly reworks: number;
+  /** The first line of the finding that stands in the way. */
+  readonly finding: string | null;
+  readonly startedAt: number | null;
+  readonly endedAt: number | null;
+  /** When it is tried again, where it waits for a time. */
+  readonly nextAt: number | null;
+  readonly arrival: number;
+}
+
+export function boardCard(run: RunState, state: StoryState): BoardCard {
+  const row = rowOf(run, state);
+  return {
+    ...row,
+    title: shortLine(row.title, 200),
+    why: shortLine(row.why, 300),
+    column: columnOf(state, row),
+    agent: agentOf(state),
+    reworks: state.reworks,
+    finding: lastFinding(state),
+    startedAt: state.startedAt,
+    endedAt: state.ending?.at ?? null,
+    nextAt: state.wait?.type === "time" && state.running === null ? state.wait.until : null,
+    arrival: state.arrival,
+  };
+}
+
+function columnOf(state: StoryState, { status }: BoardRow): Column {
+  if (status === "accepted") return "accepted";
+  if (isAsking(state)) return "needs-you";
+  if (status === "failed" || state.held) return "stopped";
+  if (state.rework !== null || (state.failing !== null && status === "working")) return "sent-back";
+  if (status === "in-gate") return "in-gates";
+  if (state.policy === null) return "ready";
+  return state.productReady ? "in-gates" : "working";
+}
+
+function agentOf({ running, attempts }: StoryState): string | null {
+  return running?.type === "attempt" ? running.role : (attempts.at(-1)?.role ?? null);
+}
+
+function lastFinding({ failing, gates, ending }: StoryState): string | null {
+  if (ending?.how === "accepted") return null;
+  const gate = failing?.gate;
+  const judgements = gate === undefined ? Object.values(gates).map(({ last }) => last) : [gates[gate]?.last ?? null];
+  const judgement = judgements.find((each) => each?.result === "fail") ?? null;
+  if (judgement === null) return null;
+  const finding = judgement.findings.find(({ id }) => judgement.blocking.includes(id)) ?? judgement.findings[0];
+  return finding === undefined ? shortLine(judgement.summary, 140) : findingText(finding, 140);
+}
+
+/** Does a card say one of the words that were typed, all of them? */
+export function cardMatches(card: BoardCard, query: string): boolean {
+  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+  if (words.length === 0) return true;
+  const text = [card.id, card.title, card.why, card.agent ?? "", card.finding ?? "", card.status, card.gate ?? ""]
+    .join(" ")
+    .toLowerCase();
+  return words.every((word) => text.includes(word));
+}

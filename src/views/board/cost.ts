@@ -1,0 +1,240 @@
+import { addUsd } from "../../core/stories/budget.ts";
+import { costOf } from "../../core/events/event-cost.ts";
+import type { Cost, Event, Recorded } from "../../core/events/event.ts";
+import type { RunState } from "../../core/stories/run-state.ts";
+import { byText, entries } from "../../stdx/sorted-map.ts";
+import type { GateName } from "../../core/gates/gate.ts";
+import type { Result } from "../../core/events/error.ts";
+
+/** How spending can be looked at: whose story, who worked, which gate judged, which place was reworked, what for. */
+export const COST_VIEWS = ["story", "agent", "gate", "location", "cause"] as const;
+export type CostView = (typeof COST_VIEWS)[number];
+
+export interface CostRow {
+  readonly name: string;
+  /** A floor where somebody did not say what it cost. */
+  readonly costUsd: number;
+  readonly costUnknown: boolean;
+  readonly tokens: number;
+  readonly timeMs: number;
+  /** Dispatches of an agent, or judgements of a gate. */
+  readonly times: number;
+  /** What was spent on attempts that came to nothing: sent back, ended without work, or of a story that failed. */
+  readonly wastedUsd: number;
+  /** Of one of them nobody said what it cost. */
+  readonly wastedUnknown: boolean;
+}
+
+/** What was spent, by one view of it, the dearest first. */
+export function costRows(lines: readonly Recorded[], run: RunState, by: CostView): readonly CostRow[] {
+  if (by === "location") return locationRows(run);
+  const rows = new Map<string, CostRow>();
+  for (const { story, role, gate, cause, ...spent } of spendings(lines)) {
+    const name = { story: story ?? "the run", agent: role, gate, cause }[by];
+    // Work on the code is no gate's, and a judgement is made for no cause but its own.
+    if (name !== null) rows.set(name, added(rows.get(name) ?? { ...NOTHING, name }, spent));
+  }
+  return sorted([...rows.values()]);
+}
+
+type Spent = Omit<CostRow, "name">;
+const NOTHING: Spent = {
+  costUsd: 0,
+  costUnknown: false,
+  tokens: 0,
+  timeMs: 0,
+  times: 0,
+  wastedUsd: 0,
+  wastedUnknown: false,
+};
+
+export function costTotal(rows: readonly CostRow[]): Spent {
+  return rows.reduce<Spent>(added, NOTHING);
+}
+
+function added<R extends Spent>(row: R, more: Spent): R {
+  return {
+    ...row,
+    costUsd: addUsd(row.costUsd, more.costUsd),
+    costUnknown: row.costUnknown || more.costUnknown,
+    tokens: row.tokens + more.tokens,
+    timeMs: row.timeMs + more.timeMs,
+    times: row.times + more.times,
+    wastedUsd: addUsd(row.wastedUsd, more.wastedUsd),
+    wastedUnknown: row.wastedUnknown || more.wastedUnknown,
+  };
+}
+
+interface Spending extends Spent {
+  readonly story: string | null;
+  readonly role: string | null;
+  readonly gate: string | null;
+  readonly cause: string | null;
+}
+
+/** Everything that was paid for. That an attempt came to nothing is known by what follows it. */
+function spendings(lines: readonly Recorded[]): readonly Spending[] {
+  const all: Spending[] = [];
+  const started = new Map<string | null, { role: string; cause: string }>();
+  /** Where the parts of a story's attempts are: of the newest, and of all. */
+  const newest = new Map<string | null, number[]>();
+  const attempts = new Map<string | null, number[]>();
+  const waste = (places: readonly number[] | undefined): void => {
+    for (const at of places ?? []) {
+      const { costUsd, costUnknown } = all[at]!;
+      all[at] = { ...all[at]!, wastedUsd: costUsd, wastedUnknown: costUnknown };
+    }
+  };
+  for (const { story, event } of lines) {
+    if (event.type === "attempt.started") {
+      started.set(story, { role: event.role, cause: causeOf(event.reworkOf) });
+      newest.set(story, []);
+    }
+    if (event.type === "attempt.unclear" || event.type === "attempt.finished") {
+      const { role = null, cause = null } = started.get(story) ?? {};
+      const places = newest.get(story) ?? [];
+      newest.set(story, [...places, all.length]);
+      attempts.set(story, [...(attempts.get(story) ?? []), all.length]);
+      const times = event.type === "attempt.finished" ? 1 : 0;
+      all.push({ story, role, cause, gate: null, ...spentOn(event), times });
+    }
+    const besides = besidesAttempts(story, event);
+    if (besides !== null) all.push(besides);
+    const isSentBack = event.type === "work.sent-back";
+    if (isSentBack || (event.type === "attempt.finished" && event.outcome.type !== "ready")) waste(newest.get(story));
+    if (isAbandoned(event)) waste(attempts.get(story));
+  }
+  return all;
+}
+
+/** The story is over and its work is nobody's. */
+const isAbandoned = (event: Event): boolean =>
+  event.type === "story.failed" || (event.type === "person.answered" && event.answer.verb === "abandon");
+
+/** What else costs: gates, blame, a look at a disputed finding, and mending the surroundings. */
+function besidesAttempts(story: string | null, event: Event): Spending | null {
+  switch (event.type) {
+    case "gate.judged": {
+      const { gate, asked } = event.judgement;
+      const roles = Object.keys(asked ?? {}).sort(byText);
+      const role = roles.length > 0 ? roles.join(", ") : null;
+      return { story, role, cause: null, gate, ...spentOn(event) };
+    }
+    case "work.interrupted": {
+      if (event.overrun === undefined) return null;
+      return { story, role: null, cause: "cut short by a budget", gate: null, ...spentOn(event) };
+    }
+    case "blame.found":
+      return { story, role: null, cause: "blame", gate: event.gate, ...spentOn(event) };
+    case "finding.adjudicated":
+      return {
+        story,
+        role: event.by === "engine" ? null : event.by,
+        cause: "disputes",
+        gate: null,
+        ...spentOn(event),
+      };
+    case "remediation.finished":
+    case "health.checked":
+      return { story, role: null, cause: "mending the surroundings", gate: null, ...spentOn(event) };
+    default:
+      return null;
+  }
+}
+
+const causeOf = (reworkOf: string | null): string =>
+  reworkOf === null ? "first attempts" : `rework after ${reworkOf}`;
+
+function spentOn(event: Event): Spent {
+  const { used, isPaid } = costOf(event) ?? { used: { durationMs: 0 }, isPaid: false };
+  const { costUsd, tokens = 0, durationMs }: Cost = used;
+  const costUnknown = isPaid && costUsd === undefined;
+  return { ...NOTHING, costUsd: costUsd ?? 0, costUnknown, tokens, timeMs: durationMs, times: 1 };
+}
+
+/** Places that were reworked, over all stories. */
+function locationRows(run: RunState): readonly CostRow[] {
+  const rows = new Map<string, CostRow>();
+  for (const [, { locations, spent: of }] of entries(run.stories)) {
+    for (const [name, { attempts, totalCostUsd }] of Object.entries(locations)) {
+      const spent = { ...NOTHING, costUsd: totalCostUsd, costUnknown: of.costUnknown, times: attempts };
+      rows.set(name, added(rows.get(name) ?? { ...NOTHING, name }, spent));
+    }
+  }
+  return sorted([...rows.values()]);
+}
+
+const sorted = (rows: readonly CostRow[]): readonly CostRow[] =>
+  rows.toSorted((a, b) => b.costUsd - a.costUsd || b.timeMs - a.timeMs || byText(a.name, b.name));
+
+/** What happened on one day, UTC. */
+export interface DayMetrics {
+  readonly date: string;
+  attempts: number;
+  reworks: number;
+  sentBack: number;
+  accepted: number;
+  failed: number;
+  escalations: number;
+  answers: number;
+  /** A floor where some agent did not say what it cost. */
+  costUsd: number;
+  costUnknown: boolean;
+  agentMs: number;
+  readonly judgements: { [G in GateName]?: { [R in Result]?: number } };
+}
+
+export function dailyMetrics(lines: readonly Recorded[]): DayMetrics[] {
+  const days = new Map<string, DayMetrics>();
+  for (const line of lines) {
+    const date = new Date(line.at).toISOString().slice(0, 10);
+    const day = days.get(date) ?? emptyDay(date);
+    days.set(date, day);
+    count(day, line);
+  }
+  return [...days.values()].sort((a, b) => (a.date < b.date ? -1 : 1));
+}
+
+function emptyDay(date: string): DayMetrics {
+  const none = { attempts: 0, reworks: 0, sentBack: 0, accepted: 0, failed: 0, escalations: 0, answers: 0 };
+  return { date, ...none, costUsd: 0, costUnknown: false, agentMs: 0, judgements: {} };
+}
+
+function count(day: DayMetrics, { event }: Recorded): void {
+  const cost = costOf(event);
+  day.costUsd = addUsd(day.costUsd, cost?.used.costUsd ?? 0);
+  day.costUnknown ||= cost?.isPaid === true && cost.used.costUsd === undefined;
+  switch (event.type) {
+    case "attempt.started":
+      day.attempts++;
+      if (event.reworkOf !== null) day.reworks++;
+      return;
+    case "attempt.finished":
+      day.agentMs += event.durationMs;
+      return;
+    case "gate.judged": {
+      const { gate, result } = event.judgement;
+      const results = (day.judgements[gate] ??= {});
+      results[result] = (results[result] ?? 0) + 1;
+      return;
+    }
+    case "work.sent-back":
+      day.sentBack++;
+      return;
+    case "story.accepted":
+      day.accepted++;
+      return;
+    case "story.failed":
+      day.failed++;
+      return;
+    case "escalation.raised":
+      day.escalations++;
+      return;
+    case "person.answered":
+      day.answers++;
+      if (event.answer.verb === "force-complete") day.accepted++;
+      if (event.answer.verb === "abandon") day.failed++;
+      return;
+    default:
+  }
+}

@@ -1,0 +1,158 @@
+import type { Escalation } from "../../core/stories/escalation.ts";
+import type { Finding } from "../../core/gates/finding.ts";
+import type { LostJournal } from "../../core/events/journal-anchor.ts";
+import type { Fingerprint } from "../../core/events/ids.ts";
+import type { BoardCard, Column } from "./board.ts";
+import type { InboxItem } from "../answers/inbox.ts";
+import type { RunCounts } from "../run/run-summary.ts";
+import type { StoryDocument } from "../story/story-document.ts";
+import type { StoryLine } from "../story/story-lines.ts";
+
+/** What the server of the dashboard says, one type for each address: its pages are built against these. */
+export interface HelloDocument {
+  readonly project: string;
+  readonly version: string;
+  readonly readOnly: boolean;
+  /** Whose word an answer is. */
+  readonly by: string;
+  /** Did anything ever run here? */
+  readonly hasJournal: boolean;
+  readonly position: number;
+  /** Questions that wait for a person. */
+  readonly questions: number;
+}
+
+export interface BoardDocument {
+  readonly position: number;
+  readonly hasJournal: boolean;
+  readonly counts: RunCounts;
+  readonly spentUsd: number;
+  readonly costUnknown: boolean;
+  readonly limitUsd: number | null;
+  /** How many stories match what was asked for. */
+  readonly matching: number;
+  readonly columns: readonly BoardColumn[];
+}
+
+export interface BoardColumn {
+  readonly name: Column;
+  readonly total: number;
+  readonly cards: readonly BoardCard[];
+}
+
+export interface ListDocument {
+  readonly position: number;
+  readonly matching: number;
+  readonly offset: number;
+  readonly cards: readonly BoardCard[];
+}
+
+export interface StoryPageDocument extends StoryDocument {
+  readonly position: number;
+  /** Where its files are, if they are there. */
+  readonly place: string | null;
+  readonly isHeld: boolean;
+  /** Something runs for it now. */
+  readonly isRunning: boolean;
+  /** What was answered and can still be taken back. */
+  readonly answered: OpenAnswer | null;
+  /** Findings that somebody independent can still be asked about. */
+  readonly disputable: readonly Fingerprint[];
+}
+
+export interface LinesDocument {
+  readonly lines: readonly StoryLine[];
+  /** Go on from here. */
+  readonly position: number;
+  readonly more: boolean;
+  /** So many came before the last ones, where those were asked for. */
+  readonly earlier: number;
+}
+
+export interface InboxDocument {
+  readonly position: number;
+  readonly items: readonly InboxEntry[];
+  /** What was answered and can still be taken back. */
+  readonly answered: readonly OpenAnswer[];
+}
+
+export interface OpenAnswer {
+  readonly story: string;
+  readonly title: string;
+  readonly verb: string;
+  readonly by: string;
+  readonly message: string;
+  readonly at: number;
+}
+
+export interface InboxEntry extends InboxItem {
+  readonly escalation: Escalation;
+  readonly askedAt: number | null;
+  readonly findings: readonly Finding[];
+}
+
+export interface TrailDocument {
+  readonly lines: readonly StoryLine[];
+  readonly head: { readonly position: number; readonly hash: string } | null;
+  /** The oldest line that was looked at: older ones come before this place. */
+  readonly before: number;
+  readonly more: boolean;
+}
+
+export interface VerifyDocument {
+  readonly ok: boolean;
+  readonly position: number;
+  readonly problem: string | null;
+  readonly hash: string | null;
+  /** The journal took the place of another, which was lost or given up. */
+  readonly replaced?: JournalReplacement;
+}
+
+export interface JournalReplacement {
+  readonly lost: LostJournal;
+  readonly by: string;
+  readonly at: number;
+}
+
+export interface HealthDocument {
+  readonly probes: readonly {
+    readonly name: string;
+    readonly ok: boolean;
+    readonly detail: string;
+    readonly fix: string;
+  }[];
+  /** The settings that hold, with where each came from. */
+  readonly config: readonly { readonly path: string; readonly value: string; readonly origin: string }[];
+}
+
+export interface EvidenceDocument {
+  readonly id: string;
+  readonly text: string;
+  readonly leftOut: number;
+}
+
+/** What the stream sends for each line of the journal; its id is the line's place. */
+export interface StreamedLine {
+  readonly position: number;
+  readonly at: number;
+  readonly story: string | null;
+  readonly type: string;
+  readonly words: string;
+}
+
+export interface AnsweredDocument {
+  readonly story: string | null;
+  readonly verb: string;
+  readonly by: string;
+}
+
+export interface HeldDocument {
+  readonly story: string;
+  readonly isHeld: boolean;
+  readonly by: string;
+}
+
+export interface ErrorDocument {
+  readonly error: string;
+  readonly hint: string;
+}

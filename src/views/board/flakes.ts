@@ -1,0 +1,73 @@
+import { placeOfFailure } from "../../core/gates/base-failures.ts";
+import type { Event, Recorded } from "../../core/events/event.ts";
+import type { Finding } from "../../core/gates/finding.ts";
+import { byText } from "../../stdx/sorted-map.ts";
+
+/** A test, or a whole check, that gave two answers about one tree. */
+export interface Flake {
+  /** As judgements call it. */
+  readonly name: string;
+  readonly test: string;
+  readonly file: string | null;
+  readonly check: string | null;
+  readonly times: number;
+  readonly firstSeenAt: number;
+  readonly lastSeenAt: number;
+  readonly stories: readonly string[];
+  /** The last trees that it was seen on. */
+  readonly trees: readonly string[];
+}
+
+/** Notes the flakes that a line of the journal tells of. Folded over the whole journal this is the list that is kept. */
+export function noteFlakes(known: Map<string, Flake>, { at, story, event }: Recorded): void {
+  const seen = flakesIn(event);
+  if (seen === null) return;
+  const { flaky, findings, tree } = seen;
+  for (const name of flaky) {
+    const before = known.get(name);
+    const told = findings.find((finding) => finding.category === "flaky" && nameOf(finding) === name);
+    known.set(name, {
+      name,
+      test: told?.symbol ?? before?.test ?? titleOf(name),
+      file: told?.file ?? before?.file ?? fileOf(name),
+      check: told?.source ?? before?.check ?? checkOf(name),
+      times: (before?.times ?? 0) + 1,
+      firstSeenAt: before?.firstSeenAt ?? at,
+      lastSeenAt: at,
+      stories: [...new Set([...(before?.stories ?? []), ...(story === null ? [] : [story])])],
+      trees: [...new Set([...(before?.trees ?? []), tree])].slice(-MOST_TREES),
+    });
+  }
+}
+
+/** What was flaky in a judgement, or at the base of a story. */
+function flakesIn(event: Event): { flaky: readonly string[]; findings: readonly Finding[]; tree: string } | null {
+  if (event.type === "story.prepared") return { flaky: event.flaky ?? [], findings: [], tree: event.tree };
+  if (event.type !== "gate.judged") return null;
+  const { flaky = [], findings, tree } = event.judgement;
+  return { flaky, findings, tree };
+}
+
+const titleOf = (name: string): string => name.slice(name.indexOf(" > ") < 0 ? 0 : name.indexOf(" > ") + 3);
+
+/** A name begins with the test's file; where the runner told none, with the check. */
+function fileOf(name: string): string | null {
+  const place = placeOfFailure(name);
+  return /^\S*[./]\S*$/.test(place) ? place : null;
+}
+
+/** A whole check is its own name. */
+function checkOf(name: string): string | null {
+  const place = placeOfFailure(name);
+  return place === name || fileOf(name) !== null ? null : place;
+}
+
+/** The latest first. */
+export function flakeList(known: ReadonlyMap<string, Flake>): Flake[] {
+  return [...known.values()].sort((a, b) => b.lastSeenAt - a.lastSeenAt || byText(a.name, b.name));
+}
+
+const MOST_TREES = 50;
+
+/** A test is called by its place and its name. */
+const nameOf = ({ file, source, symbol }: Finding): string => `${file ?? source} > ${symbol ?? ""}`;

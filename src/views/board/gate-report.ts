@@ -1,0 +1,91 @@
+import { type ContestedTest, contestedWords } from "../../core/gates/contested-test.ts";
+import { counted } from "../../stdx/plain-text.ts";
+import { type GateReport, LICENSE_HINT, isPassed, openContested } from "../../core/gates/gate-report.ts";
+import type { Judgement } from "../../core/gates/gate.ts";
+import { licensedText } from "../../core/gates/code-owners.ts";
+import type { Result } from "../../core/events/error.ts";
+import { reasonsOf } from "../story/finding-text.ts";
+import { type Glyphs, type Mark, durationText, shortLine } from "../text/words.ts";
+
+/** One gate that was asked by itself, as people read it. */
+export interface GateLine {
+  readonly mark: Mark;
+  readonly gate: string;
+  readonly text: string;
+  readonly details: readonly string[];
+}
+
+/** What each gate said, and which did not judge and why. */
+export function gateLines(report: GateReport, mostReasons = 20): readonly GateLine[] {
+  const { judgements, skipped } = report;
+  return [
+    ...judgements.map((judgement) => ({
+      mark: MARK[judgement.result],
+      gate: judgement.gate,
+      text: `${wordsOf(judgement)}   ${durationText(judgement.durationMs)}`,
+      details: [...(isSaid(judgement) ? [] : reasonsOf(judgement, mostReasons)), ...contestedLines(report, judgement)],
+    })),
+    ...skipped.map(({ gate, why }) => ({
+      mark: "note" as const,
+      gate,
+      text: `not judged: ${shortLine(why, 160)}`,
+      details: [],
+    })),
+  ];
+}
+
+/** Contested tests stop nothing here; they are listed so that a person decides about them. */
+function contestedLines(report: GateReport, judgement: Judgement): readonly string[] {
+  const open = openContested(report, judgement);
+  const licensed = (report.licensed ?? []).filter(({ gate }) => gate === judgement.gate);
+  return [...listed(licensed.map(licensedText)), ...openLines(report, open)];
+}
+
+function openLines({ licenseNotes = [] }: GateReport, open: readonly ContestedTest[]): readonly string[] {
+  if (open.length === 0) return [];
+  return [
+    `${counted(open.length, "contested test")} (${LICENSE_HINT}):`,
+    ...listed(open.map((each) => `${shortLine(each.test, 160)} ${contestedWords(each)}`)),
+    ...listed(licenseNotes.map((note) => `no license by a code owner: ${note}`)),
+  ];
+}
+
+function listed(lines: readonly string[]): readonly string[] {
+  const shown = lines.slice(0, MOST_CONTESTED).map((each) => shortLine(each, 400));
+  const more = lines.length - shown.length;
+  return more > 0 ? [...shown, `and ${more} more`] : shown;
+}
+
+const MOST_CONTESTED = 20;
+
+const MARK: { readonly [R in Result]: Mark } = {
+  pass: "accepted",
+  fail: "rejected",
+  blocked: "trouble",
+  error: "trouble",
+  inconclusive: "trouble",
+};
+
+/** The summary without the gate's name in front, which stands beside it anyway. */
+function wordsOf({ gate, summary, result }: Judgement): string {
+  const words = shortLine(summary.replace(new RegExp(`^${gate}: `), ""), 200);
+  return words === "" ? result : words;
+}
+
+/** Has the summary said it all? What passed may still have something worth looking at. */
+const isSaid = ({ findings }: Judgement): boolean => findings.length === 0;
+
+/** The last line: passed or not, and what was compared with what. */
+export function gateVerdict(report: GateReport, glyphs: Pick<Glyphs, "dot">): string {
+  const { judged, judgements, skipped } = report;
+  const not = judgements.filter(({ result }) => result !== "pass").length;
+  const verdict = isPassed(report)
+    ? `passed: ${counted(judgements.length, "gate")}`
+    : judgements.length === 0
+      ? "nothing was judged"
+      : `not passed: ${not} of ${counted(judgements.length, "gate")}`;
+  const what = judged.at === null ? "the files as they are" : `${judged.at} (${judged.commit.slice(0, 12)})`;
+  const since = `since ${judged.base.slice(0, 12)} (${judged.baseName})`;
+  const left = skipped.length === 0 ? [] : [`${skipped.length} not judged`];
+  return [verdict, ...left, `${what} ${since}`].join(` ${glyphs.dot} `);
+}

@@ -1,0 +1,176 @@
+import type { Recorded } from "../../core/events/event.ts";
+import type { RunState } from "../../core/stories/run-state.ts";
+import type { StoryState } from "../../core/stories/story-state.ts";
+import { entries } from "../../stdx/sorted-map.ts";
+import { counted } from "../../stdx/plain-text.ts";
+import type { StoryId } from "../../core/events/ids.ts";
+import type { RunOutline, StoryOutline } from "../../core/stories/outline.ts";
+import { storiesOf } from "../run/run-summary.ts";
+import { moneyText } from "../text/words.ts";
+import { COST_VIEWS, type CostRow, type CostView, costRows, costTotal, dailyMetrics } from "./cost.ts";
+
+/** What was spent, on what, and what is likely to come. */
+export interface Ledger {
+  readonly total: Omit<CostRow, "name">;
+  readonly limitUsd: number | null;
+  readonly rows: { readonly [V in CostView]: readonly CostRow[] };
+  /** How many rows of each view were left out. */
+  readonly more: { readonly [V in CostView]: number };
+  readonly days: readonly LedgerDay[];
+  readonly forecast: Forecast;
+  readonly troubleSpots: readonly TroubleSpot[];
+}
+
+export interface LedgerDay {
+  readonly date: string;
+  readonly costUsd: number;
+  readonly costUnknown: boolean;
+  readonly attempts: number;
+  readonly sentBack: number;
+  readonly accepted: number;
+}
+
+/** A place that was reworked again and again without a pass. */
+export interface TroubleSpot {
+  readonly story: string;
+  readonly place: string;
+  readonly attempts: number;
+  readonly sincePass: number;
+  readonly costUsd: number;
+}
+
+export function ledgerOf(lines: readonly Recorded[], run: RunState, mostRows: number): Ledger {
+  const all = COST_VIEWS.map((view) => [view, costRows(lines, run, view)] as const);
+  const stories = all.find(([view]) => view === "story")![1];
+  return {
+    total: costTotal(stories),
+    limitUsd: run.raised["run-cost"] ?? run.policy?.limits.run.costUsd ?? null,
+    rows: byView(all.map(([view, rows]) => [view, rows.slice(0, mostRows)])),
+    more: byView(all.map(([view, rows]) => [view, Math.max(0, rows.length - mostRows)])),
+    days: dailyMetrics(lines)
+      .slice(-MOST_DAYS)
+      .map(({ date, costUsd, costUnknown, attempts, sentBack, accepted }) => ({
+        date,
+        costUsd,
+        costUnknown,
+        attempts,
+        sentBack,
+        accepted,
+      })),
+    forecast: forecastOf(run, null),
+    troubleSpots: troubleSpots(run),
+  };
+}
+
+const MOST_DAYS = 30;
+const MOST_SPOTS = 20;
+
+const byView = <T>(pairs: readonly (readonly [CostView, T])[]): { readonly [V in CostView]: T } =>
+  Object.fromEntries(pairs) as { [V in CostView]: T };
+
+function troubleSpots(run: RunState): readonly TroubleSpot[] {
+  return states(run)
+    .flatMap(({ story, locations }) =>
+      Object.entries(locations).map(([place, { attempts, sincePass, totalCostUsd }]) => ({
+        story: story.id,
+        place,
+        attempts,
+        sincePass,
+        costUsd: totalCostUsd,
+      })),
+    )
+    .sort((a, b) => b.sincePass - a.sincePass || b.attempts - a.attempts)
+    .slice(0, MOST_SPOTS);
+}
+
+const states = (run: RunState): StoryState[] => [...entries(run.stories)].map(([, state]) => state);
+
+/**
+ * A line without what the ledger does not look at. A dashboard keeps these of the whole journal in its memory, and
+ * `null` of what costs nothing.
+ */
+export function slimLine(line: Recorded): Recorded | null {
+  const { v, at, story, event } = line;
+  switch (event.type) {
+    case "attempt.finished":
+      return { v, at, story, event: { ...event, changed: [], summary: "" } };
+    case "gate.judged": {
+      const { gate, result, tree, costUsd, tokens, durationMs, asked } = event.judgement;
+      const paid = {
+        ...(costUsd === undefined ? {} : { costUsd }),
+        ...(tokens === undefined ? {} : { tokens }),
+        ...(asked === undefined ? {} : { asked }),
+      };
+      const judgement = {
+        gate,
+        result,
+        tree,
+        durationMs,
+        ...paid,
+        findings: [],
+        blocking: [],
+        summary: "",
+        evidence: [],
+      };
+      return { v, at, story, event: { type: "gate.judged", judgement } };
+    }
+    case "escalation.raised":
+    case "story.added":
+    case "story.changed":
+    case "policy.set":
+    case "policy.applied":
+      return null;
+    default:
+      return { v, at, story, event };
+  }
+}
+
+/** What is likely to be spent next. Unknown is not nothing: what nobody can say is counted beside it. */
+export interface Forecast {
+  /** Stories that are under way. */
+  readonly stories: number;
+  /** One more attempt of each of them, as far as it is known what theirs cost. */
+  readonly nextUsd: number;
+  /** Stories under way of which nobody knows it. */
+  readonly unknown: number;
+  /** A whole story, as the mean of those that were accepted here; `null` where none has a price. */
+  readonly storyUsd: number | null;
+  /** How many stories that is the mean of. */
+  readonly ofStories: number;
+}
+
+export function forecastOf(run: RunOutline, asked: readonly StoryId[] | null): Forecast {
+  const open = storiesOf(run, asked).filter(({ policy, ending }) => policy !== null && ending === null);
+  const known = open.flatMap((state) => nextAttemptUsd(state) ?? []);
+  const paid = storiesOf(run, null).filter(
+    ({ ending, spent, counters }) => ending?.how === "accepted" && counters.attempts > 0 && !spent.costUnknown,
+  );
+  const total = paid.reduce((sum, { spent }) => sum + spent.costUsd, 0);
+  return {
+    stories: open.length,
+    nextUsd: known.reduce((sum, usd) => sum + usd, 0),
+    unknown: open.length - known.length,
+    storyUsd: paid.length === 0 ? null : total / paid.length,
+    ofStories: paid.length,
+  };
+}
+
+/** The mean of the story's own attempts, with their share of the gates; `null` before the first, or where it is unsaid. */
+function nextAttemptUsd({ spent, counters }: StoryOutline): number | null {
+  return counters.attempts === 0 || spent.costUnknown ? null : spent.costUsd / counters.attempts;
+}
+
+/** In words, as far as there is anything to say about money here. */
+export function forecastLines({ stories, nextUsd, unknown, storyUsd, ofStories }: Forecast): string[] {
+  const known = stories - unknown;
+  const lines: string[] = [];
+  if (known > 0 && nextUsd > 0) {
+    const rest = unknown === 0 ? "" : `; unknown for ${unknown} more`;
+    lines.push(`about ${moneyText(nextUsd)} for the next attempt of ${counted(known, "story", "stories")}${rest}`);
+  }
+  if (storyUsd !== null && storyUsd > 0)
+    lines.push(
+      `about ${moneyText(storyUsd)} for a new story, as ${counted(ofStories, "accepted one")} cost on average`,
+    );
+  return lines;
+}

@@ -1,0 +1,97 @@
+import { counted } from "../../stdx/plain-text.ts";
+import type { Event } from "../../core/events/event.ts";
+import type { Judgement } from "../../core/gates/gate.ts";
+import { durationText, moneyText, shortLine } from "../text/words.ts";
+import { acceptedText, modelWords, unusualWords } from "./base-text.ts";
+import { outcomeText } from "./run-lines.ts";
+import { noteOf } from "./run-notes.ts";
+
+/** One event in a few words, for a list of all of them. */
+export function eventWords(event: Event): string {
+  const note = noteOf(event, undefined);
+  if (note !== null) return note.text;
+  switch (event.type) {
+    case "policy.set":
+      return `rules of the preset ${event.policy.preset}, set by ${event.by}`;
+    case "base.moved":
+      return `the base is now ${event.commit.slice(0, 12)}`;
+    case "journal.replaced":
+      return `this journal took the place of another with ${counted(event.lost.position, "line")}, by ${event.by}: ${event.lost.why}`;
+    case "remediation.finished":
+      return `repair ${event.attempt} is over: ${shortLine(event.fixes.join("; "), 120)}`;
+    case "story.added":
+      return `added: ${shortLine(event.story.title, 120)}`;
+    case "story.changed":
+      return `its file changed: ${event.what.join(", ")}`;
+    case "story.started":
+      return `started by ${event.by}`;
+    case "story.prepared":
+      return preparedWords(event);
+    case "base.judged":
+      return ["the checks have run on the base", ...baseFailureWords(event)].join("; ");
+    case "attempt.started":
+      return `attempt ${event.attempt}: ${event.phase} by ${event.role}${modelWords(event)}${event.reworkOf === null ? "" : `, rework after ${event.reworkOf}`}${unusualWords(event)}`;
+    case "attempt.finished":
+      return finishedWords(event);
+    case "gate.started":
+      return `the ${event.gate} gate judges`;
+    case "gate.judged":
+      return judgedWords(event.judgement);
+    case "step.started":
+      return `${event.step} begins`;
+    case "blame.found":
+      return `blame: ${event.blame.verdict}, ${event.blame.basis}; ${shortLine(event.blame.explanation, 120)}`;
+    case "work.sent-back":
+      return `sent back from ${event.gate} to ${event.route.role} (${event.route.phase}): ${shortLine(event.route.reason, 120)}`;
+    case "story.accepted":
+      return acceptedText(event.notes, "every gate is open");
+    case "policy.applied":
+      return `new rules for this story, by ${event.by}`;
+    default:
+      return "";
+  }
+}
+
+function preparedWords(event: Extract<Event, { type: "story.prepared" }>): string {
+  const open = event.isBaseOpen === undefined ? [] : ["the checks still run on the base"];
+  return ["its place is ready", ...open, ...baseFailureWords(event)].join("; ");
+}
+
+function baseFailureWords({
+  preExisting,
+  flaky = [],
+}: {
+  readonly preExisting: readonly string[];
+  readonly flaky?: readonly string[];
+}): string[] {
+  const named = (what: string, names: readonly string[]): string[] =>
+    names.length === 0 ? [] : [`${what}: ${shortLine(names.join(", "), 120)}`];
+  return [...named("fails at the base", preExisting), ...named("flaky at the base", flaky)];
+}
+
+function finishedWords(event: Extract<Event, { type: "attempt.finished" }>): string {
+  const parts = [
+    `attempt ${event.attempt} ${outcomeText(event.outcome)}`,
+    `${counted(event.changed.length, "file")} changed`,
+    ...(event.putBack === undefined ? [] : [putBackWords(event.putBack)]),
+    ...(event.costUsd === undefined ? [] : [moneyText(event.costUsd)]),
+    durationText(event.durationMs),
+  ];
+  return parts.join(", ");
+}
+
+function putBackWords(paths: readonly string[]): string {
+  return shortLine(`${counted(paths.length, "file")} beyond the scope put back (${paths.join(", ")})`, 160);
+}
+
+function judgedWords({ gate, result, blocking, summary }: Judgement): string {
+  // A gate's own summary may begin with the same words.
+  if (summary.startsWith(`${gate}: ${result}`)) return shortLine(summary, 160);
+  const count = blocking.length === 0 ? "" : `, ${counted(blocking.length, "finding")} in the way`;
+  return `${gate}: ${result}${count}${summary === "" ? "" : `; ${shortLine(summary, 120)}`}`;
+}
+
+/** A moment for people, UTC: what several machines wrote must be comparable. */
+export function timeText(atMs: number): string {
+  return `${new Date(atMs).toISOString().slice(0, 19).replace("T", " ")}Z`;
+}

@@ -1,0 +1,215 @@
+import type { AttemptOutcome } from "../../core/stories/attempt.ts";
+import type { Blame } from "../../core/blame/blame.ts";
+import { counted } from "../../stdx/plain-text.ts";
+import type { AttemptFinished, Recorded, SentBack } from "../../core/events/event.ts";
+import type { Judgement } from "../../core/gates/gate.ts";
+import type { StoryId } from "../../core/events/ids.ts";
+import type { Phase } from "../../core/stories/story.ts";
+import type { RunState } from "../../core/stories/run-state.ts";
+import type { StoryState } from "../../core/stories/story-state.ts";
+import { byText, lookup } from "../../stdx/sorted-map.ts";
+import { reasonsOf } from "../story/finding-text.ts";
+import { gateStrip, stripText } from "../board/gate-strip.ts";
+import { type Glyphs, type Mark, durationText, moneyText, shortLine } from "../text/words.ts";
+import { acceptedText, baseWords, unshownTargets, unusualWords } from "./base-text.ts";
+import { noteOf } from "./run-notes.ts";
+
+/** One line of a run as people read it. The story's name is apart, so that a reporter can make a column of it. */
+export interface RunLine {
+  readonly mark: Mark;
+  readonly story: StoryId | null;
+  readonly text: string;
+  /** The reasons, a line each. */
+  readonly details: readonly string[];
+  /** Something is decided by it: the work is accepted, went back, failed, or waits for a person. */
+  readonly isSettled: boolean;
+}
+
+/** What must be remembered of a story from one of its lines to the next. */
+export interface LineMemory {
+  readonly attempt: number;
+  readonly phase: Phase | null;
+  readonly costUsd: number | null;
+  readonly blame: Blame | null;
+}
+
+export const NOTHING_HEARD: LineMemory = { attempt: 0, phase: null, costUsd: null, blame: null };
+
+/** What a line of the journal says to whoever watches the run; mostly nothing. `after`: the state with it. */
+export function linesFor(
+  { story, event, at }: Recorded,
+  memory: LineMemory,
+  after: RunState,
+  glyphs: Glyphs,
+): { readonly lines: readonly RunLine[]; readonly memory: LineMemory } {
+  const state = story === null ? undefined : lookup(after.stories, story, byText);
+  const say = (mark: Mark, text: string, details: readonly string[] = []): readonly RunLine[] => [
+    { mark, story, text, details, isSettled: SETTLING.has(mark) },
+  ];
+  const note = noteOf(event, state);
+  if (note !== null) return { lines: say(note.mark, note.text), memory };
+  if (state === undefined) return { lines: [], memory };
+  return storyLines({ event, at }, memory.phase === null ? remembered(memory, state) : memory, state, glyphs, say);
+}
+
+/** The attempt may have begun before anybody listened: then the state knows it. */
+function remembered(memory: LineMemory, state: StoryState): LineMemory {
+  const last = state.attempts.at(-1);
+  return last === undefined ? memory : { ...memory, attempt: last.attempt, phase: last.phase };
+}
+
+function storyLines(
+  { event, at }: Pick<Recorded, "event" | "at">,
+  memory: LineMemory,
+  state: StoryState,
+  glyphs: Glyphs,
+  say: Say,
+): { readonly lines: readonly RunLine[]; readonly memory: LineMemory } {
+  switch (event.type) {
+    case "attempt.started": {
+      const next = { attempt: event.attempt, phase: event.phase, costUsd: null, blame: null };
+      const why = event.reworkOf === null ? "" : `, rework after ${event.reworkOf}`;
+      return {
+        lines: say(
+          "started",
+          `${event.phase}  attempt ${event.attempt}  ${event.role} works${why}${unusualWords(event)}`,
+        ),
+        memory: next,
+      };
+    }
+    case "attempt.finished":
+      return { lines: attemptLines(event, at, state, say), memory: { ...memory, costUsd: event.costUsd ?? null } };
+    case "gate.judged":
+      return { lines: judgedLines(event.judgement, at, memory, state, glyphs, say), memory };
+    case "blame.found":
+      return { lines: [], memory: { ...memory, blame: event.blame } };
+    case "work.sent-back":
+      return { lines: say("sent-back", sentBackText(event, memory.blame, glyphs)), memory };
+    case "base.judged":
+    case "story.prepared": {
+      const base = baseWords(state);
+      return { lines: base === null ? [] : say("note", base.text, base.names), memory };
+    }
+    case "story.accepted": {
+      // What the gates passed it in spite of comes at the end of the line, in full.
+      const strip = stripText(
+        gateStrip(state).map(({ notes: _notes, ...mark }) => mark),
+        glyphs,
+      );
+      return {
+        lines: say("accepted", joined(attemptText(memory), strip, acceptedText(event.notes))),
+        memory,
+      };
+    }
+    default:
+      return { lines: [], memory };
+  }
+}
+
+const SETTLING: ReadonlySet<Mark> = new Set(["accepted", "rejected", "sent-back", "person", "failed"]);
+
+type Say = (mark: Mark, text: string, details?: readonly string[]) => readonly RunLine[];
+
+const joined = (...parts: readonly string[]): string => parts.filter((part) => part !== "").join("   ");
+
+function attemptText({ phase, attempt, costUsd }: LineMemory): string {
+  const parts = [phase ?? "", attempt === 0 ? "" : `attempt ${attempt}`, costUsd === null ? "" : moneyText(costUsd)];
+  return parts.filter((part) => part !== "").join("  ");
+}
+
+/** Work that can be judged is told by its gates; here is only what gave nothing to judge. */
+function attemptLines(event: AttemptFinished, at: number, state: StoryState, say: Say): readonly RunLine[] {
+  if (event.outcome.type === "ready") return [];
+  const { phase, role } = state.attempts[event.attempt - 1] ?? { phase: state.phase, role: "" };
+  const text = `${phase}  attempt ${event.attempt}  ${role} ${outcomeText(event.outcome)}`;
+  return say("trouble", joined(text, nextTry(state, at)));
+}
+
+export function outcomeText(outcome: AttemptOutcome): string {
+  switch (outcome.type) {
+    case "ready":
+      return "is done";
+    case "incomplete":
+      return `stopped unfinished: ${shortLine(outcome.blocker, 120)}`;
+    case "blocked":
+      return `was blocked: ${shortLine(outcome.issue, 120)}`;
+    case "unclear":
+      return `said nothing readable: ${shortLine(outcome.detail, 120)}`;
+    case "crashed":
+      return `crashed: ${shortLine(outcome.detail, 120)}`;
+    case "timed-out":
+      return `gave no answer within ${durationText(outcome.afterMs)}`;
+    case "rate-limited":
+      return "is held back by its provider's rate limit";
+    case "refused":
+      return `refused: ${shortLine(outcome.detail, 120)}`;
+    case "unusable":
+      return `cannot be used: ${shortLine(outcome.detail, 120)}`;
+    case "missing":
+      return `is not there: ${shortLine(outcome.detail, 120)}`;
+    case "stopped":
+      return `was stopped by ${outcome.by}`;
+    case "cut-short":
+      return `was ended: the ${outcome.budget} budget is used up; its work is kept`;
+  }
+}
+
+function judgedLines(
+  judgement: Judgement,
+  at: number,
+  memory: LineMemory,
+  state: StoryState,
+  glyphs: Glyphs,
+  say: Say,
+): readonly RunLine[] {
+  const strip = (): string => stripText(gateStrip(state, judgement), glyphs);
+  switch (judgement.result) {
+    case "fail":
+      return say("rejected", joined(attemptText(memory), strip()), withTargets(state, judgement, MOST_REASONS));
+    case "pass":
+      // The last gate of the last phase is told with the acceptance.
+      if (memory.phase === null || state.phase === memory.phase) return [];
+      return say(
+        "accepted",
+        joined(
+          attemptText(memory),
+          `${judgement.gate} ${glyphs.pass}`,
+          `${memory.phase} is done, ${state.phase} is next`,
+        ),
+      );
+    case "error":
+    case "blocked":
+    case "inconclusive": {
+      const again = nextTry(state, at);
+      return say("trouble", joined(attemptText(memory), strip(), again), withTargets(state, judgement, 1));
+    }
+  }
+}
+
+const MOST_REASONS = 3;
+
+function withTargets(state: StoryState, judgement: Judgement, most: number): readonly string[] {
+  const reasons = reasonsOf(judgement, most);
+  return [...reasons, ...unshownTargets(state, judgement, reasons)];
+}
+
+function nextTry(state: StoryState, at: number): string {
+  return state.wait?.type === "time" ? `next try in ${durationText(Math.max(0, state.wait.until - at))}` : "";
+}
+
+/** Both ways of counting, so that nobody is one off; then the cause, as far as it is known; then who mends it. */
+function sentBackText(event: SentBack, blame: Blame | null, glyphs: Glyphs): string {
+  const { failure, failureLimit, route, gate } = event;
+  const count =
+    // After a person's answer the count starts anew: nothing has failed since.
+    gate === "person" || failure === 0
+      ? "sent back by a person"
+      : failureLimit === null
+        ? `rework ${failure} (failure ${failure})`
+        : `rework ${Math.min(failure, failureLimit - 1)} of ${failureLimit - 1} (failure ${failure} of ${failureLimit})`;
+  const suspect = blame?.suspects[0];
+  const basis = blame?.basis === "proven" ? `proven in ${counted(blame.testRuns, "test run")}` : "most likely";
+  const cause = suspect === undefined ? route.reason : `${suspect.file}:${suspect.line} ${basis}`;
+  const to = route.phase === "implement" ? route.role : `${route.role}, ${route.phase}`;
+  return `${count}  ${shortLine(cause, 120)} ${glyphs.arrow} ${to}`;
+}

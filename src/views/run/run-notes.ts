@@ -1,0 +1,118 @@
+import { counted } from "../../stdx/plain-text.ts";
+import type { Answer, Event } from "../../core/events/event.ts";
+import type { Escalation } from "../../core/stories/escalation.ts";
+import type { StoryState } from "../../core/stories/story-state.ts";
+import { type Mark, amountText, durationText, shortLine } from "../text/words.ts";
+
+/** Events that say all they have to say by themselves. `null`: the line needs more than the event, or is none. */
+export function noteOf(
+  event: Event,
+  state: StoryState | undefined,
+): { readonly mark: Mark; readonly text: string } | null {
+  switch (event.type) {
+    case "escalation.raised":
+      return { mark: "person", text: needsYou(event.escalation, state) };
+    case "person.answered":
+      return answerNote(event.answer);
+    case "story.failed":
+      return {
+        mark: "failed",
+        text: `${event.how === "set-aside" ? "set aside" : "failed"}: ${shortLine(event.reason, 160)}`,
+      };
+    case "budget.warned":
+      return {
+        mark: "trouble",
+        text: `has used ${amountText(event.budget, event.used)} of ${amountText(event.budget, event.limit)} (${event.budget})`,
+      };
+    case "attempt.unclear":
+      return { mark: "trouble", text: `attempt ${event.attempt}  its answer could not be read; it is asked again` };
+    case "step.failed":
+      return { mark: "trouble", text: `${event.step} failed: ${shortLine(event.detail, 160)}` };
+    case "work.interrupted":
+      if (event.cause === "target-moved")
+        return { mark: "note", text: `${shortLine(event.detail, 120)}; delivery is tried again after a pause` };
+      return { mark: "note", text: `${shortLine(event.detail, 120)}; it is done again and counts for nothing` };
+    case "infrastructure.blocked":
+      return {
+        mark: "trouble",
+        text: `the surroundings are broken: ${shortLine(event.issue, 120)}; nothing new starts`,
+      };
+    case "remediation.started":
+      return { mark: "note", text: `repair of the surroundings, try ${event.attempt}` };
+    case "health.checked":
+      return event.healthy
+        ? { mark: "note", text: "the surroundings are healthy again" }
+        : { mark: "trouble", text: `the surroundings are still broken: ${shortLine(event.remaining.join("; "), 120)}` };
+    default:
+      return storyNote(event);
+  }
+}
+
+function storyNote(event: Event): { readonly mark: Mark; readonly text: string } | null {
+  switch (event.type) {
+    case "story.held":
+      return { mark: "note", text: `held by ${event.by}: nothing new starts for it` };
+    case "story.released":
+      return { mark: "note", text: `released by ${event.by}` };
+    case "answer.undone":
+      return { mark: "person", text: `${event.by} takes the last answer back` };
+    case "story.flagged":
+      return {
+        mark: "trouble",
+        text: `takes ${durationText(event.takenMs)}, others of its kind ${durationText(event.usualMs)}`,
+      };
+    case "grace.granted":
+      return { mark: "note", text: `each round was better than the one before: one more at the ${event.gate} gate` };
+    case "tree.restored":
+      return { mark: "note", text: "back to the best state so far" };
+    case "lint.fixed":
+      return { mark: "note", text: `${counted(event.changed.length, "file")} put right by the lint command` };
+    case "branch.updated":
+      return {
+        mark: event.conflicts.length === 0 ? "note" : "trouble",
+        text:
+          event.conflicts.length === 0
+            ? `brought up to its target: ${counted(event.changed.length, "file")}`
+            : `brought up to its target, with conflicts in ${shortLine(event.conflicts.join(", "), 120)}`,
+      };
+    case "finding.disputed":
+      return {
+        mark: "note",
+        text: `${event.by} disputes a finding of ${event.gate}: ${shortLine(event.rationale, 120)}`,
+      };
+    case "finding.adjudicated":
+      return { mark: "note", text: `${event.by} says that the finding ${event.upheld ? "stands" : "does not stand"}` };
+    case "work.delivered":
+      return { mark: "note", text: `delivered: ${shortLine(event.where, 120)}` };
+    case "delivery.refused":
+      return { mark: "trouble", text: `not delivered: ${shortLine(event.detail, 160)}` };
+    case "work.adopted":
+      if (event.changed.length === 0) return null;
+      return {
+        mark: "note",
+        text: `taken in what ${event.by} changed: ${counted(event.changed.length, "file")}`,
+      };
+    case "run.resumed":
+      return { mark: "note", text: `the run goes on, says ${event.by}` };
+    default:
+      return null;
+  }
+}
+
+/** Why a person is needed, and the beginning of the line they have to type. */
+function needsYou(escalation: Escalation, state: StoryState | undefined): string {
+  return `needs you: ${shortReason(escalation, state)}   remand answer ${escalation.id} …`;
+}
+
+/** The title without the story's own title in front, which stands beside it anyway. */
+export function shortReason({ title }: Escalation, state: StoryState | undefined): string {
+  const subject = state === undefined ? "the whole run: " : `${state.story.title}: `;
+  return shortLine(title.startsWith(subject) ? title.slice(subject.length) : title, 120);
+}
+
+function answerNote({ verb, by, message }: Answer): { readonly mark: Mark; readonly text: string } {
+  const reason = message === "" ? "" : `: ${shortLine(message, 120)}`;
+  if (verb === "force-complete") return { mark: "accepted", text: `accepted on the word of ${by}${reason}` };
+  if (verb === "abandon") return { mark: "failed", text: `abandoned by ${by}${reason}` };
+  return { mark: "note", text: `${by} says ${verb}${reason}` };
+}

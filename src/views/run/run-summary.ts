@@ -1,0 +1,98 @@
+import { counted } from "../../stdx/plain-text.ts";
+import type { StoryId } from "../../core/events/ids.ts";
+import type { RunOutline } from "../../core/stories/outline.ts";
+import { byText, entries, lookup, type SortedMap } from "../../stdx/sorted-map.ts";
+import { questionCount } from "../answers/inbox.ts";
+import { statusOf, type StoryStatus } from "../story/story-status.ts";
+import { spentText } from "../text/words.ts";
+
+/** How many stories stand where, in the order in which people want to know. */
+export interface RunCounts {
+  readonly stories: number;
+  readonly accepted: number;
+  readonly running: number;
+  readonly waiting: number;
+  readonly ready: number;
+  /** Stories in the backlog, and stories that a person stopped: nothing is asked about them. */
+  readonly backlog: number;
+  readonly stopped: number;
+  /** Questions that wait for a person: as many as the inbox has. */
+  readonly needsYou: number;
+  readonly failed: number;
+}
+
+export const NO_COUNTS: RunCounts = {
+  stories: 0,
+  accepted: 0,
+  running: 0,
+  waiting: 0,
+  ready: 0,
+  backlog: 0,
+  stopped: 0,
+  needsYou: 0,
+  failed: 0,
+};
+
+export function runCounts(run: RunOutline, asked: readonly StoryId[] | null): RunCounts {
+  const { accepted, failed } = (asked === null ? run.unlisted : undefined) ?? { accepted: 0, failed: 0 };
+  const counts = { ...NO_COUNTS, stories: accepted + failed, accepted, failed };
+  for (const state of storiesOf(run, asked)) {
+    counts.stories++;
+    const bucket = bucketOf(statusOf(run, state), state.held);
+    if (bucket !== null) counts[bucket]++;
+  }
+  return { ...counts, needsYou: questionCount(run, asked) };
+}
+
+/** The stories that were asked about, or all of them, by their ids. */
+export function storiesOf<S>(run: { readonly stories: SortedMap<StoryId, S> }, asked: readonly StoryId[] | null): S[] {
+  if (asked === null) return [...entries(run.stories)].map(([, state]) => state);
+  return asked.flatMap((id) => lookup(run.stories, id, byText) ?? []);
+}
+
+/** `null`: a question is asked about it, and questions are counted by themselves. */
+function bucketOf({ status }: StoryStatus, isHeld: boolean): keyof Omit<RunCounts, "stories" | "needsYou"> | null {
+  switch (status) {
+    case "accepted":
+    case "failed":
+    case "ready":
+    case "backlog":
+      return status;
+    case "working":
+    case "in-gate":
+      return "running";
+    case "escalated":
+      return null;
+    case "waiting":
+      return isHeld ? "stopped" : "waiting";
+  }
+}
+
+/** `3 stories · 1 accepted · 1 running · 1 needs you · $1.12 of $5.00` */
+export function summaryText(run: RunOutline, asked: readonly StoryId[] | null, dot: string): string {
+  const counts = runCounts(run, asked);
+  const some = (count: number, word: string): string[] => (count === 0 ? [] : [`${count} ${word}`]);
+  return [
+    counted(counts.stories, "story", "stories"),
+    ...some(counts.accepted, "accepted"),
+    ...some(counts.running, "running"),
+    ...some(counts.waiting, "waiting"),
+    ...some(counts.ready, "ready"),
+    ...some(counts.backlog, "in the backlog"),
+    ...some(counts.stopped, "stopped"),
+    ...some(counts.needsYou, counts.needsYou === 1 ? "needs you" : "need you"),
+    ...some(counts.failed, "failed"),
+    ...spending(run, asked),
+  ].join(` ${dot} `);
+}
+
+/** The run's own limit, or the story's where it is about one. */
+function spending(run: RunOutline, asked: readonly StoryId[] | null): string[] {
+  const only = asked?.length === 1 ? storiesOf(run, asked)[0] : undefined;
+  const limit =
+    only === undefined
+      ? (run.raised["run-cost"] ?? run.policy?.limits.run.costUsd ?? null)
+      : (only.raised.cost ?? only.policy?.limits.story.costUsd ?? null);
+  const text = spentText(only?.spent ?? run.spent, limit);
+  return text === "" ? [] : [text];
+}

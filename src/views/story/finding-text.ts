@@ -1,0 +1,89 @@
+import { type Finding, type FindingStanding, standings } from "../../core/gates/finding.ts";
+import { GATES, type GateName, type Judgement } from "../../core/gates/gate.ts";
+import { shortLine } from "../text/words.ts";
+import type { Recorded } from "../../core/events/event.ts";
+import type { Fingerprint } from "../../core/events/ids.ts";
+import type { StoryState } from "../../core/stories/story-state.ts";
+
+/** A finding on one line: its place, then what is wrong. */
+export function findingText(finding: Finding, maxChars = 160): string {
+  const place = placeText(finding);
+  return shortLine(place === "" ? finding.message : `${place}  ${finding.message}`, maxChars);
+}
+
+function placeText({ file, line }: Pick<Finding, "file" | "line">): string {
+  if (file === undefined) return "";
+  return line === undefined ? file : `${file}:${line}`;
+}
+
+/**
+ * The findings that stand in the way, or all of them where none is named, or what the gate says of itself; each with so
+ * many lines of what it says beyond its message.
+ */
+export function reasonsOf(judgement: Judgement, most: number, detailLines = 0): string[] {
+  const blocking = judgement.findings.filter((finding) => judgement.blocking.includes(finding.id));
+  const shown = (blocking.length > 0 ? blocking : judgement.findings).slice(0, most);
+  if (shown.length === 0) return judgement.summary === "" ? [] : [shortLine(judgement.summary, 160)];
+  const more = (blocking.length > 0 ? blocking : judgement.findings).length - shown.length;
+  return [
+    ...shown.flatMap((finding) => [findingText(finding), ...detailText(finding, detailLines)]),
+    ...(more > 0 ? [`and ${more} more`] : []),
+  ];
+}
+
+function detailText({ detail = "" }: Finding, most: number): string[] {
+  const lines = detail.split("\n", most * 2).filter((line) => line.trim() !== "");
+  return lines.slice(0, most).map((line) => `  | ${indentOf(line)}${shortLine(line, 120)}`);
+}
+
+/** A difference is told by its signs, which stand at the beginning, and its depth. */
+const indentOf = (line: string): string => /^ {0,12}/.exec(line)![0];
+
+/** A finding, and how it stands in this round. */
+export interface FindingCard extends Finding {
+  readonly gate: GateName;
+  readonly standing: FindingStanding;
+  readonly isBlocking: boolean;
+}
+
+/** What each gate found last, seen against its rounds before: fixed, still there, or new. */
+export function findingRounds(lines: readonly Recorded[], state: StoryState): readonly FindingCard[] {
+  return GATES.flatMap((gate) => {
+    const rounds = lines.flatMap(({ event }) =>
+      event.type === "gate.judged" && event.judgement.gate === gate && isProof(event.judgement)
+        ? [event.judgement]
+        : [],
+    );
+    return rounds.length === 0 ? [] : cardsOf(gate, rounds, state);
+  });
+}
+
+/** Did the gate say anything about the work? */
+export const isProof = ({ result }: Judgement): boolean => result === "pass" || result === "fail";
+
+function cardsOf(gate: GateName, rounds: readonly Judgement[], state: StoryState): FindingCard[] {
+  const now = rounds.at(-1)!;
+  const before = rounds.at(-2);
+  const earlier = new Map<Fingerprint, { inLastRound: boolean }>();
+  const known = new Map<Fingerprint, Finding>();
+  for (const round of rounds.slice(0, -1)) {
+    for (const finding of round.findings) {
+      earlier.set(finding.id, { inLastRound: round === before });
+      known.set(finding.id, finding);
+    }
+  }
+  for (const finding of now.findings) known.set(finding.id, finding);
+  const waived = new Set(state.waivers.filter((waiver) => waiver.gate === gate).flatMap(({ findings }) => findings));
+  const disputed = new Set(state.disputes.map(({ finding }) => finding));
+  const standing = standings(
+    now.findings.map(({ id }) => id),
+    earlier,
+    { waived, disputed },
+  );
+  return [...standing].map(([id, each]) => ({
+    ...known.get(id)!,
+    gate,
+    standing: each,
+    isBlocking: now.blocking.includes(id) && each !== "waived",
+  }));
+}

@@ -1,0 +1,216 @@
+import type { Recorded } from "../../core/events/event.ts";
+import { affectingPaths } from "../../core/gates/evidence-paths.ts";
+import type { GateName, Judgement } from "../../core/gates/gate.ts";
+import { PHASES, type Phase } from "../../core/stories/story.ts";
+import type { Policy } from "../../core/events/policy.ts";
+import type { Result } from "../../core/events/error.ts";
+import { durationText, shortLine } from "../text/words.ts";
+import { counted } from "../../stdx/plain-text.ts";
+
+/** One change of work that was judged before, and what came of that for each gate. */
+export interface ReJudging {
+  readonly at: number;
+  readonly cause: "rework" | "lint fix" | "branch update" | "fix by hand";
+  /** Counts the reworks from 1; 0 for the other causes. */
+  readonly rework: number;
+  readonly phase: Phase;
+  readonly sentBackBy: GateName | "person" | null;
+  readonly changed: readonly string[];
+  readonly gates: readonly GateTurn[];
+  /** Phases that were done before and start again, because they were built on this one. */
+  readonly phasesAgain: readonly Phase[];
+}
+
+export interface GateTurn {
+  readonly gate: GateName;
+  /** `due`: it must judge again, and has not yet. `ahead`: it has never judged this phase's work. */
+  readonly what: "again" | "kept" | "due" | "first" | "ahead";
+  readonly why: string;
+  /** The paths that made it judge again. */
+  readonly paths: readonly string[];
+  readonly result: Result | null;
+  /** What judging took, or what keeping the judgement saved. */
+  readonly durationMs: number;
+}
+
+/**
+ * Which gates judged again after each change, and why, and which kept what they had proven, and why (law 6). The rule
+ * is the one by which the fold invalidates; what happened is taken from the events.
+ */
+export function reJudgings(lines: readonly Recorded[], policy: Policy | null): ReJudging[] {
+  if (policy === null) return [];
+  let phase: Phase | null = null;
+  const proven = new Map<GateName, Proof>();
+  const done = new Set<Phase>();
+  let reworks = 0;
+  return lines.flatMap(({ event, at }, index): ReJudging[] => {
+    switch (event.type) {
+      case "attempt.started":
+        // What was said of one phase's work says nothing of another's.
+        if (event.phase !== phase) proven.clear();
+        phase = event.phase;
+        return [];
+      case "attempt.finished":
+        if (event.outcome.type === "ready" && phase !== null) done.add(phase);
+        outdate(policy, proven, event.changed);
+        return [];
+      case "gate.judged":
+        if (isProof(event.judgement)) proven.set(event.judgement.gate, { judgement: event.judgement, isFresh: true });
+        return [];
+      case "work.sent-back": {
+        const to = event.route.phase;
+        const turn = turnOf(lines.slice(index + 1), to);
+        const cause = { at, cause: "rework", rework: ++reworks, phase: to, sentBackBy: event.gate } as const;
+        const before = to === phase ? new Map(proven) : null;
+        const phasesAgain = PHASES.filter((each) => PHASES.indexOf(each) > PHASES.indexOf(to) && done.has(each));
+        const gates = gatesAfter(policy, { ...cause, ...turn, before, from: phase });
+        return [{ ...cause, changed: turn.changed, gates, phasesAgain }];
+      }
+      case "lint.fixed":
+      case "work.adopted":
+      case "branch.updated": {
+        if (event.changed.length === 0) return [];
+        const { judged } = turnOf(lines.slice(index + 1), phase ?? "implement");
+        const name = CAUSES[event.type];
+        const cause = { at, cause: name, rework: 0, phase: phase ?? "implement", sentBackBy: null } as const;
+        const now = { ...cause, changed: event.changed, judged, before: new Map(proven), from: phase };
+        outdate(policy, proven, event.changed);
+        return [{ ...cause, changed: event.changed, gates: gatesAfter(policy, now), phasesAgain: [] }];
+      }
+      case "tree.restored":
+        for (const [gate, { judgement }] of proven) proven.set(gate, { judgement, isFresh: false });
+        return [];
+      default:
+        return [];
+    }
+  });
+}
+
+const CAUSES = {
+  "lint.fixed": "lint fix",
+  "work.adopted": "fix by hand",
+  "branch.updated": "branch update",
+} as const;
+
+/** What a gate said last, and whether that is still about what is there. */
+interface Proof {
+  readonly judgement: Judgement;
+  readonly isFresh: boolean;
+}
+
+function outdate(policy: Policy, proven: Map<GateName, Proof>, changed: readonly string[]): void {
+  for (const [gate, { judgement }] of proven)
+    if (affectingPaths(policy, gate, changed).length > 0) proven.set(gate, { judgement, isFresh: false });
+}
+
+interface Turn {
+  readonly changed: readonly string[];
+  /** What each gate said in it last. */
+  readonly judged: ReadonlyMap<GateName, Judgement>;
+}
+
+/** What the attempts of a rework changed, and what the gates said of that, up to the next change. */
+function turnOf(later: readonly Recorded[], phase: Phase): Turn {
+  const lines = untilNext(later, phase);
+  const changed = lines.flatMap(({ event }) => (event.type === "attempt.finished" ? event.changed : []));
+  return { changed: [...new Set(changed)], judged: judgedIn(lines) };
+}
+
+/** Up to where the work is changed once more, or another phase begins. */
+function untilNext(later: readonly Recorded[], phase: Phase): readonly Recorded[] {
+  const end = later.findIndex(
+    ({ event }) =>
+      event.type === "work.sent-back" ||
+      event.type === "lint.fixed" ||
+      event.type === "branch.updated" ||
+      event.type === "work.adopted" ||
+      (event.type === "attempt.started" && event.phase !== phase),
+  );
+  return end === -1 ? later : later.slice(0, end);
+}
+
+function judgedIn(lines: readonly Recorded[]): ReadonlyMap<GateName, Judgement> {
+  return new Map(
+    lines.flatMap(({ event }) => (event.type === "gate.judged" ? [[event.judgement.gate, event.judgement]] : [])),
+  );
+}
+
+interface Situation extends Turn {
+  readonly phase: Phase;
+  readonly from: Phase | null;
+  readonly sentBackBy: GateName | "person" | null;
+  /** What was known before it; `null` where the work went back to another phase. */
+  readonly before: ReadonlyMap<GateName, Proof> | null;
+}
+
+function gatesAfter(policy: Policy, now: Situation): GateTurn[] {
+  const gates = policy.phases.find((plan) => plan.phase === now.phase)?.gates ?? [];
+  return gates.map((gate): GateTurn => {
+    const judgement = now.judged.get(gate) ?? null;
+    const earlier = now.before?.get(gate) ?? null;
+    const paths = affectingPaths(policy, gate, now.changed);
+    const holds = earlier !== null && earlier.isFresh && earlier.judgement.result === "pass" && paths.length === 0;
+    if (judgement === null && holds) {
+      const { durationMs } = earlier.judgement;
+      return { gate, what: "kept", why: keptBecause(now), paths, result: "pass", durationMs };
+    }
+    const isFirst = earlier === null && now.before !== null;
+    const what = judgement === null ? (isFirst ? "ahead" : "due") : isFirst ? "first" : "again";
+    const why = isFirst ? FIRST : againBecause(gate, now, earlier, paths);
+    return { gate, what, why, paths, result: judgement?.result ?? null, durationMs: judgement?.durationMs ?? 0 };
+  });
+}
+
+const FIRST = "it had not judged this phase's work before";
+
+const keptBecause = ({ changed }: Situation): string =>
+  changed.length === 0 ? "nothing changed" : "no path that changed can change what it saw";
+
+function againBecause(
+  gate: GateName,
+  { before, from, phase, sentBackBy, changed }: Situation,
+  earlier: Proof | null,
+  paths: readonly string[],
+): string {
+  if (before === null) return `the work went back from ${from ?? "the start"} to ${phase}: its product is another one`;
+  if (gate === sentBackBy || earlier?.judgement.result === "fail") return "it had failed the work";
+  if (paths.length > 0) return `changed: ${shortLine(paths.join(", "), 160)}`;
+  if (earlier?.isFresh === false) return "an earlier change had touched what it saw";
+  return changed.length === 0 ? "it was told to look once more" : "what it had said no longer held";
+}
+
+const isProof = ({ result }: Judgement): boolean => result === "pass" || result === "fail";
+
+/** For a person: each change, and below it what became of each gate. */
+export function reJudgingText(judgings: readonly ReJudging[]): string[] {
+  return judgings.flatMap((judging) => {
+    const width = Math.max(0, ...judging.gates.map(({ gate }) => gate.length));
+    return [
+      `  ${headOf(judging)}`,
+      ...judging.gates.map((turn) => `    ${turn.gate.padEnd(width)}  ${turnText(turn)}`),
+      ...(judging.phasesAgain.length === 0
+        ? []
+        : [`    done again, because built on ${judging.phase}: ${judging.phasesAgain.join(", ")}`]),
+    ];
+  });
+}
+
+function headOf({ cause, rework, phase, sentBackBy, changed }: ReJudging): string {
+  const what = cause === "rework" ? `rework ${rework} of ${phase}, after ${sentBackBy}` : `${cause} in ${phase}`;
+  if (changed.length === 0) return `${what}: nothing changed`;
+  return `${what}: ${counted(changed.length, "path")} changed (${shortLine(changed.join(", "), 120)})`;
+}
+
+const WORDS: Readonly<Record<GateTurn["what"], string>> = {
+  again: "judged again",
+  kept: "kept",
+  due: "to judge again",
+  first: "judged",
+  ahead: "not judged yet",
+};
+
+function turnText({ what, why, result, durationMs }: GateTurn): string {
+  const verdict = what === "again" || what === "first" ? `: ${result}, ${durationText(durationMs)}` : "";
+  const saved = what === "kept" ? ` (saved ${durationText(durationMs)})` : "";
+  return `${WORDS[what]}${verdict}${saved}; ${why}`;
+}

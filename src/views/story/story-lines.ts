@@ -1,0 +1,159 @@
+import type { Event, Recorded } from "../../core/events/event.ts";
+import type { EvidenceId } from "../../core/events/ids.ts";
+import { eventWords } from "../run/event-text.ts";
+import { type Mark, shortLine } from "../text/words.ts";
+import type { Suspect } from "../../core/blame/blame.ts";
+import { reasonsOf } from "./finding-text.ts";
+
+/** A line of the journal as the dashboard lists it: enough to be read, with the way to the rest. */
+export interface StoryLine {
+  readonly position: number;
+  readonly at: number;
+  readonly story: string | null;
+  readonly type: Event["type"];
+  readonly words: string;
+  /** `null` for a beginning whose end is told too. */
+  readonly entry: TimelineEntry | null;
+  /** When what ended here had begun, and what it was. */
+  readonly bar: { readonly lane: Lane; readonly from: number; readonly label: string } | null;
+  readonly kept: readonly KeptText[];
+  readonly hash: string;
+}
+
+export type Lane = "agent" | "gate" | "blame" | "person";
+
+/** A text that is kept beside the journal, by what it is. */
+export interface KeptText {
+  readonly label: string;
+  readonly id: EvidenceId;
+}
+
+type Placed = Recorded & { readonly position: number; readonly hash: string };
+
+export function storyLine(line: Placed): StoryLine {
+  const { position, at, story, event, hash } = line;
+  return {
+    position,
+    at,
+    story,
+    type: event.type,
+    words: eventWords(event),
+    entry: timelineOf([line])[0] ?? null,
+    bar: barOf(event, at),
+    kept: keptBy(event),
+    hash,
+  };
+}
+
+function barOf(event: Event, at: number): StoryLine["bar"] {
+  switch (event.type) {
+    case "attempt.finished":
+      return { lane: "agent", from: at - event.durationMs, label: `attempt ${event.attempt}` };
+    case "gate.judged":
+      return {
+        lane: "gate",
+        from: at - event.judgement.durationMs,
+        label: `${event.judgement.gate}: ${event.judgement.result}`,
+      };
+    case "blame.found":
+      return { lane: "blame", from: at - event.durationMs, label: `blame: ${event.blame.verdict}` };
+    default:
+      return null;
+  }
+}
+
+function keptBy(event: Event): readonly KeptText[] {
+  switch (event.type) {
+    case "attempt.started":
+      return event.brief === null ? [] : [{ label: "the brief it got", id: event.brief }];
+    case "attempt.finished":
+      return event.message === undefined ? [] : [{ label: "what it said", id: event.message }];
+    case "gate.judged": {
+      const { evidence } = event.judgement;
+      return evidence.map((id, index) => ({ label: evidence.length === 1 ? "evidence" : `evidence ${index + 1}`, id }));
+    }
+    case "work.sent-back":
+      return [{ label: "the brief", id: event.brief }];
+    default:
+      return [];
+  }
+}
+
+/** Does the line say what was typed? */
+export function lineMatches({ type, words, story, hash, position }: StoryLine, query: string): boolean {
+  const text = `${position} ${type} ${story ?? "the run"} ${words} ${hash}`.toLowerCase();
+  return query
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => text.includes(word));
+}
+
+/** One thing that happened to a story, with what belongs to it below. */
+export interface TimelineEntry {
+  readonly at: number;
+  readonly mark: Mark;
+  readonly text: string;
+  readonly details: readonly string[];
+}
+
+/** What happened to a story, in order. Beginnings are left out where the end is told too. */
+export function timelineOf(lines: readonly Recorded[]): TimelineEntry[] {
+  return lines.flatMap(({ at, event }): TimelineEntry[] => {
+    const entry = (mark: Mark, details: readonly string[] = []): TimelineEntry[] => [
+      { at, mark, text: eventWords(event), details },
+    ];
+    switch (event.type) {
+      case "gate.started":
+      case "step.started":
+        return [];
+      case "attempt.started":
+        return entry("started");
+      case "attempt.finished": {
+        const said = event.summary === "" ? [] : [shortLine(event.summary, 200)];
+        const files = event.changed.length === 0 ? [] : [shortLine(event.changed.join(", "), 200)];
+        return entry(event.outcome.type === "ready" ? "note" : "trouble", [...said, ...files]);
+      }
+      case "gate.judged":
+        return entry(
+          markOf(event.judgement.result),
+          event.judgement.result === "pass" ? [] : reasonsOf(event.judgement, 5, 8),
+        );
+      case "blame.found":
+        return entry(
+          "note",
+          event.blame.suspects.slice(0, 3).map((suspect) => {
+            const whose = whoseText(suspect);
+            const change = shortLine(suspect.change, 120);
+            return `${suspect.file}:${suspect.line}  ${change}${whose === "" ? "" : ` (${shortLine(whose, 80)})`}`;
+          }),
+        );
+      case "work.sent-back":
+        return entry("sent-back");
+      case "escalation.raised":
+        return entry("person", [
+          shortLine(event.escalation.assessment, 200),
+          shortLine(event.escalation.question, 200),
+        ]);
+      case "person.answered":
+      case "answer.undone":
+        return entry("person");
+      case "story.accepted":
+        return entry("accepted");
+      case "story.failed":
+        return entry("failed");
+      default:
+        return entry("note");
+    }
+  });
+}
+
+function markOf(result: "pass" | "fail" | "blocked" | "error" | "inconclusive"): Mark {
+  if (result === "pass") return "accepted";
+  return result === "fail" ? "rejected" : "trouble";
+}
+
+/** Whose work a suspected change is, as far as that is known: `attempt 2 by developer in implement`. */
+export function whoseText({ attempt, role, phase }: Suspect): string {
+  if (attempt === undefined) return "";
+  return `attempt ${attempt}${role === undefined ? "" : ` by ${role}`}${phase === undefined ? "" : ` in ${phase}`}`;
+}

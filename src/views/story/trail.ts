@@ -1,0 +1,221 @@
+import { addUsd } from "../../core/stories/budget.ts";
+import type { Escalation } from "../../core/stories/escalation.ts";
+import type { Recorded, SentBack } from "../../core/events/event.ts";
+import type { StoryId } from "../../core/events/ids.ts";
+import type { FailedTask, ReworkRecord, ReworkTrigger, TrackedLocation } from "../../core/stories/rework-log.ts";
+import type { RunState } from "../../core/stories/run-state.ts";
+import { entries } from "../../stdx/sorted-map.ts";
+import { type DayMetrics, dailyMetrics } from "../board/cost.ts";
+import type { GateName, Judgement } from "../../core/gates/gate.ts";
+import type { StoryState } from "../../core/stories/story-state.ts";
+import { shortLine } from "../text/words.ts";
+
+/** What the trail tells, before anybody writes it down. Made from the journal alone, so that it can be made again. */
+export interface Trail {
+  readonly reworks: readonly { readonly story: StoryId; readonly records: readonly ReworkRecord[] }[];
+  readonly escalations: readonly {
+    readonly story: StoryId | null;
+    readonly at: number;
+    readonly escalation: Escalation;
+  }[];
+  readonly failed: readonly FailedTask[];
+  readonly locations: readonly TrackedLocation[];
+  readonly days: readonly DayMetrics[];
+}
+
+export function trailOf(lines: readonly Recorded[], run: RunState): Trail {
+  const byStory = new Map<StoryId, Recorded[]>();
+  for (const line of lines) {
+    if (line.story === null) continue;
+    const known = byStory.get(line.story);
+    if (known === undefined) byStory.set(line.story, [line]);
+    else known.push(line);
+  }
+  const states = [...entries(run.stories)].map(([, state]) => state);
+  return {
+    reworks: states
+      .filter((state) => state.policy !== null)
+      .map((state) => ({ story: state.story.id, records: reworkRecords(byStory.get(state.story.id) ?? [], state) })),
+    escalations: lines.flatMap(({ event, story, at }) =>
+      event.type === "escalation.raised" ? [{ story, at, escalation: event.escalation }] : [],
+    ),
+    failed: failedTasks(run),
+    locations: locationsOf(run),
+    days: dailyMetrics(lines),
+  };
+}
+
+/** S0's list: what was given up, in the order that happened. */
+function failedTasks(run: RunState): FailedTask[] {
+  const ended = [...entries(run.stories)].flatMap(([, state]) =>
+    state.ending === null || state.ending.how === "accepted" ? [] : [{ state, ending: state.ending }],
+  );
+  return ended
+    .sort((a, b) => a.ending.at - b.ending.at || a.state.arrival - b.state.arrival)
+    .map(({ state, ending }) => ({
+      taskId: state.story.id,
+      reason: ending.reason,
+      reviewAttempts: state.gates.review?.failuresEver ?? 0,
+      auditAttempts: state.gates.audit?.failuresEver ?? 0,
+    }));
+}
+
+/** S3's tracking, over all stories: the same place may have been reworked for several of them. */
+function locationsOf(run: RunState): TrackedLocation[] {
+  const places = new Map<string, TrackedLocation>();
+  for (const [, state] of entries(run.stories)) {
+    for (const [place, { attempts, lastAttemptAt, outcomes, totalCostUsd }] of Object.entries(state.locations)) {
+      const [file, symbol] = splitPlace(place);
+      const before = places.get(place);
+      const cost = state.spent.costUnknown ? null : totalCostUsd;
+      places.set(place, {
+        file,
+        ...(symbol === undefined ? {} : { symbol }),
+        attempts: (before?.attempts ?? 0) + attempts,
+        lastAttemptAt: Math.max(before?.lastAttemptAt ?? 0, lastAttemptAt),
+        outcomes: [...(before?.outcomes ?? []), ...outcomes],
+        totalCostUsd:
+          before === undefined
+            ? cost
+            : before.totalCostUsd === null || cost === null
+              ? null
+              : addUsd(before.totalCostUsd, cost),
+      });
+    }
+  }
+  return [...places.values()];
+}
+
+function splitPlace(place: string): readonly [file: string, symbol?: string] {
+  const at = place.lastIndexOf("#");
+  return at === -1 ? [place] : [place.slice(0, at), place.slice(at + 1)];
+}
+
+/** Every time a gate sent the work of a story back, and what came of it, from the story's lines of the journal. */
+export function reworkRecords(lines: readonly Recorded[], state: StoryState): ReworkRecord[] {
+  const counts = new Map<GateName, number>();
+  return lines.flatMap(({ event, at }, index): ReworkRecord[] => {
+    // A person's own rework is in the journal; S1's log is about gates.
+    if (event.type !== "work.sent-back" || event.gate === "person") return [];
+    const { gate } = event;
+    const attempt = (counts.get(gate) ?? 0) + 1;
+    counts.set(gate, attempt);
+    const judgement = lastJudgement(lines.slice(0, index), gate);
+    const trigger: ReworkTrigger =
+      judgement === null ? { type: "reasons", reasons: [event.route.reason] } : triggerOf(judgement);
+    return [
+      {
+        gate,
+        attempt,
+        at,
+        trigger,
+        actionTaken: actionOf(event, trigger),
+        outcome: outcomeOf(lines.slice(index + 1), gate, state),
+      },
+    ];
+  });
+}
+
+function lastJudgement(lines: readonly Recorded[], gate: GateName): Judgement | null {
+  const last = lines.findLast(({ event }) => event.type === "gate.judged" && event.judgement.gate === gate);
+  return last?.event.type === "gate.judged" ? last.event.judgement : null;
+}
+
+/** What the gate saw, in the form that S1 gives it. */
+function triggerOf(judgement: Judgement): ReworkTrigger {
+  const { gate, summary } = judgement;
+  const findings = judgement.findings.filter(
+    ({ id }) => judgement.blocking.length === 0 || judgement.blocking.includes(id),
+  );
+  switch (gate) {
+    case "review": {
+      const stage = judgement.stages?.find(({ result }) => result !== "pass")?.stage ?? findings[0]?.stage ?? "review";
+      return { type: "findings", stage, findings };
+    }
+    case "audit": {
+      const failed = (judgement.criteria ?? []).filter(({ status }) => status === "failed");
+      return {
+        type: "criteria",
+        failed: failed.map(({ criterion, evidence }) => ({ criterion, reason: evidence })),
+        findings,
+      };
+    }
+    case "checks":
+      return { type: "checks", failures: failuresOf(judgement) };
+    case "tdd": {
+      const concerns = findings.filter(({ category }) => category === "domain").map(({ message }) => message);
+      return { type: "tdd", phase: judgement.tddPhase ?? null, output: summary, concerns };
+    }
+    case "ci":
+      return {
+        type: "ci",
+        classification: judgement.ciClass ?? "test",
+        step: findings[0]?.source ?? "",
+        output: summary,
+      };
+    case "mutation": {
+      const survivors = findings.map(({ file, line, message, suggestedFix }) => ({
+        file: file ?? "",
+        line: line ?? 0,
+        mutation: mutationIn(message),
+        description: message,
+        recommendedTest: suggestedFix ?? "",
+      }));
+      return { type: "survivors", survivors, score: scoreIn(summary) };
+    }
+    case "integrity":
+    case "merge":
+      return { type: "reasons", reasons: findings.length === 0 ? [summary] : findings.map(({ message }) => message) };
+  }
+}
+
+/** In S1's words, where the finding tells what became what: "replaced > with >=". */
+function mutationIn(message: string): string {
+  const [, from, to] = /when (.+) becomes (.+)$/s.exec(message) ?? [];
+  if (from === undefined || to === undefined) return message;
+  return `replaced ${from.replaceAll("`", "")} with ${to.replaceAll("`", "")}`;
+}
+
+function scoreIn(summary: string): string {
+  const [, share] = /killed, (\d+(?:\.\d+)?) %/.exec(summary) ?? [];
+  return share === undefined ? summary : `${share}%`;
+}
+
+function failuresOf({ runs, findings, summary }: Judgement): { check: string; environment: string; details: string }[] {
+  const failed = (runs ?? []).filter(({ result }) => result === "fail");
+  if (failed.length > 0) return failed.map(({ check, environment, details }) => ({ check, environment, details }));
+  if (findings.length === 0) return [{ check: "checks", environment: "", details: summary }];
+  return findings.map(({ source, message }) => ({ check: source, environment: "", details: message }));
+}
+
+function actionOf({ route }: SentBack, trigger: ReworkTrigger): string {
+  const phase = route.phase === "implement" ? (route.tddPhase?.toUpperCase() ?? "") : route.phase;
+  return `Routed to ${route.role}${phase === "" ? "" : ` (${phase})`} with ${WITH[trigger.type]}`;
+}
+
+const WITH: { readonly [T in ReworkTrigger["type"]]: string } = {
+  findings: "findings list",
+  survivors: "survivor list",
+  tdd: "test output",
+  ci: "CI output",
+  checks: "failed checks",
+  criteria: "failed criteria",
+  reasons: "reasons",
+};
+
+/** The next judgement of the same gate tells whether it was mended; without one, how the story stands. */
+function outcomeOf(later: readonly Recorded[], gate: GateName, state: StoryState): string {
+  const at = later.findIndex(
+    ({ event }) => event.type === "gate.judged" && event.judgement.gate === gate && isProof(event.judgement),
+  );
+  const tried = later.slice(0, at === -1 ? undefined : at).findLast(({ event }) => event.type === "attempt.finished");
+  const did = tried?.event.type === "attempt.finished" ? shortLine(tried.event.summary, 200).replace(/\.$/, "") : "";
+  const judged = later[at]?.event;
+  if (judged?.type !== "gate.judged")
+    return state.ending === null ? "In progress" : `Not judged again -- the story is ${state.ending.how}`;
+  const { result, summary } = judged.judgement;
+  if (result === "pass") return `Fixed -- ${did === "" ? "" : `${did}, `}re-${gate} passed`;
+  return `Not fixed -- ${did === "" ? "" : `${did}, `}re-${gate} failed: ${shortLine(summary, 200)}`;
+}
+
+const isProof = ({ result }: Judgement): boolean => result === "pass" || result === "fail";

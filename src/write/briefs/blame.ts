@@ -1,0 +1,69 @@
+import type { Blame, Suspect } from "../../core/blame/blame.ts";
+import { counted } from "../../stdx/plain-text.ts";
+import { unreachable } from "../../stdx/assert.ts";
+import { bullets, line, name, together, type Pen, type Piece } from "./pen.ts";
+
+/** Which change is held to have caused the failure, how sure that is, and why; or in plain words why no change is. */
+export function blamePart(blame: Blame, pen: Pen): Piece {
+  return together([
+    `${blameSentence(blame)} Confidence ${percent(blame.confidence)}, ${basis(blame)}.`,
+    blame.explanation === ""
+      ? ""
+      : `${blame.verdict === "unmet" ? "What is missing" : "Why"}: ${line(pen, blame.explanation)}`,
+    bullets(pen, blame.suspects, (suspect) => suspectLine(suspect, pen), { what: "suspects", most: pen.room.suspects }),
+  ]);
+}
+
+export function basis(blame: Blame): string {
+  if (blame.basis === "ranked") return "ranked by reading, not proven";
+  return `proven in ${counted(blame.testRuns, "test run")}`;
+}
+
+export const percent = (share: number): string => `${Math.round(Math.min(1, Math.max(0, share)) * 100)} %`;
+
+export function place(suspect: Suspect, pen: Pen): string {
+  const lines = suspect.endLine !== undefined && suspect.endLine > suspect.line ? `-${suspect.endLine}` : "";
+  return `${name(pen, suspect.file)}:${suspect.line}${lines}`;
+}
+
+export function commitOf(suspect: Suspect, pen: Pen): string {
+  const commit = suspect.commit === undefined ? "(this iteration, uncommitted)" : name(pen, suspect.commit);
+  if (suspect.attempt === undefined) return commit;
+  const by = suspect.role === undefined ? "" : ` by ${name(pen, suspect.role)}`;
+  return `${commit}, attempt ${suspect.attempt}${by}`;
+}
+
+function suspectLine(suspect: Suspect, pen: Pen): string {
+  const symbol = suspect.symbol === undefined ? "" : ` in \`${name(pen, suspect.symbol)}\``;
+  const reasons = suspect.reasons.slice(0, 3).map((reason) => line(pen, reason));
+  const why = reasons.length === 0 ? "" : ` Because: ${reasons.join("; ")}`;
+  const change = suspect.change === "" ? "" : ` ${line(pen, suspect.change)}`;
+  const known = `commit ${commitOf(suspect, pen)}, confidence ${percent(suspect.confidence)}`;
+  return `${place(suspect, pen)}${symbol}:${change} [${known}]${why}`;
+}
+
+/** For work that is not done yet the sentence must not send anybody looking for something to undo. */
+export function blameSentence(blame: Blame): string {
+  switch (blame.verdict) {
+    case "culprit":
+      return "One change caused this.";
+    case "multi":
+      return blame.together === true
+        ? "Several changes caused this together; none of them does it alone."
+        : "Several changes caused this, each by itself.";
+    case "unmet":
+      return "Nothing you changed broke this: it is not done yet. Build what is missing; there is nothing to undo.";
+    case "pre-existing":
+      return "This failed before your change too. It is not yours to mend, and must not get worse.";
+    case "environment":
+      return "The surroundings caused this, not your change.";
+    case "flaky":
+      return "The same tree passes and fails: this comes and goes by itself.";
+    case "too-broad":
+      return "The suspects are in unrelated files and could not be told apart.";
+    case "unknown":
+      return "No change could be held to have caused this.";
+    default:
+      return unreachable(blame.verdict);
+  }
+}

@@ -1,0 +1,63 @@
+import type { Brief, BriefVariant } from "../../core/stories/brief.ts";
+import { assert } from "../../stdx/assert.ts";
+import { auditBrief, ciBrief, integrityBrief, mergeBrief, mutationBrief, tddBrief } from "./gate-briefs.ts";
+import { environmentBrief, phaseBrief } from "./phase.ts";
+import { goalBrief } from "./goal.ts";
+import { ALL_THE_ROOM, type Pen, ROOMS } from "./pen.ts";
+import { reviewBrief, stagedReviewBrief } from "./review.ts";
+
+/** What goes back to the agent, as text. The same brief and nonce give the same bytes. */
+export function writeBrief(brief: Brief, options: BriefOptions): string {
+  return writeBriefWithCuts(brief, options).text;
+}
+
+export interface BriefOptions {
+  /** Made anew for each brief, so that no text that goes into it can know it. */
+  readonly nonce: string;
+  readonly maxChars?: number;
+}
+
+/** The text, and what had to be left out of it for want of room. */
+export interface WrittenBrief {
+  readonly text: string;
+  readonly cuts: readonly string[];
+}
+
+/** Counted as four characters each, which is near enough for English and for code. */
+const CHARS_PER_TOKEN = 4;
+/** What a brief may take unless somebody says otherwise. What it only brings along comes on top. */
+const DEFAULT_BRIEF_TOKENS = 4000;
+export const DEFAULT_BRIEF_CHARS = DEFAULT_BRIEF_TOKENS * CHARS_PER_TOKEN;
+/** Below this not even the headings, the scope and the way to report would fit. */
+export const SMALLEST_BRIEF_CHARS = 10_000;
+
+export function writeBriefWithCuts(brief: Brief, options: BriefOptions): WrittenBrief {
+  const maxChars = options.maxChars ?? DEFAULT_BRIEF_CHARS + broughtAlong(brief);
+  assert(maxChars >= SMALLEST_BRIEF_CHARS, `a brief needs at least ${SMALLEST_BRIEF_CHARS} characters`);
+  for (const room of ROOMS) {
+    const pen: Pen = { nonce: options.nonce, room, cuts: [] };
+    const text = `${VARIANTS[brief.variant](brief, pen)}\n`;
+    if (text.length <= maxChars) return { text, cuts: [...new Set(pen.cuts)] };
+  }
+  throw new Error("assertion failed: the smallest room of a brief is too large");
+}
+
+/** The role's own prompt, and texts that are themselves what is to be revised: they are handed on, not said by it. */
+function broughtAlong({ rolePrompt, evidence }: Brief): number {
+  const texts = evidence.filter(({ fullAt }) => fullAt === undefined).map(({ text }) => text.length);
+  return [rolePrompt.length, ...texts].reduce((sum, length) => sum + Math.min(length, ALL_THE_ROOM.roleChars), 0);
+}
+
+const VARIANTS: Readonly<Record<BriefVariant, (brief: Brief, pen: Pen) => string>> = {
+  review: reviewBrief,
+  audit: auditBrief,
+  environment: environmentBrief,
+  tdd: tddBrief,
+  "staged-review": stagedReviewBrief,
+  mutation: mutationBrief,
+  ci: ciBrief,
+  goal: goalBrief,
+  phase: phaseBrief,
+  integrity: integrityBrief,
+  merge: mergeBrief,
+};

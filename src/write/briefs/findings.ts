@@ -1,0 +1,90 @@
+import type { Finding } from "../../core/gates/finding.ts";
+import { toReviewScale } from "../../core/gates/severity.ts";
+import type { Brief, BriefEvidence } from "../../core/stories/brief.ts";
+import {
+  type ListPen,
+  type Pen,
+  type Piece,
+  below,
+  bullets,
+  evidenceFence,
+  line,
+  name,
+  restOf,
+  together,
+} from "./pen.ts";
+
+/** S2's form of an issue, `<file>:<line>: <description>`, with what else is known behind it. */
+export function issueLine(finding: Finding, pen: ListPen): string {
+  return `${placeOf(finding, pen)}${line(pen, finding.message)} (${labels(finding, finding.severity, pen)})${detailOf(finding, pen)}${fixOf(finding, pen)}`;
+}
+
+/** S1's form: its own scale of severity in front. */
+export function reviewScaleLine(finding: Finding, pen: ListPen): string {
+  const severity = toReviewScale(finding.severity);
+  return `${severity} ${placeOf(finding, pen)}${line(pen, finding.message)} (${labels(finding, "", pen)})${detailOf(finding, pen)}${fixOf(finding, pen)}`;
+}
+
+export function placeOf(finding: Pick<Finding, "file" | "line" | "symbol">, pen: ListPen): string {
+  if (finding.file === undefined) return "";
+  const at = finding.line === undefined ? "" : `:${finding.line}`;
+  return `${name(pen, finding.file)}${at}: `;
+}
+
+function labels(finding: Finding, severity: string, pen: ListPen): string {
+  return [
+    severity,
+    name(pen, finding.category),
+    finding.stage === undefined ? "" : `stage ${name(pen, finding.stage)}`,
+    finding.symbol === undefined ? "" : `in \`${name(pen, finding.symbol)}\``,
+    finding.criterion === undefined ? "" : `criterion "${line(pen, finding.criterion)}"`,
+    `said by ${name(pen, finding.source)}`,
+    `id ${name(pen, finding.id)}`,
+  ]
+    .filter((label) => label !== "")
+    .join(", ");
+}
+
+function fixOf({ suggestedFix }: Finding, pen: ListPen): string {
+  return suggestedFix === undefined ? "" : `\n  Suggested fix: ${line(pen, suggestedFix)}`;
+}
+
+/** What this round adds to it: a sentence on a line that hangs under the finding, or lines below it. */
+export function detailOf({ detail }: Pick<Finding, "detail">, pen: ListPen): string {
+  if (detail === undefined || detail.trim() === "" || pen.room.detailChars === 0) return "";
+  return detail.includes("\n") ? `\n  Seen now:${below(pen, detail)}` : `\n  Seen now: ${line(pen, detail)}`;
+}
+
+/**
+ * What a check printed is worth its room only where nobody could read it: what was read out of it stands in the list of
+ * failures, with its values and frames. Then the log is a path.
+ */
+export function evidenceOf(brief: Brief, pen: Pen): Piece {
+  const { gate, required, evidence } = brief;
+  // A check whose output named nothing has its last words only; beside such a one the log says more.
+  const isRead = required.some(({ detail }) => !!detail) && required.every(({ category }) => category !== "check");
+  if (!isRead || (gate !== "checks" && gate !== "tdd")) return evidenceList(pen, evidence);
+  const logs = evidence.flatMap(({ title, fullAt }) => (fullAt === undefined ? [] : [{ title, fullAt }]));
+  const others = evidence.filter(({ fullAt }) => fullAt === undefined);
+  return together([
+    bullets(pen, logs, ({ title, fullAt }) => `The whole of ${line(pen, title)}: ${name(pen, fullAt)}`, {
+      what: "logs",
+    }),
+    evidenceList(pen, others),
+  ]);
+}
+
+/** Each piece of evidence in a fence of its own, with the place where the whole of it is kept. */
+export function evidenceList(pen: Pen, evidence: readonly BriefEvidence[]): Piece {
+  const shown = evidence.slice(0, pen.room.evidence);
+  const pieces = shown.map(({ title, text, fullAt }) => {
+    const fence = evidenceFence(pen, text, title);
+    return fullAt === undefined ? fence : `${fence}\nThe whole of it: ${name(pen, fullAt)}`;
+  });
+  return together([...pieces, ...restOf(pen, evidence.length - shown.length, "pieces of evidence")]);
+}
+
+export function fileList(pen: Pen, files: readonly string[], most = Infinity): Piece {
+  if (files.length === 0) return "- none recorded";
+  return bullets(pen, files, (file) => name(pen, file), { what: "files", most: Math.min(most, pen.room.items) });
+}

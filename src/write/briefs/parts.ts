@@ -1,0 +1,233 @@
+import type { Brief } from "../../core/stories/brief.ts";
+import { countedGoingBack } from "../../core/stories/budget.ts";
+import type { TriedAndFailed } from "../../core/stories/escalation.ts";
+import type { Finding } from "../../core/gates/finding.ts";
+import type { Scope, TestPolicy } from "../../core/stories/scope.ts";
+import { worse } from "../../core/gates/severity.ts";
+import { statusText } from "../../core/gates/tried-finding.ts";
+import { byText } from "../../stdx/sorted-map.ts";
+import { dataNotice } from "../untrusted-text.ts";
+import { blamePart } from "./blame.ts";
+import { evidenceOf, fileList, issueLine, placeOf } from "./findings.ts";
+import { type Pen, type Piece, bullets, instruction, line, name, note, restOf, section, together } from "./pen.ts";
+import { howToDispute, howToReport } from "./report.ts";
+
+/*
+ * The parts every brief has, whatever its variant: who is asked and how often already, what failed, what to keep,
+ * what may be touched, who judges. A variant puts its own parts between `opening` and `closing`.
+ */
+
+/** The role's own words, then the assignment's head and, before anything untrusted, what untrusted means. */
+export function opening(brief: Brief, pen: Pen, heading: string): Piece {
+  const role = instruction(pen, brief.rolePrompt, pen.room.roleChars, "the role's prompt");
+  return together([
+    role,
+    role === "" ? "" : "---",
+    heading,
+    standing(brief, pen),
+    dataNotice(pen.nonce),
+    goal(brief, pen),
+  ]);
+}
+
+/** The parts after the variant's own, in the order an agent needs them. */
+export function closing(brief: Brief, pen: Pen, steps: readonly string[], last = "Begin rework."): Piece {
+  return together([
+    brief.variant === "integrity" ? "" : stillOpen(brief, pen),
+    earlierAttempts(brief, pen),
+    section(
+      "### What Reviewers Learned",
+      bullets(pen, brief.context, (text) => line(pen, text), { what: "notes" }),
+    ),
+    section(
+      "### Guidance From a Person",
+      bullets(pen, brief.guidance, (text) => note(pen, text), { what: "notes" }),
+    ),
+    scopePart(brief.scope, pen),
+    section(
+      "### What Will Judge It",
+      bullets(pen, brief.judgedBy, (text) => `\`${line(pen, text)}\``, { what: "commands" }),
+    ),
+    section("### Instructions", steps.map((step, index) => `${index + 1}. ${step}`).join("\n")),
+    isByReviewers(brief) ? section("### If a Finding Is Wrong", howToDispute()) : "",
+    howToReport({ report: brief.report, spellOutFormat: brief.spellOutFormat, storyId: name(pen, brief.story.id) }),
+    last,
+  ]);
+}
+
+/** What a command printed is no opinion, and nothing to be disputed. */
+const isByReviewers = ({ gate, required }: Brief): boolean =>
+  (gate === "review" || gate === "audit") && required.length > 0;
+
+/** Evidence and blame belong together: what was seen, and which change is held to have caused it. */
+export function evidenceAndBlame(brief: Brief, pen: Pen): Piece {
+  return together([
+    section("### Failing Evidence", evidenceOf(brief, pen)),
+    brief.blame === null ? "" : section("### Blame", blamePart(brief.blame, pen)),
+  ]);
+}
+
+export function previousWork(brief: Brief, pen: Pen, submittedFor: string): Piece {
+  return section(
+    "### Your Previous Work",
+    `This is what you handed in for ${submittedFor}.`,
+    `Files Modified:\n${fileList(pen, brief.filesModified)}`,
+  );
+}
+
+export function information(brief: Brief, pen: Pen, write: (finding: Finding) => string): Piece {
+  if (brief.information.length === 0) return "";
+  const told = worstFirst(brief.information).map((finding) => withShortDetail(finding));
+  const list = bullets(pen, told, write, { what: "findings", most: pen.room.information });
+  return section(
+    "### For Information",
+    "These do not stand between the work and a pass. Fix one only where it is on your way.",
+    list,
+  );
+}
+
+/** What stands in nobody's way is told in short. */
+function withShortDetail(finding: Finding): Finding {
+  const { detail } = finding;
+  return detail === undefined || detail.length <= SHORT_DETAIL
+    ? finding
+    : { ...finding, detail: `${detail.slice(0, SHORT_DETAIL)}…` };
+}
+
+const SHORT_DETAIL = 200;
+
+export function passingCriteria(brief: Brief, pen: Pen, introduction: string): Piece {
+  const passing = brief.criteria.filter((criterion) => criterion.status === "verified");
+  if (passing.length === 0) return "";
+  const list = bullets(pen, passing, (criterion) => line(pen, criterion.criterion), { what: "criteria" });
+  return section("### Passing Criteria", `${introduction}\n${list}`);
+}
+
+export function conflicts(brief: Brief, pen: Pen): Piece {
+  const list = bullets(
+    pen,
+    brief.conflicts,
+    ({ file, line: at, between, says, winner }) => {
+      const sides = between.map((who, index) => `${name(pen, who)} says "${line(pen, says[index]!)}"`).join("; ");
+      const ruling =
+        winner === null ? "A tie: a person decides it, leave it as it is." : `Follow ${name(pen, winner)}.`;
+      return `${name(pen, file)}:${at}: ${sides}. ${ruling}`;
+    },
+    { what: "conflicts" },
+  );
+  return section("### Reviewers Disagree", list);
+}
+
+/** Worst first, then by place, so that the order of arrival does not show. */
+export function worstFirst(findings: readonly Finding[]): Finding[] {
+  return [...findings].sort(
+    (a, b) =>
+      worse(a.severity, b.severity) ||
+      byText(a.file ?? "", b.file ?? "") ||
+      (a.line ?? 0) - (b.line ?? 0) ||
+      byText(a.id, b.id),
+  );
+}
+
+/** Everything the agent is told to do: the reviewers' own list, or what the findings suggest. */
+export function fixesOf(brief: Brief): string[] {
+  if (brief.requiredFixes.length > 0) return [...brief.requiredFixes];
+  const suggested = worstFirst(brief.required).flatMap((finding) => finding.suggestedFix ?? []);
+  return suggested.length > 0 ? suggested : worstFirst(brief.required).map((finding) => `Resolve: ${finding.message}`);
+}
+
+function standing(brief: Brief, pen: Pen): Piece {
+  const { route } = brief;
+  const tdd = route.tddPhase === undefined ? "" : ` (resume at ${route.tddPhase.toUpperCase()})`;
+  return [
+    `Task ID: ${name(pen, brief.story.id)}`,
+    `Title: ${line(pen, brief.story.title)}`,
+    `Gate: ${brief.gate} (attempt ${brief.attempt}; ${countedGoingBack(brief.failure, brief.failureLimit)})`,
+    `Phase: ${route.phase}${tdd}, for ${name(pen, route.role)}${route.reason === "" ? "" : `: ${line(pen, route.reason)}`}`,
+    ...(brief.summary === "" ? [] : [`Result: ${line(pen, brief.summary)}`]),
+  ].join("\n");
+}
+
+function goal(brief: Brief, pen: Pen): Piece {
+  return section("### Goal", instruction(pen, brief.story.goal, pen.room.goalChars, "the goal"));
+}
+
+/** The latest attempts are the ones worth not repeating; of each, what is still open comes first. */
+function earlierAttempts(brief: Brief, pen: Pen): Piece {
+  const shown = brief.earlier.slice(-pen.room.earlier);
+  const short = { ...pen, room: { ...pen.room, itemChars: pen.room.earlierChars } };
+  const lines = shown.map((each) =>
+    [
+      `- Attempt ${each.attempt}: ${line(short, each.tried)} -> ${line(short, each.failed)}`,
+      ...triedLines(each, short),
+    ].join("\n"),
+  );
+  const list = [...restOf(pen, brief.earlier.length - shown.length, "earlier attempts"), ...lines].join("\n");
+  if (list === "") return "";
+  return section("### Earlier Attempts", "Tried before, and why it was not enough. Do not do the same again.", list);
+}
+
+/** What an attempt was rejected for, one line each, with what became of it. */
+export function triedLines(
+  { findings = [], findingsLeftOut = 0 }: Pick<TriedAndFailed, "findings" | "findingsLeftOut">,
+  pen: Pen,
+): string[] {
+  const shown = findings.slice(0, pen.room.earlierFindings);
+  const lines = shown.map(
+    (finding) =>
+      `- ${statusText(finding)}: ${placeOf(finding, pen)}${line(pen, finding.title)} (${name(pen, finding.gate)})`,
+  );
+  const rest = restOf(pen, findings.length - shown.length + findingsLeftOut, "findings of an earlier attempt");
+  return [...lines, ...rest].map((text) => `  ${text}`);
+}
+
+/** What gates that were not reached this time still block on. Empty where there is nothing. */
+export function stillOpen(brief: Brief, pen: Pen): Piece {
+  const list = bullets(pen, worstFirst(brief.stillOpen), (finding) => issueLine(finding, pen), { what: "findings" });
+  if (list === "") return "";
+  return section(
+    "### Still Open From Before",
+    "Found in an earlier attempt, and not checked again since. Fix these too.",
+    list,
+  );
+}
+
+export function scopePart(scope: Scope, pen: Pen): Piece {
+  const allowed =
+    scope.allow.length === 0
+      ? "You may change any file of the worktree."
+      : `You may change only:\n${bullets(pen, scope.allow, (path) => name(pen, path), { what: "paths" })}`;
+  const limited = scope.allow.length + scope.deny.length > 0;
+  const denied = bullets(pen, scope.deny, (path) => name(pen, path), { what: "paths" });
+  return section(
+    "### Scope",
+    scope.reason === "" ? "" : `Why: ${line(pen, scope.reason)}`,
+    allowed,
+    denied === "" ? "" : `You may not change:\n${denied}`,
+    restorePart(scope, pen),
+    TEST_POLICY_WORDS[scope.tests],
+    limited ? EXCEPTION_WORDS[scope.exceptions] : "",
+    "The diff is compared with this afterwards.",
+  );
+}
+
+function restorePart({ restore = [] }: Scope, pen: Pen): Piece {
+  const list = bullets(pen, restore, (path) => name(pen, path), { what: "paths" });
+  return list === "" ? "" : `Put these files back as they were before they were refused; that is in scope:\n${list}`;
+}
+
+export const TEST_POLICY_WORDS: Readonly<Record<TestPolicy, string>> = {
+  "add-only":
+    "Tests: you may add new ones. Existing tests say what is right: do not change, delete, skip or loosen any of them.",
+  required: "Tests: they are the work. Write tests and change nothing else.",
+  open: "Tests: you may change them here. A test must still fail when the behaviour it names is missing.",
+  frozen: "Tests: no test file may change, and none may be added.",
+};
+
+const EXCEPTION_WORDS: Readonly<Record<Scope["exceptions"], string>> = {
+  never: "No exceptions: a change outside this scope is refused.",
+  "with-rationale": [
+    "If a file outside this scope has to change, change no more than that and give the reason in your report, on a line",
+    "`Scope exception: <file>: <reason>`. Without a reason the change is refused.",
+  ].join("\n"),
+};

@@ -1,0 +1,186 @@
+import { RemandError } from "../../core/events/error.ts";
+import type { Phase } from "../../core/stories/story.ts";
+import { findFrontMatter, lineEndOf, nextLine } from "../../stdx/front-matter.ts";
+import { markdownLines } from "../../stdx/markdown-lines.ts";
+
+/** The section of a story file that is a phase's product. */
+export const SECTION_OF_PHASE = {
+  refine: "Refinement",
+  research: "Research",
+  plan: "Implementation Plan",
+} as const satisfies { readonly [P in Exclude<Phase, "implement">]: string };
+
+const NOTES = "Refinement Notes";
+const LEVEL = 2;
+
+/**
+ * The text with the section under this heading holding exactly this body; a section that is not there comes at
+ * the end. Headings in the body are pushed down below the section's own, so that the section ends where it
+ * ends; every byte outside the section stays.
+ */
+export function replaceSection(text: string, heading: string, body: string): string {
+  return withSection(text, heading, body, findSection(text, heading));
+}
+
+/** Phases whose product is text. */
+export type TextPhase = keyof typeof SECTION_OF_PHASE;
+
+export const isTextPhase = (phase: Phase): phase is TextPhase => phase !== "implement";
+
+/**
+ * The text with this as the product of the phase. A section that carries our mark is replaced; one that a person
+ * headed with the same word stays as it is, and ours comes at the end, unless the story's file says that the phase
+ * `isComplete`: then the section is the product that somebody else's tool wrote there.
+ */
+export function replaceProduct(text: string, phase: TextPhase, body: string, isComplete: boolean): string {
+  const marked = `${markOf(phase)}\n\n${body.trim()}`;
+  return withSection(text, SECTION_OF_PHASE[phase], marked, findProduct(text, phase, isComplete));
+}
+
+/** The product of the phase as the text holds it; `null` where there is none, or nothing in it. */
+export function productIn(text: string, phase: TextPhase, isComplete: boolean): string | null {
+  const found = findProduct(text, phase, isComplete);
+  return found === null ? null : bodyOf(text, found, phase) || null;
+}
+
+/**
+ * What somebody made of the phase's section by editing the file: the product, where it is another one than before;
+ * else the last section of that name that was not there before. `null` where there is nothing new.
+ */
+export function productEdited(before: string, after: string, phase: TextPhase, isComplete: boolean): string | null {
+  const now = productIn(after, phase, isComplete);
+  if (now !== null && now !== productIn(before, phase, isComplete)) return now;
+  const known = new Set(sectionsOf(before, SECTION_OF_PHASE[phase]).map((each) => bodyOf(before, each, phase)));
+  const bodies = sectionsOf(after, SECTION_OF_PHASE[phase]).map((each) => bodyOf(after, each, phase));
+  return bodies.findLast((body) => body !== "" && !known.has(body)) ?? null;
+}
+
+/** The text without what the phases wrote into it: what the person asked for. */
+export function withoutProducts(text: string, complete: readonly Phase[]): string {
+  let rest = text;
+  for (const phase of Object.keys(SECTION_OF_PHASE) as TextPhase[]) {
+    const found = findProduct(rest, phase, complete.includes(phase));
+    if (found !== null) rest = rest.slice(0, found.start) + rest.slice(found.end);
+  }
+  return rest;
+}
+
+const markOf = (phase: TextPhase): string => `<!-- remand: ${phase} -->`;
+
+function bodyOf(text: string, { bodyStart, end }: Section, phase: TextPhase): string {
+  const body = text.slice(bodyStart, end).replaceAll(/\r\n?/g, "\n").trim();
+  return body.startsWith(markOf(phase)) ? body.slice(markOf(phase).length).trim() : body;
+}
+
+function findProduct(text: string, phase: TextPhase, isComplete: boolean): Section | null {
+  const all = sectionsOf(text, SECTION_OF_PHASE[phase]);
+  const marked = all.find(({ bodyStart }) => text.slice(bodyStart).trimStart().startsWith(markOf(phase)));
+  return marked ?? (isComplete ? (all.at(-1) ?? null) : null);
+}
+
+function withSection(text: string, heading: string, body: string, found: Section | null): string {
+  const eol = lineEndOf(text);
+  const inner = withLineEnd(pushedDown(closed(body.replaceAll(/\r\n?/g, "\n").trim(), 0, "\n")), eol);
+  if (found === null) return `${ended(text, eol)}## ${heading}${eol}${eol}${inner}${eol}`;
+  const rest = text.slice(found.end);
+  const head = text.slice(0, found.bodyStart);
+  const opening = head.endsWith("\n") ? head : head + eol;
+  return `${opening}${eol}${inner}${eol}${rest === "" ? "" : eol}${rest}`;
+}
+
+export interface RefinementNote {
+  readonly iteration: number;
+  readonly phase: Phase;
+  readonly feedback: string;
+}
+
+/**
+ * The text with a note about one time the work was sent back, behind the earlier ones. What the reviewer said is
+ * quoted line by line, so that nothing in it can pass for a part of the story. A note that is already there is
+ * not written again.
+ */
+export function appendRefinementNote(text: string, note: RefinementNote): string {
+  const eol = lineEndOf(text);
+  const title = `Iteration ${note.iteration}: ${note.phase}`;
+  const lines = note.feedback.trim().split(/\r\n?|\n/);
+  const quoted = lines.map((line) => `> ${line}`.trimEnd()).join(eol);
+  const entry = `### ${title}${eol}${eol}${quoted}${eol}`;
+  const section = findSection(text, NOTES);
+  if (section === null) return `${ended(text, eol)}## ${NOTES}${eol}${eol}${entry}`;
+  if (section.titles.includes(title)) return text;
+  const rest = text.slice(section.end);
+  return ended(text.slice(0, section.end), eol) + entry + (rest === "" ? "" : eol) + rest;
+}
+
+interface Section {
+  readonly start: number;
+  readonly bodyStart: number;
+  readonly end: number;
+  /** The headings inside it. */
+  readonly titles: readonly string[];
+}
+
+/** A front matter that is not closed would be closed by a line of what is written here. */
+function bodyStart(text: string): number {
+  const parts = findFrontMatter(text);
+  if (parts.kind !== "unterminated") return parts.bodyStart;
+  throw new RemandError(
+    "story-invalid",
+    "the front matter is not closed",
+    "Close it with a line of three hyphens: ---",
+  );
+}
+
+function findSection(text: string, heading: string): Section | null {
+  return sectionsOf(text, heading)[0] ?? null;
+}
+
+/** All sections under this heading, in their order. */
+function sectionsOf(text: string, heading: string): Section[] {
+  const found: Section[] = [];
+  let open: { start: number; bodyStart: number; titles: string[] } | null = null;
+  for (const line of markdownLines(text, bodyStart(text))) {
+    if (line.kind !== "heading") continue;
+    if (open !== null && line.level > LEVEL) {
+      open.titles.push(line.title);
+      continue;
+    }
+    if (open !== null) found.push({ ...open, end: line.start });
+    const isIt = line.level === LEVEL && line.title.toLowerCase() === heading.toLowerCase();
+    open = isIt ? { start: line.start, bodyStart: nextLine(text, line.start), titles: [] } : null;
+  }
+  return open === null ? found : [...found, { ...open, end: text.length }];
+}
+
+/** With nothing left open at its end: what comes behind it would be taken for code, or for a comment. */
+function closed(text: string, from: number, eol: string): string {
+  let open = "";
+  for (const line of markdownLines(text, from)) open = line.open;
+  return open === "" ? text : `${text}${text.endsWith("\n") ? "" : eol}${open}`;
+}
+
+/** With a blank line at its end, ready for the next thing. */
+function ended(before: string, eol: string): string {
+  const text = closed(before, bodyStart(before), eol);
+  if (text === "" || text === "\uFEFF" || /\n\r?\n$/.test(text)) return text;
+  return text.endsWith("\n") ? text + eol : text + eol + eol;
+}
+
+function withLineEnd(text: string, eol: string): string {
+  return eol === "\n" ? text : text.replaceAll("\n", eol);
+}
+
+function pushedDown(body: string): string {
+  const headings = [...markdownLines(body)].filter((line) => line.kind === "heading");
+  const highest = Math.min(...headings.map((line) => line.level));
+  const by = LEVEL + 1 - highest;
+  if (headings.length === 0 || by <= 0) return body;
+  let at = 0;
+  let out = "";
+  for (const line of headings) {
+    const mark = body.indexOf("#", line.start);
+    out += body.slice(at, mark) + "#".repeat(Math.min(6, line.level + by));
+    at = mark + line.level;
+  }
+  return out + body.slice(at);
+}

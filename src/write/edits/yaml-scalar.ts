@@ -1,0 +1,82 @@
+export type Scalar = string | number | boolean | null;
+
+/** How a text that stood there before was quoted: it is kept, so that a change of a value changes nothing else. */
+export type Quotes = "as-needed" | "single" | "double";
+
+/** A value on one line, quoted where YAML would otherwise read something else. It holds in flow lists too. */
+export function yamlScalar(value: Scalar, quotes: Quotes = "as-needed"): string {
+  if (typeof value === "number") return yamlNumber(value);
+  if (typeof value !== "string") return String(value);
+  if (quotes === "double" || NEEDS_ESCAPES.test(value)) return doubleQuoted(value);
+  return quotes === "as-needed" && isPlain(value) ? value : `'${value.replaceAll("'", "''")}'`;
+}
+
+function yamlNumber(value: number): string {
+  if (Number.isNaN(value)) return ".nan";
+  if (!Number.isFinite(value)) return value > 0 ? ".inf" : "-.inf";
+  return Object.is(value, -0) ? "-0" : String(value);
+}
+
+/** Words only: it is better to quote once too often than to guess at the rest of YAML's rules. */
+const PLAIN = /^[\p{L}_/][\p{L}\p{N}_/ .()@+=-]*$/u;
+
+/** `15m` begins with a digit, and is no number to anybody. */
+const LENGTH_OF_TIME = /^\d+(?:ms|[smhd])$/;
+
+/** Some reader of YAML takes these for something other than text. */
+const RESERVED = new Set(["true", "false", "null", "yes", "no", "on", "off", "y", "n"]);
+
+function isPlain(text: string): boolean {
+  if (LENGTH_OF_TIME.test(text)) return true;
+  return PLAIN.test(text) && !text.endsWith(" ") && !RESERVED.has(text.toLowerCase());
+}
+
+const NEEDS_ESCAPES = /[\p{Cc}\p{Cs}\u2028\u2029\ufeff\ufffe\uffff]/u;
+
+/** JSON's form is YAML's, but for a few characters that JSON lets stand. */
+function doubleQuoted(text: string): string {
+  return JSON.stringify(text).replaceAll(
+    /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g,
+    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
+
+export type PlainTree = Scalar | readonly PlainTree[] | { readonly [key: string]: PlainTree };
+
+/**
+ * Plain data as YAML: maps in blocks, everything else on its key's line. `note` may say something about a value
+ * by its path, which then stands behind it as a comment.
+ */
+export function yamlTree(
+  tree: { readonly [key: string]: PlainTree },
+  note: (path: readonly string[]) => string = noNote,
+): string {
+  return block(tree, [], note).join("\n") + "\n";
+}
+
+const noNote = (): string => "";
+
+function block(
+  map: { readonly [key: string]: PlainTree },
+  path: readonly string[],
+  note: (path: readonly string[]) => string,
+): string[] {
+  return Object.entries(map).flatMap(([key, value]) => {
+    const here = [...path, key];
+    const head = `${"  ".repeat(path.length)}${yamlScalar(key)}:`;
+    const comment = note(here);
+    if (isMap(value) && comment === "" && Object.keys(value).length > 0) return [head, ...block(value, here, note)];
+    return [`${head} ${flow(value)}${comment === "" ? "" : `  # ${comment}`}`];
+  });
+}
+
+function flow(value: PlainTree): string {
+  if (Array.isArray(value)) return `[${(value as readonly PlainTree[]).map(flow).join(", ")}]`;
+  if (!isMap(value)) return yamlScalar(value as Scalar);
+  const entries = Object.entries(value).map(([key, inner]) => `${yamlScalar(key)}: ${flow(inner)}`);
+  return entries.length === 0 ? "{}" : `{ ${entries.join(", ")} }`;
+}
+
+function isMap(value: PlainTree): value is { readonly [key: string]: PlainTree } {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,84 @@
+import type { AuditorRequest } from "../../core/stories/prompt.ts";
+import { fileList, issueLine } from "../briefs/findings.ts";
+import { byText } from "../../stdx/sorted-map.ts";
+import { worstFirst } from "../briefs/parts.ts";
+import { type Pen, type Piece, bullets, line, name, section, together } from "../briefs/pen.ts";
+import { contestedTests } from "./contested.ts";
+import { checkNotes, commandList, criteriaList, promptPen, shownWork, start } from "./sheet.ts";
+import { auditForms } from "./signal-forms.ts";
+
+/** S2, step 7: the auditor verifies each criterion with runs of his own. */
+export function writeAuditorPrompt(request: AuditorRequest, options: { readonly nonce: string }): string {
+  const pen = promptPen(options.nonce);
+  const id = name(pen, request.story.id);
+  return `${together([
+    start(pen, request.rolePrompt, "## Audit Assignment", `Task ID: ${id}`, `Title: ${line(pen, request.story.title)}`),
+    section("### Acceptance Criteria", criteriaList(pen, request.criteria)),
+    section(
+      "### Files to Verify",
+      fileList(pen, request.filesModified),
+      request.wholeAt === undefined ? "" : `The whole of the work: \`${line(pen, request.wholeAt)}\``,
+    ),
+    section(
+      "### The Work",
+      request.work === undefined ? "" : shownWork(pen, { text: request.work }, "diff of the work"),
+    ),
+    section(
+      "### What the Audit Before Found",
+      bullets(pen, worstFirst(request.earlier ?? []), (finding) => issueLine(finding, pen), { what: "findings" }),
+    ),
+    section("### Critic Assessment (PASSED)", assessment(request, pen)),
+    section(
+      "### Verification Commands",
+      commandList(pen, request.commands),
+      request.work === undefined
+        ? "Run each of them yourself, in every environment it is listed for. What the developer says he ran is no evidence."
+        : "You can run none of them: go by what the engine ran, and by the work. What the developer says he ran is no evidence.",
+    ),
+    section("### What the Engine Ran on This Tree", runsOf(request, pen)),
+    checkNotes(pen, request.notes),
+    contestedTests(pen, request.contested),
+    section(
+      "### Required Output Signal",
+      [
+        "You MUST end your audit with one of these, at the very start of a line, outside quotes and code:",
+        `- \`AUDIT_PASSED: ${id}\` - if all acceptance criteria are verified`,
+        `- \`AUDIT_FAILED: ${id}\` - if criteria are not met`,
+        `- \`AUDIT_BLOCKED: ${id}\` - if infrastructure was broken before this work and keeps you from judging it`,
+      ].join("\n"),
+      auditForms(id),
+    ),
+    "Begin audit.",
+  ])}\n`;
+}
+
+/** Its exit codes count, whatever anybody says of them; so an auditor who may run nothing has something to go by. */
+function runsOf({ runs = [] }: AuditorRequest, pen: Pen): Piece {
+  const list = bullets(
+    pen,
+    runs,
+    ({ command, environment, result, details }) =>
+      `\`${line(pen, command)}\` (${name(pen, environment)}): ${result.toUpperCase()} - ${line(pen, details)}`,
+    { what: "runs" },
+  );
+  return list === ""
+    ? ""
+    : together([list, `These results stand. ${shows(runs)}, and not yet that a criterion holds.`]);
+}
+
+/** A command that fails for known reasons alone does not pass: its exit code is what it is. */
+function shows(runs: NonNullable<AuditorRequest["runs"]>): string {
+  const red = runs.filter(({ result, exitCode }) => result === "pass" && exitCode !== null && exitCode !== 0);
+  if (red.length === 0) return "They show that the commands pass";
+  return `${red.map(({ check, exitCode }) => `${check} exits with ${exitCode}`).join(", ")}: nothing fails there but what is listed. They show no other failure`;
+}
+
+/** In the order of the alphabet: the order in which an object was filled must not show. */
+function assessment(request: AuditorRequest, pen: Pen): Piece {
+  const aspects = Object.entries(request.quality).sort(([a], [b]) => byText(a, b));
+  const list = bullets(pen, aspects, ([aspect, verdict]) => `${name(pen, aspect)}: ${line(pen, verdict)}`, {
+    what: "aspects",
+  });
+  const summary = request.criticSummary === "" ? "" : `Summary: ${line(pen, request.criticSummary)}`;
+  return together([list, summary]) || "- the critic passed it without particulars";
+}

@@ -1,0 +1,80 @@
+import type { ShownWork, VerificationCommand } from "../../core/stories/prompt.ts";
+import type { Criterion } from "../../core/stories/story.ts";
+import {
+  ALL_THE_ROOM,
+  type Pen,
+  type Piece,
+  bullets,
+  evidenceFence,
+  instruction,
+  line,
+  name,
+  section,
+  together,
+} from "../briefs/pen.ts";
+import { dataNotice } from "../untrusted-text.ts";
+
+/*
+ * What prompts have in common. A prompt has no ladder of rooms as a brief has: it is read once by somebody who can
+ * open the files himself, so each field has a cap of its own and that is enough.
+ */
+
+/** A diff gets more room than a log: it is what the reviewer is asked about. */
+export const DIFF_CHARS = 60_000;
+
+export function promptPen(nonce: string): Pen {
+  return { nonce, room: ALL_THE_ROOM, cuts: [] };
+}
+
+/** The role's own words, a rule, the heading, and what untrusted text is. */
+export function start(pen: Pen, rolePrompt: string, heading: string, ...facts: readonly string[]): Piece {
+  const role = instruction(pen, rolePrompt, pen.room.roleChars, "the role's prompt");
+  return together([role, role === "" ? "" : "---", heading, facts.join("\n"), dataNotice(pen.nonce)]);
+}
+
+export function criteriaList(pen: Pen, criteria: readonly Criterion[]): Piece {
+  if (criteria.length === 0) return "- none is written down: the goal is what counts";
+  return bullets(pen, criteria, ({ id, text }) => `${name(pen, id)}: ${line(pen, text)}`, { what: "criteria" });
+}
+
+export function commandList(pen: Pen, commands: readonly VerificationCommand[]): Piece {
+  if (commands.length === 0) return "- none is configured";
+  return bullets(pen, commands, ({ command, environment }) => `\`${line(pen, command)}\` (${name(pen, environment)})`, {
+    what: "commands",
+  });
+}
+
+export function diffFence(pen: Pen, diff: string, label: string): Piece {
+  return evidenceFence({ ...pen, room: { ...pen.room, evidenceChars: DIFF_CHARS } }, diff, label);
+}
+
+/** A diff that may be cut, and the command that shows all of it to a reviewer who stands in the worktree. */
+export function shownWork(pen: Pen, { text, wholeAt }: ShownWork, label: string): Piece {
+  return together([
+    text.trim() === "" ? "- nothing changed" : diffFence(pen, text, label),
+    wholeAt === undefined ? "" : `The whole of it: \`${line(pen, wholeAt)}\``,
+  ]);
+}
+
+/** What the author said. Nothing at all where nobody asked; that it said nothing is worth knowing. */
+export function authorsMessage(pen: Pen, message: string): Piece {
+  return message.trim() === "" ? "- it said nothing" : evidenceFence(pen, message, "the developer's message");
+}
+
+/** A pass of the checks is not the whole truth: known failures, quarantined tests, no test of the change. */
+export function checkNotes(pen: Pen, notes: readonly string[] | undefined): Piece {
+  const list = bullets(pen, notes ?? [], (note) => line(pen, note), { what: "notes" });
+  return list === ""
+    ? ""
+    : section(
+        "### What the Checks Passed in Spite of",
+        list,
+        "The checks passed, with this. Known failures are not a part of this work.",
+      );
+}
+
+export function practicesPart(pen: Pen, practices: readonly string[]): Piece {
+  return practices
+    .map((practice) => instruction(pen, practice, pen.room.roleChars, "the project's practices"))
+    .join("\n\n");
+}

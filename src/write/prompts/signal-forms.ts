@@ -1,0 +1,136 @@
+import { howToReport, indented } from "../briefs/report.ts";
+import { counted } from "../../stdx/plain-text.ts";
+import type { ClarificationRequest } from "../../core/stories/prompt.ts";
+import type { SignalRole } from "../../core/stories/signal.ts";
+import { bullets, line, name, section, together } from "../briefs/pen.ts";
+import { promptPen } from "./sheet.ts";
+
+/*
+ * The reviewers' signals in full, as S2 defines them. They are indented: a reviewer who repeats his instructions must
+ * not have passed or failed anything by that.
+ */
+
+export function reviewForms(storyId: string): string {
+  return forms([
+    [
+      `REVIEW_PASSED: ${storyId}`,
+      "",
+      "Files Reviewed:",
+      "- <file>",
+      "",
+      "Quality Assessment:",
+      "- Code style: COMPLIANT",
+      "- Error handling: ADEQUATE",
+      "- Naming: CONSISTENT",
+      "- Architecture: ALIGNED",
+      "",
+      "Summary: <your assessment in a sentence>",
+    ],
+    [
+      `REVIEW_FAILED: ${storyId}`,
+      "",
+      "Files Reviewed:",
+      "- <file>",
+      "",
+      "Issues Found:",
+      "- <file>:<line>: <what is wrong>",
+      "",
+      "Required Fixes:",
+      "- <what to do about it>",
+      "",
+      "Priority: <HIGH|MEDIUM|LOW>",
+    ],
+  ]);
+}
+
+export function auditForms(storyId: string): string {
+  return forms([
+    [
+      `AUDIT_PASSED: ${storyId}`,
+      "",
+      "Verification Results:",
+      "- <criterion>: VERIFIED - <evidence>",
+      "",
+      "Commands Executed:",
+      "- <command> (<environment>): PASS",
+      "",
+      "Summary: <your conclusion in a sentence>",
+    ],
+    [
+      `AUDIT_FAILED: ${storyId}`,
+      "",
+      "Failed Criteria:",
+      "- <criterion>: FAILED - <reason>",
+      "",
+      "Issues Found:",
+      "- <file>:<line>: <what is wrong>",
+      "",
+      "Required Fixes:",
+      "- <what to do about it>",
+      "",
+      "Passing Criteria:",
+      "- <criterion>",
+    ],
+    [
+      `AUDIT_BLOCKED: ${storyId}`,
+      "",
+      "Pre-existing Failures:",
+      "- <what was broken before this work>",
+      "",
+      "Cannot proceed with audit until infrastructure is fixed.",
+    ],
+  ]);
+}
+
+function forms(alternatives: readonly (readonly string[])[]): string {
+  return [
+    "In full, without the indentation, with what stands in angle brackets replaced:",
+    ...alternatives.map((lines) => indented(lines).join("\n")),
+  ].join("\n\n");
+}
+
+/** Asked of the same agent in the same conversation, so it needs no role and no assignment again. */
+export function writeClarificationPrompt(request: ClarificationRequest, options: { readonly nonce: string }): string {
+  const pen = promptPen(options.nonce);
+  const id = name(pen, request.storyId);
+  const problems = bullets(pen, request.problems, (problem) => line(pen, problem), { what: "problems" });
+  return `${together([
+    "## Please Say It Again",
+    whyAgain(request, id),
+    section(request.why === "incomplete" ? "### What It Leaves Out" : "### What Was Odd About It", problems),
+    section("### What to Do", whatToDo(request)),
+    request.role === "developer"
+      ? howToReport({ report: "signal", spellOutFormat: true, storyId: id })
+      : formsOf(request.role, id),
+  ])}\n`;
+}
+
+function whyAgain({ why, ask, asks }: ClarificationRequest, id: string): string {
+  if (why === "unreadable")
+    return `Your last message could not be read as a report on ${id} (asked ${ask} of ${counted(asks, "time")}).`;
+  if (why === "incomplete") return `Your last message about ${id} leaves something out, and cannot count without it.`;
+  return `Your last message rejects the work on ${id} without one issue that can be acted on.`;
+}
+
+function whatToDo({ why, role }: ClarificationRequest): string {
+  if (why === "unreadable") return SAY_IT_AGAIN;
+  return why === "incomplete" ? FILL_IT_IN : NAME_PARTICULARS[role];
+}
+
+const FILL_IT_IN =
+  "Look at what is listed above, then give your whole report once more, with an answer to each of these, in the form below.";
+
+const SAY_IT_AGAIN =
+  "Do no further work. Give the same report once more, in the form below, as the last thing in your message.";
+
+const NAME_PARTICULARS: Readonly<Record<SignalRole, string>> = {
+  developer: "Say what blocks you, what you tried, and what you need.",
+  critic:
+    "Name each issue with its file and line, and what to do about it. If there is none, the review has passed: say so.",
+  auditor:
+    "Name each criterion that is not met, what shows it, and what to do about it. If there is none, the audit has passed: say so.",
+};
+
+function formsOf(role: "critic" | "auditor", id: string): string {
+  return section("### Required Output Signal", role === "critic" ? reviewForms(id) : auditForms(id));
+}

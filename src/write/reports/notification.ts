@@ -1,0 +1,34 @@
+import type { Notification } from "../../core/events/notification.ts";
+import { jsonText } from "../../stdx/canonical-json.ts";
+
+/** For programs: a webhook's body, a command's input. */
+export function writeNotification(notification: Notification): string {
+  const { at, ...rest } = notification;
+  return jsonText({ schema: "remand.notification/1", ...rest, at: new Date(at).toISOString() });
+}
+
+/**
+ * As Slack's incoming webhooks want it, and those that take the same. Plain text only: what an agent wrote must not
+ * become a link, or call a whole channel.
+ */
+export function writeSlackMessage({ title, text, project }: Notification): string {
+  const plain = (value: string, most: number): object => ({
+    type: "plain_text",
+    text: value.slice(0, most),
+    emoji: false,
+  });
+  return jsonText({
+    text: escaped(`${title} (${project})`),
+    blocks: [
+      { type: "header", text: plain(title, MOST_HEADER) },
+      ...(text === "" ? [] : [{ type: "section", text: plain(text, MOST_SECTION) }]),
+      { type: "context", elements: [plain(project, MOST_HEADER)] },
+    ],
+  });
+}
+
+/** Slack refuses longer ones. */
+const MOST_HEADER = 150;
+const MOST_SECTION = 3000;
+
+const escaped = (text: string): string => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");

@@ -1,0 +1,92 @@
+import { counted } from "../../stdx/plain-text.ts";
+import type { GateName, Judgement } from "../../core/gates/gate.ts";
+import type { StoryState } from "../../core/stories/story-state.ts";
+import { oneLine } from "../untrusted-text.ts";
+
+/**
+ * What a pull request says, made from the trail: what was asked for, each criterion with its evidence, what judged it,
+ * how many attempts it took, and what a person let through. Same story, same bytes.
+ */
+export function writePullRequest(state: StoryState): { readonly title: string; readonly body: string } {
+  const { story } = state;
+  const parts = [
+    section("What", goalOf(state)),
+    section("Acceptance criteria", criteria(state)),
+    section("Judged by", gates(state)),
+    section("Attempts", attempts(state)),
+    section("Let through by a person", waivers(state)),
+    `Made by Remand from story \`${inline(story.id)}\`, commit \`${inline(state.commit)}\`. \`remand show ${inline(story.id)}\` has every step.`,
+  ];
+  return {
+    title: said(story.title).slice(0, LONGEST_TITLE),
+    body: `${parts.filter((part) => part !== "").join("\n\n")}\n`,
+  };
+}
+
+const LONGEST_TITLE = 120;
+const LONGEST_GOAL = 4000;
+const LONGEST_LINE = 300;
+
+const section = (title: string, text: string): string => (text === "" ? "" : `## ${title}\n\n${text}`);
+
+/** One line that cannot end a list or begin a heading, call a person, or name another issue. */
+const said = (text: string): string => oneLine(text, null, LONGEST_LINE);
+const quiet = (text: string): string => said(text).replaceAll(/([@#<>`*_[\]|])/g, "\\$1");
+const inline = (text: string): string => said(text).replaceAll("`", "'");
+
+/** The story's own words, a person's: as they are, up to a length; the criteria have a section of their own. */
+function goalOf({ story }: StoryState): string {
+  const text = (story.criteria.length === 0 ? story.body : story.body.replace(CRITERIA_SECTION, "")).trim();
+  if (text.length <= LONGEST_GOAL) return text;
+  return `${text.slice(0, LONGEST_GOAL)}\n\n(${counted(text.length - LONGEST_GOAL, "more character is", "more characters are")} in the story's file.)`;
+}
+
+const CRITERIA_SECTION = /^#{1,6} +acceptance criteria *$[^]*?(?=^#{1,6} |(?![^]))/im;
+
+function criteria({ story, gates: known }: StoryState): string {
+  const audited = new Map((known.audit?.last?.criteria ?? []).map((each) => [each.criterion, each]));
+  return story.criteria
+    .map(({ id, text }) => {
+      const found = audited.get(id) ?? audited.get(text);
+      const mark = found?.status === "verified" ? "x" : " ";
+      const evidence = found === undefined || found.evidence === "" ? "" : ` — ${quiet(found.evidence)}`;
+      return `- [${mark}] ${quiet(text)}${evidence}`;
+    })
+    .join("\n");
+}
+
+function gates({ gates: known }: StoryState): string {
+  const judged = Object.values(known).flatMap((gate) => (gate.last === null ? [] : [{ ...gate, last: gate.last }]));
+  if (judged.length === 0) return "";
+  const rows = judged.map(
+    ({ last, failuresEver }) => `| ${last.gate} | ${last.result} | ${failuresEver} | ${quiet(toldBy(last))} |`,
+  );
+  return ["| gate | result | failed before | evidence |", "|---|---|---|---|", ...rows].join("\n");
+}
+
+function toldBy({ tests, summary, coverage }: Judgement): string {
+  const counts = tests === undefined ? "" : `${tests.passed} of ${counted(tests.total, "test")} passed`;
+  const share = coverage === undefined ? "" : `${coverage.lines} % of lines covered`;
+  return [counts, share].filter((part) => part !== "").join(", ") || summary;
+}
+
+function attempts({ attempts: all }: StoryState): string {
+  return all
+    .map(({ attempt, role, reworkOf, outcome, failed, summary }) => {
+      const why =
+        reworkOf === null ? "" : `, after ${reworkOf === "person" ? "a person" : `the ${reworkOf} gate`} sent it back`;
+      const came = failed === "" ? outcome : failed;
+      return `${attempt}. ${quiet(role)}${why}: ${quiet(summary === "" ? came : `${summary} → ${came}`)}`;
+    })
+    .join("\n");
+}
+
+function waivers({ waivers: all }: StoryState): string {
+  const what = (gate: GateName, findings: number): string =>
+    findings === 0 ? `the ${gate} gate` : `${counted(findings, "finding")} of the ${gate} gate`;
+  return all
+    .map(
+      ({ gate, findings, by, reason }) => `- ${quiet(by)} let ${what(gate, findings.length)} through: ${quiet(reason)}`,
+    )
+    .join("\n");
+}

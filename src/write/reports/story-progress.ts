@@ -1,0 +1,72 @@
+import type { Phase, Shelf } from "../../core/stories/story.ts";
+import type { FrontMatterEdits } from "../edits/front-matter-edit.ts";
+import type { Finding } from "../../core/gates/finding.ts";
+import { issueLine } from "../briefs/findings.ts";
+import { worstFirst } from "../briefs/parts.ts";
+import { ALL_THE_ROOM, type ListPen, bullets, line, together } from "../briefs/pen.ts";
+
+/** How far a story has come, as its file tells it. */
+export interface StoryProgress {
+  readonly shelf: Shelf;
+  readonly completed: readonly Phase[];
+  readonly reviewsComplete: boolean;
+  readonly refinements: readonly Refinement[];
+  /** Only where the story has a limit of its own. */
+  readonly maxReworks?: number;
+  readonly lastError: string | null;
+  /** The day of the last change, `2026-01-09`. */
+  readonly updated: string;
+}
+
+/** S4's record of one time the work was sent back. */
+export interface Refinement {
+  readonly iteration: number;
+  readonly agentType: Phase;
+  readonly startedAt: string;
+  readonly completedAt?: string;
+  readonly reviewFeedback?: string;
+  readonly result: "success" | "failed" | "in_progress";
+}
+
+/** S4's fields of the front matter for it. Fields that do not apply are taken out. */
+export function storyProgressEdits(progress: StoryProgress): FrontMatterEdits {
+  const { refinements } = progress;
+  return {
+    status: progress.shelf,
+    research_complete: progress.completed.includes("research"),
+    plan_complete: progress.completed.includes("plan"),
+    implementation_complete: progress.completed.includes("implement"),
+    reviews_complete: progress.reviewsComplete,
+    refinement_iterations: refinements.length === 0 ? undefined : refinements.map(iterationRecord),
+    refinement_count: refinements.length === 0 ? undefined : refinements.length,
+    ...(progress.maxReworks === undefined ? {} : { max_refinement_attempts: progress.maxReworks }),
+    last_error: progress.lastError ?? undefined,
+    updated: progress.updated,
+  };
+}
+
+function iterationRecord(refinement: Refinement): Record<string, string | number | undefined> {
+  const { iteration, agentType, startedAt, completedAt, reviewFeedback, result } = refinement;
+  return { iteration, agentType, startedAt, completedAt, reviewFeedback, result };
+}
+
+/** What a review said, for the note that a story's file gets when a phase is sent back (S4). */
+export interface RefinementFeedback {
+  readonly summary: string;
+  readonly findings: readonly Finding[];
+  readonly context: readonly string[];
+}
+
+/** Markdown without headings: the note it goes into has its own. */
+export function writeRefinementFeedback(feedback: RefinementFeedback): string {
+  const pen: ListPen = { nonce: null, room: ALL_THE_ROOM, cuts: [] };
+  const findings = bullets(pen, worstFirst(feedback.findings), (finding) => issueLine(finding, pen), {
+    what: "findings",
+  });
+  const context = bullets(pen, feedback.context, (text) => line(pen, text), { what: "notes" });
+  return together([
+    feedback.summary === "" ? "" : `Result: ${line(pen, feedback.summary)}`,
+    findings === "" ? "" : `**Review feedback**\n\n${findings}`,
+    context === "" ? "" : `**New context**\n\n${context}`,
+  ]);
+}

@@ -1,0 +1,101 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { createSystemClock } from "../../../src/adapters/clock/system-clock.ts";
+import { createVirtualClock } from "../../../src/adapters/clock/virtual-clock.ts";
+
+const DAY = 24 * 3600 * 1000;
+
+describe("the machine's clock", () => {
+  const clock = createSystemClock();
+
+  test("sleeps about as long as it is told, and not shorter", async () => {
+    const begin = clock.now();
+    await clock.sleep(30);
+    expect(clock.now() - begin).toBeGreaterThanOrEqual(29);
+    await clock.sleep(0);
+    await clock.sleep(-5);
+    await clock.sleep(Number.NaN);
+  });
+
+  test("wakes early when it is told, also before it lay down", async () => {
+    // An hour is more than the test may take: whoever sleeps on fails.
+    const early = new AbortController();
+    const sleep = clock.sleep(3_600_000, early.signal);
+    early.abort();
+    await sleep;
+    await clock.sleep(3_600_000, early.signal);
+    expect(early.signal.aborted).toBe(true);
+  });
+
+  describe("over weeks", () => {
+    beforeEach(() => void vi.useFakeTimers());
+    afterEach(() => void vi.useRealTimers());
+
+    test("sleeps for longer than a timer can hold", async () => {
+      let awake = false;
+      const sleep = clock.sleep(40 * DAY).then(() => (awake = true));
+      await vi.advanceTimersByTimeAsync(40 * DAY - 1000);
+      expect(awake).toBe(false);
+      await vi.advanceTimersByTimeAsync(1000);
+      await sleep;
+      expect(awake).toBe(true);
+      expect(vi.getTimerCount()).toBe(0);
+    });
+
+    test("wakes when the machine has slept past the time", async () => {
+      let awake = false;
+      const sleep = clock.sleep(10 * DAY).then(() => (awake = true));
+      vi.setSystemTime(Date.now() + 11 * DAY);
+      await vi.advanceTimersByTimeAsync(60_000);
+      await sleep;
+      expect(awake).toBe(true);
+    });
+
+    test("is not held up by a clock that was set back", async () => {
+      let awake = false;
+      const sleep = clock.sleep(DAY).then(() => (awake = true));
+      vi.setSystemTime(Date.now() - 100 * DAY);
+      await vi.advanceTimersByTimeAsync(DAY + 60_000);
+      await sleep;
+      expect(awake).toBe(true);
+    });
+  });
+});
+
+describe("a clock that is moved by hand", () => {
+  test("wakes everyone at their own time, in order, those who lie down on the way too", async () => {
+    const clock = createVirtualClock(1000);
+    const seen: string[] = [];
+    const sleeper = async (name: string, ms: number): Promise<void> => {
+      await clock.sleep(ms);
+      seen.push(`${name}@${clock.now()}`);
+    };
+    const all = [
+      sleeper("b", 20),
+      sleeper("a", 10),
+      sleeper("c", 20),
+      sleeper("a", 10).then(() => sleeper("d", 5)),
+      sleeper("late", 500),
+    ];
+    await clock.advance(100);
+    expect(seen).toEqual(["a@1010", "a@1010", "d@1015", "b@1020", "c@1020"]);
+    expect(clock.now()).toBe(1100);
+    expect(clock.sleeping()).toBe(1);
+    expect(await clock.advanceToNext()).toBe(true);
+    expect(seen.at(-1)).toBe("late@1500");
+    expect(await clock.advanceToNext()).toBe(false);
+    await Promise.all(all);
+  });
+
+  test("wakes early when it is told, and forgets the sleeper", async () => {
+    const clock = createVirtualClock();
+    const early = new AbortController();
+    const sleep = clock.sleep(100, early.signal);
+    early.abort();
+    await sleep;
+    await clock.sleep(100, early.signal);
+    await clock.sleep(0);
+    expect(clock.sleeping()).toBe(0);
+    expect(clock.now()).toBe(0);
+    await expect(clock.advance(-1)).rejects.toThrow("time goes forward");
+  });
+});

@@ -1,0 +1,60 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createReminderNote } from "../../../src/adapters/journal/reminder-note.ts";
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "remand-note-"));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+describe("the note of reminders", () => {
+  const file = (): string => join(folder, "deep", "journal.db.reminders");
+
+  it("is kept for whoever comes later, and changed only by who gave reminders", async () => {
+    const seen: (number | null)[] = [];
+    const turn = (next: number | null): Promise<void> =>
+      createReminderNote(file()).turn((until) => {
+        seen.push(until);
+        return next;
+      });
+    await turn(100);
+    await turn(null);
+    await turn(250);
+    await turn(null);
+    expect(seen).toEqual([null, 100, 100, 250]);
+  });
+
+  it("lets one of many ring", async () => {
+    let rings = 0;
+    const notes = Array.from({ length: 8 }, () => createReminderNote(file()));
+    await Promise.all(
+      notes.map((note) =>
+        note.turn((until) => {
+          if (until !== null && until >= 60) return null;
+          rings++;
+          return 60;
+        }),
+      ),
+    );
+    expect(rings).toBe(1);
+  });
+
+  it("stays as it was where a turn fails", async () => {
+    const note = createReminderNote(file());
+    await note.turn(() => 7);
+    await expect(
+      note.turn(() => {
+        throw new Error("nobody there");
+      }),
+    ).rejects.toThrow("nobody there");
+    let seen: number | null = null;
+    await note.turn((until) => {
+      seen = until;
+      return null;
+    });
+    expect(seen).toBe(7);
+  });
+});

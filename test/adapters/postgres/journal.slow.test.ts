@@ -1,0 +1,17 @@
+import { afterAll, beforeAll } from "vitest";
+import { createPostgresJournal } from "../../../src/adapters/postgres/journal.ts";
+import { journalContract } from "../../contract/journal.ts";
+import { startPostgres, type PostgresServer } from "../../kit/server.ts";
+
+let server: PostgresServer;
+let count = 0;
+beforeAll(async () => {
+  server = await startPostgres();
+});
+afterAll(() => server.stop());
+
+journalContract("the journal on PostgreSQL", {
+  // A schema for each, which is how several projects share a database.
+  open: () => createPostgresJournal(`${server.url}?schema=project_${++count}`),
+  clear: async () => undefined,
+});

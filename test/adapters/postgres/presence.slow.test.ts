@@ -1,0 +1,243 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { type PostgresJournal, createPostgresJournal } from "../../../src/adapters/postgres/journal.ts";
+import { type PostgresPool, type Session, openPool } from "../../../src/adapters/postgres/pool.ts";
+import { claimName, createWorkerBooks } from "../../../src/adapters/postgres/workers.ts";
+import { type Presence, createPresence } from "../../../src/adapters/postgres/presence.ts";
+import { type PostgresServer, startPostgres } from "../../kit/server.ts";
+import { startProxy } from "../../kit/proxy.ts";
+
+let server: PostgresServer;
+let pool: PostgresPool;
+let journal: PostgresJournal;
+let url: string;
+const open: (() => Promise<unknown>)[] = [];
+
+beforeAll(async () => void (server = await startPostgres()), 60_000);
+afterAll(() => server.stop());
+beforeEach(async () => {
+  url = await server.newDatabase();
+  pool = await openPool(url, { connections: 10 });
+  journal = await createPostgresJournal(pool);
+});
+afterEach(async () => {
+  for (const each of open.splice(0).toReversed()) await each();
+  await journal.close();
+  await pool.close();
+});
+
+interface Watched extends Presence {
+  readonly took: string[];
+  readonly led: boolean[];
+}
+
+function present(id: string, on: PostgresPool = pool, slow: Promise<void> = Promise.resolve()): Watched {
+  const took: string[] = [];
+  const led: boolean[] = [];
+  const presence = createPresence(on, {
+    id,
+    name: id.split("@")[0]!,
+    leaseMs: 3000,
+    takeOver: async (gone) => {
+      took.push(gone.id);
+      await slow;
+    },
+    onLead: (leads) => led.push(leads),
+    onTrouble: () => undefined,
+  });
+  open.push(() => presence.leave());
+  return { ...presence, took, led };
+}
+
+/** Waits for something to become true; the test's own limit says when that took too long. */
+async function until(is: () => boolean): Promise<void> {
+  while (!is()) await sleep(20);
+}
+
+const backends = async (id: string): Promise<readonly Record<string, unknown>[]> =>
+  server.sql(`SELECT backend FROM remand.worker WHERE id = '${id}'`, url);
+
+const SIGNED_IN = "SELECT string_agg(backend::text, ' ' ORDER BY id) AS backends FROM remand.worker";
+
+describe("workers of one journal", () => {
+  test("one of them leads; when it leaves, another does", async () => {
+    const workers = [present("a@1"), present("b@1"), present("c@1")];
+    await until(() => workers.some((each) => each.leads()));
+    const leader = workers.find((each) => each.leads())!;
+    expect(workers.filter((each) => each.leads())).toEqual([leader]);
+    await leader.leave();
+    await until(() => workers.some((each) => each.leads()));
+    expect(workers.filter((each) => each.leads())).toHaveLength(1);
+    expect(leader.led).toEqual([true, false]);
+  });
+
+  test("whoever resigns stays, and somebody else leads", async () => {
+    const first = present("a@1");
+    await until(() => first.leads());
+    const second = present("b@1");
+    first.resign();
+    await until(() => second.leads());
+    expect([first.leads(), first.isConnected()]).toEqual([false, true]);
+  });
+
+  test("of one that lost its connection nobody takes the place while it comes back", async () => {
+    const [steady, shaky] = [present("a@1"), present("b@1")];
+    await until(() => steady.isConnected() && shaky.isConnected());
+    const [before] = await backends("b@1");
+    await server.sql(`SELECT pg_terminate_backend(${String(before!["backend"])})`);
+    for (let now = before; String(now?.["backend"]) === String(before!["backend"]); [now] = await backends("b@1"))
+      await sleep(50);
+    await until(() => shaky.isConnected());
+    expect(steady.took).toEqual([]);
+  });
+
+  test("one that cannot be reached loses its place after the lease, and is told when it is back", async () => {
+    const proxy = await startProxy(server.port);
+    const far = await openPool(proxy.url(url), { tryMs: 2000 });
+    open.push(
+      () => proxy.close(),
+      () => far.close(),
+    );
+    const here = present("a@1");
+    const away = present("b@1", far);
+    await until(() => here.isConnected() && away.isConnected());
+    proxy.network("freeze");
+    await until(() => here.took.length > 0);
+    expect(here.took).toEqual(["b@1"]);
+    proxy.network("well");
+    expect(await away.lost).toContain("taken its place");
+  });
+
+  test("a place is taken once, and whoever takes long over it is not taken for gone", async () => {
+    const proxy = await startProxy(server.port);
+    const far = await openPool(proxy.url(url), { tryMs: 2000 });
+    open.push(
+      () => proxy.close(),
+      () => far.close(),
+    );
+    let finish: () => void = () => undefined;
+    const slow = new Promise<void>((resolve) => (finish = resolve));
+    const heirs = [present("a@1", pool, slow), present("b@1", pool, slow)];
+    const gone = present("c@1", far);
+    await until(() => [...heirs, gone].every((each) => each.isConnected()));
+    proxy.network("freeze");
+    await until(() => heirs.some(({ took }) => took.length > 0));
+    // Longer than the lease: the beats go on meanwhile.
+    await sleep(4500);
+    expect(heirs.flatMap(({ took }) => took)).toEqual(["c@1"]);
+    finish();
+    for (let rows = await backends("c@1"); rows.length > 0; rows = await backends("c@1")) await sleep(50);
+    proxy.network("well");
+    await gone.lost;
+  });
+
+  test("whoever was struck out while its connection lived learns it by its next beat, and is not back on the books", async () => {
+    const there = present("a@1");
+    await until(() => there.isConnected());
+    await server.sql("DELETE FROM remand.worker WHERE id = 'a@1'", url);
+    let why = "";
+    void there.lost.then((lost) => (why = lost));
+    await expect.poll(() => why, { timeout: 60_000 }).toContain("taken its place");
+    expect(there.isConnected()).toBe(false);
+    expect(await backends("a@1")).toEqual([]);
+  });
+
+  test("a place that another took and saw to, since it was looked for, is not taken once more", async () => {
+    const session = await pool.session();
+    open.push(() => session.end());
+    // The server must have run for long, or everybody would first get the time to come back.
+    const [started] = await server.sql(
+      "SELECT clock_timestamp() - pg_postmaster_start_time() > interval '16 s' AS is_old",
+      url,
+    );
+    if (started!["is_old"] !== true) await sleep(16_000);
+    const books = createWorkerBooks(pool, { id: "a@1", name: "a" }, 3000);
+    const own = (await books.enter())!;
+    open.push(() => own.end());
+    const gone =
+      "INSERT INTO remand.worker (id, name, backend, seen) VALUES ('c@1', 'c', 0, clock_timestamp() - interval '1 hour')";
+    await server.sql(gone, url);
+    const query: Session["query"] = async (statement) => {
+      const rows = await own.query<never>(statement);
+      if (statement.name === "silent") await server.sql("DELETE FROM remand.worker WHERE id = 'c@1'", url);
+      return rows;
+    };
+    expect(await books.takePlaces({ ...own, query })).toEqual([]);
+    // Its lock was given back, and one that is still silent is taken.
+    expect(await books.tryLock(session, "c@1")).toBe(true);
+    await books.unlock(session, "c@1");
+    await server.sql(gone, url);
+    expect((await books.takePlaces(own)).map(({ id }) => id)).toEqual(["c@1"]);
+    await books.strike(own, "c@1");
+  });
+
+  test("a name that somebody has who is there is refused; that of one who died is not", async () => {
+    const there = present("a@1");
+    await until(() => there.isConnected());
+    // Several beats long, so that one that comes late is not taken for the last.
+    await expect(claimName(pool, "a", 4000)).rejects.toThrow("a worker called a works already");
+    await claimName(pool, "b", 1000);
+    await server.sql("INSERT INTO remand.worker (id, name, backend) VALUES ('c@1', 'c', 0)", url);
+    await claimName(pool, "c", 1000);
+    // And looking has taken nobody's place.
+    await sleep(1500);
+    expect(there.isConnected()).toBe(true);
+  });
+
+  test("when the server crashes everybody comes back, and nobody's place is taken", async () => {
+    const workers = [present("a@1"), present("b@1"), present("c@1")];
+    await until(() => workers.every((each) => each.isConnected()) && workers.some((each) => each.leads()));
+    const signedIn = async (): Promise<string> => String((await server.sql(SIGNED_IN, url))[0]!["backends"]);
+    const before = await signedIn();
+    await server.restart("immediate");
+    while ((await signedIn()).split(" ").some((backend) => before.split(" ").includes(backend))) await sleep(50);
+    await until(() => workers.every((each) => each.isConnected()) && workers.some((each) => each.leads()));
+    await sleep(2000);
+    expect(workers.flatMap(({ took }) => took)).toEqual([]);
+    expect(workers.filter((each) => each.leads())).toHaveLength(1);
+  });
+
+  /** A worker that can die: nothing of it is heard any more, and nothing reaches it. */
+  const mortal = async (id: string): Promise<{ readonly worker: Watched; die(): Promise<void> }> => {
+    const proxy = await startProxy(server.port);
+    const far = await openPool(proxy.url(url), { tryMs: 2000 });
+    open.push(() => far.close());
+    return { worker: present(id, far), die: () => proxy.close() };
+  };
+
+  test("one that dies together with the server loses its place, and nobody else does", async () => {
+    const workers = [present("a@1"), present("b@1"), present("c@1")];
+    const { worker, die } = await mortal("d@1");
+    await until(() => [...workers, worker].every((each) => each.isConnected()));
+    await die();
+    await server.restart("immediate");
+    await until(() => workers.some(({ took }) => took.length > 0));
+    await until(() => workers.every((each) => each.isConnected()));
+    expect(workers.flatMap(({ took }) => took)).toEqual(["d@1"]);
+  });
+
+  test("one that dies while everybody comes back after a crash loses its place", async () => {
+    const workers = [present("a@1"), present("b@1")];
+    const { worker, die } = await mortal("c@1");
+    await until(() => [...workers, worker].every((each) => each.isConnected()));
+    const [before] = await backends("c@1");
+    await server.restart("immediate");
+    for (let now = before; String(now?.["backend"]) === String(before!["backend"]); [now] = await backends("c@1"))
+      await sleep(20);
+    await die();
+    await until(() => workers.some(({ took }) => took.length > 0));
+    expect(workers.flatMap(({ took }) => took)).toEqual(["c@1"]);
+  });
+
+  test("whoever has the number of a dead worker's connection by now is left alone", async () => {
+    const innocent = await pool.session();
+    open.push(() => innocent.end());
+    const [own] = await innocent.query<{ pid: number }>({ text: "SELECT pg_backend_pid() AS pid" });
+    const long = "clock_timestamp() - interval '1 hour'";
+    await server.sql(`INSERT INTO remand.worker VALUES ('b@1', 'b', ${own!.pid}, ${long}, ${long})`, url);
+    const heir = present("a@1");
+    await until(() => heir.took.length > 0);
+    expect(heir.took).toEqual(["b@1"]);
+    expect(await innocent.query({ text: "SELECT 1 AS one" })).toEqual([{ one: 1 }]);
+  });
+});

@@ -1,0 +1,31 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { createCommandTrial } from "../../../src/adapters/process/command-trial.ts";
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "remand-trial-"));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const signal = new AbortController().signal;
+const env = { PATH: process.env["PATH"] ?? "", FORCE_COLOR: "1", PYTHONPATH: "/mine" };
+const run = (command: string) => createCommandTrial(env).run({ command, path: folder, timeoutMs: 20_000 }, { signal });
+
+test("says how a command ended and what it printed", async () => {
+  expect(await run("echo fine")).toMatchObject({ passed: true, timedOut: false, output: "fine\n" });
+  expect(await run("echo bad; exit 3")).toMatchObject({ passed: false, timedOut: false, output: "bad\n" });
+});
+
+test("it sees the variables of a check", async () => {
+  const { output } = await run('echo "$NO_COLOR $CI $FORCE_COLOR $PYTHONDONTWRITEBYTECODE $PYTHONPATH"');
+  expect(output).toBe(" 1  1 /mine\n");
+});
+
+test("what it sees may depend on where it is tried", async () => {
+  const trial = createCommandTrial(async (path) => ({ ...env, WHERE: path }));
+  const { output } = await trial.run({ command: 'echo "$WHERE"', path: folder, timeoutMs: 20_000 }, { signal });
+  expect(output).toBe(`${folder}\n`);
+});

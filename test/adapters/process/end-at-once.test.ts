@@ -1,0 +1,33 @@
+import { expect, test } from "vitest";
+import { endAtOnce, runProcess } from "../../../src/adapters/process/run-process.ts";
+
+test("a program that is being ended and takes its time is killed when there is no more time", async () => {
+  const stop = new AbortController();
+  const run = runProcess(
+    {
+      command: "trap '' INT TERM; echo ready; while :; do sleep 1; done",
+      cwd: "/",
+      env: { PATH: process.env["PATH"] ?? "" },
+      timeoutMs: Infinity,
+      // Longer than this test may take.
+      graceMs: 600_000,
+    },
+    { signal: stop.signal, onLine: () => stop.abort() },
+  );
+  stop.signal.addEventListener("abort", () => setTimeout(endAtOnce, 100));
+  expect(await run).toMatchObject({ status: "cancelled", signal: "SIGKILL" });
+
+  // And what is ended from then on.
+  const next = new AbortController();
+  const again = runProcess(
+    {
+      command: "trap '' INT TERM; echo ready; sleep 300",
+      cwd: "/",
+      env: { PATH: process.env["PATH"] ?? "" },
+      timeoutMs: Infinity,
+      graceMs: 600_000,
+    },
+    { signal: next.signal, onLine: () => next.abort() },
+  );
+  expect(await again).toMatchObject({ status: "cancelled" });
+});

@@ -1,0 +1,176 @@
+/** The fleet's queue on DBOS, and what the library does unless one takes care (its traps are numbered as they were found). */
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { createDbosQueue, type DbosQueue, type DbosQueueOptions } from "../../../src/adapters/queue/dbos-queue.ts";
+import { startPostgres, type PostgresServer } from "../../kit/server.ts";
+
+let server: PostgresServer;
+let url: string;
+let queue: DbosQueue;
+
+beforeAll(async () => void (server = await startPostgres()), 60_000);
+afterAll(() => server.stop());
+beforeEach(async () => void (url = await server.newDatabase()));
+afterEach(() => queue.stop(0), 60_000);
+
+const rows = (columns: string, where = "true"): Promise<readonly Record<string, unknown>[]> =>
+  server.sql(`SELECT ${columns} FROM remand_queue.workflow_status WHERE ${where} ORDER BY workflow_uuid`, url);
+
+async function started(
+  work: (id: string, signal: AbortSignal) => Promise<void>,
+  more: Partial<DbosQueueOptions> = {},
+): Promise<void> {
+  queue = await createDbosQueue({
+    url,
+    schema: "remand",
+    worker: "w@1",
+    limits: {},
+    pollMs: 20,
+    endingMs: 2000,
+    ...more,
+  });
+  await queue.start(work);
+}
+
+/** Jobs that run until they are let go. */
+function held() {
+  const running = new Map<string, () => void>();
+  const began: string[] = [];
+  let most = 0;
+  const work = async (id: string, signal: AbortSignal): Promise<void> => {
+    began.push(id);
+    await new Promise<void>((resolve) => {
+      running.set(id, resolve);
+      most = Math.max(most, running.size);
+      signal.addEventListener("abort", () => resolve());
+    });
+    running.delete(id);
+  };
+  return { work, running, began, most: () => most };
+}
+
+async function until(is: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await is())) await sleep(20);
+}
+
+describe("the fleet's queue", () => {
+  test("a job that is enqueued twice, or again after it has run, runs once", async () => {
+    const ran: string[] = [];
+    await started(async (id) => void ran.push(id));
+    const ticket = { id: "a:1", lane: "checks" } as const;
+    await Promise.all([queue.enqueue([ticket, { id: "b:1", lane: "checks" }]), queue.enqueue([ticket])]);
+    await until(async () => (await queue.over(["a:1", "b:1"])).length === 2);
+    await queue.enqueue([ticket]);
+    await sleep(300);
+    expect(ran.toSorted()).toEqual(["a:1", "b:1"]);
+    // Trap 4: one that ended without having done anything comes again only when it was forgotten.
+    await queue.forget(["a:1"]);
+    await queue.enqueue([ticket]);
+    await until(() => ran.length === 3);
+    expect(ran.at(-1)).toBe("a:1");
+  });
+
+  test("no more of a lane run at once than its limit, and other lanes go on (trap 5: limits are those of the newest start)", async () => {
+    const jobs = held();
+    await started(jobs.work, { limits: { developers: 2, checks: 1 } });
+    await queue.enqueue(["a:1", "b:1", "c:1", "d:1"].map((id) => ({ id, lane: "developers" as const })));
+    await queue.enqueue([{ id: "e:1", lane: "checks" }]);
+    await until(() => jobs.running.size === 3);
+    await sleep(300);
+    expect(jobs.running.size).toBe(3);
+    const limits = await server.sql(
+      "SELECT concurrency FROM remand_queue.queues WHERE name = 'remand-developers'",
+      url,
+    );
+    expect(limits).toEqual([{ concurrency: 2 }]);
+    while ((await queue.over(["a:1", "b:1", "c:1", "d:1", "e:1"])).length < 5) {
+      for (const end of jobs.running.values()) end();
+      await sleep(20);
+    }
+    expect(jobs.most()).toBe(3);
+  });
+
+  test("what it has in hand is known by the worker's name, and given back to its own lane (traps 1 and 6)", async () => {
+    const jobs = held();
+    await started(jobs.work, { limits: { developers: 1 } });
+    await queue.enqueue([
+      { id: "a:1", lane: "developers" },
+      { id: "b:1", lane: "developers" },
+    ]);
+    await until(() => jobs.running.size === 1);
+    const inHand = await queue.inHand();
+    expect(inHand).toEqual([{ id: jobs.began[0], lane: "developers", holder: "w@1" }]);
+    await queue.giveBack(inHand);
+    // It waits again in the lane's queue, and not in one without limits.
+    const given = await rows("status, queue_name", `workflow_uuid = '${jobs.began[0]}'`);
+    expect(given).toEqual([{ status: "ENQUEUED", queue_name: "remand-developers" }]);
+    expect(await queue.inHand()).toEqual([]);
+  });
+
+  test("a job of another version of the program is taken all the same (trap 2)", async () => {
+    await started(async () => undefined);
+    await queue.enqueue([{ id: "a:1", lane: "engine" }]);
+    await until(async () => (await queue.over(["a:1"])).length === 1);
+    expect(await rows("application_version")).toEqual([{ application_version: "remand-1" }]);
+  });
+
+  test("a job begins when it comes, also one that another worker has given out, however seldom lanes are asked", async () => {
+    const ran: string[] = [];
+    await started(async (id) => void ran.push(id), { pollMs: 10_000 });
+    const soon = { timeout: 60_000 };
+    await queue.enqueue([{ id: "a:1", lane: "checks" }]);
+    await expect.poll(() => ran, soon).toEqual(["a:1"]);
+    await until(async () => (await queue.over(["a:1"])).length === 1);
+    // As another worker does it, in a lane of which nothing was heard here so far.
+    await server.sql("UPDATE remand_queue.workflow_status SET status = 'ENQUEUED', queue_name = 'remand-critics'", url);
+    await server.sql("SELECT pg_notify('remand_remand_jobs', 'other critics')", url);
+    await expect.poll(() => ran, soon).toEqual(["a:1", "a:1"]);
+  });
+
+  test("limits can be changed while it works; a worker's own stay its own", async () => {
+    const jobs = held();
+    await started(jobs.work, { limits: { developers: 1 }, ownLimits: { developers: 2 } });
+    await queue.enqueue(["a:1", "b:1", "c:1", "d:1"].map((id) => ({ id, lane: "developers" as const })));
+    await until(() => jobs.running.size === 1);
+    await queue.limit({ developers: 3 });
+    await until(() => jobs.running.size === 2);
+    await sleep(300);
+    expect(jobs.running.size).toBe(2);
+    // What is written in the library's table would hold for every worker.
+    const row = "SELECT concurrency, worker_concurrency FROM remand_queue.queues WHERE name = 'remand-developers'";
+    expect(await server.sql(row, url)).toEqual([{ concurrency: 3, worker_concurrency: null }]);
+  });
+
+  test("a job that throws is over, and its worker says why", async () => {
+    const said: string[] = [];
+    await started(() => Promise.reject(new Error("no journal")), { onTrouble: (text) => said.push(text) });
+    await queue.enqueue([{ id: "a:1", lane: "engine" }]);
+    await until(async () => (await queue.over(["a:1"])).length === 1);
+    expect(said).toEqual(["a:1: no journal"]);
+  });
+
+  test("jobs that are over are taken off the books (trap 8); unknown ones are over", async () => {
+    await started(async () => undefined);
+    await queue.enqueue([{ id: "a:1", lane: "engine" }]);
+    await until(async () => (await queue.over(["a:1"])).length === 1);
+    await queue.forget({ endedBefore: Date.now() - 60_000 });
+    expect(await rows("workflow_uuid")).toHaveLength(1);
+    await queue.forget({ endedBefore: Date.now() + 60_000 });
+    expect(await rows("workflow_uuid")).toEqual([]);
+    expect(await queue.over(["a:1", "never:9"])).toEqual(["a:1", "never:9"]);
+  });
+
+  test("stopped, it takes no more, and what runs past its patience is told to end", async () => {
+    const jobs = held();
+    await started(jobs.work, { limits: { developers: 1 } });
+    await queue.enqueue([
+      { id: "a:1", lane: "developers" },
+      { id: "b:1", lane: "developers" },
+    ]);
+    await until(() => jobs.running.size === 1);
+    await queue.stop(200);
+    expect(jobs.running.size).toBe(0);
+    expect(jobs.began).toHaveLength(1);
+    expect((await rows("status")).map(({ status }) => String(status)).toSorted()).toEqual(["ENQUEUED", "SUCCESS"]);
+  });
+});

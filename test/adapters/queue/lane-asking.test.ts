@@ -1,0 +1,107 @@
+import { afterEach, expect, test } from "vitest";
+import { createVirtualClock } from "../../../src/adapters/clock/virtual-clock.ts";
+import { createLaneAsking } from "../../../src/adapters/queue/dbos-lanes.ts";
+import type { Lane } from "../../../src/core/stories/command.ts";
+
+const end = { signal: new AbortController(), over: Promise.resolve() };
+afterEach(async () => {
+  end.signal.abort();
+  await end.over;
+});
+
+/** Asks by a clock that the test moves, and counts by lane how often. */
+function running(pollMs: number, answer: (lane: Lane) => Promise<boolean> = async () => false) {
+  const clock = createVirtualClock();
+  const asking = createLaneAsking(pollMs, clock);
+  const asked: Lane[] = [];
+  end.signal = new AbortController();
+  end.over = asking.run((lane) => {
+    asked.push(lane);
+    return answer(lane);
+  }, end.signal.signal);
+  const count = (lane: Lane): number => asked.filter((each) => each === lane).length;
+  return { ...asking, count, pass: clock.advance };
+}
+
+test("a lane is asked when it is told of a job, and no other is", async () => {
+  const lanes = running(500);
+  await lanes.pass(0);
+  expect(lanes.count("checks")).toBe(1);
+  lanes.wake(["checks"]);
+  await lanes.pass(100);
+  expect(lanes.count("checks")).toBe(2);
+  expect([lanes.count("developers"), lanes.count("engine")]).toEqual([1, 1]);
+});
+
+test("a lane of which nothing was said is asked every five seconds: a word may get lost", async () => {
+  const lanes = running(500);
+  await lanes.pass(4700);
+  expect(lanes.count("checks")).toBe(1);
+  await lanes.pass(600);
+  expect(lanes.count("checks")).toBe(2);
+});
+
+test("once told, it is asked again and again for five seconds: all hands may have been full", async () => {
+  const lanes = running(50);
+  await lanes.pass(0);
+  lanes.wake(["checks"]);
+  await lanes.pass(5000);
+  expect(lanes.count("checks")).toBeGreaterThan(90);
+  const often = lanes.count("checks");
+  await lanes.pass(5000);
+  expect(lanes.count("checks")).toBeLessThanOrEqual(often + 3);
+});
+
+test("however often it is told, it is asked only five times in an ordinary pause", async () => {
+  const lanes = running(2000);
+  await lanes.pass(0);
+  for (let words = 0; words < 50; words++) {
+    lanes.wake(["checks"]);
+    await lanes.pass(40);
+  }
+  expect(lanes.count("checks")).toBe(1 + 5);
+});
+
+test("by the words of others it is asked only twice in an ordinary pause", async () => {
+  const lanes = running(2000);
+  await lanes.pass(0);
+  for (let words = 0; words < 50; words++) {
+    lanes.wake(["checks"], "others");
+    await lanes.pass(40);
+  }
+  expect(lanes.count("checks")).toBe(1 + 2);
+});
+
+test("a word that comes while it is asked is not lost", async () => {
+  let answer: () => void = () => undefined;
+  const slow = new Promise<boolean>((resolve) => (answer = () => resolve(false)));
+  const lanes = running(500, (lane) => (lane === "checks" ? slow : Promise.resolve(false)));
+  await lanes.pass(0);
+  lanes.wake(["checks"]);
+  await lanes.pass(1000);
+  expect(lanes.count("checks")).toBe(1);
+  answer();
+  await lanes.pass(1);
+  expect(lanes.count("checks")).toBe(2);
+});
+
+test("whoever was in another's way comes again soon, without being told", async () => {
+  let inTheWay = 2;
+  const lanes = running(200, async (lane) => lane === "checks" && inTheWay-- > 0);
+  await lanes.pass(600);
+  expect(lanes.count("checks")).toBe(3);
+  expect(lanes.count("developers")).toBe(1);
+});
+
+test("by the machine's own time too, and it ends at once when it is told to", async () => {
+  const asking = createLaneAsking(1);
+  let asked = 0;
+  end.signal = new AbortController();
+  end.over = asking.run(async (lane) => {
+    if (lane === "engine" && ++asked < 4) asking.wake(["engine"]);
+    return false;
+  }, end.signal.signal);
+  await expect.poll(() => asked).toBeGreaterThan(3);
+  end.signal.abort();
+  await end.over;
+});

@@ -1,0 +1,249 @@
+import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createCommandAgent, type CommandAgentOptions } from "../../../src/agents/command/command-agent.ts";
+import type { AgentEvent, AgentRequest } from "../../../src/ports/agent.ts";
+import { createCookies } from "../client-under-test.ts";
+import { agentRequest } from "../../contract/agent-request.ts";
+import { describeAgent, type Behaviour } from "../../contract/agent.ts";
+
+const environment = { source: process.env, sees: [] } as const;
+const EXITS: { readonly [E in NonNullable<Behaviour["ends"]>]?: number } = {
+  well: 0,
+  crash: 3,
+  hang: 0,
+  auth: 77,
+  overloaded: 75,
+  "bad-request": 64,
+};
+const cookies = createCookies();
+
+const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
+function shellScript({ writes, says, ends = "well", costs }: Behaviour): string {
+  const lines: string[] = [];
+  if (writes !== undefined)
+    lines.push(
+      `mkdir -p "$(dirname ${quoted(writes.path)})"`,
+      `printf %s ${quoted(writes.text)} > ${quoted(writes.path)}`,
+    );
+  if (says !== undefined) lines.push(`echo ${quoted(says)}`);
+  if (costs !== undefined) {
+    const report = {
+      text: says,
+      usage: { inputTokens: costs.tokens - 200, outputTokens: 200 },
+      costUsd: costs.costUsd,
+    };
+    lines.push(`printf %s ${quoted(JSON.stringify(report))} > "$REMAND_RESULT_FILE"`);
+  }
+  // The child that hangs leaves its parent's session and does not listen.
+  if (ends === "hang") lines.push(`setsid sh -c 'trap "" INT TERM; while :; do sleep 1; done' & sleep 1000`);
+  lines.push(`exit ${EXITS[ends] ?? 1}`);
+  return lines.join("\n");
+}
+
+describeAgent("command", {
+  make: (behaviour) => createCommandAgent({ command: shellScript(behaviour), environment, cookieOf: cookies.of }),
+  leftovers: cookies.left,
+});
+
+describe("command", () => {
+  let cwd: string;
+  let temp: string;
+  let events: AgentEvent[];
+  beforeEach(() => {
+    cwd = mkdtempSync(join(tmpdir(), "remand-worktree-"));
+    temp = mkdtempSync(join(tmpdir(), "remand-temp-"));
+    events = [];
+  });
+  afterEach(async () => {
+    const files = readdirSync(temp);
+    rmSync(cwd, { recursive: true, force: true });
+    rmSync(temp, { recursive: true, force: true });
+    const left = await cookies.left();
+    if (files.length > 0 || left > 0) throw new Error(`left behind: ${left} processes, files ${files.join(", ")}`);
+  });
+
+  function run(
+    command: CommandAgentOptions["command"],
+    changes: Partial<AgentRequest> = {},
+    options: Partial<CommandAgentOptions> = {},
+  ) {
+    const agent = createCommandAgent({ command, environment, tempFolder: temp, cookieOf: cookies.of, ...options });
+    const request = agentRequest(cwd, { prompt: "fix the parser\n", ...changes });
+    return agent.run(request, { signal: new AbortController().signal, onEvent: (event) => events.push(event) });
+  }
+  const lines = () => events.flatMap((event) => (event.type === "output" ? [event.line] : []));
+
+  test("the prompt is on its input and in a file that only it may read", async () => {
+    const result = await run('cat; cat "$REMAND_PROMPT_FILE"; stat -c %a "$REMAND_PROMPT_FILE"');
+    expect(result.text).toBe("fix the parser\nfix the parser\n600\n");
+  });
+
+  test("it is told its access, session, model, key, and where the schema is", async () => {
+    const session = { agent: "command", id: "conversation 7" };
+    const result = await run(
+      'echo "$REMAND_ACCESS|$REMAND_SESSION|$REMAND_MODEL|$REMAND_KEY"; cat "$REMAND_SCHEMA_FILE"',
+      {
+        access: "read",
+        session,
+        model: "large",
+        outputSchema: { type: "object" },
+        key: "story:12",
+        turn: 0,
+      },
+    );
+    expect(result.text).toBe('read|conversation 7|large|story:12\n{"type":"object"}');
+  });
+
+  test("what it is not told is empty, also inside another agent's dispatch", async () => {
+    const source = { ...process.env, REMAND_SESSION: "outer", REMAND_MODEL: "outer", REMAND_SCHEMA_FILE: "/outer" };
+    const result = await run(
+      'set -u; echo "[$REMAND_SESSION$REMAND_MODEL$REMAND_SCHEMA_FILE]"',
+      {},
+      { environment: { source, sees: "everything" } },
+    );
+    expect(result.text).toBe("[]\n");
+  });
+
+  test("it sees the usual few of our environment, the names given, and what the request adds", async () => {
+    const source = { PATH: process.env["PATH"], SECRET_KEY: "s3cret", NAMED: "seen" };
+    const show = 'echo "$SECRET_KEY|$NAMED|$ADDED"; test -n "$PATH"';
+    const listed = await run(show, { env: { ADDED: "added" } }, { environment: { source, sees: ["NAMED"] } });
+    expect(listed).toMatchObject({ status: "completed", text: "|seen|added\n" });
+    const inherited = await run(show, {}, { environment: { source, sees: "everything" } });
+    expect(inherited.text).toBe("s3cret|seen|\n");
+  });
+
+  test("arguments go past every shell", async () => {
+    const result = await run(["printf", "%s|", "a b", "$HOME; ls", "*"]);
+    expect(result.text).toBe("a b|$HOME; ls|*|");
+  });
+
+  test.each([
+    [75, "overloaded"],
+    [77, "auth"],
+    [64, "bad-request"],
+    [78, "bad-request"],
+    [126, "launch"],
+    [127, "launch"],
+    [1, "crash"],
+    [139, "crash"],
+  ] as const)("exit code %i is %s, with its last words", async (code, kind) => {
+    const result = await run(`echo working; echo "it went wrong" >&2; exit ${code}`);
+    expect(result).toMatchObject({
+      status: "failed",
+      error: { kind, message: `command ended with exit code ${code}: it went wrong` },
+    });
+  });
+
+  test("a program that is not there cannot be launched, by a shell or without", async () => {
+    expect(await run(["no-such-program-here"])).toMatchObject({
+      status: "failed",
+      error: { kind: "launch", message: "there is no program no-such-program-here" },
+    });
+    expect(await run("no-such-program-here --fast")).toMatchObject({ status: "failed", error: { kind: "launch" } });
+  });
+
+  test("a program that was killed has crashed", async () => {
+    expect(await run("kill -9 $$")).toMatchObject({
+      status: "failed",
+      error: { kind: "crash", message: "command was ended by SIGKILL" },
+    });
+  });
+
+  test("its result file says more than its output", async () => {
+    const report = {
+      text: "done",
+      output: { verdict: "pass" },
+      session: "c-1",
+      usage: { totalTokens: 31 },
+      costUsd: 0,
+    };
+    const result = await run(`echo noise; printf %s ${quoted(JSON.stringify(report))} > "$REMAND_RESULT_FILE"`);
+    const session = { agent: "command", id: "c-1" };
+    expect(result).toMatchObject({
+      status: "completed",
+      text: "done",
+      output: { verdict: "pass" },
+      session,
+      tokens: 31,
+      costUsd: 0,
+    });
+    expect(events).toContainEqual({ type: "session", session });
+  });
+
+  test("a result file that is nearly JSON is read", async () => {
+    const result = await run(`printf %s "{text: 'done', costUsd: 0.5,}" > "$REMAND_RESULT_FILE"`);
+    expect(result).toMatchObject({ text: "done", costUsd: 0.5 });
+  });
+
+  test("a result file that is no JSON is the text, with a note", async () => {
+    const result = await run('echo noise; echo "READY_FOR_REVIEW: s" > "$REMAND_RESULT_FILE"');
+    expect(result).toMatchObject({ status: "completed", text: "READY_FOR_REVIEW: s\n", costUsd: null });
+    expect(lines()).toContain("command: its result file is not JSON; it was taken as text");
+  });
+
+  test.each([
+    ['{"text": 7, "session": {}, "usage": "many", "costUsd": -1}', "text, session, usage, costUsd"],
+    ['{"text": "done", "costUsd": "free"}', "costUsd"],
+  ])("fields of the wrong kind are passed over with a note: %s", async (report, named) => {
+    const result = await run(`echo printed; printf %s ${quoted(report)} > "$REMAND_RESULT_FILE"`);
+    expect(result).toMatchObject({ status: "completed", tokens: null, costUsd: null, session: null });
+    expect(lines()).toContain(`command: its result file has no usable ${named}`);
+  });
+
+  test.each([
+    ["a link", 'ln -s /etc/passwd "$REMAND_RESULT_FILE"', "is a link"],
+    ["a pipe that never ends", 'mkfifo "$REMAND_RESULT_FILE"', "not a plain file"],
+    ["a folder", 'mkdir "$REMAND_RESULT_FILE"', "not a plain file"],
+    ["eleven megabytes", 'head -c 11534336 /dev/zero > "$REMAND_RESULT_FILE"', "larger than 10 MB"],
+  ])("a result file that is %s is not read", async (_what, make, note) => {
+    const result = await run(`echo printed; ${make}`);
+    expect(result).toMatchObject({ status: "completed", text: "printed\n" });
+    expect(lines().join("\n")).toContain(note);
+  });
+
+  test("without a result file JSON on its output is the answer, if one was asked for", async () => {
+    const command = `echo '{"verdict": "fail"}'`;
+    expect((await run(command, { outputSchema: {} })).output).toEqual({ verdict: "fail" });
+    expect((await run(command)).output).toBeNull();
+    expect((await run("echo no answer", { outputSchema: {} })).output).toBeNull();
+  });
+
+  test("a hundred megabytes of output are cut in the middle, and say so", async () => {
+    const result = await run(
+      "head -c 100000000 /dev/zero | tr '\\0' x; echo; echo the end",
+      {},
+      { maxOutputBytes: 100_000 },
+    );
+    expect(result.status).toBe("completed");
+    expect(result.text.length).toBeLessThan(101_000);
+    expect(result.text).toMatch(/bytes were cut here/);
+    expect(result.text.endsWith("the end\n")).toBe(true);
+    expect(Math.max(...lines().map((line) => line.length))).toBeLessThan(4100);
+  });
+
+  test("what it said before it timed out is kept", async () => {
+    const result = await run('echo half; echo \'{"session": "c-9"}\' > "$REMAND_RESULT_FILE"; sleep 100', {
+      timeoutMs: 3000,
+    });
+    expect(result).toMatchObject({ status: "timeout", text: "half\n", session: { id: "c-9" } });
+  });
+
+  test("a place for its files that cannot be written is a failure, and not a throw", async () => {
+    const file = join(cwd, "file");
+    writeFileSync(file, "");
+    chmodSync(file, 0o400);
+    const result = await run("true", {}, { tempFolder: file });
+    expect(result).toMatchObject({ status: "failed", error: { kind: "launch" } });
+    expect(result.error?.message).toMatch(/files for command could not be written/);
+  });
+
+  test("its files are gone when it has ended", async () => {
+    const result = await run('echo "$REMAND_PROMPT_FILE"');
+    expect(result.text.trim().startsWith(temp)).toBe(true);
+    expect(existsSync(result.text.trim())).toBe(false);
+  });
+});

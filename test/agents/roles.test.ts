@@ -1,0 +1,35 @@
+import { expect, test } from "vitest";
+import { createRoster, type Casting } from "../../src/agents/roles.ts";
+import { roleName } from "../../src/core/events/ids.ts";
+
+const casting = (name: string): Casting => ({
+  agent: { name, run: () => Promise.reject(new Error("nobody runs here")) },
+  model: null,
+  reports: "signal",
+  env: { KEY: name },
+});
+
+test("each role is played by its agent, with the text of its file", async () => {
+  const developer = { ...casting("dev"), model: "large", reports: "exit" } as const;
+  const roster = createRoster({
+    agents: { developer, critic: casting("critic") },
+    roleFiles: { developer: "You write code." },
+  });
+  expect(await roster.playing(roleName("developer"))).toEqual({ ...developer, prompt: "You write code." });
+  expect(await roster.playing(roleName("critic"))).toMatchObject({ agent: { name: "critic" }, prompt: "" });
+});
+
+test("a role that nobody plays has nobody, or the fallback, with its own file's text", async () => {
+  const roles = { agents: { developer: casting("dev") }, roleFiles: { security: "You look for holes." } };
+  expect(await createRoster(roles).playing(roleName("security"))).toBeNull();
+  const roster = createRoster({ ...roles, fallbackAgent: casting("anyone") });
+  expect(await roster.playing(roleName("security"))).toMatchObject({
+    agent: { name: "anyone" },
+    prompt: "You look for holes.",
+  });
+});
+
+test("a role may have any name", async () => {
+  const roster = createRoster({ agents: {}, roleFiles: {} });
+  for (const name of ["constructor", "__proto__", "toString"]) expect(await roster.playing(roleName(name))).toBeNull();
+});

@@ -1,0 +1,7 @@
+import type { ReminderNote } from "../../../src/ports/notifier.ts";
+
+/** The note between all who remind. */
+export function memoryNote(): ReminderNote {
+  let mindedUntil: number | null = null;
+  return { turn: async (take) => void (mindedUntil = take(mindedUntil) ?? mindedUntil) };
+}

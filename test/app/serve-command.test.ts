@@ -1,0 +1,82 @@
+import { describe, expect, it } from "vitest";
+import { command as serve } from "../../src/cli/commands/serve/serve.ts";
+import { command as show } from "../../src/cli/commands/look/show.ts";
+import type { Interrupt } from "../../src/app/command.ts";
+import type { ServePlan } from "../../src/app/host.ts";
+import { story } from "../kit/story-world.ts";
+import { fakeHost, type FakeHostOptions } from "../kit/fake-host.ts";
+import { run } from "../kit/fake-surroundings.ts";
+import { workedOn } from "../kit/finished-run.ts";
+import { memoryFiles } from "../kit/memory-files.ts";
+
+/** Serves until the signal comes, which is at once; says what was served with. */
+async function served(args: readonly string[], options: FakeHostOptions = {}, signal: Interrupt = "SIGINT") {
+  const host = fakeHost(options);
+  let plan: ServePlan | undefined;
+  const ran = await run(["serve", ...args], [serve], {
+    host,
+    env: { USER: "ada" },
+    files: memoryFiles({ "/work/remand.yaml": "version: 1\npreset: goal\nredact: [secret-\\d+]\n" }),
+    onInterrupt: (handler) => {
+      plan = host.servePlans[0];
+      setImmediate(() => handler(signal));
+      return () => undefined;
+    },
+  });
+  return { ran, plan, host };
+}
+
+describe("remand serve", () => {
+  it("prints the address, serves until Ctrl-C, and ends well", async () => {
+    const { ran, plan, host } = await served(["--port", "7000"]);
+    expect(ran).toMatchObject({ exit: 0, out: "http://127.0.0.1:7000/#token=secret\n" });
+    expect(ran.err).toContain("for this machine only");
+    expect(plan).toMatchObject({ port: 7000, readOnly: false, by: "ada", redact: ["secret-\\d+"] });
+    expect(host.servePlans).toEqual([]);
+  });
+
+  it("gives programs a document, and a read-only dashboard nobody's name", async () => {
+    const { ran, plan } = await served(["--json", "--read-only", "--port", "0"]);
+    expect(JSON.parse(ran.out)).toEqual({
+      schema: "remand.serve/1",
+      url: "http://127.0.0.1:0/#token=secret",
+      port: 0,
+      token: "secret",
+      readOnly: true,
+    });
+    expect(plan).toMatchObject({ readOnly: true, by: "nobody" });
+  });
+
+  it("says so where no browser could be opened", async () => {
+    expect((await served(["--open"])).ran.err).toContain("no browser could be opened");
+    expect((await served(["--open"], { browser: true })).ran.err).not.toContain("browser");
+  });
+
+  it("ends as terminated when it is told to, and refuses a port that is none", async () => {
+    expect((await served([], {}, "SIGTERM")).ran.exit).toBe(143);
+    expect((await served(["--port", "70000"])).ran).toMatchObject({ exit: 2 });
+  });
+
+  it("hands in the doctor and the settings with their origins", async () => {
+    const { plan } = await served([], { probes: [{ name: "git", ok: true, detail: "here", fix: "" }] });
+    const health = await plan!.health();
+    expect(health.probes[0]).toMatchObject({ name: "git", ok: true });
+    expect(health.config).toContainEqual({ path: "preset", value: '"goal"', origin: "remand.yaml:2" });
+    expect(await plan!.verify()).toBeNull();
+  });
+});
+
+describe("remand show --html", () => {
+  it("writes one page that holds the story, and nothing that runs or is fetched", async () => {
+    const title = `<script>alert("x")</script> & 'more'`;
+    const host = await workedOn([story("a", { title, body: `use ghp_${"a1B2".repeat(9)} please` })]);
+    const files = memoryFiles({});
+    const ran = await run(["show", "a", "--html", "out/a.html"], [show], { host, files });
+    expect(ran).toMatchObject({ exit: 0, out: "out/a.html\n" });
+    const html = (await files.read("/work/out/a.html"))!;
+    expect(html).toContain("&#60;script&#62;");
+    expect(html).not.toMatch(/<script|<img|<link|src=|href=|ghp_/);
+    expect(html).toContain("accepted: every gate is open");
+    expect(html).toContain("default-src 'none'");
+  });
+});

@@ -1,0 +1,87 @@
+import { describe, expect, it } from "vitest";
+import { command as flakes } from "../../../../src/cli/commands/look/flakes.ts";
+import { identified } from "../../../../src/core/gates/finding.ts";
+import type { Judgement } from "../../../../src/core/gates/gate.ts";
+import { storyId, treeId } from "../../../../src/core/events/ids.ts";
+import { story } from "../../../kit/story-world.ts";
+import { fakeHost, type FakeHost } from "../../../kit/fake-host.ts";
+import { run } from "../../../kit/fake-surroundings.ts";
+import { workedOn } from "../../../kit/finished-run.ts";
+
+const finding = identified({
+  severity: "info",
+  category: "flaky",
+  source: "unit",
+  message: "outer > adds gives two answers about one tree",
+  file: "test/a.test.ts",
+  symbol: "outer > adds",
+});
+const judgement = (tree: string, changes: Partial<Judgement> = {}): Judgement => ({
+  gate: "checks",
+  result: "inconclusive",
+  tree: treeId(tree),
+  findings: [finding],
+  blocking: [],
+  flaky: ["test/a.test.ts > outer > adds"],
+  summary: "checks: inconclusive",
+  evidence: [],
+  durationMs: 1,
+  ...changes,
+});
+
+async function seen(): Promise<FakeHost> {
+  const host = await workedOn([story("cart"), story("login")]);
+  const judged = (id: string, each: Judgement) => host.write(storyId(id), { type: "gate.judged", judgement: each });
+  await judged("cart", judgement("t1"));
+  await judged("login", judgement("t2"));
+  await judged("login", judgement("t2", { flaky: ["slow"], findings: [] }));
+  await judged("login", judgement("t3", { result: "pass", flaky: [], findings: [] }));
+  return host;
+}
+
+describe("remand flakes", () => {
+  it("lists what gave two answers about one tree: test, check, how often, when, and in which stories", async () => {
+    const { out, exit } = await run(["flakes"], [flakes], { host: await seen() });
+    expect(exit).toBe(0);
+    expect(out).toMatch(
+      /^outer > adds {2}in test\/a\.test\.ts, check unit\n {2}2 times, last 2026-.*Z, in cart, login\n/m,
+    );
+    expect(out).toMatch(/^slow *\n {2}1 time, last 2026-.*Z, in login\n/m);
+  });
+
+  it("gives programs a document", async () => {
+    const { out } = await run(["flakes", "--json"], [flakes], { host: await seen() });
+    expect(JSON.parse(out)).toMatchObject({
+      schema: "remand.flakes/1",
+      flakes: expect.arrayContaining([
+        expect.objectContaining({
+          name: "test/a.test.ts > outer > adds",
+          test: "outer > adds",
+          file: "test/a.test.ts",
+          check: "unit",
+          times: 2,
+          stories: ["cart", "login"],
+          trees: ["t1", "t2"],
+          lastSeenAt: expect.stringMatching(/^2026-/) as string,
+        }),
+      ]) as unknown[],
+    });
+  });
+
+  it("gives programs the fields they ask for", async () => {
+    const { out } = await run(["flakes", "--json", "check,times"], [flakes], { host: await seen() });
+    expect(JSON.parse(out)).toEqual({
+      schema: "remand.flakes/1",
+      flakes: [
+        { check: null, times: 1 },
+        { check: "unit", times: 2 },
+      ],
+    });
+  });
+
+  it("says so where there is nothing", async () => {
+    const nothing = { exit: 0, out: "no test was seen to be flaky\n" };
+    expect(await run(["flakes"], [flakes], { host: fakeHost() })).toMatchObject(nothing);
+    expect(await run(["flakes"], [flakes], { host: await workedOn([story("a")]) })).toMatchObject(nothing);
+  });
+});

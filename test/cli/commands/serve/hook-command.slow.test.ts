@@ -1,0 +1,197 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createNodeFiles } from "../../../../src/adapters/files/node-files.ts";
+import { command as hook } from "../../../../src/cli/commands/serve/hook.ts";
+import { createHost } from "../../../../src/compose/host.ts";
+import { run, type Ran } from "../../../kit/fake-surroundings.ts";
+
+describe("remand hook stop, on a real checkout", () => {
+  let root: string;
+  const env = { PATH: process.env["PATH"], HOME: tmpdir() };
+  const git = (...args: string[]): string => execFileSync("git", args, { cwd: root, encoding: "utf8" });
+  const write = (name: string, text: string): void => writeFileSync(join(root, name), text);
+  const CONFIG =
+    "version: 1\npreset: critic-audit\nblame: { prove: false }\ngates: { checks: { commands: [node check.cjs] } }\n";
+
+  beforeEach(() => {
+    root = mkdtempSync(join(tmpdir(), "remand-hook-"));
+    git("init", "--quiet", "--initial-branch=main");
+    git("config", "user.email", "test@example.com");
+    git("config", "user.name", "Test");
+    write(
+      "check.cjs",
+      "const { add } = require('./add.cjs');\nif (add(1, 2) !== 3) { console.error('add(1, 2) is ' + add(1, 2)); process.exit(1); }\n",
+    );
+    write("add.cjs", "exports.add = (a, b) => a + b;\n");
+    write("remand.yaml", CONFIG);
+    git("add", ".");
+    git("commit", "--quiet", "-m", "start");
+  });
+  afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+  function stop(
+    document: object | string = {},
+    args: readonly string[] = [],
+    more: Record<string, string> = {},
+    what = "stop",
+  ): Promise<Ran> {
+    const stdin =
+      typeof document === "string"
+        ? document
+        : JSON.stringify({ hook_event_name: "Stop", session_id: "s-1", ...document });
+    return run(["hook", what, ...args], [hook], {
+      cwd: root,
+      env: { ...env, ...more },
+      files: createNodeFiles(),
+      host: createHost({ ...env, ...more }),
+      isFolder: () => Promise.resolve(false),
+      stdin: () => Promise.resolve(stdin),
+    });
+  }
+  const answer = ({ out }: Ran): { decision?: string; reason?: string; systemMessage?: string } =>
+    JSON.parse(out) as object;
+  const records = (): Record<string, unknown>[] =>
+    readdirSync(join(root, ".remand", "hooks")).map(
+      (name) => JSON.parse(readFileSync(join(root, ".remand", "hooks", name), "utf8")) as Record<string, unknown>,
+    );
+
+  it("lets an agent stop whose checks pass, and says so", async () => {
+    write("add.cjs", "exports.add = (a, b) => b + a;\n");
+    const ran = await stop();
+    expect(ran.exit, ran.err).toBe(0);
+    expect(answer(ran)).toEqual({ systemMessage: expect.stringContaining("remand: passed") });
+    expect(records()).toMatchObject([{ session: "s-1", standing: "passed", blocks: 0 }]);
+  });
+
+  it("holds it back with the brief while they fail, lets it go after the limit, and calls that no pass", async () => {
+    write("add.cjs", "exports.add = (a, b) => a - b;\n");
+    const first = await stop();
+    expect(first.exit, first.err).toBe(0);
+    expect(answer(first)).toMatchObject({ decision: "block" });
+    expect(answer(first).reason).toContain("## REWORK BRIEF");
+    expect(answer(first).reason).toContain("add(1, 2) is -1");
+    expect(answer(first).reason).toContain("Simply stop");
+    expect(answer(first).reason).not.toContain("READY_FOR_REVIEW");
+    write("add.cjs", "exports.add = (a, b) => a * b;\n");
+    const second = await stop({ stop_hook_active: true });
+    expect(answer(second)).toMatchObject({ decision: "block" });
+    expect(records()).toMatchObject([{ standing: "held", blocks: 2 }]);
+    write("add.cjs", "exports.add = (a, b) => a / b;\n");
+    const third = await stop({ stop_hook_active: true });
+    expect(third.exit).toBe(0);
+    expect(answer(third).decision).toBeUndefined();
+    expect(answer(third).systemMessage).toMatch(
+      /^remand: NOT PASSED: .*3 attempts rejected · 1 finding open: .*add\(1, 2\) is 0\.5/,
+    );
+    expect(records()).toMatchObject([{ standing: "released" }]);
+    // Another hook of the client's holds it back; ours has had its say.
+    const fourth = await stop({ stop_hook_active: true });
+    expect(answer(fourth).decision).toBeUndefined();
+    expect(answer(fourth).systemMessage).toContain("NOT PASSED");
+    // A person speaks, and something is done: everything begins anew.
+    write("add.cjs", "exports.add = (a, b) => a - b;\n");
+    expect(answer(await stop({ stop_hook_active: false }))).toMatchObject({ decision: "block" });
+    write("add.cjs", "exports.add = (a, b) => b + a;\n");
+    expect(answer(await stop({ stop_hook_active: true })).systemMessage).toContain("passed");
+  });
+
+  it("ends even with a client that never says that it goes on, and with an agent that changes nothing", async () => {
+    write("add.cjs", "exports.add = (a, b) => a - b;\n");
+    let blocks = 0;
+    while (answer(await stop()).decision === "block") if (++blocks > 5) break;
+    expect(blocks).toBe(1);
+    expect(records()).toMatchObject([
+      { standing: "released", why: expect.stringContaining("left the work as it was") },
+    ]);
+  });
+
+  it("does not hold a conversation back for what was red before, as long as it changed nothing", async () => {
+    write("add.cjs", "exports.add = (a, b) => a - b;\n");
+    git("commit", "--quiet", "-am", "broken");
+    const started = await stop({ hook_event_name: "SessionStart", source: "startup" }, [], {}, "start");
+    expect(started).toMatchObject({ exit: 0, out: "{}\n" });
+    for (const _ of [1, 2]) {
+      const ran = await stop();
+      expect(answer(ran)).toEqual({ systemMessage: expect.stringMatching(/NOT PASSED.*no file was changed/) });
+    }
+    // Made shorter in the middle of its work, it does not begin.
+    write("add.cjs", "exports.add = (a, b) => a * b;\n");
+    await stop({ hook_event_name: "SessionStart", source: "compact" }, [], {}, "start");
+    expect(answer(await stop())).toMatchObject({ decision: "block" });
+    // Started again by its client, it is still held.
+    await stop({ hook_event_name: "SessionStart", source: "resume" }, [], {}, "start");
+    expect(records()).toMatchObject([{ standing: "held", blocks: 1 }]);
+  });
+
+  it("keeps conversations apart, whatever their names are", async () => {
+    write("add.cjs", "exports.add = (a, b) => a - b;\n");
+    await stop({ session_id: "../../etc/passwd" });
+    expect(answer(await stop({ session_id: "b" }))).toMatchObject({ decision: "block" });
+    expect(
+      records()
+        .map(({ session }) => String(session))
+        .sort(),
+    ).toEqual(["../../etc/passwd", "b"]);
+    expect(git("status", "--porcelain")).toBe(" M add.cjs\n");
+  });
+
+  it.each([
+    ["a config that is wrong", "remand.yaml", "version: 1\npresett: goal\n", []],
+    ["a config that is no YAML", "remand.yaml", "{{{", []],
+    ["an option that does not exist", "remand.yaml", CONFIG, ["--bogus"]],
+    ["a folder that does not exist", "remand.yaml", CONFIG, ["-C", "nowhere"]],
+    ["a gate that does not exist", "remand.yaml", CONFIG, ["--only", "chekcs"]],
+  ])("%s exits 1, says why, and holds nobody back", async (_what, file, text, args) => {
+    write(file, text);
+    const ran = await stop({}, args);
+    expect(ran.exit).toBe(1);
+    expect(ran.out).toBe("");
+    expect(ran.err).not.toBe("");
+  });
+
+  it.each([["--bogus", "hook", "stop"], ["hook"], ["hook", "stpo"]])(
+    "%s %s %s exits 1, and never 2",
+    async (...argv) => {
+      const words = argv.filter((word) => word !== undefined);
+      expect(await run(words, [hook], { stdin: () => Promise.resolve("{}") })).toMatchObject({ exit: 1, out: "" });
+    },
+  );
+
+  it.each(["", "no JSON", "[]", "null"])("input that is no document of a hook (%j) exits 1", async (text) => {
+    expect(await stop(text)).toMatchObject({ exit: 1, out: "" });
+  });
+
+  it("a record that cannot be read holds nobody back", async () => {
+    write("add.cjs", "exports.add = (a, b) => a - b;\n");
+    await stop();
+    const [name] = readdirSync(join(root, ".remand", "hooks"));
+    write(join(".remand", "hooks", name!), '{"schema":"remand.hook/1","lines":[{"v":1}]}');
+    const ran = await stop({ stop_hook_active: true });
+    expect(ran).toMatchObject({ exit: 1, out: "" });
+    expect(ran.err).toContain("Delete it");
+  });
+
+  it("says nothing where no project asks for it, of other events, and to an agent that a run started", async () => {
+    expect(await stop({ hook_event_name: "SubagentStop" })).toMatchObject({ exit: 0, out: "{}\n" });
+    expect(await stop({}, [], { REMAND_COOKIE: "c" })).toMatchObject({ exit: 0, out: "{}\n" });
+    rmSync(join(root, "remand.yaml"));
+    expect(await stop()).toMatchObject({ exit: 0, out: "{}\n" });
+  });
+
+  it("status says which conversations did not pass, and exits so", async () => {
+    const status = (...args: string[]): Promise<Ran> =>
+      run(["hook", "status", ...args], [hook], { cwd: root, files: createNodeFiles() });
+    expect(await status()).toMatchObject({ exit: 0, out: "No conversation has asked whether it may stop.\n" });
+    write("add.cjs", "exports.add = (a, b) => a - b;\n");
+    await stop();
+    const held = await status();
+    expect(held.exit).toBe(3);
+    expect(held.out).toContain("s-1  sent back, not passed since (held back 1 time)");
+    expect(JSON.parse((await status("--json")).out)).toMatchObject({
+      sessions: [{ session: "s-1", standing: "held" }],
+    });
+  });
+});

@@ -1,0 +1,390 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, mkdirSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { command as completion } from "../../../../src/cli/commands/set-up/completion.ts";
+import { command as config } from "../../../../src/cli/commands/set-up/config.ts";
+import { command as demo } from "../../../../src/cli/commands/work/demo.ts";
+import { command as doctor } from "../../../../src/cli/commands/set-up/doctor.ts";
+import { command as init } from "../../../../src/cli/commands/set-up/init.ts";
+import { command as stories } from "../../../../src/cli/commands/look/stories.ts";
+import { DEMO_FILES } from "../../../../src/cli/demo-project.ts";
+import { PRESETS } from "../../../../src/core/events/policy.ts";
+import { readAgentScript } from "../../../../src/parse/agent/agent-script.ts";
+import { world as scripted } from "../../../seeds/scripted-run.ts";
+import { fakeHost } from "../../../kit/fake-host.ts";
+import { run } from "../../../kit/fake-surroundings.ts";
+import { memoryFiles } from "../../../kit/memory-files.ts";
+
+describe("remand init", () => {
+  it.each(PRESETS)("writes a config of the preset %s that is right, and a story that is not begun", async (preset) => {
+    const files = memoryFiles({ "/work/package.json": '{ "scripts": { "test": "vitest" } }' });
+    const ran = await run(["init", "--preset", preset], [init], { files });
+    expect(ran).toMatchObject({ exit: 0, out: "wrote remand.yaml and stories/sample.md\n" });
+    const shown = await run(["config", "--json"], [config], { files });
+    expect(JSON.parse(shown.out)).toMatchObject({
+      config: { preset, gates: { checks: { commands: ["npm test"] } } },
+      problems: [],
+    });
+    const read = await run(["stories", "--json"], [stories], { files });
+    expect(JSON.parse(read.out)).toMatchObject({
+      stories: [{ id: "sample", shelf: "backlog", criteria: [{}, {}] }],
+      problems: [],
+    });
+  });
+
+  it("points editors at the schema, on the first line", async () => {
+    const files = memoryFiles({});
+    const ran = await run(["init", "--yes"], [init], { files });
+    expect(await files.read("/work/remand.yaml")).toMatch(
+      /^# yaml-language-server: \$schema=\.\/node_modules\/remand\/schema\/config\.json\nversion: 1\n/,
+    );
+    expect(ran.err).toContain("no test command was found");
+  });
+
+  it.each([
+    [{ "package.json": '{ "scripts": { "test": "vitest" } }', Makefile: "test:\n" }, "npm test"],
+    [{ "package.json": '{ "scripts": { "test": "echo \\"Error: no test specified\\" && exit 1" } }' }, null],
+    [{ "Cargo.toml": "" }, "cargo test"],
+    [{ "pom.xml": "" }, "mvn test"],
+    [{ "pom.xml": "", mvnw: "" }, "./mvnw test"],
+    [{ "build.gradle.kts": "", gradlew: "" }, "./gradlew test"],
+    [{ "build.gradle": "" }, "gradle test"],
+    [{ "mix.exs": "" }, "mix test"],
+    [{ Makefile: "all:\ntest: all\ncheck: test\n" }, "make test"],
+    [{ GNUmakefile: "check:\n\tsh test.sh\n" }, "make check"],
+    [{ Makefile: "check := 1\ntests:\n" }, null],
+    [{}, null],
+  ])("finds in %j the command %s, and makes none up", async (found, check) => {
+    const files = memoryFiles(Object.fromEntries(Object.entries(found).map(([name, text]) => [`/work/${name}`, text])));
+    const ran = await run(["init", "--yes"], [init], { files });
+    expect(ran.err.includes("no test command was found")).toBe(check === null);
+    const { config: written, problems } = JSON.parse((await run(["config", "--json"], [config], { files })).out) as {
+      config: { gates: { checks: { commands: string[] } } };
+      problems: unknown[];
+    };
+    expect(written.gates.checks.commands).toEqual(check === null ? [] : [check]);
+    expect(problems).toEqual([]);
+  });
+
+  it.each([
+    ["goal", [], "who the developer is,"],
+    ["critic-audit", ["critic", "auditor"], "who the developer, critic and auditor are,"],
+    ["story", ["critic"], "who the developer and critic are,"],
+  ] as const)("names the roles that the preset %s needs: %j", async (preset, roles, words) => {
+    const files = memoryFiles({});
+    const ran = await run(["init", "--preset", preset], [init], { files });
+    const text = (await files.read("/work/remand.yaml"))!;
+    for (const role of ["critic", "auditor"])
+      expect(text.includes(`\n  ${role}: {`)).toBe((roles as readonly string[]).includes(role));
+    expect(ran.err).toContain(words);
+  });
+
+  it("asks three things on a terminal, and again where it does not understand", async () => {
+    const asked: string[] = [];
+    const answers = ["gaol", "story", "", "./agent.sh --model 'big: one'"];
+    const ask = (question: string): Promise<string> => {
+      asked.push(question);
+      return Promise.resolve(answers[asked.length - 1] ?? "");
+    };
+    const files = memoryFiles({ "/work/go.mod": "module x\n" });
+    expect(await run(["init"], [init], { files, ask })).toMatchObject({ exit: 0 });
+    expect(asked).toEqual([
+      "Preset: critic-audit, factory, goal, story [goal]: ",
+      '"gaol" is none of critic-audit, factory, goal, story. Preset [goal]: ',
+      "Command that says whether the work is good [go test ./...]: ",
+      "Developer: claude, codex, or a command of yours [claude]: ",
+    ]);
+    const shown = await run(["config", "--json"], [config], { files });
+    expect(JSON.parse(shown.out)).toMatchObject({
+      config: {
+        preset: "story",
+        agents: { developer: { use: "command", command: "./agent.sh --model 'big: one'" } },
+        gates: { checks: { commands: ["go test ./..."] } },
+      },
+      problems: [],
+    });
+  });
+
+  it("takes any command for a command, and a client by its name", async () => {
+    const answers = ["true", "codex"];
+    const files = memoryFiles({});
+    await run(["init", "--preset", "goal"], [init], { files, ask: () => Promise.resolve(answers.shift() ?? "") });
+    const shown = await run(["config", "--json"], [config], { files });
+    expect(JSON.parse(shown.out)).toMatchObject({
+      config: { agents: { developer: { use: "codex" } }, gates: { checks: { commands: ["true"] } } },
+      problems: [],
+    });
+  });
+
+  it.each([
+    ["--yes", {}],
+    ["--no-input", {}],
+    ["--json", {}],
+    ["--quiet", { CI: "true" }],
+    ["--quiet", { CLAUDECODE: "1" }],
+  ])("asks nothing with %s and %j", async (flag, env) => {
+    const ask = (): Promise<string> => Promise.reject(new Error("nobody is to be asked"));
+    expect(await run(["init", flag], [init], { files: memoryFiles({}), ask, env })).toMatchObject({ exit: 0 });
+  });
+
+  it("writes over nothing", async () => {
+    const kept = memoryFiles({ "/work/remand.yaml": "version: 1\n" });
+    expect(await run(["init"], [init], { files: kept })).toMatchObject({
+      exit: 2,
+      err: expect.stringContaining("there is a remand.yaml already"),
+    });
+    expect(await kept.read("/work/remand.yaml")).toBe("version: 1\n");
+    const withStories = memoryFiles({ "/work/stories/a.md": "A\n", "/work/go.mod": "module x\n" });
+    const ran = await run(["init", "--json"], [init], { files: withStories });
+    expect(JSON.parse(ran.out)).toEqual({
+      schema: "remand.init/1",
+      preset: "goal",
+      check: "go test ./...",
+      written: ["remand.yaml"],
+    });
+    expect(await run(["init", "--preset", "gaol"], [init], { files: memoryFiles({}) })).toMatchObject({
+      exit: 2,
+      err: expect.stringContaining("Did you mean goal?"),
+    });
+  });
+});
+
+describe("remand doctor", () => {
+  const GOOD =
+    "preset: goal\nagents: { developer: { use: command, command: ./agent.sh --fast } }\ngates: { checks: { commands: [npm test] } }\n";
+  const git = { name: "git", ok: true, detail: "2.39", fix: "" };
+
+  it("is content where all is well", async () => {
+    const asked: unknown[] = [];
+    const host = fakeHost({ probes: [git] });
+    const probe = (_root: string, programs: readonly string[], checks: object) => {
+      asked.push([...programs], checks);
+      return Promise.resolve([git]);
+    };
+    const ran = await run(["doctor"], [doctor], {
+      files: memoryFiles({ "/work/remand.yaml": GOOD }),
+      host: { ...host, probe },
+    });
+    expect(ran.exit).toBe(0);
+    expect(ran.out.split("\n")).toEqual([
+      "✔ ok       git: 2.39",
+      "✔ ok       config: preset goal",
+      "✔ ok       stories: 0 read",
+      "✔ ok       checks: 1 command",
+      "✔ ok       agent developer: command ./agent.sh --fast",
+      "",
+    ]);
+    expect(asked).toEqual([["./agent.sh"], { commands: ["npm test"], env: [] }]);
+  });
+
+  it("asks once about a provider's client that several roles want", async () => {
+    const asked: unknown[] = [];
+    const probe = (_root: string, programs: readonly unknown[]) => {
+      asked.push(...programs);
+      return Promise.resolve([git]);
+    };
+    const config =
+      "preset: goal\nenv: [NPM_TOKEN]\nagents: { developer: { use: claude }, critic: { use: claude }, auditor: { use: codex, args: [-c, x=1] } }\n";
+    await run(["doctor"], [doctor], {
+      files: memoryFiles({ "/work/remand.yaml": config }),
+      host: { ...fakeHost(), probe },
+    });
+    expect(asked).toEqual([
+      { use: "claude", args: [], env: ["NPM_TOKEN"] },
+      { use: "codex", args: ["-c", "x=1"], env: ["NPM_TOKEN"] },
+    ]);
+  });
+
+  it("asks about agents by a protocol and models by their APIs, and gives no model work that changes files", async () => {
+    const asked: unknown[] = [];
+    const probe = (_root: string, programs: readonly unknown[]) => {
+      asked.push(...programs);
+      return Promise.resolve([git]);
+    };
+    const agents =
+      "agents: { developer: { use: model, model: a/b }, critic: { use: acp, command: gemini --acp, env: [KEY] }, auditor: { use: model } }";
+    const ran = await run(["doctor"], [doctor], {
+      files: memoryFiles({ "/work/remand.yaml": `preset: critic-audit\n${agents}\n` }),
+      host: { ...fakeHost(), probe },
+    });
+    expect(asked).toEqual([
+      { use: "model", model: "a/b" },
+      { use: "acp", command: "gemini --acp", env: ["KEY"] },
+      { use: "model", model: null },
+    ]);
+    expect(ran.exit).toBe(1);
+    expect(ran.out).toContain("✖ problem  agent developer: a model by its API changes no files\n    Give it to");
+    expect(ran.out).toContain("✔ ok       agent auditor: model\n");
+  });
+
+  it("names each problem with its fix, and ends with 1", async () => {
+    const host = fakeHost({ probes: [{ name: "git", ok: false, detail: "not found", fix: "Install git." }] });
+    const files = memoryFiles({
+      "/work/remand.yaml": "preset: story\n",
+      "/work/stories/x.md": "---\nstatus: raedy\n---\n",
+    });
+    const ran = await run(["doctor"], [doctor], { files, host, env: { LANG: "C" } });
+    expect(ran.exit).toBe(1);
+    expect(ran.out).toContain("x problem  git: not found\n    Install git.\n");
+    expect(ran.out).toContain(
+      'x problem  stories: stories/x.md:2:9: "raedy" is not a status\n    did you mean "ready"?',
+    );
+    expect(ran.out).toContain("x problem  checks: no command is set\n");
+    expect(ran.out).toContain("x problem  agent refiner: nobody plays this role\n");
+    const broken = await run(["doctor", "--json"], [doctor], {
+      files: memoryFiles({ "/work/remand.yaml": "x: 1\n" }),
+      host,
+    });
+    expect(JSON.parse(broken.out)).toMatchObject({
+      schema: "remand.doctor/1",
+      probes: expect.arrayContaining([expect.objectContaining({ name: "config", ok: false })]),
+    });
+  });
+
+  it.each(["npm test || true", "npm test; exit 0", "npm test ||:"])("sees that `%s` cannot fail", async (check) => {
+    const files = memoryFiles({ "/work/remand.yaml": GOOD.replace("npm test", JSON.stringify(check)) });
+    const ran = await run(["doctor"], [doctor], { files, host: fakeHost() });
+    expect(ran.exit).toBe(1);
+    expect(ran.out).toContain(`problem  checks: \`${check}\` ends well whatever happens in it\n`);
+  });
+
+  it("wants somebody for each role that judges, and says for which a person stands in", async () => {
+    const files = memoryFiles({ "/work/remand.yaml": GOOD.replace("goal", "critic-audit") });
+    const ran = await run(["doctor"], [doctor], { files, host: fakeHost() });
+    expect(ran.exit).toBe(1);
+    expect(ran.out).toContain(
+      "problem  agent critic: nobody plays this role\n    Say who plays it: agents: { critic: { use: command, command: ./my-agent.sh } }\n",
+    );
+    expect(ran.out).toContain("problem  agent auditor: nobody plays this role\n");
+    expect(ran.out).toContain("ok       agent adjudicator: nobody plays this role: a person is asked instead\n");
+    const full = memoryFiles({
+      "/work/remand.yaml": GOOD.replace("goal", "critic-audit").replace(
+        "agents: {",
+        "agents: { critic: { use: claude }, auditor: { fallback: critic },",
+      ),
+    });
+    expect((await run(["doctor"], [doctor], { files: full, host: fakeHost() })).exit).toBe(0);
+  });
+
+  it("follows a role to the one that stands in for it", async () => {
+    const files = memoryFiles({ "/work/remand.yaml": `preset: factory\nagents: { developer: { use: claude } }\n` });
+    const ran = await run(["doctor"], [doctor], { files, host: fakeHost() });
+    expect(ran.out).toContain("agent tdd-pair: claude");
+  });
+});
+
+describe("remand completion", () => {
+  it("completes commands and stories in bash", async () => {
+    const { out, exit } = await run(["completion", "bash"], [completion, init, stories]);
+    expect(exit).toBe(0);
+    const folder = mkdtempSync(join(tmpdir(), "remand-completion-"));
+    try {
+      mkdirSync(join(folder, "stories"));
+      writeFileSync(join(folder, "stories", "checkout-retry.md"), "");
+      const complete = (...words: string[]) => {
+        const asked = `COMP_WORDS=(${words.join(" ")}); COMP_CWORD=${words.length - 1}; _remand; echo "\${COMPREPLY[@]}"`;
+        return spawnSync("bash", ["-c", `${out}\n${asked}`], { encoding: "utf8", cwd: folder }).stdout.trim();
+      };
+      expect(complete("remand", "in")).toBe("init");
+      expect(complete("remand", "''")).toBe("completion init stories");
+      expect(complete("remand", "show", "check")).toBe("checkout-retry");
+      expect(complete("remand", "init", "--dir")).toBe("--directory");
+      expect(complete("remand", "init", "--pre")).toBe("--preset");
+      expect(complete("remand", "stories", "--pre")).toBe("");
+      expect(complete("remand", "--verb")).toBe("--verbose");
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it("is there for zsh and fish, and refuses others", async () => {
+    expect((await run(["completion", "zsh"], [completion, init])).out).toContain(
+      "'init:write a remand.yaml and a sample story'",
+    );
+    expect((await run(["completion", "zsh"], [completion, init])).out).toMatch(
+      /^ {4}init\) options=\('--preset:one of .*'--yes:ask nothing\\: .*\) ;;$/m,
+    );
+    const fish = (await run(["completion", "fish"], [completion, init])).out;
+    expect(fish).toContain("-f -a init -d 'write a remand.yaml and a sample story'");
+    expect(fish).toContain("complete -c remand -n '__fish_seen_subcommand_from init' -l preset -d 'one of ");
+    expect(await run(["completion", "powershell"], [completion])).toMatchObject({
+      exit: 2,
+      err: expect.stringContaining("bash, zsh, fish"),
+    });
+  });
+});
+
+describe("remand demo", () => {
+  const files = () =>
+    memoryFiles(Object.fromEntries(Object.entries(DEMO_FILES).map(([path, text]) => [`/demo/${path}`, text])));
+
+  it("has files that can be read: config, story, script", async () => {
+    const shown = await run(["config", "--json", "-C", "/demo"], [config], {
+      files: files(),
+      isFolder: () => Promise.resolve(true),
+    });
+    expect(JSON.parse(shown.out)).toMatchObject({
+      problems: [],
+      config: { agents: { developer: { use: "scripted", command: "agent-script.yaml" } } },
+    });
+    const read = await run(["stories", "--json", "-C", "/demo"], [stories], {
+      files: files(),
+      isFolder: () => Promise.resolve(true),
+    });
+    expect(JSON.parse(read.out)).toMatchObject({
+      problems: [],
+      stories: [{ id: "cap-the-wait", criteria: [{}, {}, {}] }],
+    });
+    const { script, problems } = readAgentScript("agent-script.yaml", DEMO_FILES["agent-script.yaml"]!);
+    expect(problems).toEqual([]);
+    expect(script!.parts.map(({ match, attempts }) => [match!.role, attempts.length])).toEqual([
+      ["developer", 3],
+      ["critic", 2],
+      ["auditor", 1],
+    ]);
+  });
+
+  it("shows the run, the brief that went back, and what to try next", async () => {
+    const gates = { checks: [{ result: "fail", blocking: 1 }], review: [{ result: "fail", blocking: 1 }] } as const;
+    const host = fakeHost({ script: scripted({ gates }) });
+    const look: typeof host.look = async (root) => {
+      const seen = await host.look(root);
+      return seen === null
+        ? null
+        : {
+            ...seen,
+            evidence: {
+              ...seen.evidence,
+              read: () =>
+                Promise.resolve(
+                  "## BRIEF\n\n**Goal:** Hello.\n**Gate:** checks\n**Result:** red\n\n**Failing evidence:**\n- Test: the first retry\n\nmore\n\n### Issues Found\n\n- src/retry.js:2: no name\n  a\n  b\n  c\n  d\n  e\n  f\n\nmore\n",
+                ),
+            },
+          };
+    };
+    const ran = await run(["demo"], [demo], { files: files(), host: { ...host, look } });
+    expect(ran).toMatchObject({ exit: 0, err: "" });
+    expect(Object.keys(host.demoFiles)).toEqual(Object.keys(DEMO_FILES));
+    expect(ran.out).toContain("A small project is in /demo:");
+    expect(ran.out).toContain("checks ✖ 1 finding");
+    expect(ran.out).toContain("attempt 2");
+    expect(ran.out).toContain(
+      "  | **Gate:** checks\n  | **Result:** red\n  | **Failing evidence:**\n  | - Test: the first retry\n\n",
+    );
+    expect(ran.out).toContain("  | ### Issues Found\n  | - src/retry.js:2: no name\n  |   a\n");
+    expect(ran.out).toContain("  |   e\n  | …\n\n");
+    expect(ran.out).not.toContain("Hello.");
+    expect(ran.out).toContain("remand verify");
+    const document = await run(["demo", "--json"], [demo], {
+      files: files(),
+      host: fakeHost({ script: scripted({ gates: { checks: ["fail", "fail", "fail", "fail", "fail"] } }) }),
+    });
+    expect(JSON.parse(document.out)).toMatchObject({
+      schema: "remand.run/1",
+      exit: document.exit,
+      counts: { stories: 1 },
+    });
+  });
+});

@@ -1,0 +1,301 @@
+import { describe, expect, it } from "vitest";
+import { command as answer } from "../../../../src/cli/commands/work/answer.ts";
+import { command as inbox } from "../../../../src/cli/commands/look/inbox.ts";
+import { command as rework } from "../../../../src/cli/commands/work/rework.ts";
+import { command as stop } from "../../../../src/cli/commands/work/stop.ts";
+import { storyId } from "../../../../src/core/events/ids.ts";
+import { stateOf, world as scripted, type World as ScriptedWorld } from "../../../seeds/scripted-run.ts";
+import { story } from "../../../kit/story-world.ts";
+import { fakeHost, type FakeHost } from "../../../kit/fake-host.ts";
+import { on } from "../../../kit/fake-surroundings.ts";
+import { workedOn } from "../../../kit/finished-run.ts";
+import { memoryFiles } from "../../../kit/memory-files.ts";
+
+const SAME = { result: "fail", failure: "same", blocking: 1 } as const;
+const FAIL = "fail" as const;
+const TWO = { result: "fail", blocking: 2 } as const;
+const stuck = () =>
+  workedOn([story("login"), story("done")], scripted({ gates: { checks: [SAME, SAME, SAME] }, story: "login" }));
+
+/** With reviewers, who say this. */
+const reviewed = (says: NonNullable<NonNullable<ScriptedWorld["gates"]>["review"]>): Promise<FakeHost> =>
+  workedOn([story("login")], scripted({ gates: { review: says } }), ["preset=critic-audit"]);
+
+const lastEvent = async (host: FakeHost) => (await host.lines()).at(-1)!;
+
+describe("remand answer", () => {
+  it("answers an escalation by its id, in the name of whoever typed it", async () => {
+    const host = await stuck();
+    const ran = await on(host, answer, ["esc-login-1", "send-back", "--message", "look at the clock"]);
+    expect(ran).toMatchObject({ exit: 0, err: "" });
+    expect(ran.out).toContain("login: ada says send-back.");
+    expect(await lastEvent(host)).toMatchObject({
+      story: "login",
+      event: {
+        type: "person.answered",
+        answer: { verb: "send-back", by: "ada", message: "look at the clock", escalation: "esc-login-1" },
+      },
+    });
+    expect(stateOf(host.state(), "login").escalation).toBeNull();
+  });
+
+  it("answers what a story asks now when the story is named", async () => {
+    const host = await stuck();
+    const ran = await on(host, answer, ["login", "resolve", "--by", "Eve", "--json"]);
+    expect(JSON.parse(ran.out)).toMatchObject({
+      schema: "remand.answer/1",
+      story: "login",
+      answer: { by: "Eve", escalation: "esc-login-1" },
+    });
+  });
+
+  it("takes the last answer back, by its story or by the question that it answered", async () => {
+    const host = await stuck();
+    await on(host, answer, ["login", "abandon", "--message", "not needed"]);
+    const ran = await on(host, answer, ["esc-login-1", "--undo"]);
+    expect(ran).toMatchObject({ exit: 0, out: "login: ada takes abandon back. It stands as it did before.\n" });
+    expect((await lastEvent(host)).event).toEqual({ type: "answer.undone", by: "ada" });
+    expect(stateOf(host.state(), "login")).toMatchObject({ ending: null, escalation: { id: "esc-login-1" } });
+    await on(host, answer, ["login", "resolve"]);
+    expect(JSON.parse((await on(host, answer, ["login", "--undo", "--json"])).out)).toMatchObject({
+      schema: "remand.answer/1",
+      undone: { verb: "resolve" },
+    });
+  });
+
+  it("says so when it is too late, or when there is nothing to take back", async () => {
+    const host = await stuck();
+    const none = await on(host, answer, ["login", "--undo"]);
+    expect(none).toMatchObject({ exit: 2, err: expect.stringContaining("nothing that was said about it") });
+    await on(host, answer, ["login", "resolve"]);
+    await host.write(storyId("login"), { type: "gate.started", gate: "checks", tree: "t" as never, stages: [] });
+    const late = await on(host, answer, ["esc-login-1", "--undo"]);
+    expect(late).toMatchObject({ exit: 2, err: expect.stringContaining("work on it has begun") });
+    expect((await lastEvent(host)).event.type).toBe("gate.started");
+    for (const args of [["nobody", "--undo"], ["esc-project-1", "--undo"], ["login", "resolve", "--undo"], ["login"]])
+      expect((await on(host, answer, args)).exit, args.join(" ")).toBe(2);
+  });
+
+  it("a word that an engine was quicker than is not called heard", async () => {
+    const host = await stuck();
+    await on(host, answer, ["login", "resolve"]);
+    const quick: FakeHost = {
+      ...host,
+      tell: async (root, stream, events) => {
+        await host.write(stream, { type: "gate.started", gate: "checks", tree: "t" as never, stages: [] });
+        await host.tell(root, stream, events);
+      },
+    };
+    const ran = await on(quick, answer, ["login", "--undo"]);
+    expect(ran).toMatchObject({ exit: 2, err: expect.stringContaining("began at this very moment") });
+  });
+
+  it.each(["send-back", "waive", "force-complete", "abandon"])("%s needs words", async (verb) => {
+    const host = await stuck();
+    const before = (await host.lines()).length;
+    const ran = await on(host, answer, ["login", verb, "--message", "  "]);
+    expect(ran).toMatchObject({ exit: 2, err: expect.stringContaining(`${verb} needs your words`) });
+    expect(await host.lines()).toHaveLength(before);
+  });
+
+  it("takes only the answers that the question has, and lists them", async () => {
+    const ran = await on(await stuck(), answer, ["login", "raise-budget", "--limit", "4"]);
+    expect(ran.exit).toBe(2);
+    expect(ran.err).toContain("raise-budget is no answer to esc-login-1");
+    expect(ran.err).toContain("remand answer esc-login-1 resolve");
+    expect(await on(await stuck(), answer, ["login", "resolv"])).toMatchObject({
+      exit: 2,
+      err: expect.stringContaining("Did you mean resolve?"),
+    });
+  });
+
+  it("disputes findings of a reviewer by the beginning of their ids, whatever the question is", async () => {
+    const host = await reviewed([SAME, SAME, SAME]);
+    const { id } = stateOf(host.state(), "login").gates.review!.last!.findings[0]!;
+    const listed = await on(host, inbox, []);
+    expect(listed.out).toContain('remand answer esc-login-1 dispute --finding … --message "…"');
+    expect(listed.out).toContain(`      --finding ${id}  src/f0.ts:1 same 0x\n`);
+    const none = await on(host, answer, ["login", "dispute", "--message", "it is right"]);
+    expect(none).toMatchObject({ exit: 2, err: expect.stringContaining(`--finding ${id}  src/f0.ts:1 same 0x`) });
+    const wrong = await on(host, answer, ["login", "dispute", "--finding", "zz", "--message", "no"]);
+    expect(wrong).toMatchObject({ exit: 2, err: expect.stringContaining("no finding begins with zz") });
+    expect(
+      await on(host, answer, ["login", "dispute", "--finding", id.slice(0, 6), "--message", "it is right"]),
+    ).toMatchObject({ exit: 0 });
+    expect((await lastEvent(host)).event).toMatchObject({ answer: { verb: "dispute", findings: [id] } });
+  });
+
+  it("refuses to dispute what was looked at, or what a command printed; and says what else there is", async () => {
+    const host = await reviewed([FAIL, FAIL, TWO]);
+    const [first, second] = stateOf(host.state(), "login").gates.review!.last!.findings;
+    const dispute = (finding: string, ...more: string[]) =>
+      on(host, answer, ["login", "dispute", "--finding", finding, "--message", "no", ...more]);
+    await dispute(first!.id);
+    await host.write(
+      storyId("login"),
+      { type: "step.started", step: "adjudication" },
+      {
+        type: "finding.adjudicated",
+        finding: first!.id,
+        upheld: true,
+        by: "judge",
+        reason: "it throws",
+        costUsd: 0,
+        durationMs: 1,
+      },
+    );
+    expect(await dispute(first!.id)).toMatchObject({
+      exit: 2,
+      err: expect.stringMatching(
+        new RegExp(`${first!.id} was looked at, and stands, says judge: it throws[^]*--finding ${second!.id}`),
+      ),
+    });
+    await dispute(second!.id);
+    expect(await dispute(second!.id)).toMatchObject({ exit: 2, err: expect.stringContaining("is disputed already") });
+    expect((await dispute(second!.id)).err).toContain("There is none left that can be disputed");
+
+    const red = await stuck();
+    await on(red, answer, ["login", "resolve"]);
+    const printed = stateOf(red.state(), "login").gates.checks!.last!.findings[0]!.id;
+    expect(
+      await on(red, answer, ["login", "dispute", "--gate", "checks", "--finding", printed, "--message", "no"]),
+    ).toMatchObject({ exit: 2, err: expect.stringContaining("is what a command printed") });
+  });
+
+  it("knows the gate of a finding that nobody asked about", async () => {
+    const asked = await reviewed([FAIL, FAIL, FAIL]);
+    const { id } = stateOf(asked.state(), "login").gates.review!.last!.findings[0]!;
+    await on(asked, answer, ["login", "resolve"]);
+    expect(stateOf(asked.state(), "login")).toMatchObject({ escalation: null, failing: null });
+    expect(await on(asked, answer, ["login", "dispute", "--finding", id, "--message", "no"])).toMatchObject({
+      exit: 0,
+    });
+    expect((await lastEvent(asked)).event).toMatchObject({ answer: { gate: "review", findings: [id] } });
+    expect(stateOf(asked.state(), "login").disputes).toMatchObject([{ finding: id, gate: "review" }]);
+  });
+
+  it("raises the budget that the question is about", async () => {
+    const script = scripted({ gates: { checks: ["fail", "fail"] }, attemptCostUsd: 6, attemptMs: 10 });
+    const host = await workedOn([story("login")], script, ["limits.costUsd=5"]);
+    expect(await on(host, answer, ["login", "raise-budget"])).toMatchObject({
+      exit: 2,
+      err: expect.stringContaining("--limit 20"),
+    });
+    expect(await on(host, answer, ["login", "raise-budget", "--limit", "6"])).toMatchObject({
+      exit: 2,
+      err: expect.stringContaining("would stop it again"),
+    });
+    expect(await on(host, answer, ["login", "raise-budget", "--limit", "40.5"])).toMatchObject({ exit: 0 });
+    expect(stateOf(host.state(), "login").raised).toEqual({ cost: 40.5 });
+  });
+
+  it("raises a time budget by a length of time", async () => {
+    const host = await workedOn([story("login")], scripted({ gates: { checks: ["fail"] }, attemptMs: 7_200_000 }));
+    expect(await on(host, answer, ["login", "raise-budget", "--limit", "5"])).toMatchObject({
+      exit: 2,
+      err: expect.stringContaining("--limit 4h"),
+    });
+    expect(await on(host, answer, ["login", "raise-budget", "--limit", "4h"])).toMatchObject({ exit: 0 });
+    expect(stateOf(host.state(), "login").raised).toEqual({ time: 14_400_000 });
+  });
+
+  it("may be given unasked, but not to a story that is over, nor about the run to a story", async () => {
+    const host = await stuck();
+    await host.write(storyId("open"), { type: "story.added", story: story("open") });
+    expect(await on(host, answer, ["open", "raise-budget", "--budget", "cost", "--limit", "9"])).toMatchObject({
+      exit: 0,
+    });
+    expect((await lastEvent(host)).event).toMatchObject({ answer: { escalation: null, budget: "cost", limit: 9 } });
+    expect(await on(host, answer, ["open", "raise-budget", "--limit", "9"])).toMatchObject({ exit: 2 });
+    expect(await on(host, answer, ["open", "halt"])).toMatchObject({
+      exit: 2,
+      err: expect.stringContaining("about the whole run"),
+    });
+    expect(await on(host, answer, ["done", "abandon", "--message", "x"])).toMatchObject({
+      exit: 2,
+      err: expect.stringContaining("is over: accepted"),
+    });
+    expect(await on(host, answer, ["nobody", "resolve"])).toMatchObject({
+      exit: 2,
+      err: expect.stringContaining("called nobody"),
+    });
+  });
+
+  it("knows who speaks from git where the account has no name, and asks where nobody knows", async () => {
+    const host = await stuck();
+    const files = memoryFiles({
+      "/home/a/.gitconfig": "[core]\n\tname = x\n[user]\n\tname = Ada Lovelace\n\temail = a@b\n[alias]\n",
+    });
+    expect(await on(host, answer, ["login", "resolve"], { env: { HOME: "/home/a" }, files })).toMatchObject({
+      exit: 0,
+    });
+    expect((await lastEvent(host)).event).toMatchObject({ answer: { by: "Ada Lovelace" } });
+    expect(await on(host, answer, ["login", "resolve"], { env: {} })).toMatchObject({
+      exit: 2,
+      err: expect.stringContaining("--by"),
+    });
+  });
+});
+
+describe("remand rework", () => {
+  it("sends work back with a person's words, to the phase they name", async () => {
+    const host = await stuck();
+    const ran = await on(host, rework, ["login", "--phase", "implement", "--message", "shorter"]);
+    expect(ran).toMatchObject({ exit: 0, out: expect.stringContaining("login goes back to implement.") });
+    expect((await lastEvent(host)).event).toMatchObject({
+      answer: { verb: "send-back", by: "ada", message: "shorter", phase: "implement", escalation: "esc-login-1" },
+    });
+    expect(stateOf(host.state(), "login").requested).toEqual({ phase: "implement", message: "shorter" });
+  });
+
+  it("sends accepted work back too: it is open again", async () => {
+    const host = await stuck();
+    expect(stateOf(host.state(), "done").ending?.how).toBe("accepted");
+    expect(await on(host, rework, ["done", "--message", "shorter"])).toMatchObject({ exit: 0 });
+    expect(stateOf(host.state(), "done")).toMatchObject({ ending: null, requested: { message: "shorter" } });
+  });
+
+  it.each([
+    [["login"], "rework needs your words"],
+    [["login", "--phase", "plan", "--message", "x"], "login has no phase plan"],
+    [["login", "--phase", "implment", "--message", "x"], "Did you mean implement?"],
+    [["filed", "--message", "x"], "filed is over: accepted"],
+    [["given-up", "--message", "x"], "given-up is over: abandoned"],
+    [["new", "--message", "x"], "new has not begun"],
+  ])("%j is refused", async (args, message) => {
+    const host = await stuck();
+    await host.write(storyId("new"), { type: "story.added", story: story("new") });
+    await host.write(storyId("filed"), { type: "story.added", story: story("filed", { shelf: "done" }) });
+    await host.write(
+      storyId("given-up"),
+      { type: "story.added", story: story("given-up") },
+      { type: "person.answered", answer: { verb: "abandon", by: "ada", message: "no", escalation: null } },
+    );
+    expect(await on(host, rework, args)).toMatchObject({ exit: 2, err: expect.stringContaining(message) });
+  });
+});
+
+describe("remand stop", () => {
+  it("holds what is not over, and says what still runs", async () => {
+    const host = await stuck();
+    await host.write(storyId("b"), { type: "story.added", story: story("b") }, { type: "story.started", by: "engine" });
+    const ran = await on(host, stop, ["--now"]);
+    expect(ran.exit).toBe(0);
+    expect(ran.out).toBe("held: b, login; ended: b\n");
+    expect(stateOf(host.state(), "b").stopping).toBe("ada");
+    expect(stateOf(host.state(), "login").held).toBe(true);
+    expect(stateOf(host.state(), "done").held).toBe(false);
+    expect((await on(host, stop, [])).out).toContain("nothing to hold");
+  });
+
+  it("holds only the stories that are named", async () => {
+    const host = await stuck();
+    const ran = await on(host, stop, ["login", "--json"]);
+    expect(JSON.parse(ran.out)).toEqual({ schema: "remand.stop/1", held: ["login"], stillRunning: [] });
+    expect((await lastEvent(host)).event).toEqual({ type: "story.held", by: "ada" });
+    expect(await on(fakeHost(), stop, [])).toMatchObject({
+      exit: 2,
+      err: expect.stringContaining("nothing has run here yet"),
+    });
+  });
+});

@@ -1,0 +1,247 @@
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it, test } from "vitest";
+import type { Config } from "../../../src/config/config.ts";
+import { presetConfig, presetPolicy } from "../../../src/config/presets.ts";
+import { PRESETS } from "../../../src/core/events/policy.ts";
+import { roleName, storyId } from "../../../src/core/events/ids.ts";
+import type { SignalRole } from "../../../src/core/stories/signal.ts";
+import { readAgentFile } from "../../../src/parse/agent/agent-file.ts";
+import { readAgentText } from "../../../src/parse/agent/agent-text.ts";
+import { rolesOfGate } from "../../../src/app/agent-spec.ts";
+import { createVirtualClock } from "../../../src/adapters/clock/virtual-clock.ts";
+import { defaultRole, rosterOf } from "../../../src/compose/agents/roles.ts";
+import { writeClarificationPrompt } from "../../../src/write/prompts/signal-forms.ts";
+import { writeHealthCheckPrompt, writeRemediationPrompt } from "../../../src/write/prompts/remediation.ts";
+import { writePerspectivePrompt } from "../../../src/write/prompts/review.ts";
+import { agentRequest } from "../../contract/agent-request.ts";
+
+const folder = fileURLToPath(new URL("../../../plugin/roles", import.meta.url));
+const ROLES = readdirSync(folder)
+  .filter((name) => name.endsWith(".md"))
+  .map((name) => basename(name, ".md"));
+const textOf = (role: string): string => readFileSync(`${folder}/${role}.md`, "utf8");
+
+describe.each(PRESETS)("the preset %s", (preset) => {
+  it("names no role that has no file", () => {
+    const policy = presetPolicy(preset);
+    const { phase, stage, fallback, reinforcement: _rules, ...rest } = policy.roles;
+    const named = [
+      ...Object.values(phase),
+      ...Object.values(stage),
+      ...Object.keys(fallback),
+      ...Object.values(fallback),
+      ...Object.values(rest),
+      ...policy.phases.flatMap((plan) => plan.gates.flatMap((gate) => rolesOfGate(policy, gate))),
+    ];
+    expect(named.length).toBeGreaterThan(9);
+    expect([...new Set<string>(named)].filter((role) => !ROLES.includes(role))).toEqual([]);
+  });
+});
+
+describe.each(ROLES)("the role %s", (role) => {
+  it("is a role file without a fault, short enough to be read, and the one that is taken", async () => {
+    const { agent, problems } = readAgentFile(`${role}.md`, textOf(role));
+    expect(problems).toEqual([]);
+    expect(agent).toMatchObject({ role, description: expect.stringMatching(/^[A-Z].{20,}\.$/) });
+    expect(agent!.tools!.length).toBeGreaterThan(2);
+    expect(agent!.prompt.length).toBeLessThan(3000);
+    expect((await defaultRole(role))!.prompt).toBe(agent!.prompt);
+  });
+
+  it("gives no signal when it is repeated", () => {
+    expect(readAgentText(textOf(role), { id: "pay-1" }).result).toBe("unknown");
+    expect(readAgentText(textOf(role)).kind).not.toBe("signal");
+  });
+});
+
+test("a role of another name has no file, whatever the name", async () => {
+  for (const name of ["painter", "../roles/critic", "", "critic/../critic"]) expect(await defaultRole(name)).toBeNull();
+});
+
+describe("who plays a role", () => {
+  const COMMANDS = { critic: { command: "true" }, painter: { command: "true" } };
+  const rosterIn = async (files: Readonly<Record<string, string>>, agents: Config["agents"] = COMMANDS) => {
+    const root = mkdtempSync(join(tmpdir(), "remand-roles-"));
+    try {
+      mkdirSync(join(root, ".claude/agents"), { recursive: true });
+      for (const [name, text] of Object.entries(files)) writeFileSync(join(root, ".claude/agents", name), text);
+      const config = { ...presetConfig("goal"), agents };
+      const plan = {
+        config,
+        policy: presetPolicy("goal"),
+        stories: [],
+        place: "worktrees",
+        agentCommand: null,
+      } as const;
+      const python = { in: () => Promise.resolve({}), look: () => Promise.resolve(null) };
+      const parts = { clock: createVirtualClock(0), env: {}, python };
+      return await rosterOf(root, { ...plan, watcher: { onOutput: () => {}, onLines: () => {} } }, parts);
+    } finally {
+      rmSync(root, { recursive: true });
+    }
+  };
+
+  it("is told what is shipped for the role, and nothing where nothing is", async () => {
+    const roster = await rosterIn({});
+    expect((await roster.playing(roleName("critic")))!.prompt).toContain("You are the critic.");
+    expect((await roster.playing(roleName("painter")))!.prompt).toBe("");
+  });
+
+  it("is told what the role is told that it stands in for, and else what its own role is told", async () => {
+    const roster = await rosterIn({}, { critic: { command: "true" }, "product-owner": { fallback: "critic" } });
+    expect(await roster.playing(roleName("product-owner"))).toBeNull();
+    const standing = await roster.playing(roleName("critic"), roleName("product-owner"));
+    expect(standing!.prompt).toContain("You answer for the story.");
+    const other = await roster.playing(roleName("critic"), roleName("painter"));
+    expect(other!.prompt).toContain("You are the critic.");
+  });
+
+  it("is told what the project says where it says something", async () => {
+    const roster = await rosterIn({ "critic.md": "---\nname: critic\nmodel: opus\n---\nOnly typos.\n" });
+    expect(await roster.playing(roleName("critic"))).toMatchObject({ prompt: "Only typos.", model: "opus" });
+  });
+
+  it.each([
+    ["Read, Bash(ls)", "Read"],
+    ['"*"', "Read,Grep,Glob"],
+  ])("is started with the tools %s of its file, as far as its access has them: %s", async (tools, wanted) => {
+    const root = mkdtempSync(join(tmpdir(), "remand-roles-"));
+    const program = join(root, "claude");
+    writeFileSync(program, `#!/bin/sh\nprintf '%s\\n' "$@" > ${root}/args\n`, { mode: 0o755 });
+    const roster = await rosterIn(
+      { "critic.md": `---\nname: critic\ntools: ${tools}\n---\nLook.\n` },
+      { critic: { use: "claude", command: program } },
+    );
+    const { agent } = (await roster.playing(roleName("critic")))!;
+    const control = { signal: new AbortController().signal, onEvent: () => {} };
+    await agent.run(agentRequest(root, { access: "read", timeoutMs: 60_000 }), control);
+    const args = readFileSync(join(root, "args"), "utf8").split("\n");
+    expect(args[args.indexOf("--tools") + 1]).toBe(wanted);
+    rmSync(root, { recursive: true });
+  });
+
+  it("is not somebody else because the project's file is broken", async () => {
+    await expect(rosterIn({ "critic.md": "---\nname: [\n---\nOnly typos.\n" })).rejects.toMatchObject({
+      code: "config-invalid",
+      message: expect.stringContaining("critic.md:2"),
+    });
+  });
+});
+
+/** The forms that a role's file shows: what is indented, without the indentation. */
+function formsOf(role: string): string[] {
+  const report = textOf(role).split("## Report\n")[1]!;
+  return report
+    .split(/^or$/m)
+    .map((part) =>
+      (/(?:^ {4}.*\n|^\n)+/m.exec(part.replace(/^[^]*?\n(?= {4})/, ""))?.[0] ?? "").replaceAll(/^ {4}/gm, ""),
+    )
+    .map((form) => form.trim());
+}
+
+/** The same prompts, as Remand writes them: the forms stand there too, and must be the same. */
+const NONCE = { nonce: "abcdef0123" };
+const STORY = { id: storyId("pay-1"), title: "Pay", goal: "Pay" };
+const asking = (role: SignalRole): string =>
+  writeClarificationPrompt({ storyId: STORY.id, role, why: "unreadable", problems: [], ask: 1, asks: 2 }, NONCE);
+const WRITTEN = [
+  asking("developer"),
+  asking("critic"),
+  asking("auditor"),
+  writePerspectivePrompt(
+    {
+      rolePrompt: "",
+      story: STORY,
+      phase: "implement",
+      perspective: "code",
+      product: "",
+      criteria: [],
+      filesModified: [],
+      practices: [],
+    },
+    NONCE,
+  ),
+  writeRemediationPrompt(
+    { rolePrompt: "", issue: "x", evidence: [], commands: [], guidance: [], history: [], attempt: 1, attempts: 3 },
+    NONCE,
+  ),
+].join("\n");
+
+const FORMS = ROLES.flatMap((role) =>
+  formsOf(role).map((form): [string, string, string] => [role, form.split("\n")[0]!, form]),
+);
+
+test("every role shows at least one form", () => {
+  expect([...new Set(FORMS.map(([role]) => role))]).toEqual(ROLES);
+  expect(FORMS.length).toBeGreaterThan(35);
+});
+
+test.each(FORMS.filter(([role]) => role !== "health-check"))(
+  "%s: the form %s is the one that is asked for",
+  (_role, _first, form) => {
+    const lines = form.replaceAll("<task id>", "pay-1").split("\n");
+    const shown = lines.map((line) => (line === "" ? "" : `    ${line}`)).join("\n");
+    expect(WRITTEN).toContain(shown);
+  },
+);
+
+test("the health check ends with what the engine looks for", () => {
+  const prompt = writeHealthCheckPrompt({ rolePrompt: "", issue: "x", fixes: [], commands: [] }, NONCE);
+  const first = formsOf("health-check").map((form) => form.split("\n")[0]!);
+  expect(first).toEqual(["HEALTH_AUDIT: HEALTHY", "HEALTH_AUDIT: UNHEALTHY"]);
+  for (const line of first) expect(prompt).toContain(`\`${line}\``);
+});
+
+/** An agent that does as its role file says, and nothing else. */
+const FILLED: readonly (readonly [RegExp | string, string])[] = [
+  ["<task id>", "pay-1"],
+  ["<missing_info|out_of_scope|blocked_by_dependency|infrastructure>", "missing_info"],
+  ["<HIGH|MEDIUM|LOW>", "HIGH"],
+  ["<true or false>", "false"],
+  ['<"blocker", "critical", "major" or "minor">', '"critical"'],
+  ['<"security", "testing", "requirements", "design", …>', '"security"'],
+  ["<path, or null>", '"src/pay.ts"'],
+  ["<number, or null>", "7"],
+  ["<what is wrong, and why it matters>", '"the amount is not checked"'],
+  ["[<what you learned that the author does not know>]", '["amounts come in cents"]'],
+  ["<file>:<line>: <what is wrong>", "src/pay.ts:7: the amount is not checked"],
+  ["<file>", "src/pay.ts"],
+  ["<criterion>", "AC1"],
+  ["<command> (<environment>)", "npm test (node20)"],
+];
+
+function filled(form: string): string {
+  let text = form;
+  for (const [hole, with_] of FILLED) text = text.replaceAll(hole, with_);
+  text = text.replace('"suggestedFix": <what to do about it>', '"suggestedFix": "check it"');
+  return text.replaceAll(/<[^>\n]+>/g, "something that was done");
+}
+
+const WANTED: Readonly<Record<string, readonly [SignalRole, object]>> = {
+  READY_FOR_REVIEW: ["developer", { result: "ready", filesModified: ["src/pay.ts"] }],
+  TASK_INCOMPLETE: ["developer", { result: "incomplete", incomplete: { category: "missing_info" } }],
+  INFRA_BLOCKED: ["developer", { result: "blocked" }],
+  REVIEW_PASSED: ["critic", { result: "pass" }],
+  REVIEW_FAILED: ["critic", { result: "fail", findings: [{ file: "src/pay.ts", line: 7 }] }],
+  AUDIT_PASSED: ["auditor", { result: "pass" }],
+  AUDIT_FAILED: ["auditor", { result: "fail" }],
+  AUDIT_BLOCKED: ["auditor", { result: "blocked" }],
+  "{": [
+    "critic",
+    { result: "fail", kind: "verdict", findings: [{ severity: "critical", file: "src/pay.ts", line: 7 }] },
+  ],
+};
+
+test.each(FORMS.filter(([role]) => role !== "health-check" && role !== "remediation"))(
+  "%s: rehearsed, the report %s is read as what it says",
+  (_role, _first, form) => {
+    const [name = ""] = form.split(/[:\n]/, 1);
+    const [role, wanted] = WANTED[name]!;
+    const reading = readAgentText(`I looked at it.\n\n${filled(form)}\n`, { id: "pay-1", role });
+    expect(reading).toMatchObject(wanted);
+    expect(reading.problems).toEqual([]);
+  },
+);

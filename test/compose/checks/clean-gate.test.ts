@@ -1,0 +1,94 @@
+import { expect, test } from "vitest";
+import { inCleanCheckout } from "../../../src/compose/checks/clean-gate.ts";
+import { treeId } from "../../../src/core/events/ids.ts";
+import type { Baseline, Gate, GateRequest } from "../../../src/ports/gate.ts";
+import type { CheckoutRequest, Laboratory } from "../../../src/ports/experiment-runner.ts";
+import { gateRequest } from "../../contract/gate.ts";
+
+const control = { signal: new AbortController().signal, onOutput: () => undefined };
+
+function setUp(baselines: Readonly<Record<string, Baseline>> = {}, leftOut: readonly string[] = []) {
+  const opened: CheckoutRequest[] = [];
+  let closed = 0;
+  const asked: GateRequest[] = [];
+  const checkouts = {
+    open: (request: CheckoutRequest) => {
+      opened.push(request);
+      return Promise.resolve({ path: "/clean", close: () => Promise.resolve(void closed++) });
+    },
+    leftOut: () => Promise.resolve(leftOut),
+  } as unknown as Laboratory;
+  const gate = {
+    name: "checks",
+    judgedBy: () => [],
+    judge: (request: GateRequest) => {
+      asked.push(request);
+      return request.path === "/clean" ? Promise.reject(new Error("broken")) : Promise.resolve({});
+    },
+    baseline: ({ path }: GateRequest) => Promise.resolve(baselines[path]!),
+  } as unknown as Gate;
+  return { gate: inCleanCheckout(gate, checkouts), opened, asked, closed: () => closed };
+}
+
+const request = { ...gateRequest({ path: "/work" }), tree: treeId("a".repeat(40)), commit: "c1", base: "b1" };
+
+test("the files are those of the judged tree, reports name the author's folder, and an error leaves no checkout", async () => {
+  const { gate, opened, asked, closed } = setUp();
+  await expect(gate.judge(request, control)).rejects.toThrow("broken");
+  expect(opened).toMatchObject([{ commit: "c1", tree: request.tree, base: "b1" }]);
+  expect(asked).toMatchObject([{ path: "/clean", workedIn: "/work" }]);
+  expect(closed()).toBe(1);
+});
+
+test("a request that has a clean checkout already, or no tree, makes none", async () => {
+  const { gate, opened, asked } = setUp();
+  await gate.judge({ ...request, path: "/bench", workedIn: "/work" }, control);
+  await gate.judge({ ...request, tree: treeId("") }, control);
+  expect(opened).toEqual([]);
+  expect(asked).toMatchObject([{ path: "/bench" }, { path: "/work" }]);
+});
+
+test("a test that passes before the work only beside ignored files is said to need them", async () => {
+  const clean = { failing: ["test/a.test.js#one", "test/a.test.js#two"], flaky: [] };
+  const work = { failing: ["test/a.test.js#one"], flaky: [] };
+  await expect(
+    setUp({ "/clean": clean, "/work": work }, ["dist"]).gate.baseline!(request, control),
+  ).rejects.toMatchObject({
+    code: "workspace-broken",
+    message:
+      "test/a.test.js#two passes in /work and fails in a clean checkout, where what git ignores is not there: dist",
+  });
+  const same = setUp({ "/clean": work, "/work": work }, ["dist"]);
+  expect(await same.gate.baseline!(request, control)).toBe(work);
+  // Where nothing is left out the base is not run again.
+  expect(await setUp({ "/clean": clean }).gate.baseline!(request, control)).toBe(clean);
+});
+
+test("a pass says nothing where the run changed test files, unless the checks change them at the base too", async () => {
+  const written = ["test/a.test.js", "src/a.js", "src/b.rs", "src/c.rs"];
+  const text = (path: string): string => (path === "src/b.rs" ? "#[cfg(test)]\nmod tests {\n}\n" : "fn main() {}\n");
+  const checkouts = {
+    open: () =>
+      Promise.resolve({
+        path: "/clean",
+        text,
+        written: () => Promise.resolve(written),
+        close: () => Promise.resolve(),
+      }),
+  } as unknown as Laboratory;
+  const run = { ended: ["test"], ranTests: ["test"], notLoaded: [] };
+  const passing = {
+    name: "checks",
+    judgedBy: () => [],
+    judge: () => Promise.resolve({ gate: "checks", result: "pass", summary: "checks: pass" }),
+    baseline: () => Promise.resolve({ failing: [], flaky: [], run }),
+  } as unknown as Gate;
+  const gate = inCleanCheckout(passing, checkouts, { testPaths: ["test/**"], oracle: [], product: [] });
+  expect(await gate.judge(request, control)).toMatchObject({
+    result: "inconclusive",
+    summary: "checks: inconclusive (test files were changed while the checks ran: test/a.test.js, src/b.rs)",
+  });
+  const seen = await gate.baseline!(request, control);
+  expect(seen.run?.written).toEqual(["test/a.test.js", "src/b.rs"]);
+  expect(await gate.judge({ ...request, baseRun: seen.run! }, control)).toMatchObject({ result: "pass" });
+});

@@ -1,0 +1,69 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { createHomeNotes } from "../../../src/adapters/git/dependencies/check-homes.ts";
+import type { WorkStart } from "../../../src/adapters/git/dependencies/work-start.ts";
+import { withDecidingHome } from "../../../src/compose/checks/deciding-variables.ts";
+import type { Baseline, Gate, GateRequest } from "../../../src/ports/gate.ts";
+
+const RED: Baseline = { failing: ["a", "b"], flaky: [], isGreen: false, summary: "2 of 3 tests failed" };
+const GREEN: Baseline = { failing: [], flaky: [], isGreen: true, summary: "3 tests passed" };
+
+function decided(own: Baseline, real: Baseline, leftOut: readonly string[] = [".ssh"]) {
+  const folder = mkdtempSync(join(tmpdir(), "remand-home-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const notes = createHomeNotes(folder, "/project");
+  const tried: string[] = [];
+  const gate = (name: string, seen: Baseline): Gate => ({
+    name: "checks",
+    judgedBy: () => [],
+    judge: () => Promise.reject(new Error("not asked for")),
+    baseline: async () => {
+      tried.push(name);
+      return seen;
+    },
+  });
+  const start = { notes, now: async () => ({ leftOut }) as unknown as WorkStart };
+  const checks = withDecidingHome(gate("own", own), {
+    start,
+    withRealHome: gate("real", real),
+    commands: ["npm test"],
+  });
+  const control = { signal: new AbortController().signal, onOutput: () => undefined };
+  return { look: () => checks.baseline!({} as GateRequest, control), tried, notes };
+}
+
+test("a base that is better with the user's own HOME is run with that from then on", async () => {
+  const { look, tried, notes } = decided(RED, { ...RED, failing: ["a"] });
+  expect(await look()).toMatchObject({ failing: ["a"], summary: "2 of 3 tests failed; with your own HOME" });
+  expect(await notes.isReal()).toBe(true);
+  await look();
+  expect(tried).toEqual(["own", "real", "own"]);
+});
+
+test("tests that run at all are better than none", async () => {
+  const run = { ended: [], ranTests: [], notLoaded: [] };
+  const { look, notes } = decided(
+    { ...RED, failing: ["npm test"], run },
+    { ...RED, run: { ...run, ranTests: ["npm test"] } },
+  );
+  expect((await look()).failing).toEqual(["a", "b"]);
+  expect(await notes.isReal()).toBe(true);
+});
+
+test("where it makes no difference, it is tried once", async () => {
+  const { look, tried, notes } = decided(RED, { ...RED, failing: ["a", "c"] });
+  expect(await look()).toBe(RED);
+  await look();
+  expect(tried).toEqual(["own", "real", "own"]);
+  expect(await notes.isReal()).toBe(false);
+});
+
+test("a green base, and a HOME with nothing left out, are not tried twice", async () => {
+  const green = decided(GREEN, GREEN);
+  await green.look();
+  const whole = decided(RED, GREEN, []);
+  expect(await whole.look()).toBe(RED);
+  expect([...green.tried, ...whole.tried]).toEqual(["own", "own"]);
+});

@@ -1,0 +1,40 @@
+import { mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { createKeptBaseRuns, type KeptBaseRuns } from "../../../src/compose/checks/base-runs.ts";
+
+let folder: string;
+let runs: KeptBaseRuns;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "remand-base-runs-"));
+  runs = createKeptBaseRuns(folder, () => Promise.resolve("names"));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const KEY = { tree: "t", checks: "c", packages: "p" };
+const GREEN = { failing: [], flaky: [], isGreen: true };
+const file = (): string => join(folder, "base-runs", readdirSync(join(folder, "base-runs"))[0]!);
+
+test("a green base is known for the same files, checks and packages, and for no others", async () => {
+  await runs.keep(KEY, GREEN);
+  expect(await runs.find(KEY)).toEqual(GREEN);
+  for (const other of [{ tree: "u" }, { checks: "d" }, { packages: "q" }])
+    expect(await runs.find({ ...KEY, ...other })).toBeNull();
+});
+
+test("one that is red, or flaky, is not kept", async () => {
+  await runs.keep(KEY, { ...GREEN, isGreen: false, failing: ["a"] });
+  await runs.keep(KEY, { ...GREEN, flaky: ["a"] });
+  expect(await runs.find(KEY)).toBeNull();
+});
+
+test("one of the day before, or half a file, is not used", async () => {
+  await runs.keep(KEY, GREEN);
+  writeFileSync(file(), '{"failing":');
+  expect(await runs.find(KEY)).toBeNull();
+  await runs.keep(KEY, GREEN);
+  const before = Date.now() / 1000 - 25 * 60 * 60;
+  utimesSync(file(), before, before);
+  expect(await runs.find(KEY)).toBeNull();
+});

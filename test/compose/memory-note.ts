@@ -1,7 +1,0 @@
-import type { ReminderNote } from "../../src/ports/reminder-note.ts";
-
-/** The note between all who remind. */
-export function memoryNote(): ReminderNote {
-  let mindedUntil: number | null = null;
-  return { turn: async (take) => void (mindedUntil = take(mindedUntil) ?? mindedUntil) };
-}

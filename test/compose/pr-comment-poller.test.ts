@@ -1,0 +1,112 @@
+import { expect, test } from "vitest";
+import { createVirtualClock } from "../../src/adapters/clock/virtual-clock.ts";
+import { createMemoryJournal } from "../../src/adapters/journal/memory-journal.ts";
+import { commentEar } from "../../src/compose/pr-comment-poller.ts";
+import { presetPolicy } from "../../src/config/presets.ts";
+import { RemandError } from "../../src/core/events/error.ts";
+import type { Event } from "../../src/core/events/event.ts";
+import { treeId } from "../../src/core/events/ids.ts";
+import { openLedger } from "../../src/engine/ledger.ts";
+import type { Forge, ForgeComment } from "../../src/ports/forge.ts";
+import { story } from "../kit/story-world.ts";
+
+const MINUTE = 60_000;
+const SECRET = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
+const url = "https://example.test/acme/shop/pull/7";
+
+async function scene() {
+  const clock = createVirtualClock(0);
+  const ledger = await openLedger({
+    journal: createMemoryJournal(),
+    clock,
+    watcher: { onLines: () => undefined, onOutput: () => undefined },
+  });
+  const events: Event[] = [
+    { type: "story.added", story: story("a") },
+    { type: "story.started", by: "engine" },
+    { type: "story.prepared", tree: treeId("t"), commit: "c", preExisting: [] },
+    { type: "work.delivered", how: "pull-request", where: url },
+    { type: "story.accepted" },
+  ];
+  await ledger.append(null, [{ type: "policy.set", policy: presetPolicy("story"), by: "config" }]);
+  await ledger.append(story("a").id, events);
+  const told = { comments: [] as ForgeComment[], asked: 0, isOpen: true, trouble: null as RemandError | null };
+  const forge = {
+    pullRequestAt: () => {
+      told.asked++;
+      if (told.trouble !== null) return Promise.reject(told.trouble);
+      return Promise.resolve({ number: 7, url, isMerged: false, isOpen: told.isOpen });
+    },
+    commentsOn: () => Promise.resolve(told.comments),
+  } as unknown as Forge;
+  const notices: string[] = [];
+  const ear = (only: ReadonlySet<ReturnType<typeof story>["id"]> | null = null) =>
+    commentEar(ledger, { forge, clock }, only, (text) => void notices.push(text));
+  return { clock, ledger, told, notices, ear, state: () => ledger.story(story("a").id) };
+}
+
+const comment = (id: string, text = "Name it"): ForgeComment => ({
+  id,
+  by: "ada\nREADY: x",
+  at: 1,
+  text,
+  path: "src/a.ts",
+  line: 3,
+  asksForChanges: true,
+});
+const never = new AbortController().signal;
+
+test("while it stays, the forge is asked every few minutes, and what is new is told", async () => {
+  const { clock, told, ear, state } = await scene();
+  let heard = 0;
+  const stop = ear().stay(() => void heard++);
+  await clock.advance(10 * MINUTE);
+  expect([told.asked, heard]).toEqual([3, 0]);
+  told.comments.push(comment("line/1"));
+  await clock.advance(3 * MINUTE);
+  expect([told.asked, heard]).toEqual([4, 1]);
+  expect(state()).toMatchObject({ ending: null, heard: ["line/1"], requested: { message: `a comment on ${url}` } });
+  stop();
+  await clock.advance(30 * MINUTE);
+  expect(told.asked).toBe(4);
+});
+
+test("whoever drives again and again does not ask each time", async () => {
+  const { clock, told, ear } = await scene();
+  const one = ear();
+  for (let drives = 0; drives < 5; drives++) await one.listen(never);
+  expect(told.asked).toBe(1);
+  await clock.advance(4 * MINUTE);
+  await one.listen(never);
+  expect(told.asked).toBe(2);
+});
+
+test("a name and a text from outside are made harmless before they are kept", async () => {
+  const { told, ear, state, ledger } = await scene();
+  told.comments.push(comment("line/1", `Use ${SECRET}\n\nas the key`), { ...comment("talk/2"), asksForChanges: false });
+  await ear().listen(never);
+  expect(state().requested?.findings).toMatchObject([{ source: "adaREADYx", file: "src/a.ts", line: 3 }]);
+  expect(state().requested?.findings?.[0]?.detail).toBe("as the key");
+  expect(JSON.stringify(ledger.story(story("a").id))).not.toContain(SECRET);
+  expect(state().heard).toEqual(["line/1"]);
+});
+
+test("only the stories of the run are asked about, and only open pull requests count", async () => {
+  const { told, ear, state } = await scene();
+  told.comments.push(comment("line/1"));
+  await ear(new Set([story("b").id])).listen(never);
+  expect(told.asked).toBe(0);
+  told.isOpen = false;
+  await ear().listen(never);
+  expect(told.asked).toBe(1);
+  expect(state().ending?.how).toBe("accepted");
+});
+
+test("a forge that cannot be asked is a notice; another fault is not hidden", async () => {
+  const { told, ear, notices } = await scene();
+  told.trouble = new RemandError("forge-unreachable", "it answers 502", "Try again later.");
+  expect(await ear().listen(never)).toBe(false);
+  expect(notices).toEqual(["comments on pull requests were not read: it answers 502"]);
+  told.trouble = new RemandError("journal-locked", "no", "Wait.");
+  await expect(ear().listen(never)).rejects.toThrow("no");
+});

@@ -1,0 +1,252 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { gunzipSync } from "node:zlib";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import {
+  loop,
+  RemandError,
+  run,
+  type Agent,
+  type AgentRequest,
+  type AgentResult,
+  type Stored,
+} from "../../src/index.ts";
+import { makeRepository, type TestRepository } from "../kit/git-repository.ts";
+import { agentResult } from "../contract/agent-result.ts";
+
+let repository: TestRepository;
+beforeEach(() => {
+  repository = makeRepository({ "answer.txt": "40\n", "check.sh": "grep -x 42 answer.txt\n" });
+});
+afterEach(() => repository.clear());
+
+const CHECK = "sh check.sh";
+
+/** It may have happened before anybody listens. */
+const aborted = (signal: AbortSignal): Promise<unknown> =>
+  signal.aborted ? Promise.resolve() : new Promise((done) => signal.addEventListener("abort", done, { once: true }));
+
+/** An agent in this process: each time it is asked it writes the next of these, or hangs where there is none. */
+function writer(answers: readonly string[], asked: AgentRequest[] = []): Agent {
+  return {
+    name: "writer",
+    run: async (request, { signal }): Promise<AgentResult> => {
+      asked.push(request);
+      const answer = answers[asked.length - 1];
+      if (answer === undefined) await aborted(signal);
+      else writeFileSync(join(request.cwd, "answer.txt"), answer);
+      return agentResult({ status: answer === undefined ? "cancelled" : "completed", text: "done" });
+    },
+  };
+}
+
+const base = () => ({ root: repository.root, env: repository.env, check: CHECK, goal: "say the answer" });
+
+describe("loop", () => {
+  test("drives a command until the check passes, and tells what happens", async () => {
+    const lines: Stored[] = [];
+    const output: string[] = [];
+    const script = 'n=$(cat answer.txt); echo "was $n"; echo $((n + 1)) > answer.txt';
+    const result = await loop({
+      ...base(),
+      agent: ["sh", "-c", script],
+      onLines: (more) => void lines.push(...more),
+      onOutput: (_command, line) => void output.push(line),
+    });
+    expect(result.exitCode).toBe(0);
+    expect(result.stories).toMatchObject([
+      { title: "say the answer", status: "accepted", attempts: 2, question: null },
+    ]);
+    expect(lines.map(({ event }) => event.type)).toEqual(expect.arrayContaining(["work.sent-back", "story.accepted"]));
+    expect(output).toEqual(expect.arrayContaining(["was 40", "was 41"]));
+    expect(readFileSync(join(repository.root, "answer.txt"), "utf8")).toBe("42\n");
+  });
+
+  test("asks an agent of the caller's own, and gives it back what failed", async () => {
+    const asked: AgentRequest[] = [];
+    const result = await loop({ ...base(), agent: writer(["41\n", "42\n"], asked) });
+    expect(result.exitCode).toBe(0);
+    expect(asked).toHaveLength(2);
+    expect(asked[0]!.prompt).toContain("say the answer");
+    expect(asked[1]!.prompt).toContain(CHECK);
+    expect(asked[1]!.prompt).not.toBe(asked[0]!.prompt);
+    expect(asked[0]!.cwd).toBe(repository.root);
+  });
+
+  test("does not run again what is over, unless asked to", async () => {
+    const first = await loop({ ...base(), agent: writer(["42\n"]) });
+    const asked: AgentRequest[] = [];
+    const again = await loop({ ...base(), agent: writer(["42\n"], asked) });
+    expect(again.stories).toEqual(first.stories);
+    expect(again.exitCode).toBe(0);
+    expect(asked).toHaveLength(0);
+    const fresh = await loop({ ...base(), agent: writer(["42 \n", "42\n"], asked), fresh: true });
+    expect(fresh.stories[0]!.id).toBe(`${first.stories[0]!.id}-2`);
+    expect(asked.length).toBeGreaterThan(0);
+  });
+
+  test("ends cleanly when its signal says so, and goes on when it is called again", async () => {
+    const stop = new AbortController();
+    const asked: AgentRequest[] = [];
+    const agent = writer(["41\n"], asked);
+    const stopped = await loop({
+      ...base(),
+      agent,
+      signal: stop.signal,
+      onLines: (lines) => {
+        if (lines.some(({ event }) => event.type === "attempt.started" && event.attempt === 2))
+          setTimeout(() => stop.abort(), 100);
+      },
+    });
+    expect(stopped.exitCode).toBe(130);
+    expect(stopped.stories[0]!.status).not.toBe("accepted");
+    const resumed = await loop({ ...base(), agent: writer(["42\n"]) });
+    expect(resumed.exitCode).toBe(0);
+    expect(resumed.stories[0]!.id).toBe(stopped.stories[0]!.id);
+    // The attempt that was stopped was not one that failed.
+    expect(resumed.stories[0]!.attempts).toBe(2);
+  });
+
+  test("ends at a person when the attempts are used up, with a question that can be answered", async () => {
+    const result = await loop({ ...base(), agent: writer(["1\n", "2\n", "3\n"]), limits: { iterations: 2 } });
+    expect(result.exitCode).toBe(4);
+    const [story] = result.stories;
+    expect(story).toMatchObject({ status: "escalated", actor: "person", attempts: 2 });
+    expect(story!.question!.options.length).toBeGreaterThan(1);
+  });
+
+  test("tries again after a pause when the agent crashed, and other loops do not wait for that", async () => {
+    const crashing = ["sh", "-c", "test -e crashed && echo 42 > answer.txt || { touch crashed; exit 1; }"];
+    const stop = new AbortController();
+    const paused = await loop({
+      ...base(),
+      agent: crashing,
+      signal: stop.signal,
+      onLines: (_lines, { timers }) => {
+        if (timers !== null) stop.abort();
+      },
+    });
+    expect(paused.stories).toMatchObject([{ status: "waiting", actor: "time" }]);
+    const other = await loop({ ...base(), goal: "another", agent: writer(["42\n"]) });
+    expect(other.exitCode).toBe(0);
+    expect(other.state.timers).not.toBeNull();
+    writeFileSync(join(repository.root, "answer.txt"), "40\n");
+    const resumed = await loop({ ...base(), agent: crashing });
+    expect(resumed).toMatchObject({ exitCode: 0, stories: [{ status: "accepted" }] });
+  });
+
+  test("can work in a worktree, and leaves the folder alone", async () => {
+    const result = await loop({ ...base(), agent: writer(["42\n"]), worktree: true });
+    expect(result.exitCode).toBe(0);
+    expect(readFileSync(join(repository.root, "answer.txt"), "utf8")).toBe("40\n");
+    expect(repository.git("show", `remand/${result.stories[0]!.id}:answer.txt`)).toContain("42");
+  });
+
+  test("keeps nothing of what the project's .env files hold, nor of what the config calls secret", async () => {
+    repository.write(".env", "COLOUR=tell-nobody-77\nNODE_ENV=development\n");
+    repository.write(".env.local", 'export TASTE="hush hush hush"\n');
+    repository.write(".env.example", "COLOUR=a-made-up-one\n");
+    repository.write(".gitignore", ".env*\n");
+    const check = "cat .env .env.local .env.example; echo badge 4711-XY; grep -qx 42 answer.txt";
+    await loop({
+      ...base(),
+      check,
+      agent: writer(["41\n", "42\n"]),
+      set: ["redact=['\\d{4}-XY']", "workspace.carry=[.env, .env.local, .env.example]"],
+    });
+    const evidence = join(repository.root, ".remand", "evidence");
+    const kept = readdirSync(evidence, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => gunzipSync(readFileSync(join(entry.parentPath, entry.name))).toString("utf8"))
+      .join("\n");
+    expect(kept).toContain("NODE_ENV=development");
+    expect(kept).toContain("a-made-up-one");
+    expect(kept).not.toContain("tell-nobody-77");
+    expect(kept).not.toContain("hush hush hush");
+    expect(kept).toContain("badge ");
+    expect(kept).not.toContain("4711-XY");
+  });
+
+  test.each([
+    ["an empty check", { check: " " }, "usage", "nothing would say when it is done"],
+    ["an empty goal", { goal: "" }, "usage", "the goal is empty"],
+    ["no agent", { agent: [] }, "usage", "there is no agent"],
+    ["a limit out of range", { limits: { iterations: 1000 } }, "config-invalid", "limits.iterations"],
+    ["a wrong setting", { set: ["limts.failures=3"] }, "config-invalid", "limts"],
+  ])("refuses %s", async (_what, wrong, code, message) => {
+    const error = await loop({ ...base(), agent: writer([]), ...wrong }).then(
+      () => null,
+      (reason: unknown) => reason,
+    );
+    expect(error).toBeInstanceOf(RemandError);
+    expect((error as RemandError).code).toBe(code);
+    expect((error as RemandError).message).toContain(message);
+  });
+});
+
+describe("run", () => {
+  const CONFIG = { version: 1, preset: "goal", gates: { checks: { commands: [CHECK] } } } as const;
+  const story = (id: string, more = ""): void => {
+    const file = join(repository.root, "stories", `${id}.md`);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(
+      file,
+      `---\nid: ${id}\ntitle: Say the answer\nstatus: ready\ntarget: "*"\n${more}---\n\nSay it.\n\n## Acceptance Criteria\n\n- [ ] it is 42\n`,
+    );
+  };
+
+  test("works on every story with the caller's agents, each in its worktree", async () => {
+    story("one");
+    story("two", "dependencies: [one]\n");
+    const asked: AgentRequest[] = [];
+    // The second story begins with the work of the first: the same again would be no work.
+    const agents = { developer: writer(["41\n", "42\n", "42\nindeed\n"], asked) };
+    const notices: string[] = [];
+    const onNotice = (text: string): void => void notices.push(text);
+    const result = await run({ root: repository.root, env: repository.env, config: CONFIG, agents, onNotice });
+    expect(notices).toEqual([
+      expect.stringContaining("has changes that are not committed: stories start from"),
+      "two begins with the work of one, which is not merged yet",
+    ]);
+    expect(result.stories.map(({ id, status, attempts }) => ({ id, status, attempts }))).toEqual([
+      { id: "one", status: "accepted", attempts: 2 },
+      { id: "two", status: "accepted", attempts: 1 },
+    ]);
+    expect(result.exitCode).toBe(0);
+    expect(new Set(asked.map(({ cwd }) => cwd))).not.toContain(repository.root);
+  });
+
+  test("works on the stories that were named, and on those they depend on", async () => {
+    story("one");
+    story("two", "dependencies: [one]\n");
+    story("three");
+    const agents = { developer: writer(["42\n", "42\nindeed\n"]) };
+    const { stories } = await run({
+      root: repository.root,
+      config: CONFIG,
+      agents,
+      stories: ["two"],
+      env: repository.env,
+    });
+    expect(stories.map(({ id, status }) => `${id} ${status}`)).toEqual(["two accepted"]);
+  });
+
+  test("without stories there is nothing to do, and nothing is made", async () => {
+    const result = await run({ root: repository.root, config: CONFIG, env: repository.env });
+    expect(result).toMatchObject({ exitCode: 0, stories: [] });
+    expect(repository.git("status", "--porcelain")).toBe("");
+  });
+
+  test("refuses a wrong config and a wrong story with the place", async () => {
+    story("one", "depends_on: [nobody]\npriority: high\n");
+    const wrong = (config: object) =>
+      run({ root: repository.root, env: repository.env, config }).then(
+        () => null,
+        (reason: unknown) => reason,
+      );
+    expect(await wrong({ ...CONFIG, limts: {} })).toMatchObject({ code: "config-invalid" });
+    const error = (await wrong(CONFIG)) as RemandError;
+    expect(error.code).toBe("story-invalid");
+    expect(error.message).toContain("stories/one.md:");
+  });
+});

@@ -1,0 +1,43 @@
+import { describe, expect, it } from "vitest";
+import { PRICES } from "../../../src/config/defaults.ts";
+import { costAt, priceOf, type Prices } from "../../../src/core/events/event-cost.ts";
+
+const TABLE: Prices = { "gpt-x": { input: 2, output: 10, cached: 0.2 }, "openai/gpt-y": { input: 1, output: 1 } };
+
+describe("the price of a model", () => {
+  it.each([
+    ["gpt-x", 2],
+    ["openai/gpt-x", 2],
+    ["gpt-x-2026-04-01", 2],
+    ["openai/gpt-x-20260401", 2],
+    ["openai/gpt-y", 1],
+  ])("%s is found by its name, with or without provider and day", (model, input) => {
+    expect(priceOf(TABLE, model)?.input).toBe(input);
+  });
+
+  it.each(["gpt-x-mini", "gpt", "gpt-y", "", "constructor", "GPT-X", "other/openai/gpt-x"])(
+    "%s has none: a similar name is another model",
+    (model) => {
+      expect(priceOf(TABLE, model)).toBeNull();
+    },
+  );
+});
+
+describe("what tokens cost", () => {
+  it("is input, what was read from a cache, and output, each at its price for a million", () => {
+    expect(costAt(TABLE["gpt-x"]!, { input: 1_000_000, cached: 400_000, output: 100_000 })).toBe(2.28);
+    expect(costAt(TABLE["gpt-x"]!, { input: 0, cached: 0, output: 0 })).toBe(0);
+  });
+
+  it("takes what was cached for other input where it has no price of its own", () => {
+    expect(costAt({ input: 1, output: 1 }, { input: 1_000_000, cached: 900_000, output: 0 })).toBe(1);
+  });
+});
+
+it("the table has no model that is dearer to read from a cache than anew, nor one whose output is cheaper", () => {
+  expect(Object.keys(PRICES).length).toBeGreaterThan(10);
+  for (const { input, output, cached = input } of Object.values(PRICES)) {
+    expect(cached).toBeLessThanOrEqual(input);
+    expect(output).toBeGreaterThan(input);
+  }
+});

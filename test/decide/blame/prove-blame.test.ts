@@ -1,0 +1,527 @@
+import { describe, expect, test } from "vitest";
+import { ddmin } from "../../../bench/blame/ddmin.ts";
+import { chanceOf, type Chance } from "../../../bench/blame/random.ts";
+import type { Failure } from "../../../src/core/blame/failure.ts";
+import { groupsOf, outcomeOf } from "../../../src/decide/blame/outcome.ts";
+import type { Experiment, Outcome } from "../../../src/decide/blame/experiments.ts";
+import {
+  newProof,
+  nextExperiment,
+  told,
+  type ProofAnswer,
+  type ProofInput,
+} from "../../../src/decide/blame/prove-blame.ts";
+
+/** Says how a tree ends on which just these hunks are applied. */
+type Oracle = (applied: ReadonlySet<number>) => Outcome | readonly Outcome[];
+/** By what a failure is told from others. */
+type Signature = (applied: ReadonlySet<number>) => string;
+
+function inputOf(count: number, changes: Partial<ProofInput> = {}): ProofInput {
+  const hunks = Array.from({ length: count }, (_, id) => ({ id, confidence: 1 / count }));
+  const rest = { companions: new Map(), pinned: [], isNewTest: false, looksEnvironmental: false, looksFlaky: false };
+  return { hunks, ...rest, limits: { runs: 60, timeMs: Infinity }, ...changes };
+}
+
+function prove(
+  input: ProofInput,
+  oracle: Oracle,
+  signature?: Signature,
+  green?: (applied: ReadonlySet<number>) => boolean,
+): { answer: ProofAnswer; asked: Experiment[] } {
+  let state = newProof(input);
+  const asked: Experiment[] = [];
+  for (;;) {
+    const step = nextExperiment(state);
+    if ("answer" in step) return { answer: step.answer, asked };
+    asked.push(step.experiment);
+    expect(asked.length).toBeLessThanOrEqual(input.limits.runs);
+    const out = new Set(step.experiment.without);
+    const applied = new Set(input.hunks.map(({ id }) => id).filter((id) => !out.has(id)));
+    const outcome = oracle(applied);
+    const signatures = signature === undefined ? {} : { signatures: [signature(applied)] };
+    const whole = green === undefined ? {} : { isGreen: green(applied) };
+    const outcomes = typeof outcome === "string" ? [outcome] : outcome;
+    state = told(state, { outcomes, ...signatures, ...whole, tookMs: 100 });
+  }
+}
+
+/** A ranking in which the truth stands where a good ranking puts it. */
+function rankedFor(count: number, truth: readonly number[], chance: Chance): ProofInput["hunks"] {
+  const scored = Array.from({ length: count }, (_, id) => ({
+    id,
+    score: Math.exp((truth.includes(id) ? 2.5 : 0) + 3 * chance.share()),
+  }));
+  const sum = scored.reduce((total, { score }) => total + score, 0);
+  return scored.sort((a, b) => b.score - a.score).map(({ id, score }) => ({ id, confidence: score / sum }));
+}
+
+const SEEDS = 250;
+
+const failsIf = (fact: boolean): Outcome => (fact ? "fail-same" : "pass");
+const sorted = (ids: readonly number[]): number[] => [...ids].sort((a, b) => a - b);
+
+describe("one culprit", () => {
+  test("is found and proven, both ways and each of them twice", () => {
+    const input = inputOf(20, {
+      hunks: [7, ...Array.from({ length: 20 }, (_, id) => id).filter((id) => id !== 7)].map((id, at) => ({
+        id,
+        confidence: at === 0 ? 0.6 : 0.02,
+      })),
+    });
+    const { answer, asked } = prove(input, (applied) => failsIf(applied.has(7)));
+    expect(answer).toMatchObject({ kind: "culprit", proven: true, hunks: [7], searchRuns: 2 });
+    const all = input.hunks.map(({ id }) => id);
+    const trees = asked.map(({ without }) => without.join(","));
+    for (const without of [[7], sorted(all.filter((id) => id !== 7)), []]) {
+      expect(trees.filter((tree) => tree === without.join(","))).toHaveLength(2);
+    }
+    expect(asked.map(({ purpose }) => purpose).slice(0, 2)).toEqual(["untouched", "base"]);
+    expect(asked.filter(({ repeat }) => repeat === 1)).toHaveLength(3);
+  });
+
+  test("is found wherever it stands in the ranking", () => {
+    for (let truth = 0; truth < 33; truth++) {
+      const { answer } = prove(inputOf(33), (applied) => failsIf(applied.has(truth)));
+      expect(answer).toMatchObject({ kind: "culprit", proven: true, hunks: [truth] });
+    }
+  });
+
+  test("is searched for in fewer runs than plain delta debugging takes", () => {
+    const totals = { search: 0, runs: 0, plain: 0 };
+    for (let seed = 0; seed < SEEDS; seed++) {
+      const chance = chanceOf(seed);
+      const count = 10 + chance.below(50);
+      const truth = chance.below(count);
+      const { answer } = prove(inputOf(count, { hunks: rankedFor(count, [truth], chance) }), (applied) =>
+        failsIf(applied.has(truth)),
+      );
+      expect(answer).toMatchObject({ kind: "culprit", proven: true, hunks: [truth] });
+      totals.search += answer.searchRuns;
+      totals.runs += answer.runs;
+      totals.plain += ddmin(
+        Array.from({ length: count }, (_, id) => id),
+        (applied) => applied.includes(truth),
+      ).runs;
+    }
+    expect(totals.search).toBeLessThan(totals.plain / 2);
+    expect(totals.runs / SEEDS).toBeLessThan(10);
+  });
+});
+
+describe("several culprits", () => {
+  test("each by itself: all of them, and they are told to be several", () => {
+    for (let seed = 0; seed < SEEDS; seed++) {
+      const chance = chanceOf(seed);
+      const count = 10 + chance.below(30);
+      const truth = sorted(chance.shuffled(Array.from({ length: count }, (_, id) => id)).slice(0, 2 + chance.below(2)));
+      const { answer } = prove(inputOf(count, { hunks: rankedFor(count, truth, chance) }), (applied) =>
+        failsIf(truth.some((id) => applied.has(id))),
+      );
+      expect({ seed, ...answer, hunks: sorted(answer.hunks) }).toMatchObject({
+        seed,
+        kind: "multi",
+        proven: true,
+        hunks: truth,
+      });
+    }
+  });
+
+  test("each of which changes what the other's failure says", () => {
+    const oracle: Oracle = (applied) =>
+      applied.has(2) && applied.has(5) ? "fail-same" : applied.has(2) || applied.has(5) ? "fail-other" : "pass";
+    const signature: Signature = (applied) => [2, 5].filter((id) => applied.has(id)).join();
+    expect(prove(inputOf(12), oracle, signature).answer).toMatchObject({
+      kind: "multi",
+      proven: true,
+      hunks: expect.arrayContaining([2, 5]),
+    });
+  });
+
+  test("only together: all of them, and they are told to be joint", () => {
+    for (let seed = 0; seed < SEEDS; seed++) {
+      const chance = chanceOf(seed);
+      const count = 10 + chance.below(30);
+      const truth = sorted(chance.shuffled(Array.from({ length: count }, (_, id) => id)).slice(0, 2 + chance.below(2)));
+      const { answer } = prove(inputOf(count, { hunks: rankedFor(count, truth, chance) }), (applied) =>
+        failsIf(truth.every((id) => applied.has(id))),
+      );
+      expect({ seed, ...answer, hunks: sorted(answer.hunks) }).toMatchObject({
+        seed,
+        kind: "joint",
+        proven: true,
+        hunks: truth,
+      });
+    }
+  });
+
+  test("of different failures: each group is searched, and what explains both costs nothing more", () => {
+    const two: Oracle = (applied) => [failsIf(applied.has(3)), failsIf(applied.has(9))];
+    expect(prove(inputOf(16), two).answer).toMatchObject({ kind: "multi", proven: true, hunks: [3, 9] });
+    const one: Oracle = (applied) => [failsIf(applied.has(3)), failsIf(applied.has(3))];
+    const single = prove(inputOf(16), (applied) => failsIf(applied.has(3))).answer;
+    expect(prove(inputOf(16), one).answer).toEqual(single);
+  });
+});
+
+describe("half of a change", () => {
+  test("that fails in another way, beside a cause that explains the failure alone, is not proven to be one", () => {
+    const oracle: Oracle = (applied) => (applied.has(3) ? "fail-same" : applied.has(9) ? "fail-other" : "pass");
+    const says: Signature = (applied) => (applied.has(3) ? "None != 3" : "another");
+    const { answer } = prove(inputOf(16), oracle, says);
+    expect({ ...answer, hunks: sorted(answer.hunks) }).toMatchObject({ kind: "multi", proven: false, hunks: [3, 9] });
+  });
+
+  test("that uses a value as what it is not says nothing, unless that is what was recorded", () => {
+    const recorded = { ...failureOf("AssertionError: None != 3"), test: "t", errorType: "AssertionError" };
+    const misfit = { ...recorded, message: "TypeError: 'int' object is not callable", errorType: "TypeError" };
+    const read = (failure: Failure) => ({ runners: [], failures: [failure], ranTests: true, isTruncated: false });
+    const outcome = (before: Failure, now: Failure) =>
+      outcomeOf(groupsOf(read(before)), { passed: false, timedOut: false, reading: read(now), tookMs: 1 }).outcomes[0];
+    expect(outcome(recorded, misfit)).toBe("cannot-apply");
+    expect(outcome(recorded, { ...recorded, message: "AssertionError: 4 != 3" })).toBe("fail-other");
+    expect(outcome({ ...misfit, message: "TypeError: 'str' object is not callable" }, misfit)).toBe("fail-other");
+  });
+});
+
+describe("what was read of the failures may not be all of them", () => {
+  test("a cause is not proven while something else that passes on the base still fails without it", () => {
+    const oracle: Oracle = (applied) => failsIf(applied.has(3));
+    const whole = prove(inputOf(16), oracle, undefined, (applied) => !applied.has(3) && !applied.has(9));
+    expect(whole.answer).toMatchObject({ kind: "culprit", proven: false, hunks: [3] });
+    expect(whole.answer.because).toContain("others still fail");
+    const alone = prove(inputOf(16), oracle, undefined, (applied) => !applied.has(3));
+    expect(alone.answer).toMatchObject({ kind: "culprit", proven: true, hunks: [3] });
+    expect(alone.asked).toHaveLength(prove(inputOf(16), oracle).asked.length);
+  });
+
+  test("what fails on the base too is nobody's, and takes no proof away", () => {
+    const never = prove(
+      inputOf(16),
+      (applied) => failsIf(applied.has(3)),
+      undefined,
+      () => false,
+    );
+    expect(never.answer).toMatchObject({ kind: "culprit", proven: true, hunks: [3] });
+  });
+
+  test("failures that say more different things than are searched for one by one are one group at the end", () => {
+    const failures = Array.from({ length: 9 }, (_, at) => failureOf(`says ${"abcdefghi"[at]}`));
+    const groups = groupsOf({ runners: [], failures, ranTests: true, isTruncated: false });
+    expect(groups.map((group) => group.failures.length)).toEqual([1, 1, 1, 1, 1, 4]);
+  });
+
+  test("of output that names no test only a run that passes says that nothing fails any more", () => {
+    const crash = { ...failureOf("AssertionError: one"), test: null, category: "crash" as const };
+    const read = (...failures: Failure[]) => ({ runners: [], failures, ranTests: null, isTruncated: false });
+    const run = (passed: boolean, ...failures: Failure[]) =>
+      outcomeOf(groupsOf(read(crash)), { passed, timedOut: false, reading: read(...failures), tookMs: 1 }).outcomes;
+    expect(run(false, crash)).toEqual(["fail-same"]);
+    expect(run(false, { ...crash, message: "AssertionError: two" })).toEqual(["fail-other"]);
+    expect(run(true)).toEqual(["pass"]);
+  });
+});
+
+function failureOf(message: string): Failure {
+  const nothing = { errorType: null, expected: null, actual: null, line: null, frames: [], codes: [] };
+  return { ...nothing, test: message, category: "test", message, file: "t.js", identifiers: [], literals: [] };
+}
+
+describe("what cannot be taken back alone", () => {
+  test("a hunk that others need goes with them, and only it is blamed", () => {
+    const companions = new Map([
+      [4, [5]],
+      [5, [4]],
+    ]);
+    // 5 uses what 4 brought: without 4 it does not build.
+    const oracle: Oracle = (applied) => (applied.has(5) && !applied.has(4) ? "cannot-apply" : failsIf(applied.has(4)));
+    expect(prove(inputOf(14, { companions }), oracle).answer).toMatchObject({
+      kind: "culprit",
+      proven: true,
+      hunks: [4],
+    });
+  });
+
+  test("a hunk that needs another one is shown to fail with it, and the other one is not blamed if it can be cleared", () => {
+    const companions = new Map([
+      [4, [5]],
+      [5, [4]],
+    ]);
+    // 4 needs 5 on the base; the iteration has 6, which will do as well.
+    const oracle: Oracle = (applied) =>
+      applied.has(4) && !applied.has(5) && !applied.has(6) ? "cannot-apply" : failsIf(applied.has(4));
+    expect(prove(inputOf(14, { companions }), oracle).answer).toMatchObject({
+      kind: "culprit",
+      proven: true,
+      hunks: [4],
+    });
+  });
+
+  test("one of many that only go together: the likeliest is named, soon, and not proven", () => {
+    const ids = [2, 3, 4, 5, 6, 7, 8, 9];
+    const companions = new Map(ids.map((id) => [id, ids.filter((other) => other !== id)]));
+    const oracle: Oracle = (applied) => {
+      const there = ids.filter((id) => applied.has(id)).length;
+      return there > 0 && there < ids.length ? "cannot-apply" : failsIf(applied.has(5));
+    };
+    const hunks = [5, 0, 1, 2, 3, 4, 6, 7, 8, 9, 10, 11].map((id) => ({ id, confidence: id === 5 ? 0.5 : 0.05 }));
+    const { answer } = prove(inputOf(12, { hunks, companions }), oracle);
+    expect(answer).toMatchObject({ kind: "culprit", proven: false, hunks: [5] });
+    expect(answer.runs).toBeLessThan(12);
+  });
+
+  test("two places of a rename with the slip in one of them: the likelier one is named, and not proven", () => {
+    const companions = new Map([
+      [4, [5]],
+      [5, [4]],
+    ]);
+    const hunks = inputOf(12).hunks.map(({ id }) => ({ id, confidence: id === 5 ? 0.6 : 0.03 }));
+    const oracle: Oracle = (applied) =>
+      applied.has(4) && applied.has(5) ? "fail-same" : applied.has(4) || applied.has(5) ? "cannot-apply" : "pass";
+    const { answer } = prove(inputOf(12, { companions, hunks }), oracle);
+    expect(answer).toMatchObject({ kind: "culprit", proven: false, hunks: [5] });
+    expect(answer.because).toContain("1 other that shares its names");
+  });
+
+  test("where nothing can be told apart the answer is not proven", () => {
+    const oracle: Oracle = (applied) =>
+      applied.size === 12 ? "fail-same" : applied.size === 0 ? "pass" : "cannot-apply";
+    const { answer } = prove(inputOf(12), oracle);
+    expect(answer.proven).toBe(false);
+    expect(["too-broad", "multi"]).toContain(answer.kind);
+  });
+
+  test("random dependencies never lead to a wrong proof", () => {
+    let proven = 0;
+    for (let seed = 0; seed < SEEDS; seed++) {
+      const chance = chanceOf(seed);
+      const count = 6 + chance.below(24);
+      const truth = chance.below(count);
+      const needs = Array.from({ length: count }, (_, id) => (chance.share() < 0.25 ? chance.below(count) : id));
+      // What is known of the dependencies is as good as chance lets it be.
+      const companions = new Map<number, number[]>();
+      for (const [id, other] of needs.entries())
+        if (other !== id && chance.share() < 0.7) companions.set(id, [...(companions.get(id) ?? []), other]);
+      const oracle: Oracle = (applied) =>
+        [...applied].some((id) => !applied.has(needs[id]!))
+          ? chance.share() < 0.3
+            ? "fail-other"
+            : "cannot-apply"
+          : failsIf(applied.has(truth));
+      const { answer } = prove(inputOf(count, { hunks: rankedFor(count, [truth], chance), companions }), oracle);
+      if (answer.proven) {
+        proven++;
+        expect({ seed, hunks: answer.hunks }).toEqual({ seed, hunks: [truth] });
+      }
+    }
+    expect(proven).toBeGreaterThan(SEEDS / 2);
+  });
+});
+
+describe("what is nobody's", () => {
+  test.each<[string, Partial<ProofInput>, Oracle, Partial<ProofAnswer>]>([
+    ["red on the base: pre-existing", {}, () => "fail-same", { kind: "pre-existing", proven: true, runs: 7 }],
+    [
+      "red on the base in another way",
+      {},
+      (applied) => (applied.size === 0 ? "fail-other" : "fail-same"),
+      { kind: "pre-existing", proven: false },
+    ],
+    [
+      "red on the base, and of the surroundings",
+      { looksEnvironmental: true },
+      () => "fail-same",
+      { kind: "environment", proven: true },
+    ],
+    [
+      "new tests that the base fails too: unmet",
+      { isNewTest: true, pinned: [0] },
+      () => "fail-same",
+      { kind: "unmet", proven: false, hunks: [] },
+    ],
+    [
+      "new tests that cannot even be run on the base: unmet",
+      { isNewTest: true, pinned: [0] },
+      (applied) => (applied.size === 1 ? "cannot-apply" : "fail-same"),
+      { kind: "unmet", proven: false },
+    ],
+    [
+      "a changed test that asks for what no code does: unmet, and the test is named",
+      { pinned: [0] },
+      (applied) => failsIf(applied.has(0)),
+      { kind: "unmet", proven: false, hunks: [0] },
+    ],
+    [
+      "a changed test of what was red before",
+      { pinned: [0] },
+      () => "fail-same",
+      { kind: "pre-existing", proven: true },
+    ],
+    [
+      "tests that cannot be run on the base",
+      {},
+      (applied) => (applied.size === 0 ? "cannot-apply" : "fail-same"),
+      { kind: "unknown", proven: false },
+    ],
+    ["a failure that does not come again", {}, () => "pass", { kind: "flaky", proven: false, runs: 3 }],
+    ["a failure that comes in another form", {}, () => "fail-other", { kind: "unknown", proven: false }],
+    ["tests that cannot be run at all", {}, () => "cannot-apply", { kind: "unknown", proven: false }],
+    [
+      "a base that passes and fails",
+      {},
+      (applied) => (applied.size === 0 ? "flaky" : "fail-same"),
+      { kind: "flaky", proven: true },
+    ],
+  ])("%s", (_name, changes, oracle, expected) => {
+    expect(prove(inputOf(8, changes), oracle).answer).toMatchObject(expected);
+  });
+
+  test("red before, beside a new test that fails too: pre-existing, and not proven of the new one", () => {
+    // The last hunk is the new test: without it nothing of its group fails.
+    const oracle: Oracle = (applied) => ["fail-same", applied.has(7) ? "fail-same" : "pass"];
+    const { answer } = prove(inputOf(8, { pinned: [7] }), oracle);
+    expect(answer).toMatchObject({ kind: "pre-existing", proven: false, hunks: [] });
+    expect(answer.because).toContain("others are new");
+  });
+
+  test("a changed test that only fails with the new code is a regression like any other", () => {
+    // On the base's code the changed test does not even build, so it is taken back with everything else.
+    const oracle: Oracle = (applied) => (applied.has(0) && !applied.has(1) ? "cannot-apply" : failsIf(applied.has(4)));
+    const companions = new Map([
+      [0, [1]],
+      [1, [0]],
+    ]);
+    expect(prove(inputOf(8, { pinned: [0], companions }), oracle).answer).toMatchObject({
+      kind: "culprit",
+      hunks: [4],
+      proven: true,
+    });
+  });
+});
+
+describe("noise", () => {
+  test("a flake is hardly ever taken for a cause, and what looks like one is run more often before", () => {
+    const wrong = { plain: 0, suspected: 0 };
+    const seeds = 3 * SEEDS;
+    for (let seed = 0; seed < seeds; seed++) {
+      for (const looksFlaky of [false, true]) {
+        const chance = chanceOf(seed);
+        const share = 0.2 + 0.6 * chance.share();
+        const { answer } = prove(inputOf(10 + chance.below(30), { looksFlaky }), () => failsIf(chance.share() < share));
+        if (answer.proven && answer.kind !== "flaky" && answer.kind !== "pre-existing")
+          wrong[looksFlaky ? "suspected" : "plain"]++;
+      }
+    }
+    expect(wrong.plain / seeds).toBeLessThan(0.02);
+    expect(wrong.suspected / seeds).toBeLessThan(0.006);
+  });
+
+  test("a failure that comes and goes with even chances is called flaky as a rule, and not somebody's", () => {
+    let flaky = 0;
+    for (let seed = 0; seed < SEEDS; seed++) {
+      const chance = chanceOf(seed);
+      const { answer } = prove(inputOf(14), () => failsIf(chance.share() < 0.5));
+      if (answer.kind === "flaky") flaky++;
+    }
+    expect(flaky / SEEDS).toBeGreaterThan(0.93);
+  });
+
+  test("a culprit whose failure comes and goes is never replaced by an innocent hunk", () => {
+    let right = 0;
+    for (let seed = 0; seed < SEEDS; seed++) {
+      const chance = chanceOf(seed);
+      const count = 10 + chance.below(30);
+      const truth = chance.below(count);
+      const { answer } = prove(inputOf(count, { hunks: rankedFor(count, [truth], chance) }), (applied) =>
+        failsIf(applied.has(truth) && chance.share() < 0.9),
+      );
+      if (answer.proven && answer.hunks.length > 0) {
+        expect({ seed, hunks: answer.hunks }).toEqual({ seed, hunks: [truth] });
+        right++;
+      }
+    }
+    expect(right).toBeGreaterThan(SEEDS / 5);
+  });
+
+  test("an oracle that follows no rule is never proven but where its own answers say so", () => {
+    for (let seed = 0; seed < 5 * SEEDS; seed++) {
+      const chance = chanceOf(seed);
+      const count = 3 + chance.below(6);
+      const answers = new Map<string, Outcome>();
+      const oracle: Oracle = (applied) => {
+        const key = sorted([...applied]).join(",");
+        const known =
+          answers.get(key) ??
+          (applied.size === count
+            ? "fail-same"
+            : applied.size === 0
+              ? "pass"
+              : chance.pick(["pass", "fail-same", "fail-other", "cannot-apply"] as const));
+        answers.set(key, known);
+        return known;
+      };
+      const { answer } = prove(inputOf(count), oracle);
+      if (!answer.proven || answer.hunks.length === 0) continue;
+      const all = Array.from({ length: count }, (_, id) => id);
+      const rest = all.filter((id) => !answer.hunks.includes(id));
+      // Whatever else is true, without the cause there is a tree that passes, and with it one that fails as recorded.
+      const seen = [...answers].map(([key, outcome]) => ({
+        applied: key === "" ? [] : key.split(",").map(Number),
+        outcome,
+      }));
+      expect(
+        seen.some(
+          ({ applied, outcome }) =>
+            outcome === "pass" &&
+            applied.every((id) => !(answer.kind === "joint" ? answer.hunks.slice(0, 1) : answer.hunks).includes(id)) &&
+            applied.length >= rest.length - 4,
+        ),
+      ).toBe(true);
+      expect(
+        seen.some(
+          ({ applied, outcome }) =>
+            outcome === "fail-same" &&
+            answer.hunks.every((id) => applied.includes(id)) &&
+            applied.length <= answer.hunks.length + 4,
+        ),
+      ).toBe(true);
+      for (const { applied, outcome } of seen)
+        if (answer.kind === "culprit" && !applied.includes(answer.hunks[0]!)) expect(outcome).not.toBe("fail-same");
+    }
+  });
+});
+
+test("failures that cannot be told from others are searched for, and never proven", () => {
+  const { answer } = prove(inputOf(20, { isVague: true }), (applied) => failsIf(applied.has(7)));
+  expect(answer).toMatchObject({ kind: "culprit", proven: false, hunks: [7] });
+});
+
+describe("limits", () => {
+  test("no run is made beyond them, and nothing is called proven for want of runs", () => {
+    for (let runs = 0; runs <= 12; runs++) {
+      const { answer, asked } = prove(inputOf(30, { limits: { runs, timeMs: Infinity } }), (applied) =>
+        failsIf(applied.has(21)),
+      );
+      expect(asked.length).toBeLessThanOrEqual(runs);
+      expect(answer.runs).toBe(asked.length);
+      if (answer.proven) expect(asked.length).toBeGreaterThan(9);
+    }
+  });
+
+  test("time is a limit like runs", () => {
+    const { asked, answer } = prove(inputOf(30, { limits: { runs: 100, timeMs: 450 } }), (applied) =>
+      failsIf(applied.has(21)),
+    );
+    expect(asked).toHaveLength(4);
+    expect(answer.proven).toBe(false);
+  });
+
+  test("the same answers lead to the same next question, from data that was kept", () => {
+    let state = newProof(inputOf(9));
+    for (const outcome of ["fail-same", "pass", "fail-same"] as const) {
+      state = told(state, { outcomes: [outcome], tookMs: 1 });
+      const kept = { input: { ...state.input }, told: JSON.parse(JSON.stringify(state.told)) };
+      expect(nextExperiment(kept)).toEqual(nextExperiment(state));
+    }
+  });
+});

@@ -1,0 +1,255 @@
+import { describe, expect, test } from "vitest";
+import { presetPolicy } from "../../src/config/presets.ts";
+import type { Command } from "../../src/core/stories/command.ts";
+import type { Event } from "../../src/core/events/event.ts";
+import { storyId } from "../../src/core/events/ids.ts";
+import type { Policy } from "../../src/core/events/policy.ts";
+import type { RunState } from "../../src/core/stories/run-state.ts";
+import { decide, mayDispatch, nextWake } from "../../src/decide/decide.ts";
+import { evolve } from "../../src/fold/fold-event.ts";
+import { answer, attemptStart, recorded, story } from "../kit/story-world.ts";
+import { begin, lineOf, performed, runScript, told, world } from "../seeds/scripted-run.ts";
+
+const POLICY = presetPolicy("critic-audit");
+const hands = (more: Partial<Policy["concurrency"]>): Policy => ({
+  ...POLICY,
+  concurrency: { ...POLICY.concurrency, ...more },
+});
+const runLimits = (more: Partial<Policy["limits"]["run"]>): Policy => ({
+  ...POLICY,
+  limits: { ...POLICY.limits, run: { ...POLICY.limits.run, ...more } },
+});
+const only = (...ids: string[]): ReadonlySet<ReturnType<typeof storyId>> => new Set(ids.map((id) => storyId(id)));
+const lines = (commands: readonly Command[]): string[] =>
+  commands.map((command) => `${command.story ?? "project"}: ${lineOf(command)}`);
+const BLOCKED: Event = { type: "infrastructure.blocked", issue: "the database is down" };
+const unclear = (attempt: number): Event => ({ type: "attempt.unclear", attempt, detail: "", durationMs: 0 });
+
+/** Each of these stories is set up, and its first attempt comes next. */
+function started(policy: Policy, ...ids: string[]): RunState {
+  let run = begin(policy, ...ids.map((id) => story(id)));
+  for (const command of decide(run, policy, 0)) run = performed(run, command);
+  return run;
+}
+
+/** The story's next attempt has begun, and these events followed. */
+function working(run: RunState, id: string, ...events: Event[]): RunState {
+  const command = decide(run, run.policy!, 0).find((each) => each.story === id);
+  expect(command?.type).toBe("start-attempt");
+  return command?.type === "start-attempt" ? told(run, id, attemptStart(command), ...events) : run;
+}
+
+describe("how much is started at once", () => {
+  test("as many as there are free hands in the lane, and none beyond those that are busy", () => {
+    const two = hands({ developers: 2 });
+    const run = started(hands({ developers: 9 }), "a", "b", "c");
+    expect(lines(decide(run, two, 0))).toEqual(["a: implement by developer", "b: implement by developer"]);
+    const busy = working(run, "a");
+    expect(lines(decide(busy, two, 0))).toEqual(["b: implement by developer"]);
+    expect(lines(decide(working(busy, "b"), two, 0))).toEqual([]);
+  });
+
+  test("new stories as long as there is room, and work in flight however little room there is", () => {
+    const policy = hands({ developers: 9, stories: 2 });
+    const run = told(started(policy, "a"), "b", { type: "story.added", story: story("b") });
+    const more = told(run, "c", { type: "story.added", story: story("c") });
+    expect(lines(decide(more, policy, 0))).toEqual(["a: implement by developer", "b: start-story"]);
+    expect(lines(decide(more, { ...policy, concurrency: { ...policy.concurrency, stories: 1 } }, 0))).toEqual([
+      "a: implement by developer",
+    ]);
+    expect(lines(decide(more, { ...policy, concurrency: { ...policy.concurrency, stories: null } }, 0))).toEqual([
+      "a: implement by developer",
+      "b: start-story",
+      "c: start-story",
+    ]);
+  });
+});
+
+const readyEnd = (attempt: number): Extract<Event, { type: "attempt.finished" }> => ({
+  type: "attempt.finished",
+  attempt,
+  outcome: { type: "ready" },
+  tree: "t1" as never,
+  commit: "c1",
+  changed: [],
+  productChanged: false,
+  summary: "",
+  durationMs: 0,
+});
+
+describe("only the stories that were asked for", () => {
+  test("are started, and the others take none of their hands", () => {
+    const run = started(hands({ developers: 9 }), "a", "b");
+    const one = hands({ developers: 1 });
+    expect(lines(decide(run, one, 0))).toEqual(["a: implement by developer"]);
+    expect(lines(decide(run, one, 0, only("b")))).toEqual(["b: implement by developer"]);
+    expect(lines(decide(run, one, 0, only()))).toEqual([]);
+  });
+
+  test("have their bookkeeping done", () => {
+    const run = working(working(started(POLICY, "a", "b"), "a", unclear(1)), "b", unclear(1));
+    expect(lines(decide(run, POLICY, 0))).toEqual(["a: ask-again", "b: ask-again"]);
+    expect(lines(decide(run, POLICY, 0, only("b")))).toEqual(["b: ask-again"]);
+  });
+
+  test("go on when their pause is over", () => {
+    const crash: Event = { ...readyEnd(1), outcome: { type: "crashed", detail: "exit 1" } };
+    const run = working(working(started(POLICY, "a", "b"), "a", crash), "b", crash);
+    const at = POLICY.limits.backoffMs;
+    expect(lines(decide(run, POLICY, at - 1))).toEqual([]);
+    expect(lines(decide(run, POLICY, at))).toEqual(["a: implement by developer", "b: implement by developer"]);
+    expect(lines(decide(run, POLICY, at, only("b")))).toEqual(["b: implement by developer"]);
+    expect(nextWake(run, at - 1, only("b"))).toBe(at);
+  });
+});
+
+describe("asking an agent again", () => {
+  test("names the attempt and how often it was unclear", () => {
+    const run = working(started(POLICY, "a"), "a", unclear(1), unclear(1));
+    expect(decide(run, POLICY, 0)).toEqual([{ key: "a:6", story: "a", type: "ask-again", attempt: 1, times: 2 }]);
+  });
+});
+
+describe("nothing new starts", () => {
+  const run = started(POLICY, "a");
+  const withPause = working(run, "a", { ...readyEnd(1), outcome: { type: "crashed", detail: "exit 1" } });
+
+  test.each<[string, RunState, string[]]>([
+    ["while the infrastructure is broken", told(run, null, BLOCKED), ["project: start-remediation"]],
+    ["while the run is halted", told(run, null, answer("halt")), []],
+  ])("%s", (_name, stopped, expected) => {
+    expect(mayDispatch(run)).toBe(true);
+    expect(mayDispatch(stopped)).toBe(false);
+    expect(lines(decide(stopped, POLICY, 0))).toEqual(expected);
+  });
+
+  test("and a pause that ends wakes no story", () => {
+    expect(nextWake(withPause)).toBe(POLICY.limits.backoffMs);
+    expect(nextWake(told(withPause, null, answer("halt")))).toBeNull();
+    expect(lines(decide(told(withPause, null, answer("halt")), POLICY, 1e9))).toEqual([]);
+  });
+
+  test("while a person is asked about the whole run, whose bookkeeping goes on", () => {
+    const policy = runLimits({ costUsd: 10 });
+    const spent = (usd: number): RunState =>
+      working(working(started(policy, "a", "b"), "b", unclear(1)), "a", { ...readyEnd(1), costUsd: usd });
+    expect(lines(decide(spent(1), policy, 0))).toContain("b: ask-again");
+    // Nearly used up: people are told once, and work goes on.
+    const near = spent(9);
+    expect(decide(near, policy, 0)[0]).toEqual({
+      key: `@project:${near.seq}`,
+      story: null,
+      type: "warn-budget",
+      budget: "run-cost",
+      used: 9,
+      limit: 10,
+    });
+    expect(mayDispatch(near)).toBe(true);
+    const warn: Event = { type: "budget.warned", budget: "run-cost", used: 9, limit: 10 };
+    const over = told(spent(10), null, warn);
+    expect(mayDispatch(over)).toBe(false);
+    const [ask, ...rest] = decide(over, policy, 0);
+    expect(ask).toMatchObject({
+      key: `@project:${over.seq}`,
+      type: "raise-escalation",
+      escalation: { reason: { type: "budget", budget: "run-cost", used: 10, limit: 10 } },
+    });
+    expect(lines(rest)).toEqual(["b: ask-again"]);
+    // Once asked, it is not asked again, nor is anything started.
+    const asked = ask?.type === "raise-escalation" ? { escalation: ask.escalation } : null;
+    const waiting = evolve(over, recorded(0, null, { type: "escalation.raised", ...asked! }));
+    expect(mayDispatch(waiting)).toBe(false);
+    expect(lines(decide(waiting, policy, 0))).toEqual(["b: ask-again"]);
+    const raised = told(waiting, null, answer("raise-budget", { budget: "run-cost", limit: 20 }));
+    expect(mayDispatch(raised)).toBe(true);
+  });
+
+  test("and no repair where the run's money is gone, but for one that has begun", () => {
+    const policy = runLimits({ costUsd: 10 });
+    const warn: Event = { type: "budget.warned", budget: "run-cost", used: 9, limit: 10 };
+    const spent = told(working(started(policy, "a"), "a", { ...readyEnd(1), costUsd: 10 }), null, warn, BLOCKED);
+    expect(lines(decide(spent, policy, 0))).toEqual(["project: ask: budget"]);
+    const repairing = told(spent, null, { type: "remediation.started", attempt: 1 });
+    expect(lines(decide(repairing, policy, 0))).toEqual([]);
+  });
+});
+
+describe("a story in which the engine has died runs alone", () => {
+  const died: Event = { type: "work.interrupted", detail: "the engine died", engine: "died" };
+  const twice = (run: RunState, id: string): Event[] => {
+    const next = decide(run, POLICY, 0).find((command) => command.story === id);
+    return next?.type === "start-attempt" ? [attemptStart(next), died, attemptStart(next), died] : [];
+  };
+  /** One more death and a person is asked about `b`. */
+  const suspect = (): RunState => working(working(started(POLICY, "a", "b", "c"), "b", died), "b", died);
+
+  test("it comes first, and nothing comes with it", () => {
+    expect(suspect().alone).toBe(1);
+    expect(lines(decide(suspect(), POLICY, 0))).toEqual(["b: implement by developer"]);
+  });
+
+  test("nothing is started beside what runs, whatever lane that is in", () => {
+    expect(lines(decide(working(suspect(), "b"), POLICY, 0))).toEqual([]);
+    const judging = told(suspect(), "c", { type: "gate.started", gate: "review", tree: "t0" as never, stages: [] });
+    expect(lines(decide(judging, POLICY, 0))).toEqual([]);
+  });
+
+  test("where it was not asked for, the others go on one at a time", () => {
+    expect(lines(decide(suspect(), POLICY, 0, only("a", "c")))).toEqual(["a: implement by developer"]);
+    expect(lines(decide(suspect(), POLICY, 0, only()))).toEqual([]);
+  });
+
+  test("it comes before what other lanes would start first", () => {
+    const judged = working(started(POLICY, "a", "b"), "a", readyEnd(1));
+    expect(lines(decide(judged, POLICY, 0))).toEqual(["a: judge integrity", "b: implement by developer"]);
+    const run = told(judged, "b", ...twice(judged, "b"));
+    expect(lines(decide(run, POLICY, 0))).toEqual(["b: implement by developer"]);
+  });
+
+  test("bookkeeping is done all the same", () => {
+    const run = told(working(working(working(started(POLICY, "a", "b"), "a", unclear(1)), "b", died), "b", died), null);
+    expect(lines(decide(run, POLICY, 0))).toEqual(["a: ask-again"]);
+  });
+
+  test("a pause that is over does not let another story overtake it", () => {
+    const crash: Event = { ...readyEnd(1), outcome: { type: "crashed", detail: "exit 1" } };
+    const run = working(working(working(started(POLICY, "a", "b"), "a", crash), "b", died), "b", died);
+    expect(lines(decide(run, POLICY, 1e9))).toEqual(["b: implement by developer"]);
+  });
+});
+
+test("a story whose pause is over is started before a less urgent one of its lane", () => {
+  const crash: Event = { ...readyEnd(1), outcome: { type: "crashed", detail: "exit 1" } };
+  const stories = [story("a", { priority: 1 }), story("b", { priority: 5 })];
+  let run = begin(POLICY, ...stories);
+  for (const command of decide(run, POLICY, 0)) run = performed(run, command);
+  expect(lines(decide(working(run, "a", crash), hands({ developers: 1 }), 1e9))).toEqual(["a: implement by developer"]);
+});
+
+test("what was bookkeeping when the base moved needs a free hand now", () => {
+  const factory: Policy = { ...presetPolicy("factory"), deliver: "branch" };
+  const hold: Event[] = [{ type: "story.held", by: "x" }];
+  const ran = runScript(begin(factory, story("a")), (command) => (command.type === "accept" ? hold : null));
+  const released = told(ran.run, "a", { type: "story.released", by: "x" });
+  const moved = told(released, null, { type: "base.moved", commit: "b2" });
+  const full = { ...factory, concurrency: { ...factory.concurrency, checks: 0 } };
+  expect(lines(decide(released, full, 0))).toEqual(["a: accept"]);
+  expect(lines(decide(moved, factory, 0))).toEqual(["a: judge merge"]);
+  expect(lines(decide(moved, full, 0))).toEqual([]);
+});
+
+test("what has become bookkeeping while a story waited is done, and what was bookkeeping is started", () => {
+  const timed = world({ attemptMs: 1000 });
+  const known = runScript(begin(POLICY, story("x"), story("y")), timed).run;
+  const added = told(known, "a", { type: "story.added", story: story("a") });
+  let run = performed(added, decide(added, POLICY, 0)[0]!);
+  run = working(run, "a", { ...readyEnd(1), outcome: { type: "crashed", detail: "exit 1" }, durationMs: 9000 });
+  expect(lines(decide(run, POLICY, 1e9))).toEqual(["a: implement by developer"]);
+  // A third story of its kind is accepted: now it is known how long such work usually takes.
+  let third = told(run, "z", { type: "story.added", story: story("z") });
+  for (let next = decide(third, POLICY, 0)[0]; next !== undefined; next = decide(third, POLICY, 0)[0])
+    third = performed(third, next, timed);
+  expect(lines(decide(third, hands({ developers: 0 }), 1e9))).toEqual(["a: flag-story"]);
+  expect(lines(decide(third, POLICY, 1e9, only("z")))).toEqual([]);
+  expect(lines(decide(third, POLICY, 1e9, only("a")))).toEqual(["a: flag-story"]);
+});

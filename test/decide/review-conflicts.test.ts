@@ -1,0 +1,107 @@
+import { describe, expect, it } from "vitest";
+import { identified, type FindingDraft } from "../../src/core/gates/finding.ts";
+import { reviewConflicts } from "../../src/decide/verdict.ts";
+import { expectLinearCost } from "../cpu-cost.ts";
+
+const says = (stage: string, suggestedFix: string, more: Partial<FindingDraft> = {}) =>
+  identified({
+    severity: "major",
+    category: "design",
+    message: "here",
+    source: stage,
+    stage,
+    suggestedFix,
+    file: "src/a.ts",
+    line: 10,
+    ...more,
+  });
+
+describe("reviewConflicts", () => {
+  it.each([
+    ["Add more abstraction", "Remove the abstraction"],
+    ["Extract an interface", "Keep it simple"],
+    ["Increase the timeout", "Reduce the timeout"],
+    ["Make the field public", "Hide the field"],
+    ["Allow empty names", "Reject empty names"],
+  ])("“%s” against “%s”", (one, other) => {
+    for (const [a, b] of [
+      [one, other],
+      [other, one],
+    ] as const) {
+      const [conflict] = reviewConflicts([says("code", a), says("product-owner", b)]);
+      expect(conflict).toEqual({
+        file: "src/a.ts",
+        line: 10,
+        between: ["code", "product-owner"],
+        says: [a, b],
+        winner: "product-owner",
+      });
+    }
+  });
+
+  it.each([
+    ["security", "product-owner", "security"],
+    ["product-owner", "code", "product-owner"],
+    ["code", "security", "security"],
+    ["po", "spec-compliance", "po"],
+    ["code-quality", "domain-integrity", null],
+    ["anna", "berta", null],
+    ["code", "anna", "code"],
+  ])("%s and %s: the word of %s counts", (one, other, winner) => {
+    expect(reviewConflicts([says(one, "Add a check"), says(other, "Remove the check")])[0]?.winner).toBe(winner);
+  });
+
+  it.each<[string, Partial<FindingDraft>, number]>([
+    ["the same line", {}, 1],
+    ["five lines away", { line: 15 }, 1],
+    ["six lines away", { line: 16 }, 0],
+    ["another file", { file: "src/b.ts" }, 0],
+    ["no line where the other has one", { line: undefined } as unknown as Partial<FindingDraft>, 0],
+    ["the same symbol, far away", { line: 90, symbol: "login" }, 1],
+  ])("%s", (_name, more, count) => {
+    expect(
+      reviewConflicts([says("code", "Add a check", { symbol: "login" }), says("security", "Remove the check", more)]),
+    ).toHaveLength(count);
+  });
+
+  it("takes the message where no fix is named, and findings without a file nowhere", () => {
+    const { suggestedFix: _fix, ...plain } = says("code", "", { message: "Remove the cache" });
+    expect(reviewConflicts([plain, says("security", "Add a cache")])).toHaveLength(1);
+    const { file: _file, ...placeless } = says("code", "Remove it");
+    expect(reviewConflicts([placeless, says("security", "Add it")])).toEqual([]);
+  });
+
+  it("two findings of a file without lines are in one place, and its line is the first", () => {
+    const lineless = (stage: string, fix: string) => {
+      const { line: _line, ...rest } = says(stage, fix);
+      return rest;
+    };
+    expect(reviewConflicts([lineless("code", "Add it"), lineless("security", "Remove it")])[0]?.line).toBe(1);
+  });
+
+  it("one reviewer does not contradict itself, and a demand that says both is none", () => {
+    expect(
+      reviewConflicts([says("code", "Add a check"), says("code", "Remove the check", { message: "there" })]),
+    ).toEqual([]);
+    expect(
+      reviewConflicts([
+        says("code", "Add a check and remove the old one"),
+        says("security", "Remove the check, add another"),
+      ]),
+    ).toEqual([]);
+  });
+
+  it("knows the reviewer by its source where no stage is said", () => {
+    const { stage: _stage, ...one } = says("code", "Add a check");
+    expect(reviewConflicts([one, says("security", "Remove the check")])[0]?.between).toEqual(["code", "security"]);
+  });
+
+  it("does not compare a flood of findings each with each", () => {
+    expectLinearCost(20_000, (n) => {
+      const flood = Array.from({ length: n }, (_, i) =>
+        says(`r${i}`, i % 2 === 0 ? "Add it" : "Remove it", { line: i * 100 }),
+      );
+      return () => reviewConflicts(flood);
+    });
+  });
+});

@@ -1,0 +1,54 @@
+import { describe, expect, it } from "vitest";
+import { presetPolicy } from "../../src/config/presets.ts";
+import { breachOf, type Scope } from "../../src/core/stories/scope.ts";
+import { newStory } from "../../src/fold/new-state.ts";
+import { routeForPerson } from "../../src/decide/route.ts";
+import { scopeFor } from "../../src/decide/scope-for.ts";
+import { judgement, story } from "../kit/story-world.ts";
+
+const POLICY = presetPolicy("critic-audit");
+const STATE = { ...newStory(story("a"), 0, 0), policy: POLICY };
+const ROUTE = routeForPerson(STATE, POLICY, "implement");
+const NARROW: Scope = {
+  allow: ["src/a.ts"],
+  deny: [],
+  tests: "add-only",
+  exceptions: "with-rationale",
+  reason: "the cause is known",
+};
+
+describe("a rework that went beyond its scope", () => {
+  it("is sent back with the very same scope: a wider one would let it through the second time", () => {
+    const refused = { ...STATE, scope: NARROW };
+    const { restore, ...scope } = scopeFor(refused, POLICY, judgement("integrity", "t1", "fail"), ROUTE);
+    expect(scope).toEqual(NARROW);
+    // The refused files may be put back, and nothing else: they are not among those that may change.
+    expect(restore).toEqual(["src/f0.ts"]);
+    expect(scopeFor(refused, POLICY, judgement("checks", "t1", "fail"), ROUTE).allow).toEqual([]);
+  });
+
+  it("new work that was refused gets the scope of a rework", () => {
+    expect(scopeFor(STATE, POLICY, judgement("integrity", "t1", "fail"), ROUTE)).toMatchObject({
+      allow: [],
+      tests: "add-only",
+    });
+  });
+});
+
+describe("breachOf", () => {
+  const tests = ["**/*.test.ts"];
+
+  it.each([
+    ["src/a.ts", {}, null],
+    ["src/b.ts", {}, "outside"],
+    ["src/b.ts", { allow: [] }, null],
+    ["src/a.ts", { deny: ["src/**"] }, "denied"],
+    ["src/b.test.ts", {}, null],
+    ["src/b.test.ts", { tests: "open" }, "outside"],
+    ["src/b.test.ts", { tests: "frozen" }, "frozen"],
+    ["src/b.test.ts", { tests: "frozen", allow: ["**"] }, "frozen"],
+    ["src/{a}.ts", { allow: ["src/{a}.ts"] }, null],
+  ] as const)("%s with %j: %s", (path, scope, expected) => {
+    expect(breachOf(path, { ...NARROW, ...scope }, tests)).toBe(expected);
+  });
+});

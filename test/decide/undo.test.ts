@@ -1,0 +1,109 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { presetPolicy } from "../../src/config/presets.ts";
+import { ANSWER_VERBS } from "../../src/core/stories/escalation.ts";
+import type { Event } from "../../src/core/events/event.ts";
+import { storyId } from "../../src/core/events/ids.ts";
+import type { RunState } from "../../src/core/stories/run-state.ts";
+import { undoRefusal } from "../../src/core/stories/undo.ts";
+import { decide } from "../../src/decide/decide.ts";
+import { entries } from "../../src/stdx/sorted-map.ts";
+import { choices, walk } from "../simulation/random-walk.ts";
+import { keyOf } from "../simulation/state-key.ts";
+import { answer, story } from "../kit/story-world.ts";
+import { begin, performed, reasonFor, runScript, stateOf, told, world } from "../seeds/scripted-run.ts";
+
+const POLICY = presetPolicy("critic-audit");
+const UNDONE: Event = { type: "answer.undone", by: "Ada" };
+const stuck = (...more: Parameters<typeof begin>[1][]): RunState =>
+  runScript(begin(POLICY, story("a"), ...more), world({ gates: { review: ["fail", "fail", "fail"] }, story: "a" })).run;
+const whatNext = (run: RunState) => decide(run, POLICY, 1e15).map(({ key: _key, ...command }) => command);
+
+describe("an answer that is taken back", () => {
+  it.each(["resolve", "send-back", "waive", "raise-budget", "force-complete", "abandon"] as const)(
+    "%s leaves the story as it was, question and counters included",
+    (verb) => {
+      const run = stuck();
+      const said = told(run, "a", answer(verb, { budget: "failures:review", limit: 9 }));
+      expect(reasonFor(said, "a")).toBeNull();
+      const back = told(said, "a", UNDONE);
+      const { seq: _1, ...then } = stateOf(run, "a");
+      const { seq: _2, ...now } = stateOf(back, "a");
+      expect(now).toEqual(then);
+      expect(stateOf(back, "a").gates.review?.failures).toBe(3);
+    },
+  );
+
+  it("may be taken back after the brief is written, and no more once an attempt has started", () => {
+    const said = told(stuck(), "a", answer("send-back", { message: "use the other one" }));
+    const [sendBack] = decide(said, POLICY, 0);
+    expect(sendBack?.type).toBe("send-back");
+    const briefed = performed(said, sendBack!);
+    expect(reasonFor(told(briefed, "a", UNDONE), "a")).toBe("budget");
+    expect(stateOf(told(briefed, "a", UNDONE), "a").guidance).toEqual([]);
+    const begun = performed(briefed, decide(briefed, POLICY, 0)[0]!);
+    expect(undoRefusal(begun, stateOf(begun, "a"))).not.toBeNull();
+    expect(keyOf(told(begun, "a", UNDONE))).toBe(keyOf(begun));
+  });
+
+  it("is the last one, once: the one before it stands", () => {
+    const waived = told(stuck(), "a", answer("waive", { message: "one" }));
+    const both = told(waived, "a", answer("send-back", { message: "two" }));
+    const back = told(both, "a", UNDONE);
+    expect(stateOf(back, "a").waivers).toHaveLength(1);
+    expect(keyOf(told(back, "a", UNDONE))).toBe(keyOf(back));
+  });
+
+  it("cannot be one that was given while something ran, nor one that nobody gave", () => {
+    const running = runScript(begin(POLICY, story("a")), (command) =>
+      command.type === "start-gate"
+        ? [{ type: "gate.started", gate: command.gate, tree: command.tree, stages: [] }]
+        : null,
+    ).run;
+    expect(undoRefusal(running, stateOf(running, "a"))).toBe("work on it has begun");
+    const said = told(running, "a", answer("send-back", { message: "stop" }));
+    expect(undoRefusal(said, stateOf(said, "a"))).toBe("work on it has begun");
+    expect(stateOf(told(said, "a", UNDONE), "a").requested).not.toBeNull();
+  });
+
+  it("what waited for a forced story waits again, unless its work has begun", () => {
+    const b = story("b", { dependsOn: [storyId("a")] });
+    const forced = told(stuck(b), "a", answer("force-complete"));
+    expect(whatNext(forced)).toMatchObject([{ type: "start-story", story: "b" }]);
+    const back = told(forced, "a", UNDONE);
+    expect(whatNext(back)).toEqual([]);
+    expect(reasonFor(back, "a")).toBe("budget");
+    const begun = told(forced, "b", { type: "story.started", by: "engine" });
+    expect(undoRefusal(begun, stateOf(begun, "a"))).toBe("work that builds on it has begun: b");
+    expect(stateOf(told(begun, "a", UNDONE), "a").ending?.how).toBe("accepted");
+  });
+
+  it("keeps what is no consequence of it: warnings, names of questions, and being held", () => {
+    const said = told(
+      stuck(),
+      "a",
+      answer("resolve"),
+      { type: "budget.warned", budget: "cost", used: 8, limit: 10 },
+      { type: "story.held", by: "Eve" },
+    );
+    expect(stateOf(told(said, "a", UNDONE), "a")).toMatchObject({ warned: ["cost"], held: true, escalations: 1 });
+  });
+
+  it("wherever a run stands, an answer and its undo change nothing that could be decided", () => {
+    const stories = [story("a"), story("b", { dependsOn: [storyId("a")] }), story("c")];
+    fc.assert(
+      fc.property(choices, fc.nat(), fc.constantFrom(...ANSWER_VERBS), (picks, which, verb) => {
+        const { run } = walk(POLICY, stories, picks, 6);
+        const open = [...entries(run.stories)].filter(([, state]) => state.ending === null && state.running === null);
+        const [id] = open[which % Math.max(1, open.length)] ?? [];
+        // These answer one question each, and unasked they change nothing that could be taken back.
+        if (id === undefined || ["retry", "declare-healthy", "halt", "merge", "drop"].includes(verb)) return;
+        const tests = verb === "allow" ? { tests: ["test/**"] } : {};
+        const back = told(run, id, answer(verb, { gate: "review", ...tests }), UNDONE);
+        expect(keyOf(back)).toBe(keyOf(run));
+        expect(whatNext(back)).toEqual(whatNext(run));
+      }),
+      { numRuns: 300 },
+    );
+  });
+});

@@ -1,0 +1,422 @@
+import { describe, expect, it } from "vitest";
+import { presetPolicy } from "../../src/config/presets.ts";
+import { identified } from "../../src/core/gates/finding.ts";
+import type { Policy } from "../../src/core/events/policy.ts";
+import type { RunState } from "../../src/core/stories/run-state.ts";
+import { gateOfBudget } from "../../src/fold/fold-answer.ts";
+import { answer, attemptEnd, attemptStart, story } from "../kit/story-world.ts";
+import {
+  begin,
+  commandsOf,
+  reasonFor,
+  runScript,
+  stateOf,
+  told,
+  world,
+  type Script,
+  type World,
+} from "../seeds/scripted-run.ts";
+
+const POLICY = presetPolicy("critic-audit");
+const stopped = (gates: NonNullable<World["gates"]>, policy: Policy = POLICY): RunState =>
+  runScript(begin(policy, story("a")), world({ gates })).run;
+const SAME = { result: "fail", failure: "same", blocking: 1 } as const;
+/** What the engine's own run printed, among what an audit found. */
+const VERIFIED = identified({
+  severity: "critical",
+  category: "test",
+  source: "engine",
+  message: "1 of 2 tests failed",
+  stage: "verification",
+});
+const exhausted = (): RunState => stopped({ review: ["fail", "fail", "fail"] });
+
+describe("a person's answer", () => {
+  it("resolve: what the person left is taken in, every gate runs on it, and the counter starts again", () => {
+    const ran = runScript(told(exhausted(), "a", answer("resolve")));
+    expect(ran.lines).toEqual([
+      "adopt-work",
+      "judge integrity",
+      "judge checks",
+      "judge review",
+      "judge audit",
+      "accept",
+    ]);
+    expect(stateOf(ran.run, "a").gates.review?.failures).toBe(0);
+  });
+
+  it("send-back forgives that gate alone: what another gate counted stays", () => {
+    const run = stopped({ checks: ["fail", "fail"], review: ["fail", "fail", "fail"] });
+    const counts = (of: RunState) => [stateOf(of, "a").gates.checks?.failures, stateOf(of, "a").gates.review?.failures];
+    expect(counts(run)).toEqual([2, 3]);
+    const back = told(run, "a", answer("send-back", { message: "use the other one" }));
+    expect(counts(back)).toEqual([2, 0]);
+    expect(stateOf(back, "a").gates.review?.failuresEver).toBe(3);
+    expect(stateOf(back, "a").guidance).toEqual(["Ada: use the other one"]);
+  });
+
+  it("send-back to a named phase asks for that phase's work, whatever failed", () => {
+    const back = told(
+      stopped({ review: ["fail", "fail", "fail", "fail"] }, presetPolicy("story")),
+      "a",
+      answer("send-back", { phase: "refine", message: "narrow it" }),
+    );
+    const ran = runScript(back);
+    expect(ran.lines.slice(0, 2)).toEqual(["send back from person to refine", "refine by refiner after person"]);
+  });
+
+  it("send-back without being asked: the work in hand goes back when it is free", () => {
+    const half = runScript(begin(POLICY, story("a")), (command) =>
+      command.type === "start-gate" && command.gate === "review" ? [{ type: "story.held", by: "Ada" }] : null,
+    ).run;
+    const back = told(half, "a", answer("send-back", { message: "use the other library" }), {
+      type: "story.released",
+      by: "Ada",
+    });
+    const ran = runScript(back);
+    expect(ran.lines.slice(0, 2)).toEqual([
+      "send back from person to implement",
+      "implement by developer after person",
+    ]);
+    const [sent] = commandsOf(ran, "send-back");
+    expect(sent).toMatchObject({
+      variant: "phase",
+      failure: 0,
+      failureLimit: null,
+      scope: { allow: [], tests: "open" },
+    });
+    expect(stateOf(ran.run, "a").ending?.how).toBe("accepted");
+  });
+
+  it("a rework a person asked for that changes nothing is a stall like any other", () => {
+    const back = told(exhausted(), "a", answer("send-back", { phase: "implement", message: "again" }));
+    const ran = runScript(back, (command, state) =>
+      command.type === "start-attempt"
+        ? [
+            attemptStart(command),
+            attemptEnd(command.attempt, { type: "ready" }, state!.tree!, { changed: [], productChanged: false }),
+          ]
+        : null,
+    );
+    expect(stateOf(ran.run, "a").escalation?.reason).toMatchObject({ stall: "no-change" });
+  });
+
+  it("send-back with nothing to say gives no guidance", () => {
+    expect(stateOf(told(exhausted(), "a", answer("send-back", { message: "" })), "a").guidance).toEqual([]);
+  });
+
+  it("raise-budget: the limit is what was named, never above the ceiling, and the work goes on", () => {
+    const raised = told(exhausted(), "a", answer("raise-budget", { budget: "failures:review", limit: 99 }));
+    expect(stateOf(raised, "a").raised).toEqual({ "failures:review": 10 });
+    expect(runScript(raised).lines[0]).toBe("send back from review to implement");
+    const nothing = told(exhausted(), "a", answer("raise-budget"));
+    expect(stateOf(nothing, "a").raised).toEqual({});
+    expect(runScript(nothing).lines).toEqual(["ask: budget"]);
+  });
+
+  it("abandon ends the story with the person's words", () => {
+    const state = stateOf(told(exhausted(), "a", answer("abandon", { message: "not needed" })), "a");
+    expect(state.ending).toMatchObject({ how: "abandoned", reason: "Ada: not needed" });
+  });
+
+  it("waive and dispute without a gate to speak of change nothing but close the question", () => {
+    const run = begin(POLICY, story("a"));
+    for (const verb of ["waive", "dispute"] as const) {
+      const state = stateOf(told(run, "a", answer(verb)), "a");
+      expect([state.waivers, state.disputes]).toEqual([[], []]);
+    }
+  });
+
+  it.each(["retry", "declare-healthy", "halt"] as const)(
+    "%s speaks of the project: a story's question stays open",
+    (verb) => {
+      expect(reasonFor(told(exhausted(), "a", answer(verb)), "a")).toBe("budget");
+    },
+  );
+
+  it("a story's word to the project changes nothing there", () => {
+    const happens = world({ gates: { audit: ["blocked"] }, health: [false, false, false] });
+    const run = runScript(begin(POLICY, story("a")), happens).run;
+    expect(run.escalation?.reason.type).toBe("infrastructure");
+    expect(told(run, null, answer("resolve")).escalation).toBe(run.escalation);
+    expect(told(run, null, answer("raise-budget")).raised).toEqual({});
+    expect(told(begin(POLICY), null, answer("retry")).remediation).toBeNull();
+  });
+
+  it.each([
+    ["failures:review", "review"],
+    ["failures:nonsense", null],
+    ["cost", null],
+  ])("the gate of the budget %s is %s", (budget, gate) => {
+    expect(gateOfBudget(budget)).toBe(gate);
+  });
+});
+
+describe("a disputed finding", () => {
+  const firstOf = (run: RunState) => stateOf(run, "a").gates.review!.last!.blocking[0]!;
+  const disputed = () => {
+    const run = exhausted();
+    const first = firstOf(run);
+    return { first, run: told(run, "a", answer("dispute", { findings: [first], message: "the caller checks" })) };
+  };
+  const ruling =
+    (upheld: (finding: string) => boolean, then: Script = () => null): Script =>
+    (command, state, run) =>
+      command.type === "adjudicate"
+        ? [
+            { type: "step.started", step: "adjudication" },
+            {
+              type: "finding.adjudicated",
+              finding: command.finding,
+              upheld: upheld(command.finding),
+              by: command.role,
+              reason: "read",
+              costUsd: 0.1,
+              durationMs: 5,
+            },
+          ]
+        : then(command, state, run);
+  const verbs = (run: RunState) => stateOf(run, "a").escalation!.options.map(({ verb }) => verb);
+
+  it("is looked at by somebody else; upheld, the same question comes with the ruling, and nothing is charged", () => {
+    const before = stateOf(exhausted(), "a").gates.review!;
+    const ran = runScript(
+      disputed().run,
+      ruling(() => true),
+    );
+    expect(ran.lines).toEqual(["adjudicate by adjudicator", "ask: budget"]);
+    const { escalation, gates, spent, disputes } = stateOf(ran.run, "a");
+    expect(escalation).toMatchObject({
+      reason: { type: "budget", budget: "failures:review", used: 3, limit: 3 },
+      assessment: expect.stringContaining(`the disputed finding ${disputed().first} stands, says adjudicator: read`),
+    });
+    expect(gates.review).toMatchObject({ failures: before.failures, rounds: before.rounds, last: before.last });
+    expect(disputes).toEqual([]);
+    expect(spent.costUsd).toBeCloseTo(0.1);
+  });
+
+  it("upheld, is not looked at again: the question comes as it was, and no agent is asked", () => {
+    const upheld = runScript(
+      disputed().run,
+      ruling(() => true),
+    ).run;
+    const again = told(upheld, "a", answer("dispute", { findings: [firstOf(upheld)] }));
+    expect(runScript(again).lines).toEqual(["ask: budget"]);
+  });
+
+  it("can be disputed as long as one is left that nobody looked at", () => {
+    let run = stopped({ review: ["fail", "fail", { result: "fail", blocking: 2 }] });
+    for (const finding of stateOf(run, "a").gates.review!.last!.blocking) {
+      expect(verbs(run)).toContain("dispute");
+      run = runScript(
+        told(run, "a", answer("dispute", { findings: [finding] })),
+        ruling(() => true),
+      ).run;
+    }
+    expect(verbs(run)).toEqual(["send-back", "resolve", "waive", "raise-budget", "force-complete", "abandon"]);
+  });
+
+  it("overturned, the gate judges again; the work is charged for what it says then, and not twice", () => {
+    const passed = runScript(
+      disputed().run,
+      ruling(() => false),
+    );
+    expect(passed.lines).toEqual(["adjudicate by adjudicator", "judge review", "judge audit", "accept"]);
+    expect(stateOf(passed.run, "a").gates.review).toMatchObject({ failures: 2, failuresEver: 2 });
+    const failed = runScript(
+      disputed().run,
+      ruling(() => false, world({ gates: { review: ["fail"] } })),
+    );
+    expect(failed.lines).toEqual(["adjudicate by adjudicator", "judge review", "ask: budget"]);
+    expect(stateOf(failed.run, "a").gates.review).toMatchObject({ failures: 3, failuresEver: 3 });
+    expect(stateOf(failed.run, "a").gates.review!.rounds).toHaveLength(3);
+  });
+
+  it("of two, the one that stands does not keep the other from being looked at", () => {
+    const run = exhausted();
+    const [first, second] = stateOf(run, "a").gates.review!.last!.blocking;
+    const both = told(run, "a", answer("dispute", { findings: [first!, second!] }));
+    const ran = runScript(
+      both,
+      ruling((finding) => finding === first, world({ gates: { review: ["fail"] } })),
+    );
+    expect(ran.lines).toEqual([
+      "adjudicate by adjudicator",
+      "adjudicate by adjudicator",
+      "judge review",
+      "ask: budget",
+    ]);
+    expect(stateOf(ran.run, "a").gates.review!.failures).toBe(3);
+  });
+
+  const conservative: Policy = { ...POLICY, autonomy: "conservative" };
+  it.each([
+    ["a stall", { ...POLICY, stall: { ...POLICY.stall, sameFailure: 2 } }, { review: [SAME, SAME] }, "stall"],
+    ["an approval", conservative, { review: ["fail" as const] }, "approval"],
+    ["an audit's budget", POLICY, { audit: ["fail" as const, "fail" as const, "fail" as const] }, "budget"],
+  ])("can be the answer to %s, which comes again when it stands", (_what, policy, gates, reason) => {
+    const run = stopped(gates, policy);
+    expect(reasonFor(run, "a")).toBe(reason);
+    expect(verbs(run)).toContain("dispute");
+    const { gate } = stateOf(run, "a").escalation!;
+    const finding = stateOf(run, "a").gates[gate!]!.last!.blocking[0]!;
+    const ran = runScript(
+      told(run, "a", answer("dispute", { findings: [finding] })),
+      ruling(() => true),
+    );
+    expect(ran.lines).toEqual(["adjudicate by adjudicator", `ask: ${reason}`]);
+    const charges = ({ gates: of }: ReturnType<typeof stateOf>) => [of[gate!]!.failures, of[gate!]!.rounds.length];
+    expect(charges(stateOf(ran.run, "a"))).toEqual(charges(stateOf(run, "a")));
+  });
+
+  it("can be the answer to a rework that changed nothing; what did not change is still counted", () => {
+    let turns = 0;
+    const idle: Script = (command, state, run) =>
+      command.type === "start-attempt" && ++turns > 1
+        ? [
+            attemptStart(command),
+            attemptEnd(command.attempt, { type: "ready" }, state!.tree!, { changed: [], productChanged: false }),
+          ]
+        : command.type === "start-gate" && command.gate === "review"
+          ? world({ gates: { review: [SAME] } })(command, state, run)
+          : null;
+    const run = runScript(begin(POLICY, story("a")), idle).run;
+    expect(stateOf(run, "a").escalation!.reason).toMatchObject({ type: "stall", stall: "no-change" });
+    const ran = runScript(
+      told(run, "a", answer("dispute", { findings: [firstOf(run)], gate: "review" })),
+      ruling(() => true, idle),
+    );
+    expect(ran.lines).toEqual(["adjudicate by adjudicator", "ask: stall"]);
+  });
+
+  it("is no answer where a command printed what failed", () => {
+    for (const gate of ["checks", "mutation"] as const) {
+      const run = stopped({ [gate]: ["fail", "fail", "fail"] }, gate === "checks" ? POLICY : presetPolicy("factory"));
+      expect(verbs(run)).not.toContain("dispute");
+    }
+    const seen = { result: "fail", more: { findings: [VERIFIED], blocking: [VERIFIED.id] } } as const;
+    const audited = stopped({ audit: [seen, seen, seen] });
+    expect(stateOf(audited, "a").escalation?.gate).toBe("audit");
+    expect(verbs(audited)).not.toContain("dispute");
+  });
+
+  it("by an agent, and upheld, is a person's to decide, with what was said on both sides", () => {
+    const upheld = runScript(
+      byAgent(),
+      ruling(() => true),
+    );
+    expect(upheld.lines).toEqual(["adjudicate by adjudicator", "ask: dispute"]);
+    const { escalation } = stateOf(upheld.run, "a");
+    expect(escalation?.reason).toMatchObject({
+      type: "dispute",
+      finding: disputed().first,
+      detail: "developer disputes it: see the caller — it stands, says adjudicator: read",
+    });
+    expect(escalation?.assessment).not.toContain("the disputed finding");
+
+    const back = runScript(told(upheld.run, "a", answer("send-back")));
+    expect(back.lines[0]).toBe("send back from review to implement");
+    expect(stateOf(back.run, "a").ending?.how).toBe("accepted");
+
+    const waived = told(upheld.run, "a", answer("waive", { findings: [disputed().first] }));
+    expect(stateOf(waived, "a").disputes).toEqual([]);
+    expect(runScript(waived).lines[0]).toBe("ask: budget");
+  });
+
+  it("is disputed once, however often that is said", () => {
+    const { run, first } = disputed();
+    expect(
+      stateOf(told(run, "a", answer("dispute", { findings: [first, first], gate: "review" })), "a").disputes,
+    ).toHaveLength(1);
+    expect(stateOf(told(run, "a", answer("dispute", { gate: "review" })), "a").disputes).toHaveLength(1);
+  });
+
+  const byAgent = () =>
+    told(told(exhausted(), "a", answer("dispute")), "a", {
+      type: "finding.disputed",
+      gate: "review",
+      finding: disputed().first,
+      by: "developer",
+      rationale: "see the caller",
+    });
+
+  it("may be disputed by the agent; a word on a finding nobody disputes costs and does nothing", () => {
+    const run = byAgent();
+    expect(stateOf(run, "a").disputes).toMatchObject([{ by: "developer", standing: "open" }]);
+    const other = told(run, "a", {
+      type: "finding.adjudicated",
+      finding: "other" as never,
+      upheld: false,
+      by: "x",
+      reason: "",
+      costUsd: 2,
+      durationMs: 0,
+    });
+    expect(stateOf(other, "a")).toMatchObject({ spent: { costUsd: 2 }, disputes: [{ standing: "open" }] });
+  });
+});
+
+describe("approvals of a conservative run", () => {
+  const policy: Policy = { ...POLICY, autonomy: "conservative" };
+
+  it("a gate that broke is tried again only when a person says so", () => {
+    const first = stopped({ review: ["error"] }, policy);
+    expect(stateOf(first, "a").escalation?.reason).toEqual({ type: "approval", of: "retry" });
+    expect(runScript(told(first, "a", answer("send-back"))).lines[0]).toBe("judge review");
+  });
+
+  it("and so is an agent that crashed", () => {
+    let crashes = 1;
+    const ran = runScript(begin(policy, story("a")), (command, state) =>
+      command.type === "start-attempt" && crashes-- > 0
+        ? [
+            attemptStart(command),
+            attemptEnd(command.attempt, { type: "crashed", detail: "exit 1" }, state!.tree!, {
+              changed: [],
+              productChanged: false,
+            }),
+          ]
+        : null,
+    );
+    expect(stateOf(ran.run, "a").escalation?.reason).toEqual({ type: "approval", of: "retry" });
+    const allowed = runScript(told(ran.run, "a", answer("resolve")));
+    expect(allowed.lines[0]).toBe("implement by developer");
+    expect(stateOf(allowed.run, "a").ending?.how).toBe("accepted");
+  });
+});
+
+describe("a test that changes its mind about one tree", () => {
+  const flaky = { result: "inconclusive", more: { flaky: ["pays twice", "logs in"] } } as const;
+  const ask = (...checks: readonly (typeof flaky | "inconclusive")[]) => stopped({ checks });
+
+  it("is asked about as non-deterministic, by its name", () => {
+    const { escalation } = stateOf(ask(flaky, flaky), "a");
+    expect(escalation).toMatchObject({
+      reason: {
+        type: "non-deterministic",
+        detail: "pays twice, logs in gave different answers about the same tree, 2 times",
+      },
+      gate: "checks",
+    });
+    expect(escalation?.options.map(({ verb }) => verb)).toEqual([
+      "resolve",
+      "send-back",
+      "waive",
+      "force-complete",
+      "abandon",
+    ]);
+  });
+
+  it("is named even where the last look proved nothing for another reason", () => {
+    expect(reasonFor(ask(flaky, "inconclusive"), "a")).toBe("non-deterministic");
+    expect(reasonFor(ask("inconclusive", "inconclusive"), "a")).toBe("gate-inconclusive");
+  });
+
+  it("is judged again when a person has mended it, and what it did before is forgotten", () => {
+    const ran = runScript(
+      told(ask(flaky, flaky), "a", answer("resolve")),
+      world({ gates: { checks: ["inconclusive", "inconclusive"] } }),
+    );
+    expect(reasonFor(ran.run, "a")).toBe("gate-inconclusive");
+  });
+});

@@ -1,0 +1,162 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { expect, test } from "vitest";
+import type { ChecksOptions } from "../../../src/gates/checks/checks-gate.ts";
+import { UNKNOWN_BASE } from "../../../src/core/gates/base-failures.ts";
+import type { GateRequest } from "../../../src/ports/gate.ts";
+import { gateRequest } from "../../contract/gate.ts";
+import { before, checksBench } from "../../kit/gates-checks-kit.ts";
+
+const bench = checksBench();
+const UNIT = { name: "unit", run: "cat out.txt; exit $(cat code.txt)" };
+const FILE = "test/a.test.ts";
+
+/** The file of the tests, as it is at the base and in every tree. */
+const holding = (...titles: readonly string[]): Partial<ChecksOptions> => ({
+  workspace: {
+    fileAt: (_story, _at, path) =>
+      Promise.resolve(path === FILE ? titles.map((title) => `test("${title}", () => {});\n`).join("") : null),
+  },
+});
+
+function put(name: string, text: string): void {
+  const path = join(bench.folder(), name);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+}
+
+/** What Vitest prints when these fail. */
+function says(failing: readonly string[], passed: number, broken: readonly string[] = []): void {
+  const told = [...broken.map((file) => `${file} [ ${file} ]`), ...failing.map((title) => `${FILE} > ${title}`)];
+  put(
+    "out.txt",
+    [
+      " RUN  v3.2.7 /project",
+      ...told.map((each) => ` FAIL  ${each}\nAssertionError: expected 1 to be 2\n ❯ ${FILE}:3:1\n⎯⎯⎯⎯⎯⎯⎯⎯`),
+      `      Tests  ${failing.length} failed | ${passed} passed (${failing.length + passed})`,
+      "",
+    ].join("\n"),
+  );
+  put("code.txt", told.length === 0 ? "0" : "1");
+}
+
+const control = { signal: new AbortController().signal, onOutput: () => undefined };
+const baseline = async (options: Partial<ChecksOptions>): Promise<Partial<GateRequest>> => {
+  const gate = bench.gate([UNIT], options);
+  const { failing, run } = await gate.baseline!(gateRequest({ path: bench.folder() }), control);
+  return { atBase: { ...UNKNOWN_BASE, failing }, baseRun: run! };
+};
+const judge = (options: Partial<ChecksOptions>, request: Partial<GateRequest>) => bench.judge([UNIT], options, request);
+
+test("what fails now and passed at the base is told from what is new", async () => {
+  const options = holding("adds", "subtracts");
+  says(["subtracts"], 1);
+  const known = await baseline(options);
+  expect(known.baseRun).toMatchObject({
+    ended: ["unit"],
+    ranTests: ["unit"],
+    names: { unit: "counts" },
+    notLoaded: [],
+  });
+  says(["adds", "subtracts", "outer > multiplies"], 0);
+  expect((await judge(options, known)).identities).toEqual({
+    failing: [`${FILE} > adds`, `${FILE} > subtracts`, `${FILE} > outer > multiplies`],
+    unlisted: 0,
+    passing: [],
+    passedAtBase: [`${FILE} > adds`],
+    passedLast: [],
+    ranTests: ["unit"],
+    notLoaded: [],
+  });
+});
+
+test("what passed when it was judged last, and what is only named by a count", async () => {
+  const options = holding("adds", "subtracts", "new one");
+  says(["adds"], 2);
+  const last = before(await judge(options, {}));
+  says(["new one"], 2);
+  expect((await judge(options, { last })).identities).toMatchObject({
+    passedAtBase: [],
+    passedLast: [`${FILE} > new one`],
+  });
+  put("out.txt", " RUN  v3.2.7 /project\n      Tests  3 failed | 1 passed (4)\n");
+  expect((await judge(options, { last })).identities).toMatchObject({ failing: ["unit"], unlisted: 3 });
+});
+
+test("a file that does not load, and a check that ran tests before and runs none now", async () => {
+  const options = holding("adds");
+  says([], 2);
+  const known = await baseline(options);
+  says([], 1, ["test/b.test.ts"]);
+  const broken = await judge(options, known);
+  expect(broken.identities).toMatchObject({ notLoaded: ["test/b.test.ts"], passedAtBase: [] });
+  put("out.txt", "src/a.ts(1,1): error TS1005: ';' expected.\n");
+  const types = await judge(options, { ...known, last: before(broken) });
+  expect(types.identities).toMatchObject({ notLoaded: ["unit"], ranTests: [] });
+  // It stays unknown for as long as no test runs, whatever the last judgement was.
+  expect((await judge(options, { last: before(types) })).identities).toMatchObject({ notLoaded: ["unit"] });
+  // A check of which nobody knows that it runs tests may be one of types.
+  expect((await judge(options, {})).identities).toMatchObject({ notLoaded: [] });
+});
+
+test("what did not load at the base either is no news", async () => {
+  const options = holding("adds");
+  says([], 1, ["test/b.test.ts"]);
+  const known = await baseline(options);
+  says(["adds"], 0, ["test/b.test.ts"]);
+  expect((await judge(options, known)).identities).toMatchObject({ notLoaded: [], passedAtBase: [`${FILE} > adds`] });
+});
+
+test("what failed and is named as passed now", async () => {
+  put("out.txt", "TAP version 13\nnot ok 1 - adds\n  ---\n  location: '/x/a.test.mjs:1:1'\n  ...\n1..1\n");
+  put("code.txt", "1");
+  const last = before(await judge({}, {}));
+  put("out.txt", "TAP version 13\nok 1 - adds\nok 2 - other\nnot ok 3 - third\n1..3\n");
+  expect((await judge({}, { last })).identities).toMatchObject({ passing: last.identities!.failing });
+});
+
+test("20,000 tests that pass add no name", async () => {
+  put(
+    "out.txt",
+    `TAP version 13\n${Array.from({ length: 20_000 }, (_, i) => `ok ${i + 1} - test ${i}\n`).join("")}1..20000\n`,
+  );
+  put("code.txt", "0");
+  const judgement = await judge({}, {});
+  expect(judgement.tests?.passed).toBe(20_000);
+  expect(JSON.stringify(judgement).length).toBeLessThan(2000);
+});
+
+const SLOW = { name: "unit", run: "echo waiting for it; exec sleep 600", timeoutMs: 1500 };
+
+test("a check that ended in time at the base and hangs with the work has failed, and says which command and limit", async () => {
+  const baseRun = { ended: ["unit"], ranTests: ["unit"], notLoaded: [] };
+  const judgement = await bench.judge([SLOW], {}, { baseRun });
+  expect(judgement).toMatchObject({
+    result: "fail",
+    blocking: [judgement.findings[0]!.id],
+    findings: [
+      {
+        severity: "critical",
+        message: "`echo waiting for it; exec sleep 600` did not end within its limit of 1.5 s",
+        detail: "Before the work began it ended in time.\nIts last lines: waiting for it",
+      },
+    ],
+    runs: [{ result: "fail", details: "it did not end within 1.5 s, and before the work began it did" }],
+    identities: { failing: ["unit: does not end"], notLoaded: ["unit"] },
+  });
+  expect(judgement.failure).toBeDefined();
+});
+
+test.each([
+  ["it hung at the base too", { ended: [], ranTests: [], notLoaded: [] }],
+  ["nothing is known of the base", null],
+])("%s: a check that hangs could not judge", async (_name, baseRun) => {
+  const judgement = await bench.judge([SLOW], {}, baseRun === null ? {} : { baseRun });
+  expect(judgement).toMatchObject({ result: "error", findings: [], blocking: [] });
+});
+
+test("at the base it is noted which checks ended", async () => {
+  const gate = bench.gate([SLOW, { name: "quick", run: "exit 3" }, "no-such-command-here"]);
+  const { run } = await gate.baseline!(gateRequest({ path: bench.folder() }), control);
+  expect(run?.ended).toEqual(["quick"]);
+});

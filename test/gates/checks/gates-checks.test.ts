@@ -1,0 +1,414 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createChecksGate, type ChecksOptions } from "../../../src/gates/checks/checks-gate.ts";
+import { leftovers } from "../../../src/adapters/process/leftovers.ts";
+import { UNKNOWN_BASE, type BaseFailures } from "../../../src/core/gates/base-failures.ts";
+import type { GateRequest } from "../../../src/ports/gate.ts";
+import { describeGate, gateRequest, memoryEvidence } from "../../contract/gate.ts";
+import { pythonProgram } from "../../kit/python-environment.ts";
+
+const clock = { now: () => performance.now(), sleep: () => Promise.resolve() };
+const env = { PATH: process.env["PATH"] ?? "", HOME: process.env["HOME"] ?? "" };
+const cookies: string[] = [];
+const cookie = (): string => {
+  cookies.push(`check-${process.pid}-${cookies.length}-${Math.random().toString(36).slice(2)}`);
+  return cookies.at(-1)!;
+};
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "remand-checks-"));
+});
+afterEach(async () => {
+  rmSync(folder, { recursive: true, force: true });
+  const left = await Promise.all(cookies.splice(0).map((each) => leftovers(each)));
+  if (left.flat().length > 0) throw new Error(`still there: ${JSON.stringify(left.flat())}`);
+});
+
+type Run = string | { name?: string; run: string; environments?: string[]; timeoutMs?: number };
+
+function gateOf(commands: readonly Run[], options: Partial<ChecksOptions> = {}) {
+  const named = commands.map((command) =>
+    typeof command === "string" ? { name: command, run: command } : { name: command.run, ...command },
+  );
+  return createChecksGate({
+    commands: named,
+    environments: {},
+    evidence: memoryEvidence(),
+    clock,
+    env,
+    cookie,
+    ...options,
+  });
+}
+
+const control = () => ({ signal: new AbortController().signal, onOutput: () => undefined });
+const judge = (commands: readonly Run[], options: Partial<ChecksOptions> = {}, request: Partial<GateRequest> = {}) =>
+  gateOf(commands, options).judge(gateRequest({ path: folder, ...request }), control());
+
+describeGate("checks", {
+  passing: (evidence) =>
+    Promise.resolve({ gate: gateOf(["echo fine"], { evidence }), request: gateRequest({ path: folder }) }),
+  failing: (evidence) =>
+    Promise.resolve({
+      gate: gateOf(["echo 'src/a.ts(3,5): error TS2322: no'; exit 2"], { evidence }),
+      request: gateRequest({ path: folder }),
+    }),
+  broken: (evidence) =>
+    Promise.resolve({
+      gate: gateOf(["echo fine"], { evidence }),
+      request: gateRequest({ path: join(folder, "nowhere") }),
+    }),
+  slow: (evidence) =>
+    Promise.resolve({ gate: gateOf(["sleep 600"], { evidence }), request: gateRequest({ path: folder }) }),
+});
+
+describe("a port that two checks want", () => {
+  /** Holds a port (a folder stands for it) until another check has found it taken. */
+  const HOLDS = [
+    "echo run >> runs",
+    "mkdir port 2>/dev/null || { touch taken; echo 'Error: listen EADDRINUSE: address already in use :::80'; exit 1; }",
+    "until [ -e taken ]; do sleep 0.05; done",
+    "rmdir port",
+  ].join("\n");
+  /** Goes on when so many runs have begun. */
+  const meeting = (runs: number): string =>
+    `echo run >> runs; until [ $(wc -l < runs) -ge ${runs} ]; do sleep 0.05; done`;
+  const runsMade = (): number => readFileSync(join(folder, "runs"), "utf8").split("\n").length - 1;
+  const both = (command: string) => {
+    const gate = gateOf([command]);
+    const request = gateRequest({ path: folder });
+    return Promise.all([gate.judge(request, control()), gate.judge(request, control())]);
+  };
+
+  test("is not the fault of the work: the one that found it taken is run again, alone", async () => {
+    expect((await both(HOLDS)).map(({ result }) => result)).toEqual(["pass", "pass"]);
+    expect(runsMade()).toBe(3);
+  });
+
+  test("that is taken by something else fails it, with company or without", async () => {
+    const taken = (runs: number) => `${meeting(runs)}; echo 'OSError: [Errno 98] Address already in use'; exit 1`;
+    expect((await judge([taken(1)])).result).toBe("fail");
+    expect(runsMade()).toBe(1);
+    expect((await both(taken(3))).map(({ result }) => result)).toEqual(["fail", "fail"]);
+    expect(runsMade()).toBe(5);
+  });
+
+  test("any other failure is not run again, whoever ran beside it", async () => {
+    expect((await both(`${meeting(2)}; exit 1`)).map(({ result }) => result)).toEqual(["fail", "fail"]);
+    expect(runsMade()).toBe(2);
+  });
+});
+
+describe("the exit code decides", () => {
+  test("a command that ends well passes, and its run is told", async () => {
+    expect(await judge([{ name: "unit", run: "true" }])).toMatchObject({
+      result: "pass",
+      findings: [],
+      summary: "checks: pass (1 of 1)",
+      runs: [
+        { check: "unit", command: "true", environment: "local", result: "pass", exitCode: 0, details: "exit code 0" },
+      ],
+    });
+  });
+
+  test("a cheerful word does not make a pass", async () => {
+    expect((await judge(["echo 'all 12 tests passed'; exit 1"])).result).toBe("fail");
+  });
+
+  test("output nobody knows is one finding, with its last words", async () => {
+    const judgement = await judge([{ name: "build", run: "echo one; echo two >&2; exit 3" }]);
+    expect(judgement.findings).toMatchObject([
+      {
+        severity: "critical",
+        category: "check",
+        source: "build",
+        message: "`echo one; echo two >&2; exit 3` failed with exit code 3: one / two",
+      },
+    ]);
+    expect(judgement.summary).toBe("checks: fail (build: exit code 3: one / two), 1 to fix");
+  });
+
+  test("every command is run, also behind one that failed", async () => {
+    const judgement = await judge(["false", "echo ok > ran"]);
+    expect(judgement.runs?.map((run) => run.result)).toEqual(["fail", "pass"]);
+    expect(existsSync(join(folder, "ran"))).toBe(true);
+  });
+
+  test("a real failing test is named with its place and counted", async () => {
+    writeFileSync(
+      join(folder, "a.test.js"),
+      'const { test } = require("node:test");\nconst assert = require("node:assert");\ntest("adds", () => assert.equal(1 - 2, 3));\ntest("fine", () => {});\n',
+    );
+    const judgement = await judge([{ name: "unit", run: `${process.execPath} --test` }]);
+    expect(judgement).toMatchObject({
+      result: "fail",
+      tests: { total: 2, passed: 1, failed: 1, skipped: 0 },
+      findings: [
+        { category: "test", severity: "critical", source: "unit", file: "a.test.js", line: 3, symbol: "adds" },
+      ],
+      runs: [{ result: "fail", details: "1 of 2 tests failed" }],
+    });
+    expect(judgement.findings[0]?.message).toMatch(/^adds: .*-1 == 3/);
+  });
+
+  test("a program that falls over by itself has failed", async () => {
+    expect(await judge(["exec sh -c 'kill -SEGV $$'"])).toMatchObject({
+      result: "fail",
+      findings: [{ message: expect.stringContaining("SIGSEGV") as string }],
+    });
+  });
+
+  test("evidence is the raw log, what failed first", async () => {
+    const evidence = memoryEvidence();
+    const judgement = await judge(["echo good", "echo bad; exit 1"], { evidence });
+    const logs = judgement.evidence.map((id) => evidence.kept.get(id)!);
+    expect(logs).toHaveLength(2);
+    expect(logs[0]).toContain("$ echo bad; exit 1\nexit code 1\n\nbad\n");
+    expect(logs[1]).toContain("$ echo good\nexit code 0\n\ngood\n");
+  });
+});
+
+describe("what is no judgement of the work", () => {
+  test.each([
+    ["a command that is not there", "no-such-command-here", "error", /could not be started \(exit code 127\)/],
+    ["a file that may not be run", "./plain.txt", "error", /could not be started \(exit code 126\)/],
+    ["a command that somebody killed", "exec sh -c 'kill -9 $$'", "error", /ended by SIGKILL/],
+    ["a child that somebody killed", "sh -c 'kill -9 $$'; exit $?", "error", /ended by SIGKILL/],
+    ["a command that somebody ended", "exec sh -c 'kill -15 $$'", "error", /ended by SIGTERM/],
+    ["a child that somebody ended", "sh -c 'kill -15 $$'; exit $?", "error", /ended by SIGTERM/],
+  ])("%s", async (_what, run, result, details) => {
+    writeFileSync(join(folder, "plain.txt"), "");
+    const judgement = await judge([run]);
+    expect(judgement).toMatchObject({ result, findings: [], blocking: [] });
+    expect(judgement.runs?.[0]?.details).toMatch(details);
+  });
+
+  test("a timeout, by the command's own limit, and really ended", async () => {
+    // Were it not ended, the test's own limit would be over long before the command.
+    const judgement = await judge([{ run: "echo $$ > pid; exec sleep 600", timeoutMs: 2000 }]);
+    expect(existsSync(`/proc/${readFileSync(join(folder, "pid"), "utf8").trim()}`)).toBe(false);
+    expect(judgement).toMatchObject({
+      result: "error",
+      runs: [
+        {
+          result: "error",
+          exitCode: null,
+          details: expect.stringMatching(/^it was ended after \d+(?:\.\d)? s, which is its limit$/) as string,
+        },
+      ],
+    });
+  });
+
+  test("no command at all", async () => {
+    expect(await judge([])).toMatchObject({
+      result: "inconclusive",
+      summary: "checks: there is no command to judge by",
+    });
+  });
+
+  test.each([
+    ["a runner that found nothing", "echo 'TAP version 13'; echo '1..0'; echo '# tests 0'"],
+    ["a runner that skipped everything", "echo '==== 4 skipped in 0.10s ===='"],
+    ["jest with --passWithNoTests", "echo 'No tests found, exiting with code 0'"],
+  ])("green without a test: %s", async (_what, run) => {
+    const judgement = await judge([run]);
+    expect(judgement).toMatchObject({ result: "inconclusive", blocking: [] });
+    expect(judgement.runs?.[0]?.details).toMatch(/ran no test/);
+  });
+
+  test("real tests that are all skipped", async () => {
+    writeFileSync(join(folder, "a.test.js"), 'const { test } = require("node:test");\ntest.skip("later", () => {});\n');
+    expect(await judge([`${process.execPath} --test`])).toMatchObject({ result: "inconclusive" });
+  });
+
+  test("a failure of the work weighs more than a check that broke", async () => {
+    expect(await judge(["no-such-command-here", "false"])).toMatchObject({
+      result: "fail",
+      blocking: [expect.any(String)],
+    });
+  });
+});
+
+describe("environments", () => {
+  const environments = { one: {}, two: { run: "env WHERE=two" }, gone: { run: "env", probe: "no-such-probe" } };
+
+  test("each check runs in each, and one that fails fails the check", async () => {
+    const { gone: _, ...both } = environments;
+    const judgement = await judge([{ name: "unit", run: 'test "$WHERE" = two' }], { environments: both });
+    expect(judgement.result).toBe("fail");
+    expect(judgement.runs?.map(({ environment, result }) => [environment, result])).toEqual([
+      ["one", "fail"],
+      ["two", "pass"],
+    ]);
+    expect(judgement.summary).toContain("unit in one: exit code 1");
+  });
+
+  test("a command of several parts runs in it as a whole", async () => {
+    const judgement = await judge([`test "$WHERE" = two && echo "it's $WHERE" > out && test "$WHERE" = two`], {
+      environments: { two: environments.two },
+    });
+    expect(judgement.result).toBe("pass");
+    expect(readFileSync(join(folder, "out"), "utf8")).toBe("it's two\n");
+  });
+
+  test("a check may be for some of them", async () => {
+    const judgement = await judge([{ run: "true", environments: ["two"] }], { environments });
+    expect(judgement.runs).toMatchObject([{ environment: "two", result: "pass" }]);
+  });
+
+  test("one that is not there blocks, and is looked at once", async () => {
+    const probe = "echo x >> probes; exit 7";
+    const judgement = await judge(["true", "echo again"], { environments: { gone: { probe } } });
+    expect(judgement).toMatchObject({ result: "blocked", findings: [], blocking: [] });
+    expect(judgement.runs?.map((run) => run.details)).toEqual(
+      Array(2).fill(`the environment is not there: \`${probe}\` says exit code 7`),
+    );
+    expect(readFileSync(join(folder, "probes"), "utf8")).toBe("x\n");
+  });
+
+  test("the probe runs inside the environment", async () => {
+    const two = { run: "env WHERE=two", probe: 'test "$WHERE" = two' };
+    expect(await judge(["true"], { environments: { two } })).toMatchObject({ result: "pass" });
+  });
+
+  test("one that nobody configured is an error", async () => {
+    expect(await judge([{ run: "true", environments: ["mars"] }], { environments })).toMatchObject({
+      result: "error",
+      runs: [{ details: "there is no environment mars" }],
+    });
+  });
+
+  test("the same fault in two of them is one finding", async () => {
+    const { gone: _, ...both } = environments;
+    const judgement = await judge(["echo 'a.ts(1,2): error TS1: no'; exit 1"], { environments: both });
+    expect(judgement.runs).toHaveLength(2);
+    expect(judgement.findings).toHaveLength(1);
+  });
+});
+
+test("checks see the user's environment, and CI", async () => {
+  const noisy = { ...env, FORCE_COLOR: "3", NODE_TEST_CONTEXT: "child-v8", TZ: "Asia/Tokyo" };
+  await judge(['echo "$FORCE_COLOR|$NODE_TEST_CONTEXT|$NO_COLOR|$CI|$TZ" > seen'], { env: noisy });
+  expect(readFileSync(join(folder, "seen"), "utf8")).toBe("|||1|Asia/Tokyo\n");
+  await judge(['echo "$NO_COLOR|$CI" > seen'], { env: { ...env, NO_COLOR: "yes", CI: "true" } });
+  expect(readFileSync(join(folder, "seen"), "utf8")).toBe("yes|true\n");
+});
+
+const isPythonHere = pythonProgram() !== null;
+test.skipIf(!isPythonHere)(
+  "a check in Python leaves no compiled code behind, of which nobody knows who made it",
+  async () => {
+    writeFileSync(join(folder, "cart.py"), "total = 3\n");
+    const judgement = await judge(["python3 -c 'import cart; assert cart.total == 3'"]);
+    expect(judgement.result).toBe("pass");
+    expect(existsSync(join(folder, "__pycache__"))).toBe(false);
+  },
+);
+
+test("what it prints is shown while it runs, and its commands are named", async () => {
+  const seen: string[] = [];
+  const gate = gateOf([
+    "echo a; echo b",
+    { run: "true && true", environments: [] },
+    { run: "make", environments: ["node20"] },
+  ]);
+  await gate.judge(gateRequest({ path: folder }), {
+    signal: new AbortController().signal,
+    onOutput: (line) => seen.push(line),
+  });
+  expect(seen).toEqual(["a", "b"]);
+  expect(gate.judgedBy()).toEqual(["echo a; echo b", "true && true", "make (in node20)"]);
+});
+
+describe("what fails at the base", () => {
+  const TWO_ERRORS = "echo 'a.ts(1,2): error TS1: old'; echo 'b.ts(4,2): error TS2: old too'; exit 1";
+  const OLD = ["a.ts: ts1: old", "b.ts: ts2: old too"];
+  const baseline = (commands: readonly Run[]) => gateOf(commands).baseline!(gateRequest({ path: folder }), control());
+  const atBase = (parts: Partial<BaseFailures>): Partial<GateRequest> => ({
+    atBase: { ...UNKNOWN_BASE, failing: OLD, ...parts },
+  });
+  const known = [{ test: "*.ts", reason: "legacy" }];
+
+  test("is named, and is run again before it is believed", async () => {
+    expect(await baseline([TWO_ERRORS, "true"])).toMatchObject({ failing: OLD, flaky: [] });
+    expect(await baseline([{ name: "build", run: "exit 4" }])).toMatchObject({ failing: ["build"], flaky: [] });
+    expect(await baseline(["no-such-command-here"])).toMatchObject({ failing: [], flaky: [] });
+    const once = "printf x >> runs; test $(wc -c < runs) -gt 1 || { echo 'a.ts(1,2): error TS1: old'; exit 1; }";
+    expect(await baseline([once])).toMatchObject({ failing: [], flaky: ["a.ts: ts1: old"] });
+  });
+
+  test("and is known does not block, wherever it has moved to, and is shown with the pass", async () => {
+    const moved = "echo 'a.ts(90,7): error TS1: old'; exit 1";
+    const judgement = await judge([moved], {}, atBase({ known }));
+    expect(judgement).toMatchObject({ result: "pass", blocking: [], findings: [{ severity: "info", file: "a.ts" }] });
+    expect(judgement.findings[0]!.detail).toContain("A known failure (legacy)");
+    expect(judgement.runs?.[0]).toMatchObject({
+      result: "pass",
+      exitCode: 1,
+      details: "1 known failure: a.ts: ts1: old",
+    });
+    expect(judgement.notes).toEqual([
+      "1 known failure: a.ts: ts1: old",
+      "1 known failure no longer fails, its entry can go: b.ts: ts2: old too",
+    ]);
+    expect(judgement.summary).toContain("checks: pass, 1 known failure: a.ts: ts1: old");
+  });
+
+  test("and is a target blocks until it passes", async () => {
+    const judgement = await judge([TWO_ERRORS], {}, atBase({ targets: [OLD[0]!] }));
+    expect(judgement.result).toBe("fail");
+    const blocking = judgement.findings.filter(({ id }) => judgement.blocking.includes(id));
+    expect(blocking.map(({ file, detail }) => [file, detail])).toEqual([
+      ["a.ts", expect.stringContaining("A target of this story")],
+    ]);
+    expect(await judge(["true"], {}, atBase({ targets: OLD }))).toMatchObject({ result: "pass" });
+  });
+
+  test("and belongs to no one is shown, where the story has another target", async () => {
+    const judgement = await judge([TWO_ERRORS], {}, atBase({}));
+    expect(judgement.result).toBe("pass");
+    expect(judgement.notes?.[0]).toMatch(/^2 failures that were there before and are not targets: a\.ts/);
+  });
+
+  test("does not hide what is new, nor what is known and passed at the base", async () => {
+    const command = `echo 'c.ts(1,1): error TS3: new'; ${TWO_ERRORS}`;
+    const judgement = await judge([command], {}, atBase({ known }));
+    expect(judgement.result).toBe("fail");
+    expect(judgement.findings.filter(({ id }) => judgement.blocking.includes(id)).map(({ file }) => file)).toEqual([
+      "c.ts",
+    ]);
+    expect(judgement.findings).toHaveLength(3);
+  });
+
+  test("proves nothing now where more failed than is read", async () => {
+    const errors = (count: number): string =>
+      `i=0; while [ $i -lt ${count} ]; do i=$((i+1)); echo "a.ts($i,2): error TS$i: old"; done; exit 1`;
+    const { failing } = await baseline([errors(200)]);
+    const known = atBase({ failing, known: [{ test: "a.ts", reason: "legacy" }] });
+    expect(await judge([errors(200)], {}, known)).toMatchObject({ result: "pass" });
+    // The one too many may be new: it is not among those that are compared.
+    const judgement = await judge([errors(201)], {}, known);
+    expect(judgement).toMatchObject({ result: "inconclusive", blocking: [] });
+    expect(judgement.summary).toMatch(/does not say whether it is worse now/);
+  });
+
+  test("where the base was not run, what is known is believed", async () => {
+    expect(await judge([TWO_ERRORS], {}, atBase({ failing: null, known }))).toMatchObject({ result: "pass" });
+    expect(await judge([TWO_ERRORS], {}, atBase({ failing: null }))).toMatchObject({ result: "fail" });
+  });
+
+  test("and says nothing about itself proves nothing now, known or not", async () => {
+    for (const each of [[], [{ test: "build", reason: "broken for years" }]]) {
+      const judgement = await judge(
+        [{ name: "build", run: "exit 4" }],
+        {},
+        atBase({ failing: ["build"], known: each }),
+      );
+      expect(judgement).toMatchObject({ result: "inconclusive", blocking: [] });
+      expect(judgement.summary).toMatch(/does not say whether it is worse now/);
+    }
+  });
+});

@@ -1,0 +1,362 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { readChanges } from "../../../src/gates/integrity/file-changes.ts";
+import type { IntegrityOptions } from "../../../src/gates/integrity/integrity-gate.ts";
+import { RemandError } from "../../../src/core/events/error.ts";
+import type { TestPolicy } from "../../../src/core/stories/scope.ts";
+import type { Evidence } from "../../../src/ports/evidence.ts";
+import { describeGate } from "../../contract/gate.ts";
+import { control, integrityTrees, lines, scopeOf, type IntegrityTrees, type Tree } from "../../kit/integrity-trees.ts";
+
+let trees: IntegrityTrees;
+beforeAll(() => {
+  trees = integrityTrees();
+});
+afterAll(() => trees.clear());
+
+const gateOf = (options: Partial<IntegrityOptions> = {}) => trees.gateOf(options);
+const requestFor: IntegrityTrees["requestFor"] = (...args) => trees.requestFor(...args);
+const judge: IntegrityTrees["judge"] = (...args) => trees.judge(...args);
+
+const CODE = { "src/add.js": "exports.add = (a, b) => a - b;\n" };
+const FIXED = { "src/add.js": "exports.add = (a, b) => a + b;\n" };
+const TESTS = {
+  "test/add.test.js": `test("adds", () => { expect(add(1, 2)).toBe(3); });\ntest("adds nothing", () => { expect(add(0, 0)).toBe(0); expect(add(1, 0)).toBe(1); });\n`,
+};
+
+describeGate("integrity", {
+  passing: (evidence: Evidence) =>
+    Promise.resolve({ gate: gateOf({ evidence }), request: requestFor({ ...CODE, ...TESTS }, { ...FIXED, ...TESTS }) }),
+  failing: (evidence: Evidence) =>
+    Promise.resolve({
+      gate: gateOf({ evidence }),
+      request: requestFor({ ...CODE, ...TESTS }, FIXED, scopeOf("add-only")),
+    }),
+  broken: (evidence: Evidence) => {
+    const broken = () => Promise.reject(new RemandError("git-failed", "git says no", "Ask again."));
+    return Promise.resolve({
+      gate: gateOf({ evidence, workspace: { ...trees.workspace, changed: broken } }),
+      request: requestFor(CODE, FIXED),
+    });
+  },
+  slow: () => null,
+});
+
+describe("whether anything was done", () => {
+  test("new work that changed nothing fails, and says what to do", async () => {
+    const judgement = await judge(CODE, CODE);
+    expect(judgement).toMatchObject({ result: "fail", summary: "integrity: fail (nothing was changed), 1 to fix" });
+    expect(judgement.findings[0]?.suggestedFix).toMatch(/TASK_INCOMPLETE/);
+  });
+
+  test("since the attempt before, not since the story began", async () => {
+    expect((await judge(CODE, FIXED, null, FIXED)).result).toBe("fail");
+  });
+
+  test("a rework that changed nothing is left to the stall rule", async () => {
+    expect((await judge(CODE, FIXED, scopeOf("add-only"), FIXED)).result).toBe("pass");
+  });
+});
+
+describe("tests in rework", () => {
+  const rework = (now: Tree, tests: TestPolicy = "add-only") => judge({ ...CODE, ...TESTS }, now, scopeOf(tests));
+
+  test.each([
+    ["deleted", {}, "the test file was deleted, and the 2 tests in it"],
+    ["emptied", { "test/add.test.js": "" }, '2 tests are no longer there: "adds", "adds nothing"'],
+    [
+      "taken out",
+      { "test/add.test.js": TESTS["test/add.test.js"].replace(/test\("adds",.*\n/, "") },
+      'a test is no longer there: "adds"',
+    ],
+    [
+      "commented out",
+      { "test/add.test.js": TESTS["test/add.test.js"].replace('test("adds",', '// test("adds",') },
+      'a test is no longer there: "adds"',
+    ],
+    [
+      "renamed",
+      { "test/add.test.js": TESTS["test/add.test.js"].replace('"adds"', '"works"') },
+      'existing tests were changed: "adds"',
+    ],
+    [
+      "skipped",
+      { "test/add.test.js": TESTS["test/add.test.js"].replace('test("adds"', 'test.skip("adds"') },
+      "a test or group is now skipped, or expected to fail",
+    ],
+    [
+      "turned round",
+      { "test/add.test.js": TESTS["test/add.test.js"].replace('test("adds"', 'test.fails("adds"') },
+      "a test or group is now skipped, or expected to fail",
+    ],
+    [
+      "left alone by others",
+      { "test/add.test.js": TESTS["test/add.test.js"].replace('test("adds nothing"', 'test.only("adds nothing"') },
+      "only some of the tests in this file run now (`only`, `fit`, `focus`)",
+    ],
+    [
+      "loosened",
+      { "test/add.test.js": TESTS["test/add.test.js"].replace(" expect(add(1, 0)).toBe(1);", "") },
+      'the test "adds nothing" asserts less than before',
+    ],
+  ] as const)("%s: fails, at its file, with what to do", async (_what, tests, message) => {
+    const judgement = await rework({ ...FIXED, ...tests });
+    expect(judgement.result).toBe("fail");
+    const blocking = judgement.findings.filter(({ id }) => judgement.blocking.includes(id));
+    expect(blocking).toContainEqual(
+      expect.objectContaining({
+        severity: "blocker",
+        category: expect.stringMatching(/^integrity\/[a-z-]+$/) as string,
+        source: "integrity",
+        file: "test/add.test.js",
+        message,
+      }),
+    );
+    for (const finding of blocking) expect(finding.suggestedFix).toMatch(/\w/);
+  });
+
+  test.each(["add-only", "frozen", "required"] as const)("with the scope's tests %s they are kept", async (tests) => {
+    expect((await rework(FIXED, tests)).result).toBe("fail");
+  });
+
+  test("where the tests themselves are at fault they may change, and are still tests afterwards", async () => {
+    const changed = { "test/add.test.js": TESTS["test/add.test.js"].replace('"adds"', '"sums"').replace("(3)", "(4)") };
+    expect(await rework({ ...FIXED, ...changed }, "open")).toMatchObject({
+      result: "pass",
+      findings: [{ severity: "info", category: "integrity/test-changed" }],
+    });
+    const emptied = { "test/add.test.js": 'test("works", () => {});\ntest("too", () => {});\n' };
+    expect((await rework({ ...FIXED, ...emptied }, "open")).result).toBe("fail");
+    const excuse = { exceptions: [{ path: "test/add.test.js", rationale: "both tested the old sum" }] };
+    const scope = scopeOf("open", { exceptions: "with-rationale" });
+    const base = { ...CODE, ...TESTS };
+    expect(await judge(base, { ...FIXED, ...emptied }, scope, base, {}, excuse)).toMatchObject({
+      result: "pass",
+      findings: [{ severity: "info", message: expect.stringContaining("both tested the old sum") as string }],
+    });
+  });
+
+  test("tests may be added and moved", async () => {
+    const added = {
+      ...FIXED,
+      "test/add.test.js": `${TESTS["test/add.test.js"]}test("more", () => { expect(1).toBe(1); });\n`,
+    };
+    expect(await rework(added)).toMatchObject({ result: "pass", findings: [] });
+    const moved = { ...FIXED, "test/deep/add.test.js": TESTS["test/add.test.js"] };
+    expect(await rework(moved)).toMatchObject({ result: "pass", findings: [] });
+  });
+
+  test("what an earlier attempt added is kept too", async () => {
+    const earlier = { ...CODE, ...TESTS, "test/more.test.js": 'test("more", () => { expect(1).toBe(1); });\n' };
+    const judgement = await judge({ ...CODE, ...TESTS }, { ...FIXED, ...TESTS }, scopeOf("add-only"), earlier);
+    expect(lines(judgement.findings)).toEqual([
+      "blocker test/more.test.js: the test file was deleted, and the test in it",
+    ]);
+  });
+
+  test("what was overturned is not said again", async () => {
+    const first = await rework(FIXED);
+    const request = { ...requestFor({ ...CODE, ...TESTS }, FIXED, scopeOf("add-only")), overturned: first.blocking };
+    expect(await gateOf().judge(request, control())).toMatchObject({ result: "pass", findings: [] });
+  });
+});
+
+describe("tests in new work", () => {
+  test("may be rewritten, and what takes one out of the run fails", async () => {
+    const judgement = await judge(
+      { ...CODE, ...TESTS },
+      { ...FIXED, "test/add.test.js": 'test.skip("adds", () => {});\n' },
+    );
+    expect(judgement).toMatchObject({ result: "fail", summary: expect.stringContaining("3 to fix") as string });
+    expect(lines(judgement.findings)).toEqual([
+      'critical test/add.test.js: a test is no longer there: "adds nothing"',
+      "critical test/add.test.js: a test or group is now skipped, or expected to fail",
+      'critical test/add.test.js: the test "adds" asserts nothing any more',
+    ]);
+  });
+
+  test("a test that is deleted while another is added in its place is lost all the same", async () => {
+    const now = {
+      "test/add.test.js": TESTS["test/add.test.js"].replace(
+        /test\("adds",.*\n/,
+        'test("is there", () => { expect(typeof add).toBe("function"); });\n',
+      ),
+    };
+    expect(lines((await judge({ ...CODE, ...TESTS }, { ...FIXED, ...now })).findings)).toEqual([
+      'critical test/add.test.js: a test is no longer there: "adds"',
+    ]);
+  });
+
+  test("what a config says of a rule holds, in new work and in rework", async () => {
+    const base = { ...CODE, ...TESTS };
+    for (const scope of [null, scopeOf("add-only")]) {
+      expect((await judge(base, FIXED, scope, base, { rules: { "test-deleted": "minor" } })).findings).toMatchObject([
+        { severity: "minor", category: "integrity/test-deleted" },
+      ]);
+      expect(await judge(base, FIXED, scope, base, { rules: { "test-deleted": "off" } })).toMatchObject({
+        result: "pass",
+        findings: [],
+      });
+    }
+  });
+
+  test("fail the gate where the rules say that a lighter finding does", async () => {
+    const request = requestFor({ ...CODE, ...TESTS }, { ...FIXED, ...TESTS, "src/b.js": "console.log(1);\n" });
+    const strict = { ...request, rules: { ...request.rules, failOn: { minor: 1 } } };
+    expect(await gateOf().judge(strict, control())).toMatchObject({ result: "fail", blocking: [expect.any(String)] });
+    const every = { ...request, rules: { ...request.rules, failOn: {}, everyFinding: true } };
+    expect(await gateOf().judge(every, control())).toMatchObject({ result: "fail", blocking: [expect.any(String)] });
+  });
+
+  test("renaming one is no loss, and is told", async () => {
+    const renamed = { "test/add.test.js": TESTS["test/add.test.js"].replace('"adds"', '"sums"') };
+    expect(lines((await judge({ ...CODE, ...TESTS }, { ...FIXED, ...renamed })).findings)).toEqual([
+      'info test/add.test.js: existing tests were changed: "adds"',
+    ]);
+  });
+});
+
+describe("the runner", () => {
+  const pack = (scripts: Record<string, string>): Tree => ({
+    "package.json": JSON.stringify({ name: "x", scripts }, null, 2),
+  });
+  const rework = (base: Tree, now: Tree, commands: readonly string[] = []) =>
+    judge({ ...CODE, ...base }, { ...FIXED, ...now }, scopeOf("add-only"), { ...CODE, ...base }, { commands });
+
+  test.each([
+    ["replaced", { test: "true" }, "the script `test` was changed from `vitest run` to `true`"],
+    ["taken out", { lint: "x" }, "the script `test` was taken out"],
+  ])("a test script that was %s", async (_what, scripts, message) => {
+    const judgement = await rework(pack({ test: "vitest run", lint: "x" }), pack(scripts));
+    expect(judgement.result).toBe("fail");
+    expect(judgement.findings.map((finding) => finding.message)).toContain(message);
+  });
+
+  test("in new work it is told, and a first test script is welcome", async () => {
+    const judgement = await judge(
+      { ...CODE, ...pack({ test: "vitest run" }) },
+      { ...FIXED, ...pack({ test: "vitest run --bail 1" }) },
+    );
+    expect(judgement).toMatchObject({ result: "pass", findings: [{ severity: "major" }] });
+    const first = await rework(
+      pack({ test: 'echo "Error: no test specified" && exit 1', build: "a" }),
+      pack({ test: "vitest run", build: "b" }),
+    );
+    expect(first.findings).toEqual([]);
+    expect((await rework({}, pack({ test: "vitest" }))).findings).toEqual([]);
+  });
+
+  test.each([
+    ["vitest.config.ts", "export default { test: { exclude: ['test/add.test.js'] } };\n"],
+    ["jest.config.js", "module.exports = { testPathIgnorePatterns: ['add'] };\n"],
+    ["pytest.ini", "[pytest]\naddopts = --ignore=tests/test_add.py\n"],
+    ["Makefile", "test:\n\tpytest || true\n"],
+    ["package.json", '{\n  "vitest": { "passWithNoTests": true }\n}\n'],
+  ])("%s that leaves tests out", async (path, text) => {
+    const judgement = await rework({ [path]: "\n" }, { [path]: text });
+    expect(judgement.result).toBe("fail");
+    expect(judgement.findings[0]).toMatchObject({
+      file: path,
+      severity: "blocker",
+      message: expect.stringContaining("this may leave tests out") as string,
+    });
+  });
+
+  test("a config that says something else is nobody's business", async () => {
+    expect(
+      (
+        await rework(
+          { "vitest.config.ts": "a\n" },
+          { "vitest.config.ts": "export default { test: { globals: true } };\n" },
+        )
+      ).findings,
+    ).toEqual([]);
+    expect((await rework({}, { "src/list.js": "const exclude = 1;\n" })).findings).toEqual([]);
+  });
+
+  test("a program of the project that the checks start", async () => {
+    const base = {
+      ...pack({ test: "node scripts/run.js --all" }),
+      "scripts/run.js": "run();\n",
+      "check.sh": "npm test\n",
+      "other.sh": "a\n",
+    };
+    const now = { ...base, "scripts/run.js": "\n", "check.sh": "exit 0\n", "other.sh": "b\n" };
+    const judgement = await rework(base, now, ["./check.sh --fast"]);
+    expect(
+      judgement.findings.filter(({ message }) => message.includes("judges the work")).map(({ file }) => file),
+    ).toEqual(["check.sh", "scripts/run.js"]);
+  });
+
+  test("a package file that is no JSON is left to the checks", async () => {
+    expect((await rework({ "package.json": "{" }, { "package.json": "{{" })).findings).toEqual([]);
+  });
+});
+
+describe("what was left behind", () => {
+  const added = (path: string, text: string) => judge(CODE, { ...FIXED, [path]: text });
+
+  test("the marks of a conflict fail, with their line", async () => {
+    const judgement = await added("src/b.js", "a\n<<<<<<< HEAD\nb\n=======\nc\n>>>>>>> other\n");
+    expect(judgement).toMatchObject({ result: "fail", findings: [{ severity: "blocker", file: "src/b.js", line: 2 }] });
+    expect((await added("notes.md", "Title\n=======\n<<<<<<< is how it begins\n")).findings).toEqual([]);
+  });
+
+  test("marks that were there before are not this work's", async () => {
+    const marks = "<<<<<<< a\n=======\n>>>>>>> b\n";
+    expect((await judge({ ...CODE, "old.txt": marks }, { ...FIXED, "old.txt": `${marks}more\n` })).findings).toEqual(
+      [],
+    );
+  });
+
+  test("a secret fails, and is not repeated", async () => {
+    const token = `ghp_${"a1B2".repeat(9)}`;
+    const judgement = await added("src/b.js", `const x = 1;\nconst key = "${token}";\n`);
+    expect(judgement).toMatchObject({
+      result: "fail",
+      findings: [{ severity: "critical", file: "src/b.js", line: 2 }],
+    });
+    expect(JSON.stringify(judgement)).not.toContain(token);
+    expect((await added("test/b.test.js", `const key = "${token}";\n`)).result).toBe("pass");
+  });
+
+  test("a line that was written to look is only told", async () => {
+    const judgement = await added("src/b.js", "debugger;\n  console.log(x);\nconsole.error(x);\n");
+    expect(judgement).toMatchObject({ result: "pass", blocking: [] });
+    expect(judgement.findings.map(({ severity, line }) => [severity, line])).toEqual([
+      ["major", 1],
+      ["minor", 2],
+    ]);
+  });
+});
+
+test("unusual names of files are followed through the diff", async () => {
+  const name = 'src/ü "quoted"\tname.js';
+  const judgement = await judge(CODE, { ...FIXED, [name]: "debugger;\n" });
+  expect(judgement.findings).toMatchObject([{ file: name, line: 1 }]);
+});
+
+test("an error that is ours is not hidden", async () => {
+  const broken = { ...trees.workspace, diff: () => Promise.reject(new TypeError("our own fault")) };
+  await expect(gateOf({ workspace: broken }).judge(requestFor(CODE, FIXED), control())).rejects.toThrow(
+    "our own fault",
+  );
+});
+
+test("lines of the content that look like heads are content", () => {
+  const diff =
+    "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1,2 +1,3 @@\n--- gone\n+++ b/fake\n+@@ -1 +1 @@\n same\n\\ No newline at end of file\ndiff --git a/y b/y\n--- a/y\n+++ /dev/null\n@@ -1 +0,0 @@\n-z\n";
+  expect(readChanges(diff)).toMatchObject({
+    isCut: false,
+    files: [
+      {
+        path: "x",
+        removed: ["-- gone"],
+        added: [
+          { file: "x", line: 1, text: "++ b/fake" },
+          { file: "x", line: 2, text: "@@ -1 +1 @@" },
+        ],
+      },
+      { path: "y", added: [], removed: ["z"] },
+    ],
+  });
+});

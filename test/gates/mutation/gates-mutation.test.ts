@@ -1,0 +1,170 @@
+import { mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createMutationGate, type MutationOptions } from "../../../src/gates/mutation/mutation-gate.ts";
+import type { Evidence } from "../../../src/ports/evidence.ts";
+import type { Workspace } from "../../../src/ports/workspace.ts";
+import { judgementSchema } from "../../../src/core/schemas/gate-result.ts";
+import { describeGate, gateRequest, memoryEvidence } from "../../contract/gate.ts";
+import { fakeWorkspace } from "../../kit/reviewers.ts";
+
+/* The tool is a command that leaves a report: what a real one says is in test/e2e/factory.test.ts. */
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "remand-mutation-"));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+type Status = "Killed" | "Survived" | "NoCoverage" | "Timeout" | "Ignored" | "CompileError" | "Pending";
+
+const mutant = (status: Status, line = 1) => ({
+  id: `${status}-${line}`,
+  mutatorName: "ConditionalExpression",
+  replacement: "false",
+  status,
+  location: { start: { line, column: 1 }, end: { line, column: 5 } },
+});
+
+const report = (files: Readonly<Record<string, readonly ReturnType<typeof mutant>[]>>): string =>
+  JSON.stringify({
+    schemaVersion: "2",
+    thresholds: { high: 80, low: 60 },
+    files: Object.fromEntries(
+      Object.entries(files).map(([file, mutants]) => [
+        file,
+        { language: "javascript", source: "true && pay()\ntrue\ntrue\n", mutants },
+      ]),
+    ),
+  });
+
+/** A command that leaves this text where a report is looked for. */
+function leaves(text: string): string {
+  writeFileSync(join(folder, "prepared.json"), text);
+  return "cat prepared.json > mutation.json; echo done";
+}
+
+function gateOf(command: string | null, options: Partial<MutationOptions> = {}) {
+  return createMutationGate({
+    command,
+    report: "mutation.json",
+    threshold: 100,
+    testPaths: ["**/*.test.js"],
+    workspace: fakeWorkspace() as unknown as Workspace,
+    evidence: memoryEvidence(),
+    clock: { now: () => performance.now(), sleep: () => Promise.resolve() },
+    env: { PATH: process.env["PATH"] ?? "" },
+    ...options,
+  });
+}
+
+async function judge(command: string | null, options: Partial<MutationOptions> = {}) {
+  const judgement = await gateOf(command, options).judge(gateRequest({ path: folder }), {
+    signal: new AbortController().signal,
+    onOutput: () => undefined,
+  });
+  expect(judgementSchema.safeParse(judgement).error).toBeUndefined();
+  return judgement;
+}
+
+const changed = (...paths: readonly string[]) =>
+  fakeWorkspace({ changed: () => Promise.resolve(paths) }) as unknown as Workspace;
+
+const caseOf = (command: () => string) => (evidence: Evidence) =>
+  Promise.resolve({ gate: gateOf(command(), { evidence }), request: gateRequest({ path: folder }) });
+
+describeGate("mutation", {
+  passing: caseOf(() => leaves(report({ "src/pay.js": [mutant("Killed")] }))),
+  failing: caseOf(() => leaves(report({ "src/pay.js": [mutant("Killed"), mutant("Survived", 2)] }))),
+  broken: caseOf(() => "echo no report"),
+  slow: caseOf(() => "sleep 600"),
+});
+
+describe("what counts", () => {
+  test("all that could be killed must be; each survivor says where, and which test would notice it", async () => {
+    const other = { ...mutant("NoCoverage", 3), replacement: "1" };
+    const judged = await judge(leaves(report({ "src/pay.js": [mutant("Killed"), mutant("Survived", 2), other] })));
+    expect(judged.summary).toBe("mutation: fail (1 of 3 mutants killed, 33.3 %; 100 % wanted)");
+    expect(judged.findings).toMatchObject([
+      { file: "src/pay.js", line: 2, category: "mutation-survivor", suggestedFix: expect.stringContaining("pay.js:2") },
+      { file: "src/pay.js", line: 3, detail: "No test runs this code at all." },
+    ]);
+    expect(judged.blocking).toHaveLength(2);
+  });
+
+  test("the same change unnoticed in two places is one finding that names both", async () => {
+    const { findings } = await judge(leaves(report({ "src/pay.js": [mutant("Survived", 2), mutant("Survived", 3)] })));
+    expect(findings).toMatchObject([{ line: 2, detail: expect.stringContaining("The same at line 3.") }]);
+  });
+
+  test("a lower threshold lets survivors through, and still shows them", async () => {
+    const judged = await judge(leaves(report({ "src/pay.js": [mutant("Killed"), mutant("Survived", 2)] })), {
+      threshold: 50,
+    });
+    expect(judged).toMatchObject({ result: "pass", blocking: [], findings: [{ line: 2 }] });
+  });
+
+  test("what ran out of time, was left out or could not run is told apart, and counts for nothing", async () => {
+    const mutants = [mutant("Killed"), mutant("Timeout", 2), mutant("Ignored", 3), mutant("CompileError", 3)];
+    expect(await judge(leaves(report({ "src/pay.js": mutants })))).toMatchObject({
+      result: "pass",
+      summary: "mutation: pass (1 of 1 mutant killed, 100 %, 1 timed out, 1 ignored, 1 that could not run)",
+    });
+  });
+
+  test("mutants of other files than the story's are not its business", async () => {
+    const text = report({ "src/pay.js": [mutant("Killed")], "src/old.js": [mutant("Survived")] });
+    expect((await judge(leaves(text))).result).toBe("pass");
+  });
+});
+
+describe("what proves nothing is inconclusive", () => {
+  const inconclusive = (why: string) => ({
+    result: "inconclusive",
+    findings: [],
+    summary: expect.stringContaining(why) as string,
+  });
+
+  test("no command", async () => expect(await judge(null)).toMatchObject(inconclusive("no command is set")));
+
+  test("a report that is not there, older than the run, or no report at all", async () => {
+    expect(await judge("exit 3")).toMatchObject(inconclusive("mutation.json is not there (exit code 3)"));
+    const old = leaves(report({ "src/pay.js": [mutant("Killed")] }));
+    await judge(old);
+    utimesSync(join(folder, "mutation.json"), 1_000_000, 1_000_000);
+    expect(await judge("true")).toMatchObject(inconclusive("is older than this run"));
+    utimesSync(join(folder, "mutation.json"), 4_000_000_000, 4_000_000_000);
+    expect(await judge("true")).toMatchObject(inconclusive("is older than this run"));
+    expect(await judge(leaves("<html>"))).toMatchObject(inconclusive("it is no JSON"));
+  });
+
+  test("a report that leaves out one of the story's files", async () => {
+    const workspace = changed("src/pay.js", "src/cart.js");
+    expect(await judge(leaves(report({ "src/pay.js": [mutant("Killed")] })), { workspace })).toMatchObject(
+      inconclusive("says nothing of src/cart.js"),
+    );
+  });
+
+  test("mutants that were never tried, and nothing that could be killed", async () => {
+    expect(await judge(leaves(report({ "src/pay.js": [mutant("Killed"), mutant("Pending", 2)] })))).toMatchObject(
+      inconclusive("1 never tried"),
+    );
+    expect(await judge(leaves(report({ "src/pay.js": [mutant("Ignored")] })))).toMatchObject(
+      inconclusive("nothing could be killed"),
+    );
+  });
+
+  test("a story that changed tests, types, settings and prose only", async () => {
+    const workspace = changed("src/pay.test.js", "src/types.d.ts", "vite.config.ts", "README.md");
+    expect(await judge("true", { workspace })).toMatchObject(inconclusive("changed no file that could be mutated"));
+  });
+});
+
+test("the tool is told the story's files, quoted, and nothing else", async () => {
+  const workspace = changed("src/pay.js", "src/it works.js", "docs/notes.md", "src/pay.test.js");
+  const text = report({ "src/pay.js": [mutant("Killed")], "src/it works.js": [mutant("Killed")] });
+  const tell = `printf '%s|%s' {files} "$REMAND_FILES" > told; ${leaves(text)}`;
+  expect((await judge(tell, { workspace })).result).toBe("pass");
+  expect(readFileSync(join(folder, "told"), "utf8")).toBe("src/pay.js,src/it works.js|src/pay.js,src/it works.js");
+});

@@ -1,0 +1,50 @@
+import { expect, test } from "vitest";
+import { pinnedTree, testFilesAtBase } from "../../../src/gates/pinned/pinned-tree.ts";
+import { evidenceId, storyId, treeId } from "../../../src/core/events/ids.ts";
+import { suiteResultsText } from "../../../src/core/gates/test-names.ts";
+import { gateRequest } from "../../contract/gate.ts";
+
+const request = { ...gateRequest(), base: "base", tree: treeId("work") };
+
+/** The work changed these files; each has a text at the base and one now. */
+const pinned = (files: Readonly<Record<string, readonly [string, string]>>, ran: readonly string[]) =>
+  pinnedTree(
+    {
+      workspace: {
+        changed: () => Promise.resolve([]),
+        fileAt: (_story, at, path) => Promise.resolve(files[path]?.[at === "base" ? 0 : 1] ?? null),
+      },
+      commands: [],
+      testPaths: ["**/*.test.*"],
+      oracle: [],
+      product: [],
+    },
+    { ...request, story: { ...request.story, id: storyId("a") } },
+    Object.keys(files),
+    ran,
+  );
+
+test("a file in which tests passed at the base is the base's, whatever it is called", async () => {
+  const files = { "all.js": ["test(one)", "test(two)"], "src/cart.js": ["a", "b"] } as const;
+  expect(await pinned(files, ["all.js"])).toEqual({ taken: ["all.js"], texts: new Map() });
+  expect(await pinned(files, [])).toBeNull();
+});
+
+test("one that holds the product too is not", async () => {
+  const inSource = "if (import.meta.vitest) { test(1) }";
+  expect(await pinned({ "src/cart.js": [`a\n${inSource}`, `b\n${inSource}`] }, ["src/cart.js"])).toBeNull();
+  expect(await pinned({ "cart.py": ["a\n>>> 1\n1\n", "b\n>>> 1\n1\n"] }, ["cart.py"])).toBeNull();
+});
+
+test("which files those are is what the run of the base said", async () => {
+  const passed = new Map([
+    ["all.js > adds", 1],
+    ["all.js > sums", 1],
+    ["a check", 1],
+  ]);
+  const text = suiteResultsText({ isNamed: true, passed, failed: new Set(["src/cart.ts > TS2322"]), ran: 2 });
+  const evidence = { read: () => Promise.resolve(text) };
+  const baseRun = { ended: [], ranTests: [], notLoaded: [], tests: evidenceId("e1") };
+  expect(await testFilesAtBase(evidence, { ...request, baseRun })).toEqual(["all.js"]);
+  expect(await testFilesAtBase(evidence, request)).toEqual([]);
+});

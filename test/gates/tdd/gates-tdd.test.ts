@@ -1,0 +1,204 @@
+import { describe, expect, test } from "vitest";
+import { createTddGate, type TddOptions } from "../../../src/gates/tdd/tdd-gate.ts";
+import { identified, type Finding } from "../../../src/core/gates/finding.ts";
+import type { Judgement } from "../../../src/core/gates/gate.ts";
+import { treeId } from "../../../src/core/events/ids.ts";
+import type { Evidence } from "../../../src/ports/evidence.ts";
+import type { Gate, GateRequest } from "../../../src/ports/gate.ts";
+import type { Laboratory } from "../../../src/ports/experiment-runner.ts";
+import type { Workspace } from "../../../src/ports/workspace.ts";
+import { judgementSchema } from "../../../src/core/schemas/gate-result.ts";
+import { createChecksGate } from "../../../src/gates/checks/checks-gate.ts";
+import { describeGate, gateRequest } from "../../contract/gate.ts";
+import { fakeWorkspace, fixedClock, judgementOf } from "../../kit/reviewers.ts";
+
+/* Real runs, on real projects, are in test/e2e/factory.test.ts. */
+
+const clock = { now: () => performance.now(), sleep: () => Promise.resolve() };
+const withTest = fakeWorkspace({ changed: () => Promise.resolve(["src/pay.js", "test/pay.test.js"]) });
+
+function tddOver(command: string, evidence: Evidence): Gate {
+  const tests = createChecksGate({
+    commands: [{ name: "unit", run: command }],
+    environments: {},
+    evidence,
+    clock,
+    env: { PATH: process.env["PATH"] ?? "" },
+    reruns: 0,
+  });
+  return gateOf(tests);
+}
+
+function gateOf(tests: Gate, options: Partial<TddOptions> = {}): Gate {
+  return createTddGate({
+    tests,
+    domain: null,
+    laboratory: null,
+    workspace: withTest as unknown as Workspace,
+    testPaths: ["test/**"],
+    clock: fixedClock,
+    ...options,
+  });
+}
+
+const over =
+  (command: string, path = "/tmp") =>
+  (evidence: Evidence) =>
+    Promise.resolve({ gate: tddOver(command, evidence), request: gateRequest({ path }) });
+
+describeGate("tdd", {
+  passing: over("echo fine"),
+  failing: over("echo 'src/a.ts(3,5): error TS2322: no'; exit 2"),
+  broken: over("echo fine", "/nowhere-at-all"),
+  slow: over("sleep 600"),
+});
+
+/** A gate that says what it is told, one answer after the other, and remembers what it was asked. */
+function stub(name: "checks" | "review", ...answers: readonly Partial<Judgement>[]) {
+  const asked: GateRequest[] = [];
+  const gate: Gate = {
+    name,
+    judgedBy: () => [name],
+    judge: (request) => {
+      asked.push(request);
+      const answer = answers[Math.min(asked.length, answers.length) - 1]!;
+      return Promise.resolve(judgementOf({ gate: name, result: "pass", tree: request.tree, ...answer }));
+    },
+  };
+  return { gate, asked };
+}
+
+const wrong = (changes: Partial<Finding>): Finding =>
+  identified({ severity: "critical", category: "test", message: "boom", source: "unit", ...changes });
+const failing = (...findings: readonly Finding[]): Partial<Judgement> => ({
+  result: "fail",
+  findings,
+  blocking: findings.map(({ id }) => id),
+  failure: findings[0]!.id,
+});
+
+/** A place where the new tests are tried without the work. */
+function laboratory() {
+  const opened: { tree: string; paths: readonly string[] }[] = [];
+  let closed = 0;
+  const made: Laboratory = {
+    open: () =>
+      Promise.resolve({
+        path: "/bench",
+        set: (tree, texts) => {
+          opened.push({ tree, paths: [...texts.keys()] });
+          return Promise.resolve(treeId("bench"));
+        },
+        paths: () => Promise.resolve([]),
+        text: () => null,
+        close: () => {
+          closed++;
+          return Promise.resolve();
+        },
+      }),
+  };
+  return { made, opened, closed: () => closed };
+}
+
+async function judge(gate: Gate, request: Partial<GateRequest> = {}): Promise<Judgement> {
+  const judgement = await gate.judge(gateRequest(request), {
+    signal: new AbortController().signal,
+    onOutput: () => undefined,
+  });
+  expect(judgementSchema.safeParse(judgement).error).toBeUndefined();
+  expect(judgement.gate).toBe("tdd");
+  return judgement;
+}
+
+describe("which phase failed is derived", () => {
+  test.each(["SyntaxError: Unexpected token", "ReferenceError: pay is not defined", "fixture 'db' not found"])(
+    "a test file that does not run is RED's: %s",
+    async (message) => {
+      const { gate } = stub("checks", failing(wrong({ file: "test/pay.test.js", message })));
+      expect(await judge(gateOf(gate))).toMatchObject({ result: "fail", tddPhase: "red" });
+    },
+  );
+
+  test("a test that fails with the work in place is GREEN's, as is a fault in the code itself", async () => {
+    const assertion = wrong({ file: "test/pay.test.js", message: "expected 3 to be 4" });
+    const inCode = wrong({ file: "src/pay.js", message: "ReferenceError: fee is not defined" });
+    for (const each of [assertion, inCode])
+      expect(await judge(gateOf(stub("checks", failing(each)).gate))).toMatchObject({ tddPhase: "green" });
+    const both = failing(wrong({ file: "test/pay.test.js", message: "SyntaxError: no" }), assertion);
+    expect(await judge(gateOf(stub("checks", both).gate))).toMatchObject({ tddPhase: "green" });
+  });
+
+  test("no test for the story is RED's", async () => {
+    const judged = await judge(gateOf(stub("checks", {}).gate, { workspace: fakeWorkspace() as unknown as Workspace }));
+    expect(judged).toMatchObject({ result: "fail", tddPhase: "red", findings: [{ category: "tdd-red" }] });
+    expect(judged.summary).toContain("RED: no test was written for this story");
+  });
+
+  test("tests that were only taken away are none", async () => {
+    const gone = fakeWorkspace({
+      changed: () => Promise.resolve(["test/pay.test.js"]),
+      fileAt: () => Promise.resolve(null),
+    });
+    const judged = await judge(gateOf(stub("checks", {}).gate, { workspace: gone as unknown as Workspace }));
+    expect(judged.tddPhase).toBe("red");
+  });
+
+  test("tests that pass without the work prove nothing: RED", async () => {
+    const { made, opened, closed } = laboratory();
+    const { gate, asked } = stub("checks", {});
+    const judged = await judge(gateOf(gate, { laboratory: made }));
+    expect(judged).toMatchObject({ result: "fail", tddPhase: "red", findings: [{ file: "test/pay.test.js" }] });
+    expect(opened).toEqual([{ tree: "base", paths: ["test/pay.test.js"] }]);
+    expect(asked.map(({ path }) => path)).toEqual(["/nowhere", "/bench"]);
+    expect(closed()).toBe(1);
+  });
+
+  test("tests that fail without the work are as they should be", async () => {
+    const { made, closed } = laboratory();
+    const { gate } = stub("checks", {}, failing(wrong({ file: "test/pay.test.js" })));
+    const judged = await judge(gateOf(gate, { laboratory: made }));
+    expect(judged).toMatchObject({ result: "pass", blocking: [] });
+    expect(judged.tddPhase).toBeUndefined();
+    expect(closed()).toBe(1);
+  });
+
+  test("what was proven is not proven again while the tests stay as they are", async () => {
+    const { made, opened } = laboratory();
+    const workspace = fakeWorkspace({
+      changed: (_story, from) => Promise.resolve(from === "base" ? ["test/pay.test.js"] : ["src/pay.js"]),
+    });
+    const last = judgementOf({ gate: "tdd", result: "pass", tree: treeId("before") });
+    const options = { laboratory: made, workspace: workspace as unknown as Workspace };
+    expect((await judge(gateOf(stub("checks", {}).gate, options), { last })).result).toBe("pass");
+    expect(opened).toEqual([]);
+  });
+
+  test("a veto of the domain reviewer is DOMAIN's, and the runs before it stay known", async () => {
+    const run = {
+      check: "unit",
+      command: "node --test",
+      environment: "local",
+      result: "pass",
+      exitCode: 0,
+      details: "",
+    } as const;
+    const review = stub("review", failing(wrong({ file: "src/pay.js", message: "money has no type" })));
+    const judged = await judge(gateOf(stub("checks", { runs: [run] }).gate, { domain: review.gate }));
+    expect(judged).toMatchObject({ result: "fail", tddPhase: "domain", runs: [run] });
+    expect(review.asked[0]?.stages).toEqual(["domain"]);
+  });
+});
+
+test("runs that proved nothing are not asked who is at fault", async () => {
+  for (const result of ["inconclusive", "error", "blocked"] as const) {
+    const review = stub("review", {});
+    const judged = await judge(gateOf(stub("checks", { result }).gate, { domain: review.gate }));
+    expect(judged.result).toBe(result);
+    expect(judged.tddPhase).toBeUndefined();
+    expect(review.asked).toEqual([]);
+  }
+});
+
+test("it judges by its tests and by its domain reviewer", () => {
+  expect(gateOf(stub("checks", {}).gate, { domain: stub("review", {}).gate }).judgedBy()).toEqual(["checks", "review"]);
+});

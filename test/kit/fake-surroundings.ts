@@ -1,0 +1,107 @@
+import { COMMANDS, type CommandEntry } from "../../src/cli/command-table.ts";
+import type { CliCommand, World } from "../../src/app/command.ts";
+import type { Host } from "../../src/app/host.ts";
+import { memoryFiles } from "./memory-files.ts";
+import { runProgram, type Surroundings } from "../../src/cli/program.ts";
+
+export interface Ran {
+  readonly exit: number;
+  readonly out: string;
+  readonly err: string;
+  /** The commands whose files were loaded. */
+  readonly loaded: readonly string[];
+}
+
+/** One command, given by Ada to this host. */
+export function on(
+  host: Host,
+  command: CliCommand,
+  args: readonly string[],
+  changes: Partial<Surroundings> = {},
+): Promise<Ran> {
+  return run([command.name, ...args], [command], { host, env: { USER: "ada" }, ...changes });
+}
+
+/** A command line run in a world of its own. */
+export async function run(
+  argv: readonly string[],
+  commands: readonly CliCommand[],
+  changes: Partial<Surroundings> = {},
+): Promise<Ran> {
+  const out: string[] = [];
+  const err: string[] = [];
+  const loaded: string[] = [];
+  const entries: CommandEntry[] = commands.map((command) => ({
+    name: command.name,
+    summary: command.summary,
+    ...(COMMANDS.find(({ name }) => name === command.name)?.looks === true ? { looks: true as const } : {}),
+    ...(command.name === "hook" ? { hasNoUsageCode: true as const } : {}),
+    load: () => {
+      loaded.push(command.name);
+      return Promise.resolve({ command });
+    },
+  }));
+  const around: Surroundings = {
+    version: "9.8.7",
+    cwd: "/work",
+    env: {},
+    files: memoryFiles({}),
+    terminal: false,
+    columns: () => 100,
+    host: NO_HOST,
+    now: () => 0,
+    onInterrupt: () => () => undefined,
+    isFolder: (path) => Promise.resolve(path === "/work/there"),
+    stdin: () => Promise.resolve(""),
+    ask: null,
+    out: (text) => void out.push(text),
+    err: (text) => void err.push(text),
+    ...changes,
+  };
+  const exit = await runProgram(argv, around, entries);
+  return { exit, out: out.join(""), err: err.join(""), loaded };
+}
+
+const absent = (): Promise<never> => Promise.reject(new Error("this test has no host"));
+/** Where nothing ever ran, and nothing can. */
+export const NO_HOST: Host = {
+  at: () => NO_HOST,
+  glance: () => Promise.resolve(null),
+  closeUp: () => Promise.resolve(null),
+  look: () => Promise.resolve(null),
+  journalTrouble: () => Promise.resolve(null),
+  verify: () => Promise.resolve(null),
+  tell: absent,
+  own: absent,
+  clone: absent,
+  work: absent,
+  preflight: absent,
+  gate: absent,
+  blame: absent,
+  stop: absent,
+  offer: absent,
+  serve: absent,
+  migrate: absent,
+  watchFolder: () => () => undefined,
+  probe: absent,
+  demoRepository: absent,
+};
+
+/** A command that does what it is told: its action is the test's. */
+export function fakeCommand(
+  name: string,
+  action: (world: World, options: Record<string, unknown>) => void | Promise<void>,
+  prepare: (command: Parameters<CliCommand["register"]>[0]) => unknown = () => undefined,
+): CliCommand {
+  return {
+    name,
+    summary: `what ${name} does`,
+    register(command, world, done) {
+      prepare(command);
+      command.action(async (...args: unknown[]) => {
+        await action(world, args.at(-2) as Record<string, unknown>);
+        done(0);
+      });
+    },
+  };
+}

@@ -1,0 +1,279 @@
+import { describe, expect, test } from "vitest";
+import { readFailure } from "../../../src/parse/code/failure.ts";
+import { pathIndex } from "../../../src/parse/code/imports.ts";
+import { readSourceMap, readStack } from "../../../src/parse/code/stack.ts";
+
+const PATHS = [
+  "src/cart.ts",
+  "src/tax.ts",
+  "src/deep/tax.ts",
+  "test/cart.test.ts",
+  "tests/a.spec.ts",
+  "shop/cart.py",
+  "tests/test_cart.py",
+  "cart/cart.go",
+  "cart/cart_test.go",
+  "src/lib.rs",
+  "src/main/java/com/shop/Cart.java",
+  "src/test/java/com/shop/CartTest.java",
+  "web/app.js",
+];
+const read = (text: string, sourceMaps?: ReadonlyMap<string, string>) =>
+  readFailure(text, { root: "/app", paths: pathIndex(PATHS), ...(sourceMaps === undefined ? {} : { sourceMaps }) });
+
+describe("failing tests", () => {
+  test("vitest: the test, its values and the way it went", () => {
+    const output = [
+      "\u001B[31m FAIL \u001B[39m test/cart.test.ts > cart > adds tax",
+      "AssertionError: expected 120 to be 119 // Object.is equality",
+      "",
+      "- Expected",
+      "+ Received",
+      "",
+      "- 119",
+      "+ 120",
+      "",
+      " ❯ withTax src/tax.ts:7:11",
+      " ❯ test/cart.test.ts:12:20",
+      "",
+      "      Tests  1 failed | 3 passed (4)",
+    ].join("\n");
+    const { failures, runners } = read(output);
+    expect(runners).toEqual(["vitest"]);
+    expect(failures).toHaveLength(1);
+    expect(failures[0]).toMatchObject({
+      test: "cart > adds tax",
+      category: "test",
+      errorType: "AssertionError",
+      expected: "119",
+      actual: "120",
+      file: "test/cart.test.ts",
+      line: 12,
+    });
+    expect(failures[0]!.frames).toEqual([
+      { file: "src/tax.ts", line: 7, symbol: "withTax" },
+      { file: "test/cart.test.ts", line: 12 },
+    ]);
+    expect(failures[0]!.literals).toContain("119");
+    expect(failures[0]!.identifiers).toContain("tax");
+  });
+
+  test("two tests keep their own lines", () => {
+    const block = (name: string, got: number, line: number): string[] => [
+      `not ok 1 - ${name}`,
+      "  ---",
+      "  error: 'Expected values to be strictly equal'",
+      "  code: 'ERR_ASSERTION'",
+      "  expected: 1",
+      `  actual: ${got}`,
+      "  stack: |-",
+      `    total (file:///app/src/cart.ts:${line}:3)`,
+      "    TestContext.<anonymous> (file:///app/test/cart.test.ts:5:3)",
+      "  ...",
+    ];
+    const { failures } = read(
+      ["TAP version 13", ...block("adds", 2, 10), ...block("adds twice", 3, 20), "1..2", "# tests 2", "# fail 2"].join(
+        "\n",
+      ),
+    );
+    expect(failures.map(({ test: name, actual }) => [name, actual])).toEqual([
+      ["adds", "2"],
+      ["adds twice", "3"],
+    ]);
+    expect(failures.map(({ frames }) => frames[0]?.line)).toEqual([10, 20]);
+    expect(failures[0]!.codes).toContain("ERR_ASSERTION");
+  });
+
+  test("pytest in a container: another root, and the innermost frame first", () => {
+    const output = [
+      "____ test_total ____",
+      "tests/test_cart.py:4: in test_total",
+      "    assert total([1]) == 2",
+      "/srv/build/shop/cart.py:9: in total",
+      "    raise ValueError('empty')",
+      "E   ValueError: empty",
+      "=== short test summary info ===",
+      "FAILED tests/test_cart.py::test_total - ValueError: empty",
+      "=== 1 failed in 0.02s ===",
+    ].join("\n");
+    const [failure] = read(output).failures;
+    expect(failure).toMatchObject({ test: "test_total", errorType: "ValueError", file: "tests/test_cart.py" });
+    expect(failure!.frames[0]).toEqual({ file: "shop/cart.py", line: 9, symbol: "total" });
+  });
+
+  test.each([
+    [
+      "playwright",
+      "  1) [chromium] › tests/a.spec.ts:3:5 › cart › opens ────────\n\n    Error: expect(received).toBe(expected)\n\n    Expected: 1\n    Received: 2\n",
+      { test: "cart > opens", file: "tests/a.spec.ts", expected: "1", actual: "2" },
+    ],
+    [
+      "ava",
+      "  ✘ [fail]: cart › adds Difference (- actual, + expected)\n\n  cart › adds\n\n  test/cart.test.ts:4\n\n  Difference (- actual, + expected):\n\n  - 2\n  + 1\n",
+      { test: "cart > adds", file: "test/cart.test.ts", expected: "1", actual: "2" },
+    ],
+    [
+      "maven",
+      "[ERROR]   CartTest.adds:12 expected: <10> but was: <11>\n",
+      { test: "CartTest > adds", file: "src/test/java/com/shop/CartTest.java", line: 12, expected: "10", actual: "11" },
+    ],
+    [
+      "gradle",
+      "CartTest > adds() FAILED\n    org.opentest4j.AssertionFailedError: expected:<10> but was:<11>\n        at com.shop.CartTest.adds(CartTest.java:12)\n",
+      { test: "CartTest > adds", file: "src/test/java/com/shop/CartTest.java", expected: "10" },
+    ],
+    [
+      "go",
+      "--- FAIL: TestTotal (0.00s)\n    cart_test.go:12: got 1, want 2\nFAIL\nFAIL\texample.com/cart\t0.003s\n",
+      { test: "TestTotal", file: "cart/cart_test.go", line: 12, expected: "2", actual: "1" },
+    ],
+    [
+      "cargo",
+      "test tests::adds ... FAILED\n\n---- tests::adds stdout ----\nthread 'tests::adds' panicked at src/lib.rs:5:25:\nassertion `left == right` failed\n  left: 3\n right: 4\n\ntest result: FAILED. 0 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out\n",
+      { test: "tests::adds", expected: "4", actual: "3" },
+    ],
+  ])("%s", (_tool, output, expected) => {
+    expect(read(output).failures).toHaveLength(1);
+    expect(read(output).failures[0]).toMatchObject(expected);
+  });
+});
+
+test("a file that could not be loaded says what it printed, not only that it failed", () => {
+  const output = [
+    "TAP version 13",
+    "# file:///app/test/cart.test.ts:3",
+    "# TypeError: total is not iterable",
+    "#     at file:///app/test/cart.test.ts:3:1",
+    "# Subtest: /app/test/cart.test.ts",
+    "not ok 1 - /app/test/cart.test.ts",
+    "  ---",
+    "  error: 'test failed'",
+    "  ...",
+    "1..1",
+    "# tests 1",
+    "# fail 1",
+  ].join("\n");
+  expect(read(output).failures[0]).toMatchObject({
+    file: "test/cart.test.ts",
+    errorType: "TypeError",
+    message: "TypeError: total is not iterable",
+  });
+});
+
+describe("what is no test", () => {
+  test.each([
+    [
+      "tsc",
+      "src/cart.ts(3,5): error TS2304: Cannot find name 'totl'.\n",
+      { category: "type", file: "src/cart.ts", line: 3, codes: ["TS2304"] },
+    ],
+    [
+      "webpack",
+      "ERROR in ./src/cart.ts 12:3-9\nModule not found: Error: Can't resolve './taxx' in '/app/src'\n",
+      { category: "build", file: "src/cart.ts", line: 12 },
+    ],
+    [
+      "vite",
+      '[vite]: Rollup failed to resolve import "./taxx" from "/other/src/cart.ts".\n',
+      { category: "build", file: "src/cart.ts" },
+    ],
+    [
+      "vite, with a place",
+      "Unexpected token\nfile: /app/src/tax.ts:4:2\n",
+      { category: "build", file: "src/tax.ts", line: 4 },
+    ],
+    [
+      "esbuild",
+      '✘ [ERROR] Could not resolve "x"\n\n    src/tax.ts:1:7:\n',
+      { category: "build", file: "src/tax.ts", line: 1 },
+    ],
+  ])("%s", (_tool, output, expected) => {
+    expect(read(output).failures[0]).toMatchObject({ test: null, ...expected });
+  });
+
+  test("a crash that no tool tells of: its error and its frames", () => {
+    const [failure] = read(
+      "starting\nTypeError: Cannot read properties of undefined (reading 'rate')\n    at withTax (C:\\app\\src\\deep\\tax.ts:4:11)\n    at node:internal/main:1:1\n",
+    ).failures;
+    expect(failure).toMatchObject({
+      category: "crash",
+      errorType: "TypeError",
+      frames: [{ file: "src/deep/tax.ts", line: 4, symbol: "withTax" }],
+    });
+    expect(read("").failures).toEqual([]);
+    expect(read("it just ended\n").failures[0]).toMatchObject({
+      category: "crash",
+      message: "it just ended",
+      frames: [],
+    });
+  });
+
+  test("an output with its middle cut out says so, and is read all the same", () => {
+    expect(read("a\n[output truncated]\nb").isTruncated).toBe(true);
+    expect(read("a\n".repeat(30_000)).isTruncated).toBe(true);
+    expect(read("a\nb").isTruncated).toBe(false);
+  });
+});
+
+describe("places", () => {
+  test.each([
+    ["    at async total (file:///app/src/cart.ts?v=3:5:2)", "src/cart.ts"],
+    ["    at eval (webpack:///./src/cart.ts:5:2)", "src/cart.ts"],
+    ["total@http://localhost:3000/src/cart.ts:5:2", "src/cart.ts"],
+    ['  File "D:\\build\\shop\\cart.py", line 5, in total', "shop/cart.py"],
+    ["\tat com.shop.Cart.total(Cart.java:5)", "src/main/java/com/shop/Cart.java"],
+    ["\t/go/src/x/cart/cart.go:5 +0x1d", "cart/cart.go"],
+    ["  --> src/lib.rs:5:9", "src/lib.rs"],
+    ["    at /other%20root/src/cart.ts:5:1", "src/cart.ts"],
+    ["    at x (/app/src/100%.ts:5:1)", undefined],
+    ["    at x (/app/node_modules/tax.ts:5:1)", undefined],
+    ["    at x (node:internal/tax.ts:5:1)", undefined],
+    ["    at x (/app/tax.ts:5:1)", undefined],
+  ])("%s", (line, file) => {
+    expect(read(`Error: x\n${line}\n`).failures[0]!.frames.map((frame) => [frame.file, frame.line])).toEqual(
+      file === undefined ? [] : [[file, 5]],
+    );
+  });
+
+  test("a source map leads from what was bundled to what was written", () => {
+    const map = JSON.stringify({
+      version: 3,
+      sourceRoot: "",
+      sources: ["../src/cart.ts", "../src/tax.ts"],
+      mappings: "AAAA;ACEA,SAAS",
+    });
+    const output = "Error: x\n    at a (/app/web/app.js:2:3)\n    at b (/app/web/app.js:1:1)\n";
+    expect(
+      read(output, new Map([["web/app.js", map]])).failures[0]!.frames.map(({ file, line }) => [file, line]),
+    ).toEqual([
+      ["src/tax.ts", 3],
+      ["src/cart.ts", 1],
+    ]);
+    expect(read(output, new Map([["web/app.js", "no map"]])).failures[0]!.frames[0]!.file).toBe("web/app.js");
+  });
+
+  test("positions that a source map does not know are not made up", () => {
+    const map = readSourceMap(`)]}'\n${JSON.stringify({ mappings: "AAAA,K;!;", sources: [7], sourceRoot: "root" })}`)!;
+    expect(map.original(1, 1)).toEqual({ source: "root/", line: 1 });
+    expect(map.original(2, 1)).toBeNull();
+    expect(map.original(9, 1)).toBeNull();
+    expect(readSourceMap("[]")).toBeNull();
+    expect(readSourceMap("null")).toBeNull();
+  });
+
+  test("a traceback is turned round, and another one after it stays apart", () => {
+    const lines = [
+      '  File "a.py", line 1, in outer',
+      "    inner()",
+      '  File "b.py", line 2, in inner',
+      "ValueError: x",
+      '  File "c.py", line 3, in other',
+      "KeyError: y",
+    ];
+    expect(readStack(lines).map(({ path, line, symbol }) => [path, line, symbol])).toEqual([
+      ["b.py", 2, "inner"],
+      ["a.py", 1, "outer"],
+      ["c.py", 3, "other"],
+    ]);
+  });
+});

@@ -1,0 +1,607 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { createOutputSieve } from "../../../src/parse/tests/test-output-filter.ts";
+import { createOutputReader, readTestOutput } from "../../../src/parse/tests/test-output.ts";
+import { expectLinearCost } from "../../cpu-cost.ts";
+
+/** What the tools really print (Go's is written after its documentation), with the project in `/project`. */
+const sample = (name: string): string =>
+  readFileSync(join(import.meta.dirname, "../../readers/fixtures/test-output", `${name}.txt`), "utf8");
+const read = (text: string) => readTestOutput(text, "/project");
+
+/** `file:line test: message`, one per failure. */
+const told = (text: string): string[] =>
+  read(text).failures.map(
+    ({ test, file, line, message }) => `${file}:${line} ${test === null ? "" : `${test}: `}${message}`,
+  );
+
+describe("test runners", () => {
+  test.each([
+    ["vitest", "vitest", [4, 1, 2, 1]],
+    ["vitest-verbose", "vitest", [4, 1, 2, 1]],
+    ["jest", "jest", [4, 1, 2, 1]],
+    ["mocha", "mocha", [4, 1, 2, 1]],
+    ["node-tap", "tap", [5, 1, 3, 1]],
+    ["node-spec", "node:test", [5, 1, 3, 1]],
+    ["pytest", "pytest", [5, 1, 3, 1]],
+    ["pytest-q", "pytest", [5, 1, 3, 1]],
+    ["pytest-short", "pytest", [1, 0, 1, 0]],
+    ["pytest-collect", "pytest", [1, 0, 1, 0]],
+    ["pytest-subtests", "pytest", [6, 3, 3, 0]],
+    ["unittest", "unittest", [4, 1, 2, 1]],
+    ["cargo", "cargo test", [3, 1, 1, 1]],
+    ["go-verbose", "go test", [3, 1, 1, 1]],
+    ["maven", "maven", [4, 1, 2, 1]],
+    ["ctest", "ctest", [3, 1, 1, 1]],
+  ] as const)("%s is recognised, and its tests are counted", (name, runner, [total, passed, failed, skipped]) => {
+    expect(read(sample(name))).toMatchObject({
+      runners: [runner],
+      ranTests: true,
+      counts: { total, passed, failed, skipped },
+    });
+  });
+
+  test.each(["vitest-none", "jest-none", "pytest-none", "go-none", "maven-none", "ctest-none"])(
+    "%s ran no test",
+    (name) => {
+      expect(read(sample(name))).toMatchObject({ ranTests: false, failures: [] });
+    },
+  );
+
+  test("vitest in a workspace: paths are said from the root, and the line is the test's own", () => {
+    const output = [
+      "> @shop/app@1.0.0 test",
+      " RUN  v3.2.7 /project/packages/app",
+      " FAIL  test/double.test.js > doubles",
+      "TypeError: (0 , twice) is not a function",
+      " ❯ double src/bill.js:6:35",
+      " ❯ test/double.test.js:3:38",
+      "⎯⎯⎯⎯⎯⎯⎯⎯⎯⎯⎯⎯[1/1]⎯",
+      "      Tests  1 failed | 1 passed (2)",
+      "> @shop/core@1.0.0 test",
+      " RUN  v3.2.7 /private/project/packages/core",
+      " FAIL  test/double.test.js > doubles",
+      "TypeError: no",
+      " ❯ twice src/index.js:9:1",
+      "⎯⎯⎯⎯⎯⎯⎯⎯⎯⎯⎯⎯[1/1]⎯",
+      "      Tests  1 failed (1)",
+    ].join("\n");
+    expect(told(output)).toEqual([
+      "packages/app/test/double.test.js:3 doubles: TypeError: (0 , twice) is not a function",
+      "packages/core/test/double.test.js:1 doubles: TypeError: no",
+    ]);
+  });
+
+  test("maven tells what failed, and not how to ask it for more", () => {
+    expect(told(sample("maven"))).toEqual([
+      "PriceTest.java:15 PriceTest > discounts: expected: <900> but was: <1100>",
+      "PriceTest.java:20 PriceTest > breaks: IllegalState no price",
+    ]);
+    expect(told(sample("maven-compile"))).toEqual(["src/main/java/shop/Price.java:5 cannot find symbol"]);
+    expect(
+      told(
+        [
+          "[ERROR]   CartTest$Inner.adds:12->sum:30 » NullPointer",
+          "[ERROR]   shop.CartTest.waits » Timeout after 5 s",
+          "[ERROR]   symbol:   variable q",
+          "Tests run: 3, Failures: 0, Errors: 2, Skipped: 0, Flakes: 1",
+        ].join("\n"),
+      ),
+    ).toEqual(["CartTest.java:12 CartTest$Inner > adds: NullPointer", "null:null CartTest > waits: Timeout after 5 s"]);
+  });
+
+  test("the tests of modules are added up, and one without tests does not hide the others", () => {
+    const module = "[INFO] Tests run: 2, Failures: 0, Errors: 0, Skipped: 1, Time elapsed: 0.1 s -- in shop.A\n";
+    const sum = "[INFO] Tests run: 2, Failures: 0, Errors: 0, Skipped: 1\n";
+    expect(read(`${module}${sum}[INFO] No tests to run.\n${module}${sum}`)).toMatchObject({
+      ranTests: true,
+      counts: { total: 4, passed: 2, failed: 0, skipped: 2 },
+    });
+  });
+
+  test("gradle tells failures with their places, with a stack or without", () => {
+    const output = [
+      "> Task :test FAILED",
+      "",
+      "CartTest > adds() FAILED",
+      "    org.opentest4j.AssertionFailedError: expected: <10> but was: <11>",
+      "        at app//org.junit.jupiter.api.AssertEquals.failNotEqual(AssertEquals.java:150)",
+      "        at app//shop.CartTest.adds(CartTest.java:12)",
+      "",
+      "CartTest > takes away FAILED",
+      "    java.lang.IllegalStateException at CartTest.java:20",
+      "",
+      "5 tests completed, 2 failed, 1 skipped",
+    ].join("\n");
+    expect(told(output)).toEqual([
+      "CartTest.java:12 CartTest > adds: org.opentest4j.AssertionFailedError: expected: <10> but was: <11>",
+      "CartTest.java:20 CartTest > takes away: java.lang.IllegalStateException at CartTest.java:20",
+    ]);
+    expect(read(output)).toMatchObject({ runners: ["gradle"], counts: { total: 5, passed: 2, failed: 2, skipped: 1 } });
+    expect(read("> Task :test\nBUILD SUCCESSFUL in 2s\n").ranTests).toBeNull();
+  });
+
+  test("ctest and automake tell which programs failed; an assertion of C says where", () => {
+    expect(told(sample("ctest"))).toEqual([
+      "test.c:6 prices: t: /project/test.c:6: main: Assertion `discount(1000, 10) == 900' failed.",
+    ]);
+    const automake = [
+      "PASS: test_a",
+      "FAIL: test_b",
+      "XPASS: test_c",
+      "# TOTAL: 4",
+      "# PASS:  1",
+      "# SKIP:  1",
+      "# XFAIL: 0",
+      "# FAIL:  1",
+      "# XPASS: 1",
+      "# ERROR: 0",
+    ].join("\n");
+    expect(told(automake)).toEqual(["null:null test_b: failed", "null:null test_c: passed, and was expected to fail"]);
+    expect(read(automake)).toMatchObject({ counts: { total: 4, passed: 1, failed: 2, skipped: 1 }, ranTests: true });
+    expect(read("# TOTAL: 3\n# PASS: 3\n").runners).toEqual([]);
+    expect(told("cc -o t test.o\n./t\nt: test.c:6: main: Assertion `a == b' failed.\nmake: *** [t] Aborted\n")).toEqual(
+      ["test.c:6 Assertion `a == b' failed"],
+    );
+    expect(told("Assertion failed: (a == b), function main, file test.c, line 6.\n")).toEqual([
+      "test.c:6 Assertion failed: (a == b)",
+    ]);
+  });
+
+  test("go names only what failed, so nobody knows how many there were", () => {
+    expect(read(sample("go"))).toMatchObject({ runners: ["go test"], counts: null, ranTests: true });
+    expect(read("ok  \texample.com/a\t0.002s\n")).toMatchObject({ counts: null, ranTests: true, failures: [] });
+  });
+
+  test("parts of a Python test that fail by themselves are a failure of that test, told by the first of them", () => {
+    expect(told(sample("pytest-subtests"))).toEqual([
+      "test_s.py:6 T > test_a: AssertionError: 0 != 1",
+      "test_s.py:9 T > test_b: AssertionError: False is not true",
+    ]);
+    expect(read(sample("unittest-subtests")).failures.map(({ test, message }) => `${test}: ${message}`)).toEqual([
+      "test_s.T.test_a: AssertionError: 0 != 1",
+      "test_s.T.test_b: AssertionError: False is not true",
+    ]);
+  });
+
+  test("two runs in one output are added up; one that does not count makes the sum unknown", () => {
+    expect(read(sample("vitest") + sample("pytest")).counts).toEqual({ total: 9, passed: 2, failed: 5, skipped: 2 });
+    expect(read(sample("vitest") + sample("vitest")).counts?.total).toBe(8);
+    expect(read(sample("vitest") + sample("go")).counts).toBeNull();
+  });
+
+  test.each([
+    ["vitest", ["test/b.test.ts"]],
+    ["jest", ["b.test.js"]],
+    ["pytest-collect", ["test_b.py"]],
+    ["go-build", ["example.com/sample/add"]],
+    ["pytest", []],
+    ["cargo", []],
+  ])("%s: the files that did not load", (name, files) => {
+    expect(read(sample(name)).notLoaded).toEqual(files);
+  });
+
+  test.each(["tap", "spec"])("Node's %s form: a file with a syntax error did not load, the others did", (form) => {
+    const output =
+      form === "tap"
+        ? `TAP version 13
+# Subtest: adds
+ok 1 - adds
+  ---
+  duration_ms: 5
+  ...
+# Subtest: /project/test/b.test.mjs
+not ok 2 - /project/test/b.test.mjs
+  ---
+  location: '/project/test/b.test.mjs:1:1'
+  failureType: 'testCodeFailure'
+  exitCode: 1
+  error: 'test failed'
+  ...
+1..2
+# tests 2
+# pass 1
+# fail 1`
+        : `✔ adds (1ms)
+✖ /project/test/b.test.mjs (437.7ms)
+ℹ tests 2
+ℹ pass 1
+ℹ fail 1
+
+✖ failing tests:
+
+test at test/b.test.mjs:1:1
+✖ /project/test/b.test.mjs (437.7ms)
+  'test failed'
+`;
+    expect(read(output).notLoaded).toEqual(["test/b.test.mjs"]);
+  });
+
+  test("the tests that passed are known where the runner names them", () => {
+    expect(read(sample("cargo")).passed).toEqual([{ test: "tests::ok", file: null }]);
+    expect(read(sample("node-tap")).passed).toHaveLength(1);
+    expect(read(sample("pytest")).passed).toEqual([]);
+  });
+
+  test("output of nobody known says nothing", () => {
+    expect(read("compiling…\nall good, 3 tests passed\n")).toEqual({
+      runners: [],
+      counts: null,
+      ranTests: null,
+      failures: [],
+      more: 0,
+      notLoaded: [],
+      passed: [],
+      skipped: [],
+      files: [],
+    });
+    expect(read("")).toMatchObject({ runners: [], ranTests: null });
+  });
+});
+
+describe("failing tests", () => {
+  const VITEST = [
+    "test/b.test.ts:1 test/b.test.ts: Error: cannot load",
+    "test/a.test.ts:2 adds: AssertionError: expected -1 to be 3 // Object.is equality",
+    "test/a.test.ts:3 outer > inner fails: AssertionError: expected { a: 1 } to deeply equal { a: 2 }",
+  ];
+  const PYTEST = [
+    "test_a.py:3 test_adds: assert (1 - 2) == 3",
+    "test_a.py:6 TestOuter > test_inner: ValueError: bad value",
+    "test_a.py:10 TestOuter > test_ok[2]: assert 2 == 1",
+  ];
+
+  test.each([
+    ["vitest", VITEST],
+    ["vitest-verbose", VITEST],
+    [
+      "jest",
+      [
+        "a.test.js:1 adds: expect(received).toBe(expected) // Object.is equality Expected: 3 Received: -1",
+        "a.test.js:2 outer > inner fails: expect(received).toEqual(expected) // deep equality",
+        "b.test.js:1 b.test.js: Cannot find module './nothing' from 'b.test.js'",
+      ],
+    ],
+    [
+      "mocha",
+      [
+        "test/a.js:2 adds: AssertionError [ERR_ASSERTION]: -1 == 3",
+        "test/a.js:3 outer > inner fails: AssertionError [ERR_ASSERTION]: Expected values to be loosely deep-equal:",
+      ],
+    ],
+    [
+      "node-tap",
+      [
+        "a.test.js:3 adds: -1 == 3",
+        "a.test.js:4 outer > inner fails: Expected values to be loosely deep-equal:",
+        "a.test.js:5 throws: Cannot read properties of null (reading 'x')",
+      ],
+    ],
+    [
+      "node-spec",
+      [
+        "a.test.js:3 adds: AssertionError [ERR_ASSERTION]: -1 == 3",
+        "a.test.js:4 inner fails: AssertionError [ERR_ASSERTION]: Expected values to be loosely deep-equal:",
+        "a.test.js:5 throws: TypeError [Error]: Cannot read properties of null (reading 'x')",
+      ],
+    ],
+    ["pytest", PYTEST],
+    ["pytest-q", PYTEST],
+    ["pytest-short", ["test_a.py:3 test_adds: assert (1 - 2) == 3"]],
+    ["pytest-collect", ["test_b.py:1 test_b.py: ModuleNotFoundError: No module named 'nothing_here'"]],
+    [
+      "unittest",
+      ["test_u.py:7 test_u.T.test_d: ValueError: bad", "test_u.py:3 test_u.T.test_a: AssertionError: 1 != 2"],
+    ],
+    ["cargo", ["src/lib.rs:5 tests::adds: assertion `left == right` failed"]],
+    ["go", ["add_test.go:9 TestAdds: add(1, 2) = -1, want 3", "add_test.go:17 TestOuter/inner: Not equal"]],
+    ["go-verbose", ["add_test.go:9 TestAdds: add(1, 2) = -1, want 3"]],
+  ])("of %s: name, place and words", (name, failures) => {
+    expect(told(sample(name))).toEqual(failures);
+  });
+
+  test("of unittest: an exception of the project's own, which is named with its module", () => {
+    const bar = "=".repeat(70);
+    const text = `${bar}\nERROR: test_take (tests.test_stock.Stock.test_take)\n${"-".repeat(70)}\nTraceback (most recent call last):\n  File "inv/stock.py", line 11, in take\n    raise OutOfStock(name)\ninv.stock.OutOfStock: nut: 5 of 5\n\n${"-".repeat(70)}\nRan 4 tests in 0.001s\n\nFAILED (errors=1)\n`;
+    expect(told(text)).toEqual(["inv/stock.py:11 tests.test_stock.Stock.test_take: inv.stock.OutOfStock: nut: 5 of 5"]);
+  });
+
+  test("colours and line ends of another system change nothing", () => {
+    const text = sample("vitest")
+      .replaceAll("\n", "\r\n")
+      .replace(" FAIL  test/a", "\u001b[41m\u001b[1m FAIL \u001b[22m\u001b[49m test/a");
+    expect(told(text)).toEqual(VITEST);
+  });
+
+  test("a project's name in front of a file is not a part of it", () => {
+    expect(told(" RUN  v4.1.12 /project\n FAIL  |quick| test/a.test.ts > adds\nError: no\n")).toEqual([
+      "test/a.test.ts:1 adds: Error: no",
+    ]);
+    expect(told(" RUN  v3.0.0 /project\n FAIL   quick  test/a.test.ts > adds\nError: no\n")).toEqual([
+      "test/a.test.ts:1 adds: Error: no",
+    ]);
+  });
+
+  test("pytest without its summary is read by its sections", () => {
+    const text = sample("pytest")
+      .split("\n")
+      .filter((line) => !line.startsWith("FAILED "))
+      .join("\n");
+    expect(told(text)).toEqual([
+      "test_a.py:3 test_adds: assert (1 - 2) == 3",
+      "test_a.py:6 TestOuter.test_inner: ValueError: bad value",
+      "test_a.py:10 TestOuter.test_ok[2]: assert 2 == 1",
+    ]);
+  });
+
+  test("plain TAP: names, directives, tests without a word", () => {
+    const text =
+      "1..5\nok 1 - fine\nnot ok 2 - bad\n  ---\n  message: 'it broke'\n  at: /project/lib/x.js:7:3\n  ...\nnot ok 3 - known # TODO later\nok 4 # SKIP not here\nnot ok 5\n";
+    expect(read(text).counts).toEqual({ total: 5, passed: 1, failed: 2, skipped: 2 });
+    expect(told(text)).toEqual(["lib/x.js:7 bad: it broke", "null:null test at line 10: failed"]);
+  });
+
+  test("jest's log messages are no failures", () => {
+    const text =
+      "FAIL src/a.test.js (5.1 s)\n  ● Console\n\n    console.log x\n\n  ● works\n\n    boom\n\nTests:       1 failed, 1 total\n";
+    expect(told(text)).toEqual(["src/a.test.js:1 works: boom"]);
+  });
+
+  test("rust's older form of a panic", () => {
+    const text =
+      "test a ... FAILED\nthread 'a' panicked at 'no luck', src/main.rs:3:5\ntest b ... FAILED\ntest result: FAILED. 0 passed; 2 failed; 0 ignored; 0 measured\n";
+    expect(told(text)).toEqual(["src/main.rs:3 a: no luck", "null:null b: failed"]);
+  });
+
+  test("go without a word", () => {
+    expect(told("--- FAIL: TestX (0.00s)\nFAIL\nFAIL\texample.com/a\t0.1s\n")).toEqual(["null:null TestX: failed"]);
+    expect(told("--- FAIL: TestX (0.00s)\n    x_test.go:3: \n        got more\nFAIL\texample.com/a\t0.1s\n")).toEqual([
+      "x_test.go:3 TestX: got more",
+    ]);
+  });
+});
+
+describe("compilers and linters", () => {
+  const TSC = [
+    "a.ts:1 TS2322: Type 'string' is not assignable to type 'number'.",
+    "a.ts:1 TS2322: Type 'number' is not assignable to type 'string'.",
+  ];
+  test.each([
+    ["tsc", "type", TSC],
+    ["tsc-pretty", "type", TSC],
+    [
+      "eslint",
+      "lint",
+      ["b.js:1 'a' is assigned a value but never used no-unused-vars", "b.js:1 eval can be harmful no-eval"],
+    ],
+    ["oxlint", "lint", ["tsx/b.js:1 eslint(no-debugger): `debugger` statement is not allowed"]],
+    ["gcc", "build", ["c.c:1 ‘x’ undeclared (first use in this function)"]],
+    ["cargo-build", "build", ["src/lib.rs:9 mismatched types"]],
+    ["go-build", "build", ["add.go:4 undefined: b"]],
+  ])("%s", (name, category, failures) => {
+    expect(told(sample(name))).toEqual(failures);
+    expect(read(sample(name)).failures.every((failure) => failure.category === category && failure.test === null)).toBe(
+      true,
+    );
+  });
+
+  test("warnings and notes are not errors", () => {
+    expect(told("a.c:1:2: warning: unused\na.c:1:2: note: here\n")).toEqual([]);
+  });
+
+  test("they are not looked for where a test failed: a test may print anything", () => {
+    expect(told(`a.ts(1,2): error TS1: printed by a test\n${sample("mocha")}`)).toHaveLength(2);
+  });
+});
+
+describe("hostile output", () => {
+  test("a thousand failures are listed up to a limit, and the rest is counted", () => {
+    const text = Array.from({ length: 1000 }, (_, n) => `a.ts(${n + 1},1): error TS1: number ${n}`).join("\n");
+    const { failures, more } = read(text);
+    expect([failures.length, more]).toEqual([200, 800]);
+  });
+
+  test("nothing makes it throw, and paths of elsewhere stay as they are", () => {
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...LINES), { maxLength: 30 }), (lines) => {
+        const { failures, counts } = read(lines.join("\n"));
+        for (const { line, message } of failures) {
+          expect(line === null || line >= 0).toBe(true);
+          expect(message.length).toBeLessThan(500);
+        }
+        if (counts !== null) expect(counts.total).toBe(counts.passed + counts.failed + counts.skipped);
+      }),
+    );
+    expect(told("/elsewhere/a.ts(1,2): error TS1: x")).toEqual(["/elsewhere/a.ts:1 TS1: x"]);
+  });
+
+  test("costs in proportion to its length, whatever is in it", () => {
+    const long = ["x", " ", "a:", "_", "(", ". ", "1 a, ", "= "].flatMap((unit) => [
+      `${unit.repeat(1900 / unit.length)}\n`,
+      `    at ${unit.repeat(1800 / unit.length)}:1:1\n`,
+    ]);
+    for (const unit of [
+      "x",
+      " ",
+      "(",
+      "a.ts:1:1: ",
+      "not ok 1 - a\n",
+      "  ● a › b\n",
+      "1 passed, ",
+      "--- FAIL: T (0.00s)\n",
+      "\n",
+      "_ ",
+      " FAIL  a > b\n",
+      ...long,
+    ]) {
+      expectLinearCost(2_000_000, (n) => {
+        const text = `TAP version 13\n 1 passing (\nFAIL\ta\nTests:  1 total\n${unit.repeat(n / unit.length)}`;
+        return () => read(text);
+      });
+    }
+  });
+});
+
+describe("what a failure says beyond its first line", () => {
+  const detailOf = (name: string, test: string): string =>
+    read(sample(name)).failures.find((failure) => failure.test === test)!.detail;
+
+  test.each([
+    ["vitest", "adds", /^- Expected\n\+ Received\n\n- 3\n\+ -1\n\n ❯ test\/a\.test\.ts:2:36\n/],
+    ["jest", "outer > inner fails", /-   "a": 2,\n\+   "a": 1,[^]*at Object\.toEqual \(a\.test\.js:2:72\)$/],
+    ["mocha", "adds", /^\+ expected - actual\n\n--1\n\+3\n\nat Context\.<anonymous> \(test\/a\.js:2:25\)$/],
+    [
+      "node-tap",
+      "adds",
+      /^expected: 3\nactual: -1\noperator: '=='\nstack: \|-\n {2}TestContext\.<anonymous> \(a\.test\.js:3:27\)$/,
+    ],
+    [
+      "node-spec",
+      "inner fails",
+      /should loosely deep-equal[^]*at TestContext\.<anonymous> \(a\.test\.js:4:60\)[^]*expected: \{ a: 2 \}/,
+    ],
+    ["pytest", "test_adds", /^> {7}assert 1 - 2 == 3\nE {7}assert \(1 - 2\) == 3$/],
+    ["unittest", "test_u.T.test_a", /^Traceback[^]*File "test_u\.py", line 3[^]*AssertionError: 1 != 2$/],
+    ["cargo", "tests::adds", /^ left: -1\nright: 3$/],
+    ["go", "TestOuter/inner", /Error: +\tNot equal/],
+  ])("%s", (name, failed, detail) => {
+    expect(detailOf(name, failed)).toMatch(detail);
+  });
+
+  test("is capped, in lines and in characters, and leaves libraries out", () => {
+    const said = (lines: readonly string[]): string =>
+      read([" RUN  v4.1.12 /project", " FAIL  a.ts > b", "Error: no", ...lines].join("\n")).failures[0]!.detail;
+    expect(said(Array.from({ length: 100 }, (_, at) => `line ${at}`)).split("\n")).toHaveLength(41);
+    expect(said(["x".repeat(1900), "y".repeat(1900)])).toHaveLength(2001);
+    expect(said(["    at a (node_modules/x/y.js:1:1)", "    at b (src/a.ts:1:1)", "    at c (node:fs:1:1)"])).toBe(
+      "at b (src/a.ts:1:1)",
+    );
+  });
+});
+
+describe("lines that are wrapped in JSON", () => {
+  test("go test -json says what go test -v says, also of packages that run side by side", () => {
+    const wrapped = (name: string) => (line: string) =>
+      JSON.stringify({ Time: "2026-01-02T03:04:05Z", Action: "output", Package: name, Output: `${line}\n` });
+    const one = sample("go-verbose").trimEnd().split("\n").map(wrapped("example.com/a"));
+    const other = Array.from({ length: one.length }, (_, at) => wrapped("example.com/b")(`noise ${at}`));
+    const mixed = one.flatMap((line, at) => [line, other[at]!]);
+    const end = ["a", "b"].map((name) =>
+      JSON.stringify({ Action: "fail", Package: `example.com/${name}`, Elapsed: 1 }),
+    );
+    expect(read([...mixed, ...end].join("\n"))).toEqual(read(sample("go-verbose")));
+    expect(read(mixed.join("\n")).counts).toEqual(read(sample("go-verbose")).counts);
+  });
+
+  test("a line that only looks like it is a line", () => {
+    expect(told('{"Action": broken\na.ts(1,2): error TS1: x\n{"Action":7}\n')).toEqual(["a.ts:1 TS1: x"]);
+  });
+
+  test("cargo's JSON", () => {
+    const text = [
+      '{ "type": "suite", "event": "started", "test_count": 3 }',
+      '{ "type": "test", "event": "ok", "name": "tests::fine" }',
+      `{ "type": "test", "name": "tests::adds", "event": "failed", "stdout": "\\nthread 'tests::adds' panicked at src/lib.rs:5:25:\\nassertion failed\\n  left: 1\\n right: 2\\nnote: x\\n" }`,
+      '{ "type": "test", "name": "tests::silent", "event": "failed" }',
+      '{ "type": "test", broken',
+      '{ "type": "suite", "event": "failed", "passed": 1, "failed": 2, "ignored": 1, "measured": 0 }',
+    ].join("\n");
+    expect(read(text)).toMatchObject({
+      runners: ["cargo test"],
+      counts: { total: 4, passed: 1, failed: 2, skipped: 1 },
+      failures: [{ detail: " left: 1\nright: 2" }, {}],
+    });
+    expect(told(text)).toEqual(["src/lib.rs:5 tests::adds: assertion failed", "null:null tests::silent: failed"]);
+  });
+});
+
+describe("an output that is longer than anybody keeps", () => {
+  const noise = (count: number): string[] =>
+    Array.from({ length: count }, (_, at) => `2026-01-02 03:04:05 worker ${at} did something of no interest at all`);
+
+  test("is read as if the noise were not there, wherever the failures stand", () => {
+    const failing = sample("vitest").trimEnd().split("\n");
+    const [first, rest] = [failing.slice(0, 20), failing.slice(20)];
+    const reader = createOutputReader("/project");
+    for (const part of [noise(60_000), first, noise(60_000), rest, noise(60_000)])
+      for (const line of part) reader.push(line);
+    const output = reader.end();
+    expect(output.counts).toEqual(read(sample("vitest")).counts);
+    expect(output.failures.map(({ test: name }) => name)).toEqual(
+      read(sample("vitest")).failures.map(({ test: name }) => name),
+    );
+  });
+
+  test("what is counted line by line is not known when lines had to go", () => {
+    const reader = createOutputReader("/project");
+    reader.push("TAP version 13");
+    for (let at = 1; at <= 300_000; at++)
+      reader.push(`ok ${at} - a test with a name of some length that says what it does`);
+    expect(reader.end()).toMatchObject({ runners: ["tap"], counts: null, ranTests: true });
+  });
+
+  test("the sieve keeps beginning, end, and what may matter between, in bounded room", () => {
+    const sieve = createOutputSieve({ head: 200, middle: 400, tail: 200 });
+    for (const line of ["first", ...noise(20), "--- FAIL: T (0.1s)", "    a.go:1: b", ...noise(100), "last"])
+      sieve.push(line);
+    const { lines, isCut } = sieve.kept();
+    expect(lines[0]).toBe("first");
+    expect(lines.at(-1)).toBe("last");
+    expect(lines).toContain("    a.go:1: b");
+    expect(lines.length).toBeLessThan(20);
+    // The lines below the failure did not all fit.
+    expect(isCut).toBe(true);
+  });
+
+  test("a line of megabytes is cut", () => {
+    const sieve = createOutputSieve();
+    sieve.push("x".repeat(5_000_000));
+    expect(sieve.kept().lines[0]).toHaveLength(2000);
+  });
+});
+
+const LINES = [
+  "TAP version 13",
+  "1..2",
+  "ok 1 - a",
+  "not ok 2 - b",
+  "  ---",
+  "  error: |-",
+  "  ...",
+  "# tests 3",
+  "ℹ tests 2",
+  "✖ x (1ms)",
+  "test at a.js:1:2",
+  " FAIL  a.ts > b",
+  " RUN  v1.2.3",
+  "      Tests  1 failed (1)",
+  "Tests:       1 failed, 1 total",
+  "  ● a › b",
+  "FAIL a.js",
+  "  1 passing (1ms)",
+  "  1) a",
+  "       b:",
+  "=== 1 failed in 0.1s ===",
+  "____ a ____",
+  "E   no",
+  "FAILED a.py::b - c",
+  "ERROR a.py",
+  "Ran 2 tests in 0.1s",
+  "FAILED (failures=1)",
+  "FAIL: a (b.c)",
+  "--- FAIL: T (0.1s)",
+  "FAIL\ta\t0.1s",
+  "    a.go:1: b",
+  "test a ... FAILED",
+  "test result: FAILED. 1 passed; 2 failed; 3 ignored;",
+  "thread 'a' panicked at a.rs:1:1:",
+  "error[E1]: no",
+  "  --> a.rs:1:1",
+  "/a/b.js",
+  "  1:2  error  no  rule",
+  "a.ts(1,2): error TS1: no",
+  "x".repeat(5000),
+  "",
+];

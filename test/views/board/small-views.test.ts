@@ -1,0 +1,194 @@
+import { describe, expect, it } from "vitest";
+import { presetPolicy } from "../../../src/config/presets.ts";
+import { NOTHING_SPENT } from "../../../src/core/stories/budget.ts";
+import { escalationId, storyId } from "../../../src/core/events/ids.ts";
+import { boardRows } from "../../../src/views/board/board.ts";
+import { reasonsOf } from "../../../src/views/story/finding-text.ts";
+import { gateStrip, stripText } from "../../../src/views/board/gate-strip.ts";
+import {
+  ASCII_GLYPHS,
+  UNICODE_GLYPHS,
+  amountText,
+  durationText,
+  shortLine,
+  spentText,
+} from "../../../src/views/text/words.ts";
+import { answerLine, inboxItems } from "../../../src/views/answers/inbox.ts";
+import { runCounts, summaryText } from "../../../src/views/run/run-summary.ts";
+import { timelineOf } from "../../../src/views/story/story-lines.ts";
+import { begin, runScript, stateOf, told, world } from "../../seeds/scripted-run.ts";
+import { answer, blameEvent, judgement, recorded, story } from "../../kit/story-world.ts";
+
+const SAME = { result: "fail", failure: "same", blocking: 1 } as const;
+const policy = {
+  ...presetPolicy("goal"),
+  gates: { ...presetPolicy("goal").gates, checks: { ...presetPolicy("goal").gates.checks, blame: false } },
+};
+const stuck = () =>
+  runScript(
+    begin(
+      policy,
+      story("login"),
+      story("cart", { dependsOn: [storyId("login")] }),
+      story("later", { shelf: "backlog" }),
+      story("done"),
+    ),
+    world({ gates: { checks: [SAME, SAME, SAME] }, story: "login", attemptCostUsd: 0.5 }),
+  ).run;
+
+describe("words", () => {
+  it.each([
+    [0, "0 ms"],
+    [999, "999 ms"],
+    [1000, "1 s"],
+    [59_400, "59 s"],
+    [60_000, "1 m"],
+    [61_000, "1 m 1 s"],
+    [3_600_000, "1 h"],
+    [7_500_000, "2 h 5 m"],
+  ])("%d ms are %s", (ms, text) => {
+    expect(durationText(ms)).toBe(text);
+  });
+
+  it("shorten by characters and keep one line", () => {
+    expect(shortLine("a\n\tb", 10)).toBe("a b");
+    expect(shortLine("😀".repeat(10), 4)).toBe("😀😀😀…");
+    expect(shortLine("x".repeat(1_000_000), 5)).toBe("xxxx…");
+    expect(shortLine("\u001b[31mred\u001b[0m", 10)).toBe("red");
+  });
+
+  it("call a sum that is not complete a floor, and unknown not zero", () => {
+    expect(spentText({ ...NOTHING_SPENT, costUsd: 1.5 }, 5)).toBe("$1.50 of $5.00");
+    expect(spentText({ ...NOTHING_SPENT, costUsd: 1.5, costUnknown: true }, null)).toBe("at least $1.50");
+    expect(spentText({ ...NOTHING_SPENT, costUnknown: true }, 5)).toBe("");
+    expect(spentText(NOTHING_SPENT, null)).toBe("");
+    expect(amountText("failures:checks", 3)).toBe("3");
+    expect(amountText("run-time", 1000)).toBe("1 s");
+  });
+});
+
+describe("the board", () => {
+  it("says of each story where it is, who must act, and what was spent", () => {
+    const rows = boardRows(stuck(), null);
+    expect(rows.map(({ id, status, actor }) => `${id} ${status} ${actor}`)).toEqual([
+      "cart waiting story",
+      "done accepted nobody",
+      "later backlog person",
+      "login escalated person",
+    ]);
+    expect(rows.at(-1)).toMatchObject({
+      attempts: 3,
+      attemptLimit: 15,
+      costUsd: 1.5,
+      costLimitUsd: 10,
+      escalation: "esc-login-1",
+      gate: "checks",
+    });
+    expect(boardRows(stuck(), [storyId("done"), storyId("nowhere")])).toHaveLength(1);
+  });
+
+  it("adds them up", () => {
+    const run = stuck();
+    expect(runCounts(run, null)).toEqual({
+      stories: 4,
+      accepted: 1,
+      running: 0,
+      waiting: 1,
+      ready: 0,
+      backlog: 1,
+      stopped: 0,
+      needsYou: 1,
+      failed: 0,
+    });
+    expect(summaryText(run, null, "·")).toBe(
+      "4 stories · 1 accepted · 1 waiting · 1 in the backlog · 1 needs you · $1.50",
+    );
+    expect(summaryText(run, [storyId("login")], "|")).toBe("1 story | 1 needs you | $1.50 of $10.00");
+  });
+});
+
+describe("the strip of gates", () => {
+  it("shows what has spoken of the work as it is now, and a waiver never as a pass", () => {
+    const run = stuck();
+    expect(stripText(gateStrip(stateOf(run, "login")), UNICODE_GLYPHS)).toBe("integrity ✔  checks ✖ 1 finding");
+    const waived = told(run, "login", answer("waive", { message: "known" }));
+    expect(stripText(gateStrip(stateOf(waived, "login")), UNICODE_GLYPHS)).toBe("integrity ✔  checks ~ waived");
+    expect(stripText(gateStrip(stateOf(waived, "login")), ASCII_GLYPHS)).toBe("integrity ok  checks waived");
+    const again = told(run, "login", answer("resolve"));
+    expect(gateStrip(stateOf(again, "login"))).toEqual([]);
+  });
+});
+
+describe("the inbox", () => {
+  it("has what concerns everybody first, then the stories as they came", () => {
+    const run = stuck();
+    expect(inboxItems(run)).toMatchObject([
+      {
+        id: "esc-login-1",
+        story: "login",
+        reason: "the same failure again and again",
+        kind: "decision",
+        question: "What should change before it tries again?",
+      },
+    ]);
+    expect(inboxItems(run)[0]!.answers.map(({ verb }) => verb)).toContain("waive");
+    expect(inboxItems(told(run, "login", answer("abandon")))).toEqual([]);
+  });
+
+  it("knows what has to be typed for each answer", () => {
+    expect(answerLine(escalationId("e"), "resolve")).toBe("remand answer e resolve");
+    expect(answerLine(escalationId("e"), "waive")).toBe('remand answer e waive --message "…"');
+    expect(answerLine(escalationId("e"), "raise-budget")).toBe("remand answer e raise-budget --limit …");
+  });
+});
+
+describe("the timeline", () => {
+  it("leaves out what only begins, and opens what failed", () => {
+    const entries = timelineOf([
+      recorded(1, "a", {
+        type: "gate.started",
+        gate: "checks",
+        tree: judgement("checks", "t", "pass").tree,
+        stages: [],
+      }),
+      recorded(2, "a", { type: "gate.judged", judgement: judgement("checks", "t", "pass") }),
+      recorded(3, "a", { type: "gate.judged", judgement: judgement("checks", "t", "fail", { blocking: 7 }) }),
+      recorded(4, "a", { type: "gate.judged", judgement: judgement("checks", "t", "error") }),
+      recorded(5, "a", blameEvent("checks", "culprit")),
+      recorded(6, "a", { type: "story.failed", how: "exhausted", reason: "x" }),
+      recorded(7, "a", { type: "story.accepted" }),
+      recorded(8, "a", answer("waive")),
+    ]);
+    expect(entries.map(({ at, mark }) => `${at} ${mark}`)).toEqual([
+      "2 accepted",
+      "3 rejected",
+      "4 trouble",
+      "5 note",
+      "6 failed",
+      "7 accepted",
+      "8 person",
+    ]);
+    expect(entries[1]!.details).toHaveLength(6);
+    expect(entries[1]!.details.at(-1)).toBe("and 2 more");
+    expect(entries[3]!.details).toEqual(["src/a.ts:3  changed a condition"]);
+  });
+
+  it("shows some lines of what a finding says beyond its message, where they are asked for", () => {
+    const [finding] = judgement("checks", "t", "fail", { blocking: 1 }).findings;
+    const detail = "- Expected\n\n  {\n-   a: 1\n\u001b[31m+   a: 2\n  }\nat a.ts:1:1";
+    const failed = { ...judgement("checks", "t", "fail"), findings: [{ ...finding!, detail }] };
+    expect(reasonsOf(failed, 3, 5).slice(1)).toEqual([
+      "  | - Expected",
+      "  |   {",
+      "  | - a: 1",
+      "  | + a: 2",
+      "  |   }",
+    ]);
+    expect(reasonsOf(failed, 3)).toHaveLength(1);
+  });
+
+  it("gives a gate's own words where it has no finding", () => {
+    expect(reasonsOf(judgement("checks", "t", "error"), 3)).toEqual(["checks says error"]);
+    expect(reasonsOf({ ...judgement("checks", "t", "error"), summary: "" }, 3)).toEqual([]);
+  });
+});

@@ -1,0 +1,174 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { presetPolicy } from "../../../src/config/presets.ts";
+import type { Event, Recorded } from "../../../src/core/events/event.ts";
+import type { GateName } from "../../../src/core/gates/gate.ts";
+import { evidenceId, roleName, storyId, treeId } from "../../../src/core/events/ids.ts";
+import type { Phase } from "../../../src/core/stories/story.ts";
+import type { Policy } from "../../../src/core/events/policy.ts";
+import type { Result } from "../../../src/core/events/error.ts";
+import { fold } from "../../../src/fold/fold-event.ts";
+import { EMPTY_RUN } from "../../../src/fold/new-state.ts";
+import { byText, lookup } from "../../../src/stdx/sorted-map.ts";
+import { type GateTurn, reJudgingText, reJudgings } from "../../../src/views/story/recheck.ts";
+import { attemptEnd, judgement, recorded, story } from "../../kit/story-world.ts";
+
+const base = presetPolicy("critic-audit");
+const POLICY: Policy = {
+  ...base,
+  gates: { ...base.gates, audit: { ...base.gates.audit, affectedBy: ["src/**"] } },
+};
+
+const GATES_OF_PHASE = POLICY.phases[0]!.gates;
+const START: readonly Recorded[] = [
+  recorded(0, null, { type: "policy.set", policy: POLICY, by: "test" }),
+  recorded(0, "a", { type: "story.added", story: story("a") }),
+  recorded(0, "a", { type: "story.started", by: "test" }),
+  recorded(0, "a", { type: "story.prepared", tree: treeId("t0"), commit: "c0", preExisting: [] }),
+];
+
+/** The events of one story, written as short as it goes. */
+function journal() {
+  const lines: Recorded[] = [];
+  let attempt = 0;
+  const tell = (event: Event): void => void lines.push(recorded(lines.length, "a", event));
+  return {
+    lines,
+    work(changed: readonly string[], phase: Phase = "implement", reworkOf: GateName | null = null): void {
+      attempt++;
+      const role = roleName("developer");
+      tell({ type: "attempt.started", attempt, phase, role, reworkOf, brief: null, forecastUsd: null });
+      tell(attemptEnd(attempt, { type: "ready" }, `t${attempt}`, { changed }));
+    },
+    judged(results: { readonly [G in GateName]?: Result }, durationMs = 60_000): void {
+      for (const [gate, result] of Object.entries(results) as [GateName, Result][])
+        tell({ type: "gate.judged", judgement: { ...judgement(gate, `t${attempt}`, result), durationMs } });
+    },
+    sendBack(gate: GateName, phase: Phase = "implement"): void {
+      const route = { phase, role: roleName("developer"), reason: "it failed" };
+      const scope = { allow: [], deny: [], tests: "open", exceptions: "never", reason: "" } as const;
+      const rest = { variant: "review", failure: 1, failureLimit: 3, brief: evidenceId("b") } as const;
+      tell({ type: "work.sent-back", gate, route, scope, ...rest });
+    },
+    tell,
+  };
+}
+
+const whats = (gates: readonly GateTurn[] | undefined): string[] =>
+  (gates ?? []).map(({ gate, what }) => `${gate} ${what}`);
+
+describe("what was judged again", () => {
+  it("names the paths, keeps what no path could touch, and says what comes for the first time", () => {
+    const story = journal();
+    story.work(["src/a.ts"]);
+    story.judged({ integrity: "pass", checks: "pass", review: "fail" });
+    story.sendBack("review");
+    story.work(["README.md"], "implement", "review");
+    story.judged({ integrity: "pass", review: "pass", audit: "pass" });
+    const [rework, ...rest] = reJudgings(story.lines, POLICY);
+    expect(rest).toEqual([]);
+    expect(rework).toMatchObject({ cause: "rework", rework: 1, sentBackBy: "review", changed: ["README.md"] });
+    expect(whats(rework?.gates)).toEqual(["integrity again", "checks kept", "review again", "audit first"]);
+    expect(rework?.gates).toMatchObject([
+      { why: "changed: README.md", paths: ["README.md"], result: "pass" },
+      { why: "no path that changed can change what it saw", paths: [], durationMs: 60_000 },
+      { why: "it had failed the work" },
+      { why: "it had not judged this phase's work before" },
+    ]);
+    expect(reJudgingText(reJudgings(story.lines, POLICY))).toEqual([
+      "  rework 1 of implement, after review: 1 path changed (README.md)",
+      "    integrity  judged again: pass, 1 m; changed: README.md",
+      "    checks     kept (saved 1 m); no path that changed can change what it saw",
+      "    review     judged again: pass, 1 m; it had failed the work",
+      "    audit      judged: pass, 1 m; it had not judged this phase's work before",
+    ]);
+  });
+
+  it("does not call kept what an earlier change had touched, and says what is still due", () => {
+    const story = journal();
+    story.work(["src/a.ts"]);
+    story.judged({ integrity: "pass", checks: "pass", review: "pass", audit: "fail" });
+    story.sendBack("audit");
+    story.work(["src/a.ts"], "implement", "audit");
+    story.judged({ integrity: "pass", checks: "fail" });
+    story.sendBack("checks");
+    story.work([], "implement", "checks");
+    const [first, second] = reJudgings(story.lines, POLICY);
+    expect(whats(first?.gates)).toEqual(["integrity again", "checks again", "review due", "audit due"]);
+    expect(whats(second?.gates)).toEqual(["integrity kept", "checks due", "review due", "audit due"]);
+    expect(second?.gates[2]?.why).toBe("an earlier change had touched what it saw");
+    expect(reJudgingText([second!])[0]).toBe("  rework 2 of implement, after checks: nothing changed");
+    expect(reJudgingText([second!])[1]).toBe("    integrity  kept (saved 1 m); nothing changed");
+  });
+
+  it("starts anew in another phase, and names the phases that were built on it", () => {
+    const story = journal();
+    for (const phase of ["research", "plan"] as const) {
+      story.work(["stories/a.md"], phase);
+      story.judged({ integrity: "pass", review: "pass" });
+    }
+    story.work(["src/a.ts"]);
+    story.judged({ integrity: "pass", checks: "pass", review: "fail" });
+    story.sendBack("review", "research");
+    story.work(["stories/a.md"], "research", "review");
+    story.judged({ integrity: "pass", review: "pass" });
+    story.work(["stories/a.md"], "plan");
+    story.judged({ integrity: "fail" });
+    const [rework] = reJudgings(story.lines, presetPolicy("story"));
+    expect(rework).toMatchObject({ phase: "research", phasesAgain: ["plan", "implement"] });
+    expect(whats(rework?.gates)).toEqual(["integrity again", "review again"]);
+    expect(rework?.gates.map(({ result }) => result)).toEqual(["pass", "pass"]);
+    expect(rework?.gates[0]?.why).toBe("the work went back from implement to research: its product is another one");
+    expect(reJudgingText([rework!]).at(-1)).toBe("    done again, because built on research: plan, implement");
+  });
+
+  it("tells of branches that were brought up to date and of lint that was fixed", () => {
+    const story = journal();
+    story.work(["src/a.ts"]);
+    story.judged({ integrity: "pass", checks: "pass", review: "pass" });
+    const moved = { tree: treeId("t9"), commit: "c9", changed: ["lib/b.ts"] };
+    story.tell({ type: "branch.updated", ...moved, conflicts: [] });
+    story.tell({ type: "lint.fixed", ...moved, changed: ["docs/a.md"] });
+    story.tell({ type: "tree.restored", tree: treeId("t1"), commit: "c1" });
+    const [update, lint] = reJudgings(story.lines, POLICY);
+    expect(whats(update?.gates)).toEqual(["integrity due", "checks due", "review due", "audit ahead"]);
+    expect(lint).toMatchObject({ cause: "lint fix", rework: 0, sentBackBy: null });
+    expect(whats(lint?.gates)).toEqual(["integrity due", "checks due", "review due", "audit ahead"]);
+    expect(reJudgingText([lint!])[0]).toBe("  lint fix in implement: 1 path changed (docs/a.md)");
+  });
+
+  it("says nothing of a story that has no rules yet", () => {
+    expect(reJudgings([], null)).toEqual([]);
+  });
+
+  it("calls kept exactly those gates that the fold still takes for proven", () => {
+    const paths = fc.subarray(["src/a.ts", "README.md", "lib/b.ts"]);
+    const round = fc.record({ changed: paths, fails: fc.constantFrom(...GATES_OF_PHASE) });
+    fc.assert(
+      fc.property(fc.array(round, { minLength: 2, maxLength: 6 }), (rounds) => {
+        const told = journal();
+        const stateNow = () => lookup(fold([...START, ...told.lines], EMPTY_RUN).stories, storyId("a"), byText)!;
+        for (const [index, { changed, fails }] of rounds.entries()) {
+          told.work(changed, "implement", index === 0 ? null : "checks");
+          const judged = new Set<GateName>();
+          for (const gate of GATES_OF_PHASE) {
+            const { last = null, fresh = false } = stateNow().gates[gate] ?? {};
+            if (fresh && last?.result === "pass") continue;
+            told.judged({ [gate]: gate === fails ? "fail" : "pass" });
+            judged.add(gate);
+            if (gate === fails) break;
+          }
+          const { gates } = stateNow();
+          const proven = GATES_OF_PHASE.filter(
+            (gate) => gates[gate]?.fresh === true && gates[gate].last?.result === "pass",
+          );
+          const turn = reJudgings(told.lines, POLICY).at(-1);
+          const kept = turn?.gates.filter(({ what }) => what === "kept").map(({ gate }) => gate);
+          if (index > 0) expect(kept).toEqual(proven.filter((gate) => !judged.has(gate)));
+          told.sendBack(fails);
+        }
+      }),
+      { numRuns: 50 },
+    );
+  });
+});

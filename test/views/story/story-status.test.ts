@@ -1,0 +1,125 @@
+import { describe, expect, it } from "vitest";
+import { presetPolicy } from "../../../src/config/presets.ts";
+import { storyId } from "../../../src/core/events/ids.ts";
+import type { RunState } from "../../../src/core/stories/run-state.ts";
+import { sourceStatus, statusOf } from "../../../src/views/story/story-status.ts";
+import { answer, attemptEnd, attemptStart, story } from "../../kit/story-world.ts";
+import { begin, runScript, stateOf, told, world } from "../../seeds/scripted-run.ts";
+
+const POLICY = presetPolicy("critic-audit");
+const status = (run: RunState, id = "a") => statusOf(run, stateOf(run, id));
+const source = (run: RunState, id = "a") => sourceStatus(status(run, id));
+const stopAt = (type: string, gate?: string) =>
+  runScript(begin(POLICY, story("a")), (command) => {
+    if (command.type !== type || (command.type === "start-gate" && gate !== undefined && command.gate !== gate))
+      return null;
+    if (command.type === "start-attempt") return [attemptStart(command)];
+    if (command.type === "start-gate")
+      return [{ type: "gate.started", gate: command.gate, tree: command.tree, stages: [] }];
+    return command.type === "start-story" ? [{ type: "story.started", by: "e" }] : [{ type: "story.held", by: "Ada" }];
+  }).run;
+
+describe("statusOf", () => {
+  it.each([
+    ["in the backlog", begin(POLICY, story("a", { shelf: "backlog" })), "backlog", "person", "backlog"],
+    ["ready", begin(POLICY, story("a")), "ready", "engine", "ready"],
+    ["being prepared", stopAt("start-story"), "working", "engine", "implementing"],
+    ["at work", stopAt("start-attempt"), "working", "agent", "implementing"],
+    ["in a check", stopAt("start-gate", "checks"), "in-gate", "gate", "in-gate"],
+    ["in review", stopAt("start-gate", "review"), "in-gate", "gate", "awaiting-review"],
+    ["in audit", stopAt("start-gate", "audit"), "in-gate", "gate", "awaiting-audit"],
+    ["held", told(begin(POLICY, story("a")), "a", { type: "story.held", by: "Ada" }), "waiting", "person", "waiting"],
+    [
+      "escalated",
+      runScript(begin(POLICY, story("a")), world({ gates: { review: ["error", "error", "error"] } })).run,
+      "escalated",
+      "person",
+      "awaiting-guidance",
+    ],
+    ["accepted", runScript(begin(POLICY, story("a"))).run, "accepted", "nobody", "accepted"],
+    ["abandoned", told(begin(POLICY, story("a")), "a", answer("abandon")), "failed", "nobody", "failed"],
+    [
+      "under broken infrastructure",
+      told(begin(POLICY, story("a")), null, { type: "infrastructure.blocked", issue: "no database" }),
+      "waiting",
+      "infrastructure",
+      "blocked",
+    ],
+    ["halted", told(begin(POLICY, story("a")), null, answer("halt")), "waiting", "person", "waiting"],
+    [
+      "waiting for a story",
+      begin(POLICY, story("a", { dependsOn: [storyId("b")] }), story("b")),
+      "waiting",
+      "story",
+      "blocked",
+    ],
+  ] as const)("a story %s", (_name, run, expected, actor, inSources) => {
+    expect(status(run)).toMatchObject({ status: expected, actor });
+    expect(source(run)).toBe(inSources);
+  });
+
+  it("says who forced an acceptance", () => {
+    const forced = told(
+      begin(POLICY, story("a")),
+      "a",
+      { type: "story.started", by: "e" },
+      answer("force-complete", { message: "ship it" }),
+    );
+    expect(status(forced).why).toBe("by Ada: ship it");
+    expect(status(runScript(begin(POLICY, story("a"))).run).why).toBe("every gate is open");
+  });
+
+  it("says what became of the story that is waited for", () => {
+    const on = story("a", { dependsOn: [storyId("b")] });
+    expect(status(begin(POLICY, on)).why).toBe("b (unknown)");
+    const run = begin(POLICY, on, story("b"));
+    expect(status(run).why).toBe("b");
+    expect(status(told(run, "b", answer("abandon"))).why).toBe("b (abandoned)");
+    const asked = runScript(run, world({ gates: { review: ["error", "error", "error"] } })).run;
+    expect(status(asked).why).toBe("b (escalated)");
+  });
+
+  it("says for how an agent waits: for a story, or for a time", () => {
+    const waits = (waitsFor?: string) =>
+      runScript(begin(POLICY, story("a"), story("b", { shelf: "backlog" })), (command, state) =>
+        command.type === "start-attempt"
+          ? [
+              attemptStart(command),
+              attemptEnd(
+                command.attempt,
+                {
+                  type: "incomplete",
+                  category: "blocked_by_dependency",
+                  blocker: "the API",
+                  attempted: [],
+                  needed: "",
+                  ...(waitsFor === undefined ? {} : { waitsFor }),
+                },
+                state!.tree!,
+                { changed: [], productChanged: false },
+              ),
+            ]
+          : null,
+      ).run;
+    expect(status(waits("b"))).toMatchObject({ status: "waiting", actor: "story", why: "b" });
+    expect(status(waits())).toMatchObject({ status: "escalated" });
+    const crashed = told(stopAt("start-attempt"), "a", attemptEnd(1, { type: "crashed", detail: "" }, "t0"));
+    expect(status(crashed)).toMatchObject({ status: "waiting", actor: "time", why: "crashed" });
+  });
+
+  it("says the project's question while that is open", () => {
+    const run = runScript(
+      begin(POLICY, story("a"), story("b")),
+      world({ gates: { audit: ["blocked"] }, health: [false, false, false] }),
+    ).run;
+    expect(status(run)).toMatchObject({ actor: "infrastructure" });
+    const limited = { ...POLICY, limits: { ...POLICY.limits, run: { costUsd: 1, tokens: null, timeMs: null } } };
+    const poor = runScript(begin(limited, story("a")), world({ attemptCostUsd: 2 })).run;
+    expect(status(poor)).toMatchObject({ actor: "person", why: "May it spend more than 1 of its run-cost budget?" });
+  });
+
+  it("between two steps its turn comes", () => {
+    const run = told(stopAt("start-attempt"), "a", attemptEnd(1, { type: "ready" }, "t5"));
+    expect(status(run)).toMatchObject({ status: "working", actor: "engine", phase: "implement", gate: null });
+  });
+});

@@ -1,0 +1,22 @@
+import { expect, test } from "vitest";
+import type { Blame } from "../../../src/core/blame/blame.ts";
+import { blameSentence } from "../../../src/write/briefs/blame.ts";
+
+const blame = (verdict: Blame["verdict"], together?: boolean): Blame => ({
+  verdict,
+  basis: "proven",
+  confidence: 0.99,
+  suspects: [],
+  explanation: "",
+  testRuns: 3,
+  ...(together === undefined ? {} : { together }),
+});
+
+test("changes that only fail together are not said to fail each by itself", () => {
+  expect(blameSentence(blame("multi"))).toBe("Several changes caused this, each by itself.");
+  expect(blameSentence(blame("multi", true))).toContain("none of them does it alone");
+});
+
+test("work that is not done yet sends nobody looking for something to undo", () => {
+  expect(blameSentence(blame("unmet"))).toContain("nothing to undo");
+});

@@ -1,0 +1,95 @@
+import { describe, expect, it } from "vitest";
+import { escalationId } from "../../../src/core/events/ids.ts";
+import { writeFindingList } from "../../../src/write/reports/finding-list.ts";
+import { writeEscalationRecord, writeFailedTasks } from "../../../src/write/reports/rework-log.ts";
+import { finding } from "../../kit/sample-brief.ts";
+
+describe("the records of the trail", () => {
+  it("list failed tasks in S0's keys", () => {
+    const text = writeFailedTasks([
+      { taskId: "t-1", reason: "review_failure_limit", reviewAttempts: 3, auditAttempts: 1 },
+    ]);
+    expect(JSON.parse(text)).toEqual([
+      { task_id: "t-1", reason: "review_failure_limit", review_attempts: 3, audit_attempts: 1 },
+    ]);
+    expect(text.endsWith("]\n")).toBe(true);
+  });
+
+  it("keep an escalation in S1's keys", () => {
+    const text = writeEscalationRecord(
+      {
+        id: escalationId("esc-1"),
+        kind: "decision",
+        reason: { type: "budget", budget: "failures:tdd", used: 3, limit: 3 },
+        gate: "tdd",
+        title: "t",
+        assessment: "a",
+        recommendation: "r",
+        question: "q",
+        options: [{ verb: "resolve", does: "d", cost: "c" }],
+        attempts: [
+          {
+            attempt: 1,
+            tried: "x",
+            failed: "y",
+            findings: [{ id: "f1", gate: "tdd", title: "no test", file: "a.ts", status: "unchecked", seenIn: 1 }],
+            findingsLeftOut: 2,
+          },
+        ],
+        branch: "remand/s",
+        commit: "abc",
+      },
+      "s",
+      Date.UTC(2026, 1, 22, 14, 30),
+    );
+    expect(JSON.parse(text)).toEqual({
+      slice_id: "s",
+      escalation_id: "esc-1",
+      timestamp: "2026-02-22T14:30:00Z",
+      gate: "tdd",
+      kind: "decision",
+      reason: "budget failures:tdd is used up (3 of 3)",
+      attempts: [
+        {
+          attempt: 1,
+          action: "x",
+          result: "y",
+          findings: [
+            {
+              id: "f1",
+              gate: "tdd",
+              title: "no test",
+              file: "a.ts",
+              line: null,
+              status: "unchecked",
+              seen_in_attempt: 1,
+            },
+          ],
+          findings_left_out: 2,
+        },
+      ],
+      current_state: { branch: "remand/s", last_commit: "abc" },
+      root_cause: "a",
+      recommendation: "r",
+      question: "q",
+      options: [{ verb: "resolve", does: "d", cost: "c" }],
+    });
+  });
+});
+
+describe("the list of findings", () => {
+  it("is for people: by severity, the worst first, with place and fix", () => {
+    const text = writeFindingList([
+      finding({ severity: "info", message: "last" }),
+      finding({ severity: "blocker", message: "first", suggestedFix: "do it" }),
+      finding({ severity: "blocker", message: "second", file: "zzz.ts" }),
+    ]);
+    expect(text.match(/^\*\*.*$/gm)).toEqual(["**blocker** (2)", "**info** (1)"]);
+    expect(text).toMatch(/first \(.*\)\n {2}Suggested fix: do it\n- zzz\.ts:42: second/);
+    expect(text.indexOf("last")).toBeGreaterThan(text.indexOf("second"));
+  });
+
+  it("says so when there are none", () => {
+    expect(writeFindingList([])).toBe("No findings.\n");
+  });
+});

@@ -57,20 +57,22 @@ describe("the documents", () => {
   });
 
   test("ARCHITECTURE.md has a row for every room, and none for a room that is gone", () => {
-    const rooms = readdirSync(`${root}src`, { withFileTypes: true }).filter((entry) => entry.isDirectory());
-    expect(rowsOf("Rooms").map((row) => row.replace(/\/x$/, ""))).toEqual(
-      [...rooms.map(({ name }) => name), "main.ts", "web"].sort(),
+    const layers = readdirSync(`${root}src`, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+    expect(rowsOf("Layers").map((row) => row.replace(/\/x$/, ""))).toEqual(
+      [...layers.map(({ name }) => name), "main.ts", "web"].sort(),
     );
   });
 
-  test("ARCHITECTURE.md lets each room import what the lint does", () => {
+  test("ARCHITECTURE.md lets each layer import what the lint does", () => {
     const rows = [...read("ARCHITECTURE.md").matchAll(/^\| `(\w+)` \| .+ \| ([^|]+) \|$/gm)];
-    const told = rows.flatMap(([, room = "", cell = ""]) => {
-      const row = rowOf(room);
+    const told = rows.flatMap(([, layer = "", cell = ""]) => {
+      const row = rowOf(layer);
       if (row === undefined || cell === "everything") return [];
-      return [{ room, may: cell === "nothing" ? [] : cell.split(", ").sort(), row: [...row.rooms, ...row.libraries] }];
+      return [
+        { layer, may: cell === "nothing" ? [] : cell.split(", ").sort(), row: [...row.layers, ...row.libraries] },
+      ];
     });
-    expect(told.map(({ room, may }) => [room, may])).toEqual(told.map(({ room, row }) => [room, row.sort()]));
+    expect(told.map(({ layer, may }) => [layer, may])).toEqual(told.map(({ layer, row }) => [layer, row.sort()]));
     expect(told.length).toBeGreaterThan(12);
   });
 

@@ -1,31 +1,35 @@
 /**
- * A border that cannot be seen to fail is no border. Here violations are planted in a house outside the repository,
- * one per room and per ban; the real lint runs over it, and must report each of them and nothing else.
+ * A border that cannot be seen to fail is no border. Here violations are planted in a project outside the repository,
+ * one per layer and per ban; the real lint runs over it, and must report each of them and nothing else.
  *
- * The table of rooms is written down again, in the words of the design, so that a change of `scripts/lint/table.js`
+ * The table of layers is written down again, in the words of the design, so that a change of `scripts/lint/table.js`
  * alone changes nothing unnoticed.
  */
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { rowOf } from "../scripts/lint/table.js";
-import { buildHouse, ROOMS, type Lint, type PlantedHouse } from "./tidy/planted-house.ts";
+import { plantProject, LAYERS, type Lint, type PlantedProject } from "./tidy/planted-project.ts";
 
-const CORE = ["stdx", "domain", "schemas", "policy", "readers", "writers", "views", "engine", "config"];
-const FRONT = ["engine", "views", "writers", "readers", "schemas", "config", "ports", "domain", "stdx"];
-const ADAPTER = ["ports", "readers", "writers", "schemas", "domain", "stdx", "adapters/process"];
+const CORE = ["stdx", "core", "core/schemas", "decide", "fold", "parse", "write", "views", "engine", "config"];
+const FRONT = ["engine", "views", "write", "parse", "core/schemas", "config", "ports", "core", "stdx"];
+const ADAPTER = ["ports", "parse", "write", "core/schemas", "core", "stdx", "adapters/process"];
 
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   stdx: [],
-  domain: ["stdx"],
-  schemas: ["domain", "stdx"],
-  policy: ["domain", "stdx"],
-  writers: ["domain", "stdx"],
-  views: ["domain", "stdx"],
-  readers: ["domain", "schemas", "stdx"],
-  ports: ["domain"],
-  engine: ["ports", "policy", "readers", "writers", "domain", "stdx"],
-  config: ["schemas", "domain", "stdx"],
-  cli: FRONT,
+  core: ["stdx"],
+  "core/schemas": ["core", "stdx"],
+  decide: ["fold", "core", "stdx"],
+  fold: ["decide", "core", "stdx"],
+  write: ["core", "stdx"],
+  views: ["core", "stdx"],
+  parse: ["core", "core/schemas", "stdx"],
+  ports: ["core"],
+  engine: ["ports", "decide", "fold", "parse", "write", "core", "stdx"],
+  config: ["core/schemas", "core", "stdx"],
+  app: FRONT,
+  cli: ["app", ...FRONT],
+  gates: ADAPTER,
+  agents: ADAPTER,
   server: FRONT,
   testing: [],
   "adapters/process": ADAPTER,
@@ -48,9 +52,10 @@ const LIBRARIES = [
   "@opentelemetry/api",
 ];
 const MAY_USE: Readonly<Record<string, readonly string[]>> = {
-  schemas: ["zod"],
-  readers: ["yaml"],
+  "core/schemas": ["zod"],
+  parse: ["yaml"],
   config: ["yaml", "zod"],
+  app: ["commander"],
   cli: ["commander"],
   server: ["hono", "@hono/node-server"],
   "adapters/journal": ["@photostructure/sqlite"],
@@ -59,7 +64,10 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
 };
 const MAY_USE_NODE = [
   "config",
+  "app",
   "cli",
+  "gates",
+  "agents",
   "server",
   "testing",
   "adapters/process",
@@ -81,38 +89,38 @@ interface Plant {
 const slug = (text: string): string => text.replaceAll(/[^a-z0-9]+/gi, "-");
 const up = (path: string): string => "../".repeat(path.split("/").length - 1);
 
-function borderPlant(room: string, to: string, specifier: string, allowed: boolean): Plant {
+function borderPlant(layer: string, to: string, specifier: string, allowed: boolean): Plant {
   return {
-    title: `${room} ${allowed ? "may" : "may not"} import ${to}`,
-    path: `src/${room}/to-${slug(to)}.ts`,
+    title: `${layer} ${allowed ? "may" : "may not"} import ${to}`,
+    path: `src/${layer}/to-${slug(to)}.ts`,
     text: `import type { Thing } from "${specifier}";\n\nexport type Planted = Thing;\n`,
-    rule: allowed ? null : "house(borders)",
+    rule: allowed ? null : "remand(borders)",
   };
 }
 
-function plantsOf(room: string): readonly Plant[] {
-  const toSrc = up(`src/${room}/x.ts`).slice("../".length);
-  const rooms = ROOMS.filter((to) => to !== room);
+function plantsOf(layer: string): readonly Plant[] {
+  const toSrc = up(`src/${layer}/x.ts`).slice("../".length);
+  const layers = LAYERS.filter((to) => to !== layer);
   return [
-    borderPlant(room, "itself", "./thing.ts", true),
-    ...rooms.map((to) => borderPlant(room, to, `${toSrc}${to}/thing.ts`, MAY_IMPORT[room]!.includes(to))),
-    borderPlant(room, "a room nobody listed", `${toSrc}attic/thing.ts`, false),
-    borderPlant(room, "main", `${toSrc}main.ts`, false),
-    borderPlant(room, "the package entry", `${toSrc}index.ts`, false),
-    borderPlant(room, "a test", `${toSrc}../test/thing.ts`, false),
-    ...LIBRARIES.map((library) => borderPlant(room, library, library, MAY_USE[room]?.includes(library) ?? false)),
-    borderPlant(room, "node:path", "node:path", MAY_USE_NODE.includes(room)),
-    borderPlant(room, "fs without its prefix", "fs", MAY_USE_NODE.includes(room)),
-    borderPlant(room, "node:child_process", "node:child_process", room === "adapters/process"),
+    borderPlant(layer, "itself", "./thing.ts", true),
+    ...layers.map((to) => borderPlant(layer, to, `${toSrc}${to}/thing.ts`, MAY_IMPORT[layer]!.includes(to))),
+    borderPlant(layer, "a layer without a row", `${toSrc}attic/thing.ts`, false),
+    borderPlant(layer, "main", `${toSrc}main.ts`, false),
+    borderPlant(layer, "the package entry", `${toSrc}index.ts`, false),
+    borderPlant(layer, "a test", `${toSrc}../test/thing.ts`, false),
+    ...LIBRARIES.map((library) => borderPlant(layer, library, library, MAY_USE[layer]?.includes(library) ?? false)),
+    borderPlant(layer, "node:path", "node:path", MAY_USE_NODE.includes(layer)),
+    borderPlant(layer, "fs without its prefix", "fs", MAY_USE_NODE.includes(layer)),
+    borderPlant(layer, "node:child_process", "node:child_process", layer === "adapters/process"),
   ];
 }
 
 const otherBorders: readonly Plant[] = [
-  { ...borderPlant("attic", "stdx", "../stdx/thing.ts", false), title: "a room nobody listed may import nothing" },
-  borderPlant("domain", "policy, by a detour", "../domain/../policy/thing.ts", false),
-  borderPlant("readers/signals", "the room above", "../thing.ts", true),
-  borderPlant("readers/signals", "domain", "../../domain/thing.ts", true),
-  borderPlant("readers/signals", "policy", "../../policy/thing.ts", false),
+  { ...borderPlant("attic", "stdx", "../stdx/thing.ts", false), title: "a layer without a row may import nothing" },
+  borderPlant("core", "decide, by a detour", "../core/../decide/thing.ts", false),
+  borderPlant("parse/signals", "the layer above", "../thing.ts", true),
+  borderPlant("parse/signals", "core", "../../core/thing.ts", true),
+  borderPlant("parse/signals", "decide", "../../decide/thing.ts", false),
   {
     title: "main may import an adapter and a library",
     path: "src/main.ts",
@@ -123,7 +131,7 @@ const otherBorders: readonly Plant[] = [
     title: "the package entry may not hand out an adapter",
     path: "src/index.ts",
     text: 'export type { Thing } from "./adapters/git/thing.ts";\n',
-    rule: "house(borders)",
+    rule: "remand(borders)",
   },
   {
     title: "the entry for rehearsals hands out what is for them",
@@ -132,16 +140,16 @@ const otherBorders: readonly Plant[] = [
     rule: null,
   },
   {
-    title: "web may import domain",
-    path: "web/src/to-domain.ts",
-    text: 'import type { Thing } from "../../src/domain/thing.ts";\n\nexport type Planted = Thing;\n',
+    title: "web may import core",
+    path: "web/src/to-core.ts",
+    text: 'import type { Thing } from "../../src/core/thing.ts";\n\nexport type Planted = Thing;\n',
     rule: null,
   },
   {
     title: "web may not import schemas",
     path: "web/src/to-schemas.ts",
-    text: 'import type { Thing } from "../../src/schemas/thing.ts";\n\nexport type Planted = Thing;\n',
-    rule: "house(borders)",
+    text: 'import type { Thing } from "../../src/core/schemas/thing.ts";\n\nexport type Planted = Thing;\n',
+    rule: "remand(borders)",
   },
   ...["preact", "@preact/signals"].map((library) => ({
     title: `web may import ${library}`,
@@ -153,47 +161,47 @@ const otherBorders: readonly Plant[] = [
     title: "web may not import a server's library",
     path: "web/src/to-hono.ts",
     text: 'import type { Thing } from "hono";\n\nexport type Planted = Thing;\n',
-    rule: "house(borders)",
+    rule: "remand(borders)",
   },
   {
     title: "a border holds for import()",
-    path: "src/domain/dynamic.ts",
-    text: 'export const planted = (): Promise<unknown> => import("../policy/thing.ts");\n',
-    rule: "house(borders)",
+    path: "src/core/dynamic.ts",
+    text: 'export const planted = (): Promise<unknown> => import("../decide/thing.ts");\n',
+    rule: "remand(borders)",
   },
   {
     title: "a border holds for import types",
-    path: "src/domain/import-type.ts",
-    text: '// oxlint-disable-next-line typescript/consistent-type-imports\nexport type Planted = import("../policy/thing.ts").Thing;\n',
-    rule: "house(borders)",
+    path: "src/core/import-type.ts",
+    text: '// oxlint-disable-next-line typescript/consistent-type-imports\nexport type Planted = import("../decide/thing.ts").Thing;\n',
+    rule: "remand(borders)",
   },
   {
     title: "an import whose target cannot be read is refused",
     path: "src/cli/unreadable.ts",
     text: "export const planted = (name: string): Promise<unknown> => import(name);\n",
-    rule: "house(borders)",
+    rule: "remand(borders)",
   },
 ];
 
 const CORE_BANS: readonly (readonly [name: string, text: string, rule: string])[] = [
   ["the current time", "export const planted = (): number => Date.now();", "eslint(no-restricted-properties)"],
-  ["the current date", "export const planted = (): Date => new Date();", "house(no-clock)"],
-  ["the current date as text", "export const planted = (): string => Date();", "house(no-clock)"],
+  ["the current date", "export const planted = (): Date => new Date();", "remand(no-clock)"],
+  ["the current date as text", "export const planted = (): string => Date();", "remand(no-clock)"],
   ["chance", "export const planted = (): number => Math.random();", "eslint(no-restricted-properties)"],
   ["the environment", 'export const planted = (): unknown => process.env["HOME"];', "eslint(no-restricted-globals)"],
   ["a timer", "export const planted = (): unknown => setTimeout(() => 0, 1);", "eslint(no-restricted-globals)"],
-  ["work on import", 'export const planted: string[] = [];\nplanted.push("x");', "house(no-top-level-effect)"],
+  ["work on import", 'export const planted: string[] = [];\nplanted.push("x");', "remand(no-top-level-effect)"],
   [
     "state on import",
     "export let planted = 0;\nexport const count = (): number => planted++;",
-    "house(no-top-level-effect)",
+    "remand(no-top-level-effect)",
   ],
 ];
 
-function bansOf(room: string): readonly Plant[] {
+function bansOf(layer: string): readonly Plant[] {
   return CORE_BANS.map(([name, text, rule]) => ({
-    title: `${room} knows nothing of ${name}`,
-    path: `src/${room}/ban-${slug(name)}.ts`,
+    title: `${layer} knows nothing of ${name}`,
+    path: `src/${layer}/ban-${slug(name)}.ts`,
     text: `${text}\n`,
     rule,
   }));
@@ -206,55 +214,55 @@ const everywhereBans: readonly Plant[] = [
     title: "a port holds types only",
     path: "src/ports/code.ts",
     text: "export const planted = 1;\n",
-    rule: "house(types-only)",
+    rule: "remand(types-only)",
   },
   {
     title: "the core may declare a function in several forms",
-    path: "src/policy/overloaded.ts",
+    path: "src/decide/overloaded.ts",
     text: "export function planted(x: string): string;\nexport function planted(x: number): number;\nexport function planted(x: string | number): string | number {\n  return x;\n}\n",
     rule: null,
   },
   {
     title: "no barrels",
-    path: "src/policy/gathered.ts",
+    path: "src/decide/gathered.ts",
     text: 'export type { Thing } from "./thing.ts";\n',
-    rule: "house(no-barrel)",
+    rule: "remand(no-barrel)",
   },
   {
     title: "no barrels by star",
-    path: "src/policy/all.ts",
+    path: "src/decide/all.ts",
     text: 'export * from "./thing.ts";\n',
-    rule: "house(no-barrel)",
+    rule: "remand(no-barrel)",
   },
   {
     title: "no index but the entry",
-    path: "src/policy/index.ts",
+    path: "src/decide/index.ts",
     text: "export const planted = 1;\n",
-    rule: "house(names)",
+    rule: "remand(names)",
   },
   ...["utils", "helpers", "common", "lib", "managers"].flatMap((name) => [
     {
       title: `no file called ${name}`,
       path: `src/cli/${name}.ts`,
       text: "export const planted = 1;\n",
-      rule: "house(names)",
+      rule: "remand(names)",
     },
     {
       title: `no folder called ${name}`,
       path: `src/cli/${name}/x.ts`,
       text: "export const planted = 1;\n",
-      rule: "house(names)",
+      rule: "remand(names)",
     },
   ]),
   {
     title: "no circle, not even of types",
-    path: "src/policy/circle-a.ts",
+    path: "src/decide/circle-a.ts",
     text: 'import type { B } from "./circle-b.ts";\n\nexport type A = B[];\n',
     rule: "import(no-cycle)",
   },
   {
     title: "no circle, seen from the other side",
-    path: "src/policy/circle-b.ts",
+    path: "src/decide/circle-b.ts",
     text: 'import type { A } from "./circle-a.ts";\n\nexport type B = A[];\n',
     rule: "import(no-cycle)",
   },
@@ -321,31 +329,31 @@ const everywhereBans: readonly Plant[] = [
 ];
 
 const GROUPS: readonly { readonly name: string; readonly plants: readonly Plant[] }[] = [
-  ...ROOMS.map((room) => ({ name: `the borders of ${room}`, plants: plantsOf(room) })),
-  ...CORE.map((room) => ({ name: `what ${room} knows nothing of`, plants: bansOf(room) })),
+  ...LAYERS.map((layer) => ({ name: `the borders of ${layer}`, plants: plantsOf(layer) })),
+  ...CORE.map((layer) => ({ name: `what ${layer} knows nothing of`, plants: bansOf(layer) })),
   ...[...otherBorders, ...everywhereBans].map((plant) => ({ name: plant.title, plants: [plant] })),
 ];
 const PLANTS = GROUPS.flatMap(({ plants }) => plants);
 
-describe("the house's lint", () => {
-  let house: PlantedHouse;
+describe("the project's lint rules", () => {
+  let project: PlantedProject;
   let before: Lint;
   let after: Lint;
 
   beforeAll(() => {
-    house = buildHouse();
-    before = house.lint();
-    for (const { path, text } of PLANTS) house.plant(path, text);
-    after = house.lint();
+    project = plantProject();
+    before = project.lint();
+    for (const { path, text } of PLANTS) project.plant(path, text);
+    after = project.lint();
   });
-  afterAll(() => house.tearDown());
+  afterAll(() => project.tearDown());
 
-  test("passes over a tidy house", () => {
+  test("passes over a tidy project", () => {
     expect(before.output).not.toContain('"severity"');
     expect(before.exit).toBe(0);
   });
 
-  test("fails over a house with violations", () => {
+  test("fails over a project with violations", () => {
     expect(after.exit).not.toBe(0);
   });
 
@@ -378,7 +386,7 @@ describe("the repository", () => {
     expect(wanted.length).toBeGreaterThan(20);
   });
 
-  test("has a row in the lint's table for every room the design names", () => {
-    for (const room of ROOMS) expect(rowOf(room), room).toBeDefined();
+  test("has a row in the lint's table for every layer the design names", () => {
+    for (const layer of LAYERS) expect(rowOf(layer), layer).toBeDefined();
   });
 });

@@ -1,16 +1,16 @@
 import { isBuiltin } from "node:module";
-import { resolved, roomOf } from "./place.js";
-import { isComposition, PACKAGE_ENTRIES, rowOf, SPAWNING_MODULES, SPAWNING_ROOM, TYPE_ROOMS } from "./table.js";
+import { resolved, layerOf } from "./layer-of.js";
+import { isComposition, PACKAGE_ENTRIES, rowOf, SPAWNING_MODULES, SPAWNING_LAYER, TYPE_LAYERS } from "./table.js";
 
-/** Every import of every form leads to a room, a library or a Node module that the importer's row names. */
+/** Every import of every form leads to a layer, a library or a Node module that the importer's row names. */
 const imports = {
   /** @param {any} context */
   create(context) {
-    const room = roomOf(context.filename);
-    if (room === null) return {};
+    const layer = layerOf(context.filename);
+    if (layer === null) return {};
     /** @param {any} node @param {any} source */
     const check = (node, source) => {
-      const complaint = complaintAbout(context.filename, room, source);
+      const complaint = complaintAbout(context.filename, layer, source);
       if (complaint !== null) context.report({ node, message: complaint });
     };
     return {
@@ -28,31 +28,32 @@ const imports = {
   },
 };
 
-/** @param {string} file @param {string} room @param {any} source @returns {string | null} */
-function complaintAbout(file, room, source) {
+/** @param {string} file @param {string} layer @param {any} source @returns {string | null} */
+function complaintAbout(file, layer, source) {
   const specifier = source?.literal?.value ?? source?.value;
   if (typeof specifier !== "string")
     return "an import must name its module in plain text, or its border cannot be checked";
-  if (isBuiltin(specifier)) return complaintAboutNode(room, specifier);
-  if (isComposition(room)) return null;
-  const row = rowOf(room);
-  if (row === undefined) return `src/${room} has no row in scripts/lint/table.js, so it may import nothing`;
+  if (isBuiltin(specifier)) return complaintAboutNode(layer, specifier);
+  if (isComposition(layer)) return null;
+  const row = rowOf(layer);
+  if (row === undefined) return `src/${layer} has no row in scripts/lint/table.js, so it may import nothing`;
   if (!specifier.startsWith(".")) {
     return row.libraries.includes(libraryOf(specifier))
       ? null
-      : `${room} may not import the library ${libraryOf(specifier)}`;
+      : `${layer} may not import the library ${libraryOf(specifier)}`;
   }
-  const target = roomOf(resolved(file, specifier));
-  if (target === room || (target !== null && row.rooms.includes(target))) return null;
-  return `${room} may not import ${target ?? "a file outside src"} (it may import: ${row.rooms.join(", ") || "nothing"})`;
+  const target = layerOf(resolved(file, specifier));
+  if (target === layer || (target !== null && row.layers.includes(target))) return null;
+  return `${layer} may not import ${target ?? "a file outside src"} (it may import: ${row.layers.join(", ") || "nothing"})`;
 }
 
-/** @param {string} room @param {string} specifier @returns {string | null} */
-function complaintAboutNode(room, specifier) {
+/** @param {string} layer @param {string} specifier @returns {string | null} */
+function complaintAboutNode(layer, specifier) {
   const name = specifier.replace(/^node:/, "");
-  if (SPAWNING_MODULES.includes(name) && room !== SPAWNING_ROOM) return `only ${SPAWNING_ROOM} may import ${specifier}`;
-  if (isComposition(room) || rowOf(room)?.node === true) return null;
-  return `${room} may not import Node's ${specifier}`;
+  if (SPAWNING_MODULES.includes(name) && layer !== SPAWNING_LAYER)
+    return `only ${SPAWNING_LAYER} may import ${specifier}`;
+  if (isComposition(layer) || rowOf(layer)?.node === true) return null;
+  return `${layer} may not import Node's ${specifier}`;
 }
 
 /** @param {string} specifier */
@@ -64,7 +65,7 @@ function libraryOf(specifier) {
 const typesOnly = {
   /** @param {any} context */
   create(context) {
-    if (!TYPE_ROOMS.includes(roomOf(context.filename) ?? "")) return {};
+    if (!TYPE_LAYERS.includes(layerOf(context.filename) ?? "")) return {};
     return {
       /** @param {any} program */
       Program(program) {
@@ -92,8 +93,8 @@ function isTypeOnly(node) {
 const noBarrel = {
   /** @param {any} context */
   create(context) {
-    const room = roomOf(context.filename);
-    if (room === null || PACKAGE_ENTRIES.includes(room)) return {};
+    const layer = layerOf(context.filename);
+    if (layer === null || PACKAGE_ENTRIES.includes(layer)) return {};
     /** @param {any} node */
     const complain = (node) => {
       if (node.source)

@@ -1,4 +1,4 @@
-import { partsFromRoot, roomOf } from "./place.js";
+import { partsFromRoot, layerOf } from "./layer-of.js";
 
 /** Names that say nothing about what is inside, so that everything ends up there. */
 const EMPTY_NAMES = new Set([
@@ -25,7 +25,7 @@ export const names = {
         const empty = parts.find((part) => EMPTY_NAMES.has(part.toLowerCase()));
         if (empty !== undefined) context.report({ node, message: `"${empty}" does not say what is inside` });
         // An index in a folder is a barrel by another name: the folder's files are imported by theirs.
-        if (parts.at(-1) === "index" && roomOf(context.filename) !== "index.ts" && parts[0] === "src") {
+        if (parts.at(-1) === "index" && layerOf(context.filename) !== "index.ts" && parts[0] === "src") {
           context.report({ node, message: "only the package entry may be called index" });
         }
       },

@@ -5,9 +5,10 @@
 const config = {
   // The code that decides what is charged, repeated, recovered and written down.
   mutate: [
-    "src/policy/{charge,converge,compare-rounds,decide,next-step,after-failure}.ts",
-    "src/fold/fold-event*.ts",
-    "src/engine/{recover,report-attempt,perform-attempt,grip}.ts",
+    "src/decide/{charge,converge,compare-rounds,decide,next-step,after-failure}.ts",
+    "src/fold/fold-*.ts",
+    "src/engine/{recover,fencing}.ts",
+    "src/engine/perform/{report-attempt,attempt}.ts",
   ],
   testRunner: "vitest",
   vitest: { configFile: "scripts/mutation/vitest.config.ts", related: false },

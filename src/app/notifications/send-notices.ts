@@ -1,7 +1,13 @@
-import type { Notification } from "../../core/events/notification.ts";
+import type { Notification, NotificationKind } from "../../core/events/notification.ts";
+import type { Notifier } from "../../ports/notifier.ts";
 import { manyWords } from "../../views/answers/notifications.ts";
 import type { Clock } from "../../ports/clock.ts";
-import type { Outlet } from "../../compose/notifications/notifiers.ts";
+
+/** A way to reach a person, and the kinds of notification it takes; `null`: all of them. */
+export interface Outlet {
+  readonly notifier: Notifier;
+  readonly on: readonly NotificationKind[] | null;
+}
 
 export interface SenderParts {
   readonly project: string;

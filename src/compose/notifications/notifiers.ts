@@ -1,15 +1,9 @@
+import type { Outlet } from "../../app/notifications/send-notices.ts";
 import type { Config, NotifyConfig } from "../../config/config.ts";
-import type { NotificationKind } from "../../core/events/notification.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Notifier } from "../../ports/notifier.ts";
 import { createCommandNotifier, createDesktopNotifier, createHttpNotifier } from "../../adapters/notify/notifiers.ts";
 import { writeNotification, writeSlackMessage } from "../../write/reports/notification.ts";
-
-/** A way to reach somebody, and what they want to be told; `null`: everything. */
-export interface Outlet {
-  readonly notifier: Notifier;
-  readonly on: readonly NotificationKind[] | null;
-}
 
 interface Parts {
   readonly root: string;

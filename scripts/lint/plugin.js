@@ -1,5 +1,5 @@
 /**
- * The rules of the house that no ready-made rule can express. oxlint loads this file as a plugin; it is plain
+ * Lint rules of this codebase that no ready-made rule can express. oxlint loads this file as a plugin; it is plain
  * JavaScript because the oldest supported Node cannot load TypeScript. `test/tidy.test.ts` plants a violation of
  * each rule and sees the lint fail.
  *
@@ -11,7 +11,7 @@ import { names } from "./names.js";
 import { purity } from "./purity.js";
 
 export default {
-  meta: { name: "house" },
+  meta: { name: "remand" },
   rules: {
     borders: borders.imports,
     "types-only": borders.typesOnly,

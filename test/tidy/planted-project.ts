@@ -6,19 +6,23 @@ import { fileURLToPath } from "node:url";
 
 const repository = fileURLToPath(new URL("../..", import.meta.url));
 
-/** Every room there is or will be, with a file that others may import. */
-export const ROOMS = [
+/** Every layer, each with a file that others may import. */
+export const LAYERS = [
   "stdx",
-  "domain",
-  "schemas",
-  "policy",
-  "readers",
-  "writers",
+  "core",
+  "core/schemas",
+  "decide",
+  "fold",
+  "parse",
+  "write",
   "views",
   "ports",
   "engine",
   "config",
+  "app",
   "cli",
+  "gates",
+  "agents",
   "server",
   "testing",
   "adapters/process",
@@ -36,14 +40,14 @@ export interface Lint {
   readonly output: string;
 }
 
-/** A small house outside the repository, under the repository's own lint configuration. */
-export interface PlantedHouse {
+/** A small project outside the repository, under the repository's own lint configuration. */
+export interface PlantedProject {
   plant(path: string, text: string): void;
   lint(): Lint;
   tearDown(): void;
 }
 
-export function buildHouse(): PlantedHouse {
+export function plantProject(): PlantedProject {
   const root = realpathSync(mkdtempSync(join(tmpdir(), "remand-tidy-")));
   for (const path of [".oxlintrc.json", "tsconfig.json", "package.json", "scripts/lint"]) {
     cpSync(join(repository, path), join(root, path), { recursive: true });
@@ -53,9 +57,9 @@ export function buildHouse(): PlantedHouse {
     mkdirSync(dirname(join(root, path)), { recursive: true });
     writeFileSync(join(root, path), text);
   };
-  for (const room of ROOMS) plant(`src/${room}/thing.ts`, "export type Thing = string;\n");
+  for (const layer of LAYERS) plant(`src/${layer}/thing.ts`, "export type Thing = string;\n");
   plant("src/main.ts", "export type Thing = string;\n");
-  plant("src/index.ts", 'export type { Thing } from "./domain/thing.ts";\n');
+  plant("src/index.ts", 'export type { Thing } from "./core/thing.ts";\n');
   plant("web/src/thing.ts", "export type Thing = string;\n");
   plant("test/thing.ts", "export type Thing = string;\n");
   return { plant, lint: () => lint(root), tearDown: () => rmSync(root, { recursive: true, force: true }) };

@@ -9,6 +9,7 @@
 import { borders } from "./borders.js";
 import { names } from "./names.js";
 import { purity } from "./purity.js";
+import { words } from "./words.js";
 
 export default {
   meta: { name: "remand" },
@@ -17,6 +18,7 @@ export default {
     "types-only": borders.typesOnly,
     "no-barrel": borders.noBarrel,
     names,
+    words,
     "no-clock": purity.noClock,
     "no-top-level-effect": purity.noTopLevelEffect,
   },

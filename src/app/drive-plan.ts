@@ -67,7 +67,7 @@ export interface Watching {
  * Works, and when nothing is left to do, waits until a story's file or another process says something new; until the
  * signal says stop. Files are read again while work goes on too: a new story need not wait for the others.
  */
-export async function driveAndWatch(
+async function driveAndWatch(
   host: Pick<Host, "watchFolder">,
   owned: Owned,
   watch: Watching,

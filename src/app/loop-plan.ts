@@ -31,7 +31,7 @@ export function loopId({ goal, check }: Pick<LoopWish, "goal" | "check">): Story
 }
 
 /** Another loop of the same goal and check, for whoever wants to start over. */
-export function freshLoopId(first: StoryId, run: RunState | null): StoryId {
+function freshLoopId(first: StoryId, run: RunState | null): StoryId {
   for (let number = 2; ; number++) {
     const id = storyId(`${first}-${number}`);
     if (run === null || lookup(run.stories, id, byText) === undefined) return id;

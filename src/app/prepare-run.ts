@@ -58,7 +58,7 @@ export function startOrder(stories: readonly Story[]): Story[] {
 }
 
 /** The stories that were asked for and everything they wait for. */
-export function withDependencies(stories: readonly Story[], asked: readonly string[]): Story[] {
+function withDependencies(stories: readonly Story[], asked: readonly string[]): Story[] {
   const byId = new Map<string, Story>(stories.map((story) => [story.id, story]));
   const wanted = new Set<string>();
   const open = [...asked];

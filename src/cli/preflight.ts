@@ -72,7 +72,7 @@ async function passVariables(world: Checkout, file: string, names: readonly stri
 }
 
 /** Says what is waited for when it takes longer than a moment, and again from time to time: `Running … (12 s so far)`. */
-export async function withWaitingNote<T>(world: Pick<World, "err">, what: string, work: () => Promise<T>): Promise<T> {
+async function withWaitingNote<T>(world: Pick<World, "err">, what: string, work: () => Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const wait = (soFar: number, next: number): void => {
     timer = setTimeout(

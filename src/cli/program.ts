@@ -218,7 +218,7 @@ export interface ErrorReport {
 }
 
 /** What a person is told about an error, and the exit code that goes with it. */
-export function reportError(error: unknown, detailed: boolean): ErrorReport {
+function reportError(error: unknown, detailed: boolean): ErrorReport {
   if (error instanceof RemandError) {
     const cause = detailed && error.cause !== undefined ? `${indented(stackOf(error.cause))}\n` : "";
     return { text: `remand: ${error.message}\n  ${error.hint}\n${cause}`, exit: EXIT_OF_CODE[error.code] };
@@ -281,7 +281,7 @@ function indented(text: string): string {
  * Is the output coloured? What was typed wins over the environment, and the environment over what the output is
  * connected to. An empty variable counts as not set, as the NO_COLOR convention asks.
  */
-export function wantsColor(
+function wantsColor(
   typed: boolean | undefined,
   env: Readonly<Record<string, string | undefined>>,
   terminal: boolean,

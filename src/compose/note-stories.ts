@@ -85,7 +85,7 @@ function linesByStory({ read }: Pick<Journal, "read">): (story: StoryId) => Prom
 }
 
 /** How far a story has come, for S4's fields of its file: from the state and the story's own lines of the journal. */
-export function storyProgress(state: StoryState, lines: readonly Recorded[]): StoryProgress {
+function storyProgress(state: StoryState, lines: readonly Recorded[]): StoryProgress {
   const { ending, story, escalation } = state;
   const isAccepted = ending?.how === "accepted";
   return {

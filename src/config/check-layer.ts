@@ -107,7 +107,7 @@ const isFilled = (parts: Tree | undefined): boolean => Array.isArray(parts) && p
 type Issue = z.core.$ZodIssue;
 
 /** What the schema found, as problems at their places in the person's file. */
-export function issueProblems(issue: Issue, layer: PlainLayer, above: Path = []): Problem[] {
+function issueProblems(issue: Issue, layer: PlainLayer, above: Path = []): Problem[] {
   const path = [...above, ...(issue.path as Path)];
   if (issue.code === "unrecognized_keys") return issue.keys.map((key) => unknownKey(layer, path, key));
   if (issue.code === "invalid_union") {
@@ -129,7 +129,7 @@ export function issueProblems(issue: Issue, layer: PlainLayer, above: Path = [])
   return [{ ...layer.valuePlace(path), severity: "error", message, hint: hintFor(issue, value) }];
 }
 
-export function unknownKey(layer: PlainLayer, path: Path, key: string): Problem {
+function unknownKey(layer: PlainLayer, path: Path, key: string): Problem {
   const place = { ...layer.keyPlace([...path, key]), severity: "error" } as const;
   return { ...place, message: `unknown key "${shortened(key)}"`, hint: meantKey(key, path) };
 }
@@ -171,7 +171,7 @@ function said(value: Tree): string {
 const shortened = (text: string): string => (text.length > 60 ? `${text.slice(0, 60)}…` : text);
 
 /** The keys that a map at this path of a config may have; `null` where any name goes, or where there is no map. */
-export function knownConfigKeys(path: readonly PropertyKey[]): readonly string[] | null {
+function knownConfigKeys(path: readonly PropertyKey[]): readonly string[] | null {
   let at: Shape | undefined = bare(configFileSchema as unknown as Shape);
   for (const key of path) {
     const { def }: Shape = at;

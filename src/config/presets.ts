@@ -5,14 +5,14 @@ import { type TreeMap, overlay } from "./layer.ts";
 import { policyOf } from "./policy-of.ts";
 
 /** S0 and S2: a developer, the checks in every environment, one critic, one auditor; every listed issue is fixed. */
-export const criticAudit: ConfigPart = {
+const criticAudit: ConfigPart = {
   phases: { implement: ["integrity", "checks", "review", "audit"] },
   gates: { review: { everyFinding: true }, audit: { everyFinding: true } },
   limits: { failures: 3 },
 };
 
 /** S1: a TDD pair and a pipeline of gates, up to the merge. IMPORTANT findings require action too. */
-export const factory: ConfigPart = {
+const factory: ConfigPart = {
   // A project that has only the two usual roles can begin with this preset.
   agents: {
     "tdd-pair": { fallback: "developer" },
@@ -43,7 +43,7 @@ export const factory: ConfigPart = {
 };
 
 /** S3: one goal, its checks, and blame; bounded by the whole loop and by each place in the code. */
-export const goal: ConfigPart = {
+const goal: ConfigPart = {
   phases: { implement: ["integrity", "checks"] },
   gates: { checks: { blame: true, onUnexplained: "escalate" } },
   // The whole loop is what is bounded here, so a gate has no limit of its own.
@@ -55,7 +55,7 @@ export const goal: ConfigPart = {
  * S4: a story goes through four phases, each reviewed before the next, and ends in a pull request. Its "three
  * reworks" are four failures.
  */
-export const story: ConfigPart = {
+const story: ConfigPart = {
   // A project that has only the two usual roles can begin with this preset.
   agents: {
     refiner: { fallback: "developer" },

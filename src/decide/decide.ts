@@ -140,7 +140,7 @@ export interface Candidate {
 }
 
 /** Stories whose pause is over, in the order in which they would stand in their lanes. */
-export function dueStories(run: RunState, now: number): Candidate[] {
+function dueStories(run: RunState, now: number): Candidate[] {
   const due: Candidate[] = [];
   for (const [key, id] of entries(run.timers)) {
     if (Number(key.slice(0, 16)) > now) break;

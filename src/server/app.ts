@@ -12,7 +12,7 @@ import { writeRoutes } from "./write-routes.ts";
 import { closeServer, portOf } from "./health.ts";
 
 /** The pages and what they ask for. A page is a shell without data: what is in it comes with the token. */
-export function createApp(source: DashboardSource, live: Live, door: { token: string; port(): number }): Hono {
+function createApp(source: DashboardSource, live: Live, door: { token: string; port(): number }): Hono {
   const app = new Hono();
   app.use(headers());
   app.use(guard(door));

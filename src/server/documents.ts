@@ -217,7 +217,7 @@ function waitsForStory(run: RunState, { ending, story, wait, policy }: StoryStat
 }
 
 /** What needs somebody first comes first; what is over, the latest first. */
-export function boardColumns(cards: readonly BoardCard[], query: string, mostCards: number): readonly BoardColumn[] {
+function boardColumns(cards: readonly BoardCard[], query: string, mostCards: number): readonly BoardColumn[] {
   const byColumn = new Map<Column, BoardCard[]>(COLUMNS.map((name) => [name, []]));
   for (const card of cards) if (cardMatches(card, query)) byColumn.get(card.column)!.push(card);
   return COLUMNS.map((name) => {

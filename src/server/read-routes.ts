@@ -84,7 +84,7 @@ const MOST_LINES = 200;
  * The journal's lines as server-sent events, each with its place as its id. The reader pulls: who does not read holds
  * one position and no lines, whatever is written meanwhile, and goes on from there.
  */
-export function lineStream({ live, after, signal, texts }: StreamOptions): ReadableStream<Uint8Array> {
+function lineStream({ live, after, signal, texts }: StreamOptions): ReadableStream<Uint8Array> {
   const over = new AbortController();
   const stop = AbortSignal.any([signal, over.signal]);
   const encoder = new TextEncoder();

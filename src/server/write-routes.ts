@@ -87,7 +87,7 @@ export interface WriteLimit {
   take(): number;
 }
 
-export function createWriteLimit(now: () => number, burst = 10, perSecond = 0.5): WriteLimit {
+function createWriteLimit(now: () => number, burst = 10, perSecond = 0.5): WriteLimit {
   let left = burst;
   let at = now();
   return {

@@ -50,6 +50,7 @@ describe("coverage", () => {
     });
   });
 
+  // S4.87
   test("less than before is a finding that stands in the way, and handing it in once more changes nothing", async () => {
     const first = await bench.judge([{ name: "unit", run: `${cover(800)};` }], { coverage: { report } });
     const run = (covered: number, mayFall?: number, last = before(first)) => {

@@ -19,6 +19,7 @@ const rework = (changes: Tree, scope: Scope, exceptions: readonly { path: string
   trees.judge(BASE, { ...BASE, ...changes }, scope, BASE, {}, { exceptions });
 
 describe("what a rework may touch", () => {
+  // S3.39
   test("a file outside of it is refused, and one inside is not", async () => {
     const judgement = await rework(
       { "src/a.js": "aa\n", "src/b.js": "bb\n" },
@@ -90,6 +91,7 @@ describe("the policy of tests", () => {
   const more = 'test("a", () => { expect(a()).toBe(1); });\ntest("b", () => { expect(b()).toBe(2); });\n';
   const other = 'test("a", () => { expect(a()).toBe(2); });\n';
 
+  // S3.38
   test.each([
     ["add-only", { "test/b.test.js": more }, []],
     ["add-only", { "test/a.test.js": more }, []],

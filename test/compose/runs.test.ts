@@ -62,6 +62,7 @@ describe("loop", () => {
     expect(readFileSync(join(repository.root, "answer.txt"), "utf8")).toBe("42\n");
   });
 
+  // S3.1
   test("asks an agent of the caller's own, and gives it back what failed", async () => {
     const asked: AgentRequest[] = [];
     const result = await loop({ ...base(), agent: writer(["41\n", "42\n"], asked) });

@@ -284,6 +284,7 @@ describe("mistakes", () => {
     expect(resolve(text)).toMatchObject({ config: null, policy: null });
   });
 
+  // S4.72
   it("are all shown at once, from every layer", () => {
     const { problems } = resolve("presett: 1\nlimits: { failures: 99 }\n", "autonomy: ful\n");
     expect(problems.map((p) => `${p.file}:${p.line}`)).toEqual(["remand.yaml:2", "remand.yaml:1", "config.yaml:1"]);

@@ -47,6 +47,7 @@ describe("a dispatch that gave nothing to judge", () => {
     expect(stateOf(mended.run, "a").ending?.how).toBe("accepted");
   });
 
+  // S4.75
   it("waits as long as the provider says, and doubles its own waits", () => {
     const limited = runScript(begin(POLICY, story("a")), ends({ type: "rate-limited", retryAt: 70_000 }, 1));
     expect(limited.now).toBe(70_000);
@@ -62,6 +63,7 @@ describe("a dispatch that gave nothing to judge", () => {
     expect(stateOf(released.run, "a").ending?.how).toBe("accepted");
   });
 
+  // S4.33, S4.54, S4.102
   it("interrupted with the engine: what was counted is given back, and the step is decided anew", () => {
     let run = begin(POLICY, story("a"));
     run = runScript(run, (command) => (command.type === "start-attempt" ? [attemptStart(command)] : null)).run;

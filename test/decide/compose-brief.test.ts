@@ -41,6 +41,7 @@ const finding = (severity: Severity, message: string) =>
   identified({ severity, category: "logic", message, source: "critic", file: "src/a.ts", line: 1 });
 
 describe("composeBrief", () => {
+  // S4.53
   it("carries everything the judgement and the engine know", () => {
     const judged = {
       requiredFixes: ["Handle the error"],
@@ -64,6 +65,7 @@ describe("composeBrief", () => {
     });
   });
 
+  // S4.46
   it("puts what must be fixed apart from what is only said, the gravest first, and takes its priority from the first", () => {
     const findings = [
       finding("minor", "one"),
@@ -99,6 +101,7 @@ describe("composeBrief", () => {
     expect(brief?.scope.allow).toEqual(["src/auth.ts"]);
   });
 
+  // S3.11
   it("counts the reworks of the blamed place, and of no other", () => {
     const at = (file: string) => ({ verdict: "culprit", file }) as const;
     const blame = [at("src/auth.ts"), at("src/b.ts"), at("src/auth.ts"), "unmet"] as const;

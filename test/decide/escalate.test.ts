@@ -34,6 +34,7 @@ const REASONS: readonly EscalationReason[] = [
 const GATELESS = new Set(["budget", "gate-error", "agent-failure", "agent-missing", "incomplete", "approval"]);
 
 describe("an escalation", () => {
+  // S4.91
   it.each(REASONS.map((reason) => [JSON.stringify(reason), reason] as const))(
     "can be acted on: %s",
     (_name, reason) => {

@@ -111,6 +111,7 @@ describe("decide", () => {
 describe("the usual time of a kind", () => {
   const timed = (ms: number) => world({ attemptMs: ms });
 
+  // S4.85
   it("a story far beyond it is flagged, once, and goes on", () => {
     let run = begin(POLICY, story("a"), story("b"), story("c"));
     run = runScript(run, timed(1000)).run;

@@ -34,6 +34,7 @@ describe("judge", () => {
     expect(hear(said.map((each, i) => verdict(`s${i}`, each))).result).toBe(result);
   });
 
+  // S4.45
   it("names what must be fixed, the gravest and those above the threshold, and leaves the rest as information", () => {
     const [grave, light] = [finding("critical", "a hole"), finding("minor", "a name")];
     const judged = hear([verdict("code", "fail", light, grave)]);
@@ -84,6 +85,7 @@ describe("judge", () => {
 });
 
 describe("thresholds", () => {
+  // S4.43
   it.each<[Partial<Record<Severity, number>>, Severity[], boolean]>([
     [{ blocker: 1, critical: 1 }, [], false],
     [{ blocker: 1, critical: 1 }, ["major", "minor"], false],

@@ -54,6 +54,7 @@ function blame(...args: string[]): { exit: number | null; out: string; err: stri
 const slip = (): void => repository.write("src/price.js", PRICE.replace("100 - percent", "100 + percent"));
 
 describe("blame", () => {
+  // S3.5, S3.21, S3.22, S3.23
   test("names the line that did it among others, and proves it; nothing of the person's is touched", () => {
     slip();
     repository.write("src/format.js", FORMAT.replace("cents /", "cents  /"));

@@ -136,6 +136,7 @@ describe("environments", () => {
   };
   const audits = { ...auditPassed, say: auditPassed.say!.replace("(local)", "(alpha)") };
 
+  // S0.30
   test("a failure in one of them goes back with the table", async () => {
     project.story("cap");
     const result = await project.run(
@@ -207,6 +208,7 @@ describe("AUDIT_BLOCKED", () => {
     expect(project.prompts("health-check")[0]).toContain("`grep -q waitMs src/wait.js` (local)");
   });
 
+  // S2.43
   test("that nobody can repair is a person's", async () => {
     project.story("one");
     const result = await project.run({ developer: [works("// one")], critic: [reviewPassed], auditor: [blocked] });
@@ -216,6 +218,7 @@ describe("AUDIT_BLOCKED", () => {
 });
 
 describe("a reviewer that is not understood", () => {
+  // S2.34
   test.each([
     ["an unknown signal", { say: "LGTM: {story}\n" }],
     ["another task's id", { say: "REVIEW_PASSED: elsewhere\n" }],
@@ -307,6 +310,7 @@ describe("reviewers who contradict each other", () => {
     auditor: [auditPassed],
   };
 
+  // S4.32
   test("security wins, and the brief says so", async () => {
     project.story("cap");
     const result = await project.run(scripts, { set: set("security", "code") });
@@ -608,6 +612,7 @@ test("dependencies that change between attempts are noticed and journalled: what
   expect(accepted).toEqual(["work", "last", "next"]);
 });
 
+// S0.14, S2.12, S2.29
 test("a role is played with the words and the model of its file, and reviewers go by the project's practices", async () => {
   project.story("cap");
   project.repository.write(".claude/agents/critic.md", "---\nname: critic\nmodel: opus\n---\n\nYou are strict.\n");

@@ -51,6 +51,7 @@ describe("merging", () => {
     expect(project.repository.git("show", "main:src/wait.js")).not.toContain("// one");
   });
 
+  // S1.50
   test("of two stories the second is brought up to the first, judged anew, and merged on top of it", async () => {
     project.story("one");
     project.story("two");

@@ -90,6 +90,7 @@ const MORE = testFile("more", "more", "assert.equal(more, 1);");
 const GOOD = { "src/cap.js": code("good"), "test/cap.test.js": TEST };
 
 describe("every gate fails once on the way of one slice", () => {
+  // S1.21, S1.43
   test("each failure goes to the pair, on its own account; only what could have changed is judged again", async () => {
     const result = await factory({
       "tdd-pair": [

@@ -78,6 +78,7 @@ const verdicts = (): string[] =>
     );
 
 describe("the whole pipeline", () => {
+  // S1.19
   test("a survivor comes back as a missing test, the test is added, and the slice is merged", async () => {
     const result = await factory([
       says({ "src/cap.js": CAP, "test/cap.test.js": WEAK_TEST }),
@@ -113,6 +114,7 @@ describe("the whole pipeline", () => {
 describe("the TDD gate derives which phase failed", () => {
   const only = ["phases.implement=[integrity, tdd]", "deliver=branch", "merge=manual"];
 
+  // S1.2
   test("GREEN: the test fails with the work in place", async () => {
     const wrong = CAP.replace("limit : value", "value : limit");
     await factory([says({ "src/cap.js": wrong, "test/cap.test.js": GOOD_TEST }), says({ "src/cap.js": CAP })], only);

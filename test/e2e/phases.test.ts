@@ -155,6 +155,7 @@ function fieldsOf(text: string): Record<string, unknown> {
 }
 
 describe("phases", () => {
+  // S4.99
   it("go in their order, each product in its section on the branch, and each later phase is given the earlier ones", async () => {
     const ran = await played({});
     expect(ran.result.exitCode).toBe(0);

@@ -167,6 +167,7 @@ describe("S4's scenarios", () => {
     expect(events("work.delivered", "prices")).toMatchObject([{ where: "https://example.test/acme/shop/pull/1" }]);
   });
 
+  // S4.12, S4.16, S4.79
   test("2: every iteration is recorded, and each feedback stays in the story", async () => {
     expect(await played({ "code-reviewer": rejectsCode(2) })).toMatchObject({ exitCode: 0 });
     const { refinement_count, refinement_iterations } = fields("prices");
@@ -198,6 +199,7 @@ describe("S4's scenarios", () => {
 });
 
 describe("edge cases and consistency", () => {
+  // S4.26
   test("two stories are reworked at the same time, and neither has anything of the other", async () => {
     repository.write("stories/fees.md", story("fees"));
     expect(await played({ "code-reviewer": rejectsCode(2) })).toMatchObject({ exitCode: 0 });
@@ -218,6 +220,7 @@ describe("edge cases and consistency", () => {
     ).toEqual(["remand/fees", "remand/prices"]);
   });
 
+  // S4.82
   test("a person writes in the story's file meanwhile: both stay whole, whoever comes second", async () => {
     const note = "\nAda was here.\n";
     const developer: Part = (turn, request, id) => {

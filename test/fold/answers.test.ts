@@ -65,6 +65,7 @@ describe("a person's answer", () => {
     expect(ran.lines.slice(0, 2)).toEqual(["send back from person to refine", "refine by refiner after person"]);
   });
 
+  // S3.4
   it("send-back without being asked: the work in hand goes back when it is free", () => {
     const half = runScript(begin(POLICY, story("a")), (command) =>
       command.type === "start-gate" && command.gate === "review" ? [{ type: "story.held", by: "Ada" }] : null,

@@ -40,6 +40,7 @@ function journal(choices: readonly number[]): { events: Recorded[]; run: RunStat
 const CHOICES = fc.array(fc.nat(0xffff), { maxLength: 80 });
 
 describe("the fold", () => {
+  // S0.16, S2.14, S4.16, S4.79
   it("gives the same state byte for byte when the journal is replayed, whole or in parts", () => {
     fc.assert(
       fc.property(CHOICES, fc.nat(), (choices, cut) => {

@@ -34,6 +34,7 @@ const finding = (message: string, severity: Severity = "critical") =>
   identified({ severity, category: "logic", message, source: "critic", file: "src/a.ts", line: 1 });
 
 describe("ruling 1: one limit, `failures`", () => {
+  // S0.32
   it.each<[PresetName, "review" | "checks", number]>([
     ["critic-audit", "review", 3],
     ["factory", "review", 3],
@@ -137,6 +138,7 @@ describe("ruling 5: tests during rework", () => {
 });
 
 describe("ruling 6: one severity scale", () => {
+  // S4.39, S4.42
   it.each([
     ["blocker", "blocker", "CRITICAL", "HIGH", "error"],
     ["CRITICAL", "critical", "CRITICAL", "HIGH", "error"],
@@ -219,6 +221,7 @@ describe("ruling 8: a waiver is not a pass", () => {
     expect(isOpen(moved, "review", "")).toBe(false);
   });
 
+  // S4.88
   it("work that is accepted by force has a waiver for each gate that was not open", () => {
     const forced = stateOf(told(exhausted(), "a", answer("force-complete", { message: "ship it" })), "a");
     expect(forced.ending).toMatchObject({ how: "accepted", forced: { by: "Ada", reason: "ship it" } });
@@ -315,6 +318,7 @@ describe("ruling 12: merge conflicts", () => {
 
 describe("ruling 13: what is judged again", () => {
   const again = (changed: string[]) => judged(run(CRITIC, { audit: ["fail"] }, { changed: { 2: changed } })).slice(4);
+  // S1.52
   it("exactly the gates whose evidence a changed path can affect", () => {
     expect(again(["src/a.ts"])).toEqual(["integrity", "checks", "review", "audit"]);
     expect(again(["README.md"])).toEqual(["integrity", "review", "audit"]);
@@ -384,6 +388,7 @@ describe("ruling 16: FAIL without a finding at the threshold", () => {
     expect(hear([says("fail")])).toMatchObject({ result: "fail", blocking: [] });
   });
 
+  // S4.44
   it("PASS with a finding at the threshold fails all the same", () => {
     expect(hear([says("pass", finding("a hole"))]).result).toBe("fail");
   });
@@ -400,6 +405,7 @@ describe("ruling 17: an overturned finding", () => {
     expect(hear([says("fail", one, other)], [one.id])).toMatchObject({ result: "fail", blocking: [other.id] });
   });
 
+  // S4.23
   it("is left out when the gate judges again; a reviewer who insists on it ends at a person", () => {
     const failed = run(CRITIC, { review: ["fail", "fail", "fail"] }).run;
     const [disputed, ...others] = stateOf(failed, "a").gates.review!.last!.blocking;

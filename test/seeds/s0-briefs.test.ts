@@ -8,6 +8,7 @@ import { headings, inOrder } from "./headings.ts";
 describe("S0 review rework", () => {
   const text = writeBrief(sampleBrief({ variant: "review", gate: "review" }), { nonce: NONCE });
 
+  // S0.8, S0.11
   it("has S0's headings in S0's order, after the role's prompt and a rule", () => {
     expect(
       text.startsWith(
@@ -27,15 +28,18 @@ describe("S0 review rework", () => {
     ).toBe(true);
   });
 
+  // S0.9, S0.10
   it("lists issues as <file>:<line>: <description>, and the fixes as they were asked for", () => {
     expect(text).toContain("- src/auth/handler.ts:42: Unchecked error return from database call (critical, ");
     expect(text).toContain("### Required Fixes\n\n- Check the error of the database call\n- Rename x\n");
   });
 
+  // S0.12
   it("lists the files of the previous work", () => {
     expect(text).toContain("Files Modified:\n- src/auth/handler.ts\n- test/auth.test.ts\n");
   });
 
+  // S0.13, S0.21
   it("gives every instruction of S0", () => {
     const steps = text.slice(text.indexOf("### Instructions"));
     for (const step of [
@@ -76,6 +80,7 @@ describe("S0 audit rework", () => {
     ).toBe(true);
   });
 
+  // S0.19, S0.20, S4.50
   it("tells failed criteria from those that pass and must stay so", () => {
     expect(text).toContain("### Failed Criteria\n\n- AC-2 mail is sent: FAILED - no mail in the outbox\n");
     expect(text).toMatch(/### Passing Criteria\n\n.*must stay so:\n- AC-1 address is checked\n/);
@@ -119,6 +124,7 @@ describe("S0 environment rework", () => {
     ).toBe(true);
   });
 
+  // S0.26
   it("shows the table, one row per environment, and lets no cell end early", () => {
     expect(text).toContain(
       [
@@ -130,6 +136,7 @@ describe("S0 environment rework", () => {
     );
   });
 
+  // S0.27
   it("names check and error of each failed environment, and of no other", () => {
     expect(text).toContain("## node24\n\nCheck: test (`npm test`)\nError: no such module | x (exit code 1)");
     expect(text).not.toContain("## node20");
@@ -142,6 +149,7 @@ describe("S0 environment rework", () => {
     expect(blocked).toContain("Error: no docker\n");
   });
 
+  // S0.28, S0.29
   it("names S0's four usual causes and every instruction", () => {
     const causes = /### Common Causes\n\n((?:- .*\n)+)/.exec(text)![1]!;
     expect(causes.trimEnd().split("\n")).toHaveLength(4);

@@ -36,6 +36,7 @@ function briefs(gates: Gates): Brief[] {
 }
 
 describe("S0 triggers", () => {
+  // S0.1, S0.2
   it.each([
     ["review", "REVIEW_FAILED"],
     ["audit", "AUDIT_FAILED"],
@@ -48,6 +49,7 @@ describe("S0 triggers", () => {
     expect(stateOf(ran.run, "a").ending?.how).toBe("accepted");
   });
 
+  // S0.4, S0.7, S2.13, S2.22, S2.30
   it("the task is implementing again while the rework runs, and awaits review and audit after it", () => {
     const seen: string[] = [];
     const happens = world({ gates: { review: ["fail"] } });
@@ -64,6 +66,7 @@ describe("S0 triggers", () => {
     expect(seen).toEqual(["implementing", ...judging, "implementing", ...judging, "awaiting-audit"]);
   });
 
+  // S0.22
   it("the code goes through the critic again before it is audited again", () => {
     expect(judged(run({ audit: ["fail"] }))).toEqual([
       "integrity",
@@ -79,6 +82,7 @@ describe("S0 triggers", () => {
 });
 
 describe("S0 rework or fresh start", () => {
+  // S0.5, S0.15, S0.23, S2.23, S2.38
   it.each([
     ["review", 1],
     ["review", 2],
@@ -95,6 +99,7 @@ describe("S0 rework or fresh start", () => {
     expect(stateOf(ran.run, "a").ending?.how).toBe("accepted");
   });
 
+  // S0.6, S0.18, S0.37, S2.24
   it.each(["review", "audit"] as const)("the third %s failure ends the work and asks a person", (gate) => {
     const ran = run({ [gate]: ["fail", "fail", "fail"] });
     expect(commandsOf(ran, "send-back")).toHaveLength(2);
@@ -106,17 +111,20 @@ describe("S0 rework or fresh start", () => {
     });
   });
 
+  // S0.17, S0.31
   it("each type of failure has its own counter: two reviews and two audits may fail", () => {
     const ran = run({ review: ["fail", "fail"], audit: ["fail", "fail"] });
     expect(stateOf(ran.run, "a").ending?.how).toBe("accepted");
     expect(reasonFor(ran.run, "a")).toBeNull();
   });
 
+  // S0.38
   it("the counter of one type is not reset by a failure of the other", () => {
     const ran = run({ review: ["fail", "pass", "fail", "pass", "fail"], audit: ["fail", "fail"] });
     expect(stateOf(ran.run, "a").escalation?.reason).toMatchObject({ budget: "failures:review", used: 3 });
   });
 
+  // S0.3, S0.35, S4.95
   it("the first brief has the feedback, later ones what was tried before as well", () => {
     const [first, second] = briefs({ review: ["fail", "fail"] });
     expect(first).toMatchObject({ failure: 1, failureLimit: 3, attempt: 2, earlier: [], summary: "review says fail" });
@@ -127,6 +135,7 @@ describe("S0 rework or fresh start", () => {
     });
   });
 
+  // S0.36
   it("feedback accumulates over types: the audit's brief tells what the review sent back", () => {
     const [, , audit] = briefs({ review: ["fail", "fail"], audit: ["fail"] });
     expect(audit?.earlier.map(({ attempt, failed }) => [attempt, failed])).toEqual([
@@ -152,6 +161,7 @@ describe("S0 environments", () => {
     details: "",
   });
 
+  // S0.25
   it.each([
     ["some pass and some fail", [cell("node20", "pass"), cell("node22", "fail")], "environment"],
     ["all fail", [cell("node20", "fail"), cell("node22", "fail")], "audit"],
@@ -162,6 +172,7 @@ describe("S0 environments", () => {
     expect(commandsOf(ran, "send-back")[0]?.variant).toBe(variant);
   });
 
+  // S0.30
   it("the checks of the engine tell it too", () => {
     const ran = run({ checks: [{ result: "fail", more: { runs: [cell("linux", "pass"), cell("macos", "fail")] } }] });
     expect(commandsOf(ran, "send-back")[0]?.variant).toBe("environment");
@@ -169,6 +180,7 @@ describe("S0 environments", () => {
 });
 
 describe("S0 failed tasks", () => {
+  // S0.34
   it("with onExhausted: error the task is listed, with reason and attempts of each type", () => {
     const ran = run({ review: ["fail"], audit: ["fail", "fail", "fail"] }, { ...POLICY, onExhausted: "error" });
     const { ending, gates, story: task } = stateOf(ran.run, "a");
@@ -186,6 +198,7 @@ describe("S0 failed tasks", () => {
     ]);
   });
 
+  // S0.33
   it("a failed task is removed from active work: nothing is dispatched for it any more", () => {
     const ran = run({ review: ["fail", "fail", "fail"] }, { ...POLICY, onExhausted: "error" });
     expect(ran.run.inFlight).toBe(0);

@@ -17,6 +17,7 @@ describe("S1 TDD gate", () => {
   ];
   const text = writeBrief(sampleBrief({ variant: "tdd", gate: "tdd", route, required }), { nonce: NONCE });
 
+  // S1.4
   it("provides failing output, domain concerns, the phase that failed, and the files changed", () => {
     expect(text).toContain("Phase that failed: GREEN.");
     expect(text).toContain("### Failing Tests\n\n- test/auth.test.ts:9: registers: expected 201");
@@ -41,12 +42,14 @@ describe("S1 review gate", () => {
   const information = [finding({ severity: "minor", message: "extract a function" })];
   const text = writeBrief(sampleBrief({ variant: "staged-review", information }), { nonce: NONCE });
 
+  // S1.9
   it("provides the verdict of each stage", () => {
     expect(text).toContain(
       "### Stage Verdicts\n\n- spec_compliance: PASS (spec-reviewer)\n- code_quality: CHANGES REQUIRED (quality-reviewer) - errors are dropped\n",
     );
   });
 
+  // S1.10
   it("lists each finding with severity, file, line and description in S1's scale, worst first", () => {
     const required = text.slice(text.indexOf("### Required Changes"), text.indexOf("### For Information"));
     expect(required).toMatch(
@@ -54,6 +57,7 @@ describe("S1 review gate", () => {
     );
   });
 
+  // S1.12
   it("keeps suggestions apart, as information", () => {
     const information = text.slice(text.indexOf("### For Information"));
     expect(information).toContain("- SUGGESTION src/auth/handler.ts:42: extract a function");
@@ -67,6 +71,7 @@ describe("S1 review gate", () => {
     );
   });
 
+  // S4.84
   it("shows where reviewers contradict each other, and whose word counts", () => {
     expect(text).toContain(
       '### Reviewers Disagree\n\n- src/auth/handler.ts:9: security says "validate twice"; code quality says "validate once". Follow security.',
@@ -99,6 +104,7 @@ describe("S1 mutation gate", () => {
   const scope = { ...sampleBrief().scope, tests: "required" as const };
   const text = writeBrief(sampleBrief({ variant: "mutation", gate: "mutation", scope }), { nonce: NONCE });
 
+  // S1.17
   it("provides each survivor with its recommended test, and the score", () => {
     expect(text).toContain("Current mutation score: 95%");
     expect(text).toContain(
@@ -106,6 +112,7 @@ describe("S1 mutation gate", () => {
     );
   });
 
+  // S1.18
   it("asks for tests and nothing else", () => {
     expect(text).toContain("Change tests only.");
     expect(text).toContain("Write tests and change nothing else.");
@@ -114,6 +121,7 @@ describe("S1 mutation gate", () => {
 });
 
 describe("S1 CI gate", () => {
+  // S1.27
   it("provides class, step and log", () => {
     const text = writeBrief(sampleBrief({ variant: "ci", gate: "ci" }), { nonce: NONCE });
     expect(text).toContain(
@@ -135,6 +143,7 @@ describe("S1 CI gate", () => {
 });
 
 describe("S1 budget exhaustion", () => {
+  // S1.37, S1.39
   it("has S1's summary to the letter, then our own part", () => {
     const text = writeEscalation(
       {

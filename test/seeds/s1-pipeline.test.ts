@@ -42,11 +42,13 @@ describe("S1 routing", () => {
     expect(ran.lines.slice(-3)).toEqual(["judge merge", "deliver by merge", "accept"]);
   });
 
+  // S1.1, S1.3, S1.8, S1.31
   it.each(["tdd", "review", "mutation", "merge"] as const)("a failed %s gate goes to the TDD pair", (gate) => {
     const [back] = commandsOf(run({ [gate]: ["fail"] }), "send-back");
     expect(back).toMatchObject({ gate, route: { phase: "implement", role: "tdd-pair" }, failure: 1, failureLimit: 3 });
   });
 
+  // S1.2, S1.5
   it.each([
     ["red", "the test itself is at fault: only tests may change", "open"],
     ["domain", "the types are at fault: only they may change", "frozen"],
@@ -61,6 +63,7 @@ describe("S1 routing", () => {
     },
   );
 
+  // S1.16
   it("survivors of mutation are a missing test: RED, tests and nothing else", () => {
     const [back] = commandsOf(run({ mutation: ["fail"] }), "send-back");
     expect(back).toMatchObject({
@@ -84,6 +87,7 @@ describe("S1 routing", () => {
 });
 
 describe("S1 CI classes", () => {
+  // S1.20, S1.21, S1.22, S1.25
   it.each([
     ["test", "tdd-pair", { tdd: 1, ci: 0 }],
     ["build", "tdd-pair", { tdd: 1, ci: 0 }],
@@ -95,6 +99,7 @@ describe("S1 CI classes", () => {
     expect({ tdd: gates.tdd?.failures, ci: gates.ci?.failures }).toEqual(charged);
   });
 
+  // S1.26
   it("a lint failure is fixed once by command, free of charge; the second goes to the pair", () => {
     const once = run({ ci: [ci("lint")] });
     expect(once.lines.filter((line) => line === "fix-lint" || line.startsWith("send back"))).toEqual(["fix-lint"]);
@@ -108,6 +113,7 @@ describe("S1 CI classes", () => {
     expect(stateOf(twice.run, "a").gates.ci?.failures).toBe(1);
   });
 
+  // S1.23, S1.33
   it("an infrastructure failure is retried twice, after a while, and charged to nobody", () => {
     const ran = run({ ci: [ci("infrastructure"), ci("infrastructure")] });
     expect(judged(ran).filter((gate) => gate === "ci")).toHaveLength(3);
@@ -124,6 +130,7 @@ describe("S1 CI classes", () => {
     expect(stateOf(ran.run, "a").gates.ci?.failuresEver).toBe(0);
   });
 
+  // S1.24, S4.74
   it("with conservative autonomy a person decides each infrastructure retry, and each rework", () => {
     const policy: Policy = { ...POLICY, autonomy: "conservative" };
     const first = run({ ci: [ci("infrastructure")] }, policy);
@@ -157,6 +164,7 @@ describe("S1 CI classes", () => {
 });
 
 describe("S1 budget", () => {
+  // S1.29, S1.35, S1.42
   it("allows two reworks of a gate; the third failure halts the slice, and the next unblocked one is taken", () => {
     const slices = [story("a"), story("b", { dependsOn: [storyId("a")] }), story("c")];
     const oneAtATime: Policy = { ...POLICY, concurrency: { ...POLICY.concurrency, stories: 1 } };
@@ -171,6 +179,7 @@ describe("S1 budget", () => {
     expect(stateOf(ran.run, "c").escalation?.reason).toEqual({ type: "approval", of: "merge" });
   });
 
+  // S1.36, S1.38, S1.40
   it("escalates with every attempt, the state of the code, and a recommendation", () => {
     const ran = run({ review: ["fail", "fail", "fail"] });
     const { escalation, tree } = stateOf(ran.run, "a");
@@ -187,6 +196,7 @@ describe("S1 budget", () => {
     expect(escalation?.options.map(({ verb }) => verb)).toContain("send-back");
   });
 
+  // S1.30
   it("each gate has its own counter: two failures of each of three gates escalate nothing", () => {
     const ran = run({ tdd: ["fail", "fail"], review: ["fail", "fail"], mutation: ["fail", "fail"] });
     expect(reasonFor(ran.run, "a")).toBe("approval");
@@ -194,6 +204,7 @@ describe("S1 budget", () => {
     expect([gates.tdd?.failures, gates.review?.failures, gates.mutation?.failures]).toEqual([2, 2, 2]);
   });
 
+  // S1.32
   it("CI test failures and TDD failures share one budget", () => {
     const ran = run({ tdd: ["fail"], ci: [ci("test"), ci("test")] });
     expect(stateOf(ran.run, "a").escalation).toMatchObject({
@@ -203,6 +214,7 @@ describe("S1 budget", () => {
     expect(stateOf(ran.run, "a").gates.ci?.failures).toBe(0);
   });
 
+  // S1.34
   it("a pass on rework resets nothing: the counter stays, and goes on from there", () => {
     const ran = run({ review: ["fail", "pass", "fail", "pass", "fail"], mutation: ["fail", "fail"] });
     expect(stateOf(ran.run, "a").escalation?.reason).toMatchObject({ budget: "failures:review", used: 3, limit: 3 });

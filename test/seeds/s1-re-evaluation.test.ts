@@ -39,6 +39,7 @@ describe("S1 scoped re-review", () => {
     return { result: "fail", more };
   };
 
+  // S1.7, S1.13
   it.each([
     [0, STAGES],
     [1, STAGES.slice(1)],
@@ -51,6 +52,7 @@ describe("S1 scoped re-review", () => {
     expect(second?.stages).toEqual(stages);
   });
 
+  // S1.14
   it("the reviewer sees what changed since, and answers each of the earlier findings", () => {
     const [first, second] = commandsOf(run({ review: [reviewed(1)] }), "start-gate").filter(
       ({ gate }) => gate === "review",
@@ -60,6 +62,7 @@ describe("S1 scoped re-review", () => {
     expect(second?.answer).toHaveLength(1);
   });
 
+  // S1.47
   it("after the rework of another gate the review looks at what changed since it passed", () => {
     const [first, second] = commandsOf(run({ mutation: ["fail"] }), "start-gate").filter(
       ({ gate }) => gate === "review",
@@ -67,6 +70,7 @@ describe("S1 scoped re-review", () => {
     expect(second).toMatchObject({ stages: STAGES, since: first?.tree, answer: [] });
   });
 
+  // S1.11
   it("SUGGESTION findings are information: they fail no stage and need no action", () => {
     const heard = (severity: "minor" | "major") => {
       const finding = identified({
@@ -100,6 +104,7 @@ describe("S1 rework does not reset quality", () => {
   };
   const ALL = ["integrity", "tdd", "review", "mutation", "ci", "merge"];
 
+  // S1.6, S1.19, S1.28, S1.46, S1.49, S1.51
   it.each([
     ["TDD rework", { tdd: ["fail"] }, ["src/a.ts"], ALL],
     ["review rework of code", { review: ["fail"] }, ["src/a.ts"], ALL],
@@ -111,6 +116,7 @@ describe("S1 rework does not reset quality", () => {
     expect(again(gates, changed)).toEqual(judgedAgain);
   });
 
+  // S1.48
   it("a review rework that touched no code leaves the mutation evidence alone", () => {
     // Review failed after mutation had passed: prose was asked for, and prose changed.
     const policy: Policy = {
@@ -126,6 +132,7 @@ describe("S1 rework does not reset quality", () => {
     expect(rework(["src/a.ts"])).toEqual(["tdd", "mutation", "review", "ci"]);
   });
 
+  // S1.50
   it("when the base moves, the merge check alone is done again", () => {
     const full: Policy = { ...POLICY, autonomy: "full", merge: "auto" };
     const held = runScript(begin(full, story("a")), (command) =>

@@ -48,6 +48,7 @@ const S1_LOG = {
 };
 
 describe("S1 rework-log.json", () => {
+  // S1.43, S1.45
   it("is written in S1's schema, keys in S1's order", () => {
     const records: ReworkRecord[] = [
       {
@@ -82,6 +83,7 @@ describe("S1 rework-log.json", () => {
     expect(writeReworkLog("auth-registration", records)).toBe(`${JSON.stringify(S1_LOG, null, 2)}\n`);
   });
 
+  // S1.44
   it("is read back by the schema, and so is S1's own example", () => {
     expect(reworkLogSchema.parse(S1_LOG)).toEqual(S1_LOG);
   });

@@ -23,6 +23,7 @@ const offered = (run: Parameters<typeof decide>[0]) =>
   decide(run, POLICY, 0).map((command) => `${command.story ?? "project"}: ${lineOf(command)}`);
 
 describe("S2 steps 5 to 9", () => {
+  // S0.24, S2.1, S2.35, S2.37
   it("READY_FOR_REVIEW → critic → REVIEW_PASSED → auditor → AUDIT_PASSED → complete", () => {
     const ran = runScript(begin(POLICY, story("a")));
     expect(ran.lines).toEqual([
@@ -36,6 +37,7 @@ describe("S2 steps 5 to 9", () => {
     ]);
   });
 
+  // S2.2, S2.3, S2.4, S2.5, S2.6, S3.2
   it.each([
     ["REVIEW_PASSED", "review", "pass", "judge audit"],
     ["REVIEW_FAILED", "review", "fail", "send back from review to implement"],
@@ -47,6 +49,7 @@ describe("S2 steps 5 to 9", () => {
     expect(ran.lines[ran.lines.indexOf(`judge ${gate}`) + 1]).toBe(next);
   });
 
+  // S2.36
   it("acceptance unblocks a dependent when the last of its blockers is done, and not before", () => {
     const blocked = story("c", { dependsOn: [storyId("a"), storyId("b")] });
     const ran = runScript(begin(POLICY, story("a"), story("b"), blocked));
@@ -75,6 +78,7 @@ describe("S2 AUDIT_BLOCKED: remediation", () => {
     return run;
   };
 
+  // S2.39, S2.40
   it("halts every new dispatch, keeps what runs, and repairs", () => {
     let run = blocked();
     expect(offered(run)).toEqual(["project: start-remediation"]);
@@ -92,6 +96,7 @@ describe("S2 AUDIT_BLOCKED: remediation", () => {
     expect(offered(run)).toContain("c: start-story");
   });
 
+  // S2.41
   it("an independent health check decides; unhealthy means another try, with what remains", () => {
     const ran = runScript(begin(POLICY, story("a")), world({ gates: { audit: ["blocked"] }, health: [false, true] }));
     const from = ran.lines.indexOf("start-remediation");
@@ -112,6 +117,7 @@ describe("S2 AUDIT_BLOCKED: remediation", () => {
       world({ gates: { audit: ["blocked"] }, health: [false, false, false] }),
     );
 
+  // S2.43
   it("after three tries a person is asked, with S2's three answers", () => {
     const ran = given();
     expect(commandsOf(ran, "start-remediation").map(({ attempt }) => attempt)).toEqual([1, 2, 3]);
@@ -169,6 +175,7 @@ describe("S2 slots", () => {
     return Object.keys(stops).reduce((run, id) => told(run, id, { type: "story.released", by: "Ada" }), held.run);
   };
 
+  // S2.46
   it("are given to critics, then auditors, then developers; begun work before new work", () => {
     expect(offered(four(POLICY))).toEqual([
       "b: judge review",
@@ -185,6 +192,7 @@ describe("S2 slots", () => {
     expect(decide(four(POLICY), none, 0).map(lineOf)).toEqual(["judge audit", "implement by developer", "start-story"]);
   });
 
+  // S4.27, S4.64
   it("within a lane: reworks before new work, then priority, then age", () => {
     const stories = [
       story("new-late", { priority: 5 }),

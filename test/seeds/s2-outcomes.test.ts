@@ -31,6 +31,7 @@ describe("S2 what a developer can say besides READY_FOR_REVIEW", () => {
     ...(waitsFor === undefined ? {} : { waitsFor }),
   });
 
+  // S2.7
   it.each(["missing_info", "out_of_scope"] as const)(
     "TASK_INCOMPLETE %s asks a person at once, with what is needed",
     (category) => {
@@ -76,6 +77,7 @@ describe("S2 what a developer can say besides READY_FOR_REVIEW", () => {
     expect(ran.now).toBe(POLICY.limits.backoffMs * 3);
   });
 
+  // S4.89
   it("none of these charges a rework budget, nor an iteration", () => {
     for (const outcome of [
       incomplete("infrastructure"),
@@ -99,6 +101,7 @@ describe("S2 what a developer can say besides READY_FOR_REVIEW", () => {
     };
   };
 
+  // S2.20
   it("unknown output is asked about twice; the third time it is an agent failure, dispatched anew with the format", () => {
     const ran = runScript(begin(POLICY, story("a")), unreadable(3));
     expect(ran.lines.slice(1, 5)).toEqual([
@@ -130,6 +133,7 @@ describe("S2 what a developer can say besides READY_FOR_REVIEW", () => {
     });
   });
 
+  // S2.45
   it("three timeouts of one story ask a person, even with work between them", () => {
     const timeout: AttemptOutcome = { type: "timed-out", afterMs: 900_000 };
     const between = ends(timeout, timeout, { type: "ready" }, timeout);
@@ -153,6 +157,7 @@ describe("S2 what a developer can say besides READY_FOR_REVIEW", () => {
     });
   });
 
+  // S2.34, S2.44
   it("a critic or auditor that says nothing readable is a gate that broke: tried again, then a person, never charged", () => {
     const ran = runScript(begin(POLICY, story("a")), world({ gates: { audit: ["error", "error", "error"] } }));
     expect(judged(ran).filter((gate) => gate === "audit")).toHaveLength(3);

@@ -5,6 +5,7 @@ import { readAgentText } from "../../src/parse/agent/agent-text.ts";
 const read = (role: SignalRole, ...lines: readonly string[]) => readAgentText(lines.join("\n"), { id: "task-7", role });
 
 describe("S2: the formats of its signals, each section by its name", () => {
+  // S2.15, S2.19
   test("REVIEW_PASSED", () => {
     const reading = read(
       "critic",
@@ -51,6 +52,7 @@ describe("S2: the formats of its signals, each section by its name", () => {
     });
   });
 
+  // S2.16
   test("REVIEW_FAILED", () => {
     const reading = read(
       "critic",
@@ -92,6 +94,7 @@ describe("S2: the formats of its signals, each section by its name", () => {
     });
   });
 
+  // S2.31
   test("AUDIT_PASSED", () => {
     const reading = read(
       "auditor",
@@ -122,6 +125,7 @@ describe("S2: the formats of its signals, each section by its name", () => {
     });
   });
 
+  // S2.32
   test("AUDIT_FAILED", () => {
     const reading = read(
       "auditor",
@@ -152,6 +156,7 @@ describe("S2: the formats of its signals, each section by its name", () => {
     });
   });
 
+  // S2.33
   test("AUDIT_BLOCKED", () => {
     const reading = read(
       "auditor",
@@ -260,6 +265,7 @@ describe("S2: the formats of its signals, each section by its name", () => {
 });
 
 describe("S2: what its own parser let through", () => {
+  // S2.18
   test.each(SIGNALS)("%s of another task is nothing, not only REVIEW_PASSED", (signal) => {
     const reading = readAgentText(`${signal}: task-8\n`, { id: "task-7" });
     expect(reading).toMatchObject({ kind: "unknown", result: "unknown", signal: null, id: "task-8", idMatches: false });
@@ -271,6 +277,7 @@ describe("S2: what its own parser let through", () => {
     expect(reading.result).toBe("unknown");
   });
 
+  // S2.17
   test("the prompt's own example, echoed, is no answer", () => {
     const reading = read(
       "auditor",

@@ -60,6 +60,7 @@ const brief = sampleBrief({
 describe("S3 rework brief", () => {
   const text = writeBrief(brief, { nonce: NONCE });
 
+  // S3.15
   it("has every section of S3, in order", () => {
     const sections = [
       "## REWORK BRIEF",
@@ -75,6 +76,7 @@ describe("S3 rework brief", () => {
     expect(places).toEqual([...places].sort((a, b) => a - b));
   });
 
+  // S3.10
   it("says goal, iteration and attempts at this location", () => {
     expect(text).toContain(
       "**Goal:** Tokens refresh before they expire.\n**Iteration:** 4 (rework attempt 2 for this location)\n",
@@ -84,6 +86,7 @@ describe("S3 rework brief", () => {
     expect(writeBrief(uncounted, { nonce: NONCE })).toContain("(rework attempt 2 for this location)");
   });
 
+  // S3.12
   it("gives the failing evidence as tests and errors, then the output", () => {
     expect(text).toContain(
       '**Failing evidence:**\n- Error: Expected token.expiresAt to be > now\n- Test: tests/auth.test.ts:45: "should refresh expired tokens"\n',
@@ -91,6 +94,7 @@ describe("S3 rework brief", () => {
     expect(text).toContain("| expected 3, got 4");
   });
 
+  // S3.13
   it("gives the root cause with file, change and commit, how sure it is, and whether it is proven", () => {
     expect(text).toContain(
       [
@@ -105,12 +109,14 @@ describe("S3 rework brief", () => {
     );
   });
 
+  // S3.14
   it("constrains the rework to the blamed file and away from the tests", () => {
     expect(text).toContain(
       "**Constraint:**\n- ONLY modify src/auth/refresh.ts\n- DO NOT touch src/auth/keys.ts\n- DO NOT touch existing test files (they define correct behavior)\n",
     );
   });
 
+  // S3.16
   it("suggests a fix", () => {
     expect(text).toContain(
       "**Suggested fix:**\n- Remove the early return at line 23\n- Run the expiry check before the refresh\n",
@@ -173,6 +179,7 @@ describe("S3 rework brief", () => {
 });
 
 describe("S3 tracking", () => {
+  // S3.27
   it("is one object by location, in S3's keys", () => {
     const text = writeLocationTracking([
       { file: "src/b.ts", symbol: "load", attempts: 1, lastAttemptAt: 0, outcomes: ["fail"], totalCostUsd: null },
@@ -217,6 +224,7 @@ describe("S3 oracle", () => {
     { nonce: NONCE },
   );
 
+  // S3.31
   it("is asked about each condition, with the maker's word as data", () => {
     expect(text).toContain("Iteration: 2 of 15");
     expect(text).toContain("- test_pass: `npm test`\n- coverage_threshold: `npm run coverage` (at least 80)");

@@ -13,6 +13,7 @@ const fails = (count: number): Says[] => Array.from({ length: count }, () => "fa
 const AUTH = { verdict: "culprit", file: "src/auth/refresh.ts" } as const;
 
 describe("S3 blame-attributed rework", () => {
+  // S3.1, S3.3, S3.6, S3.30, S3.37
   it("never retries blindly: every failure is blamed before the work goes back", () => {
     const ran = run({ gates: { checks: fails(2) }, blame: [AUTH, "unmet"] });
     const round = [
@@ -26,11 +27,13 @@ describe("S3 blame-attributed rework", () => {
     expect(stateOf(ran.run, "a").ending?.how).toBe("accepted");
   });
 
+  // S3.7, S3.38
   it("constrains the rework to what is blamed, and keeps existing tests as they are", () => {
     const [back] = commandsOf(run({ gates: { checks: fails(1) }, blame: [AUTH] }), "send-back");
     expect(back).toMatchObject({ variant: "goal", scope: { allow: ["src/auth/refresh.ts"], tests: "add-only" } });
   });
 
+  // S3.39
   it("several proven culprits are all in scope", () => {
     const [back] = commandsOf(
       run({ gates: { checks: fails(1) }, blame: [{ verdict: "multi", file: "src/b.ts" }] }),
@@ -52,6 +55,7 @@ describe("S3 blame-attributed rework", () => {
     expect(back?.scope).toMatchObject({ allow: [], tests: "add-only" });
   });
 
+  // S3.8, S3.33
   it.each<[string, Specialist, string, string]>([
     [
       "language",
@@ -90,6 +94,7 @@ describe("S3 escalation triggers", () => {
     return { ran, escalation: stateOf(ran.run, "a").escalation };
   };
 
+  // S3.17, S3.28, S3.32, S3.40
   it("three failures at one place: persistent trouble spot", () => {
     const { ran, escalation } = reason({ gates: { checks: fails(3) }, blame: [AUTH, AUTH, AUTH] });
     expect(escalation?.title).toBe("Story a: persistent trouble spot");
@@ -109,6 +114,7 @@ describe("S3 escalation triggers", () => {
     expect(escalation).toBeNull();
   });
 
+  // S3.18, S4.86
   it("a rework breaks what passed: back to the best tree, then regression cascade", () => {
     const tests = (...failing: string[]): Says => ({ result: "fail", blocking: failing.length, failing });
     const { ran, escalation } = reason({
@@ -121,12 +127,14 @@ describe("S3 escalation triggers", () => {
     expect(stateOf(ran.run, "a").tree).toBe(best?.tree);
   });
 
+  // S3.19
   it("suspects that cannot be told apart: scope too broad for targeted rework", () => {
     const { escalation } = reason({ gates: { checks: fails(1) }, blame: ["too-broad"] });
     expect(escalation?.title).toBe("Story a: scope too broad for targeted rework");
     expect(escalation?.reason).toEqual({ type: "scope-too-broad", files: ["src/a.ts", "lib/z.ts"] });
   });
 
+  // S3.20, S3.24
   it.each(["flaky", "unknown", "pre-existing"] as const)(
     "no clear blame (%s): non-deterministic failure",
     (verdict) => {
@@ -145,6 +153,7 @@ describe("S3 escalation triggers", () => {
     expect(stateOf(ran.run, "a").gates.checks?.failuresEver).toBe(charged);
   });
 
+  // S3.25
   it("an environmental failure is repaired, not reworked, and not charged", () => {
     const { ran, escalation } = reason({ gates: { checks: fails(1) }, blame: ["environment"] });
     expect(ran.lines).toContain("start-remediation");
@@ -158,6 +167,7 @@ describe("S3 escalation triggers", () => {
 });
 
 describe("S3 tracking", () => {
+  // S3.9, S3.26, S3.41
   it("keeps attempts, outcomes and cost of each place", () => {
     const ran = run({ gates: { checks: fails(2) }, blame: [AUTH, AUTH], attemptCostUsd: 0.6 });
     expect(stateOf(ran.run, "a").locations).toEqual({
@@ -171,6 +181,7 @@ describe("S3 tracking", () => {
     });
   });
 
+  // S3.29
   it("a pass between failures starts the count of that place anew, and keeps its history", () => {
     const ran = run({ gates: { checks: ["fail", "pass"] }, blame: [AUTH] }, { ...POLICY, deliver: "merge" });
     expect(stateOf(ran.run, "a").locations["src/auth/refresh.ts"]).toMatchObject({
@@ -199,6 +210,7 @@ describe("S3 budget of the goal", () => {
     limits: { ...POLICY.limits, ...change },
   });
 
+  // S3.34
   it.each([1, 3, 15])("%i iterations and not one more", (iterations) => {
     const ran = run({ gates: { checks: fails(40) } }, limits({ iterations }));
     expect(commandsOf(ran, "start-attempt")).toHaveLength(iterations);
@@ -218,6 +230,7 @@ describe("S3 budget of the goal", () => {
     expect(stateOf(after.run, "a").ending?.how).toBe("accepted");
   });
 
+  // S3.35
   it.each([
     ["cost", { attemptCostUsd: 1 }, 10],
     ["time", { attemptMs: 12 * 60_000 }, 2 * 3_600_000],
@@ -253,6 +266,7 @@ describe("S3 budget of the goal", () => {
     expect(["a", "b"].map((id) => stateOf(more.run, id).ending?.how)).toEqual(["accepted", "accepted"]);
   });
 
+  // S3.36
   it("says before each dispatch what it will likely cost, once something is known", () => {
     const ran = run({ gates: { checks: fails(2) }, attemptCostUsd: 0.5 });
     expect(commandsOf(ran, "start-attempt").map(({ forecastUsd }) => forecastUsd)).toEqual([null, 0.5, 0.5]);

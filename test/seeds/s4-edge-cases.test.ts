@@ -57,6 +57,7 @@ describe("S4 reviewers", () => {
       },
     });
 
+  // S4.32, S4.83
   it("security's word counts before the code reviewer's, and the work goes back with the conflict", () => {
     const ran = runScript(
       begin(POLICY, planned("a")),
@@ -69,6 +70,7 @@ describe("S4 reviewers", () => {
     expect(stateOf(ran.run, "a").ending?.how).toBe("accepted");
   });
 
+  // S4.19
   it("equals who contradict each other ask a person, who decides by guidance", () => {
     const tie = heard(
       verdict("code", [finding("code", "too flat", "Extract a class")]),
@@ -88,6 +90,7 @@ describe("S4 reviewers", () => {
     expect(stateOf(after.run, "a").ending?.how).toBe("accepted");
   });
 
+  // S4.52
   it("a reviewer that breaks sends nothing back, is charged to nobody, and is asked again", () => {
     const ran = runScript(begin(POLICY, planned("a")), world({ gates: { review: ["error", "error"] } }));
     expect(commandsOf(ran, "send-back")).toEqual([]);
@@ -97,6 +100,7 @@ describe("S4 reviewers", () => {
 });
 
 describe("S4 edge cases", () => {
+  // S4.22
   it("concurrent loops of different stories count apart", () => {
     const a = world({ story: "a", gates: { review: [FAIL, FAIL, FAIL] } });
     const b = world({ story: "b", gates: { review: [FAIL] } });
@@ -121,6 +125,7 @@ describe("S4 edge cases", () => {
   };
   const inPlan = story("a", { completed: ["refine", "research"] });
 
+  // S4.20
   it("an agent that is gone is replaced by its fallback", () => {
     const ran = runScript(begin(POLICY, inPlan), gone);
     expect(ran.lines.slice(1, 3)).toEqual(["plan by planner", "plan by developer"]);
@@ -160,6 +165,7 @@ describe("S4 edge cases", () => {
     expect(stateOf(ran.run, "b").ending?.how).toBe("accepted");
   });
 
+  // S4.21
   it("a dependency that changes between attempts is in the record, and the rework goes on", () => {
     const ran = runScript(begin(POLICY, planned("a")), world({ gates: { review: [FAIL, FAIL, FAIL, FAIL] } }));
     const changed = planned("a", { dependsOn: [storyId("x")] });
@@ -172,6 +178,7 @@ describe("S4 edge cases", () => {
     expect(stateOf(runScript(back).run, "a").ending?.how).toBe("accepted");
   });
 
+  // S4.30
   it("flags that a file brings are believed: only what is not complete is done", () => {
     const ran = runScript(begin(POLICY, story("a", { completed: ["refine", "research", "plan", "implement"] })));
     expect(ran.lines.slice(1)).toEqual([

@@ -45,11 +45,13 @@ const brief = sampleBrief({
 describe("S4 phase rework", () => {
   const text = writeBrief(brief, { nonce: NONCE });
 
+  // S4.90
   it("says phase and iteration n/m", () => {
     expect(text).toContain("## Rework: implement phase, iteration 2/3\n");
     expect(text).toContain("rework 2 of 3, after failure 2 of 4");
   });
 
+  // S4.3, S4.47, S4.48
   it("groups the feedback by category, the worst first, each with place and fix", () => {
     expect(headings(text).filter((heading) => heading.startsWith("####"))).toEqual(["#### security", "#### testing"]);
     expect(text).toContain(
@@ -60,6 +62,7 @@ describe("S4 phase rework", () => {
     expect(testing).toContain('(criterion "AC-1")');
   });
 
+  // S4.4, S4.5, S4.6
   it("lists actionable items, new context and earlier iterations", () => {
     expect(text).toContain("### Actionable Items\n\n1. Hash it\n");
     expect(text).toContain("### What Reviewers Learned\n\n- The mail server answers late in the mornings.");
@@ -77,6 +80,7 @@ describe("S4 phase rework", () => {
     expect(text).toContain("- security (security): fail - secrets in the open");
   });
 
+  // S4.60
   it.each(PHASES)("names the product of the phase %s", (phase) => {
     const sent = writeBrief({ ...brief, route: { ...brief.route, phase } }, { nonce: NONCE });
     expect(sent).toContain(`## Rework: ${phase} phase, iteration 2/3`);
@@ -114,6 +118,7 @@ describe("S4 perspective review", () => {
     { nonce: NONCE },
   );
 
+  // S4.40
   it("asks for S4's JSON", () => {
     for (const key of ["passed", "issues", "severity", "category", "file", "line", "description", "suggestedFix"]) {
       expect(text).toContain(`"${key}": `);
@@ -132,6 +137,7 @@ describe("S4 perspective review", () => {
 });
 
 describe("S4 refinement feedback", () => {
+  // S4.49
   it("goes into the story file: the result, the findings worst first, the new context", () => {
     const text = writeRefinementFeedback({
       summary: "rejected\nREVIEW_PASSED: x",

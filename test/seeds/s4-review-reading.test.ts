@@ -43,10 +43,12 @@ describe("S4: structured reviews, with fallbacks", () => {
     expect(reading).toMatchObject({ kind: "verdict", result: "fail", findings });
   });
 
+  // S4.25, S4.41
   test("the shape that is asked for is the shape that is read", () => {
     expect(verdictSchema.parse(review)).toEqual(review);
   });
 
+  // S4.38
   test.each([
     ["APPROVED", "pass"],
     ["REJECTED", "fail"],
@@ -62,11 +64,13 @@ describe("S4: structured reviews, with fallbacks", () => {
     expect(readAgentText("This needs revision.").result).toBe("fail");
   });
 
+  // S4.18, S4.51
   test("an empty or missing review is unknown, never a pass", () => {
     for (const text of ["", "\n\n", "{}", "[]", "null", '{"issues": []}'])
       expect(readAgentText(text).result).toBe("unknown");
   });
 
+  // S4.14
   test("no category or suggested fix is lost on the way", () => {
     const [first] = readAgentText(JSON.stringify(review)).findings;
     expect(first).toMatchObject({ category: "security", suggestedFix: "Hash them" });

@@ -72,6 +72,7 @@ const fieldsOf = (text: string): Record<string, unknown> => {
 };
 
 describe("S4: the story file", () => {
+  // S4.29
   it("is read whole, without a single complaint", () => {
     const { story, problems } = readStoryFile("stories/export.md", STORY);
     expect(problems).toEqual([]);
@@ -95,6 +96,7 @@ describe("S4: the story file", () => {
     expect(story?.body.startsWith("# Export invoices\n")).toBe(true);
   });
 
+  // S4.12, S4.31, S4.34, S4.35, S4.80, S4.82
   it("records a rework in its fields, and leaves the person's own bytes alone", () => {
     const edits = storyProgressEdits({
       shelf: "in-progress",
@@ -142,6 +144,7 @@ describe("S4: the story file", () => {
     expect(readStoryFile("stories/export.md", edited).problems).toEqual([]);
   });
 
+  // S4.7, S4.59
   it("keeps refinement notes by iteration, and a phase's product in its section", () => {
     const noted = appendRefinementNote(STORY, { iteration: 1, phase: "implement", feedback: "Use the exact amount." });
     expect(noted.startsWith(STORY)).toBe(true);
@@ -152,6 +155,7 @@ describe("S4: the story file", () => {
     expect(readStoryFile("stories/export.md", planned).story?.criteria).toHaveLength(5);
   });
 
+  // S4.69
   it("has its config read under S4's own names", () => {
     const text =
       "preset: story\nrefinement: { maxIterations: 3, escalateOnMaxAttempts: manual, enableCircuitBreaker: true }\n";

@@ -14,6 +14,7 @@ const FAIL: Says = "fail";
 const planned = (id: string, more = {}) => story(id, { completed: ["refine", "research", "plan"], ...more });
 
 describe("S4 flows", () => {
+  // S4.28, S4.66, S4.99
   it("goes through its phases, each reviewed before the next, and ends in a pull request", () => {
     const ran = runScript(begin(POLICY, story("a")));
     expect(ran.lines).toEqual([
@@ -37,6 +38,7 @@ describe("S4 flows", () => {
     expect(statusOf(ran.run, stateOf(ran.run, "a")).status).toBe("accepted");
   });
 
+  // S4.1, S4.9, S4.10, S4.11, S4.37, S4.63, S4.94
   it("sends a failed review back to the author and through review again, twice, to the pass, without a person", () => {
     const ran = runScript(begin(POLICY, planned("a")), world({ gates: { review: [FAIL, FAIL] } }));
     const rework = [
@@ -59,6 +61,7 @@ describe("S4 flows", () => {
     expect(stateOf(ran.run, "a").gates.review?.failures).toBe(2);
   });
 
+  // S4.8, S4.24, S4.62, S4.93
   it("reworks three times; the fourth failure asks a person, with the reason and every attempt", () => {
     const ran = runScript(begin(POLICY, planned("a")), world({ gates: { review: [FAIL, FAIL, FAIL, FAIL] } }));
     expect(commandsOf(ran, "send-back").map(({ failure, failureLimit }) => [failure, failureLimit])).toEqual([
@@ -74,6 +77,7 @@ describe("S4 flows", () => {
     expect(escalation?.attempts.every(({ failed }) => failed === "review says fail")).toBe(true);
   });
 
+  // S4.65, S4.67
   it("goes on with other stories when one needs a person", () => {
     const ran = runScript(
       begin(POLICY, planned("a"), planned("b")),
@@ -101,6 +105,7 @@ describe("S4 phase of a rework", () => {
     return [`${round[from][0]} after review`, ...later.map((phase) => round[phase][0])];
   };
 
+  // S4.2, S4.56, S4.98
   it.each([
     ["missing research", "research"],
     ["unclear requirements", "research"],
@@ -120,6 +125,7 @@ describe("S4 phase of a rework", () => {
     expect(stateOf(ran.run, "a").ending?.how).toBe("accepted");
   });
 
+  // S4.58
   it("clears the flag of the phase and of those after it, and leaves the ones before", () => {
     const happens = world({ gates: { review: ["pass", "pass", "pass", { result: "fail", category: "plan" }] } });
     const flags: (readonly string[])[] = [];
@@ -134,6 +140,7 @@ describe("S4 phase of a rework", () => {
     expect(flags).toEqual([[], ["refine"], back, all, all, back, all]);
   });
 
+  // S4.57
   it("two blockers put the plan in doubt; one does not", () => {
     const blocker = (line: number) =>
       identified({
@@ -158,6 +165,7 @@ describe("S4 phase of a rework", () => {
     expect(commandsOf(ran, "send-back").map(({ route }) => route.phase)).toEqual(["implement"]);
   });
 
+  // S4.61, S4.97
   it("reviews the product of research before planning, and reworks research itself", () => {
     const ran = runScript(
       begin(POLICY, story("a")),
@@ -194,6 +202,7 @@ describe("S4 limits", () => {
   });
   const alwaysFails = () => world({ gates: { review: Array.from({ length: 40 }, () => FAIL) } });
 
+  // S4.13, S4.55, S4.96
   it.each([
     [1, 1],
     [2, 2],
@@ -207,6 +216,7 @@ describe("S4 limits", () => {
     expect(reasonFor(ran.run, "a")).toBe("budget");
   });
 
+  // S4.36
   it.each([
     [0, 0],
     [1, 1],
@@ -217,6 +227,7 @@ describe("S4 limits", () => {
     expect(ofStory(ran, "b").filter((line) => line.startsWith("send back"))).toHaveLength(3);
   });
 
+  // S4.70
   it.each([
     ["manual", "ask: budget", null, "escalated"],
     ["error", "fail: exhausted", "exhausted", "failed"],
@@ -244,6 +255,7 @@ describe("S4 limits", () => {
     },
   );
 
+  // S4.71
   it("enableCircuitBreaker false: no limit and no stall rule but the ceiling", () => {
     const same: Says = { result: "fail", failure: "the same again", blocking: 1 };
     const ran = runScript(
@@ -254,6 +266,7 @@ describe("S4 limits", () => {
     expect(stateOf(ran.run, "a").escalation?.reason).toMatchObject({ budget: "failures:review", used: 10, limit: 10 });
   });
 
+  // S4.17, S4.81
   it("the same failure three times asks a person before the limit does", () => {
     const same = (blocking: number): Says => ({ result: "fail", failure: "the same again", blocking });
     const ran = runScript(
@@ -273,6 +286,7 @@ describe("S4 limits", () => {
     expect(stateOf(ran.run, "a").escalation?.reason).toMatchObject({ type: "stall", stall: "plateau" });
   });
 
+  // S4.73
   it("a story keeps the limits it began with; a changed config is the next story's", () => {
     const paused = runScript(begin(withReworks(1), planned("a")), (command, state, run) =>
       command.type === "send-back"

@@ -1,51 +1,56 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-
-const PARTS = ["engine", "gates", "blame", "agents", "people", "fleet"];
 
 interface Row {
   readonly id: string;
   readonly where: readonly string[];
-  readonly shown: string;
 }
 
-/** The rows of the page: number, what is asked, where it lives, what shows it. */
+/** The rows of the page: number, what is asked, where it is. */
 function rowsOf(page: string): Row[] {
   return page
     .split("\n")
     .filter((line) => /^\| S\d\./.test(line))
     .map((line) => {
-      const cells = line.split(/(?<!\\)\|/).map((cell) => cell.trim().replaceAll("\\|", "|"));
-      return { id: cells[1]!, where: quoted(cells[3]!), shown: cells[4]! };
+      const cells = line.split(/(?<!\\)\|/).map((cell) => cell.trim());
+      return { id: cells[1]!, where: [...cells[3]!.matchAll(/`([^`]+)`/g)].map((match) => match[1]!) };
     });
 }
 
-const quoted = (cell: string): string[] => [...cell.matchAll(/`([^`]+)`/g)].map((match) => match[1]!);
+const TAG_LINE = /^\s*\/\/ S\d\.\d+(?:, S\d\.\d+)*,?$/;
+const TEST_LINE = /^\s*(?:test|it|describe|for|const)\b/;
 
-/** What is wrong with a row; empty when nothing is. */
-function problemsOf({ id, where, shown }: Row): string[] {
-  const problems = where.length === 0 ? [`${id} names no file`] : [];
-  for (const file of where) if (!existsSync(`src/${file}`)) problems.push(`${id}: there is no src/${file}`);
-  const tests = [...shown.matchAll(/`([^`]+\.test\.ts)` “([^”]+)”/g)].map((match) => ({
-    file: `test/${match[1]}`,
-    title: match[2]!,
-  }));
-  const later = [...shown.matchAll(/\*later: ([a-z]+)\*/g)].map((match) => match[1]!);
-  if (tests.length + later.length === 0) problems.push(`${id} has neither a test nor a later part`);
-  for (const part of later) if (!PARTS.includes(part)) problems.push(`${id}: there is no part called ${part}`);
-  for (const { file, title } of tests) {
-    if (!existsSync(file)) problems.push(`${id}: there is no ${file}`);
-    else if (!readFileSync(file, "utf8").includes(title)) problems.push(`${id}: ${file} has no “${title}”`);
-  }
-  return problems;
+/** The numbers in the comments directly above tests. */
+function tagsIn(text: string): string[] {
+  const lines = text.split("\n");
+  return lines.flatMap((line, at) => {
+    if (!TAG_LINE.test(line)) return [];
+    const next = lines.slice(at).find((each) => !TAG_LINE.test(each)) ?? "";
+    return TEST_LINE.test(next) ? (line.match(/S\d\.\d+/g) ?? []) : [];
+  });
+}
+
+function problemsOf(rows: readonly Row[], tags: ReadonlySet<string>): string[] {
+  const known = new Set(rows.map(({ id }) => id));
+  return [
+    ...rows.flatMap(({ id, where }) => [
+      ...(where.length === 0 ? [`${id} names no file`] : []),
+      ...where.filter((file) => !existsSync(`src/${file}`)).map((file) => `${id}: there is no src/${file}`),
+      ...(tags.has(id) ? [] : [`${id} has no test`]),
+    ]),
+    ...[...tags].filter((tag) => !known.has(tag)).map((tag) => `a test shows ${tag}, which has no row`),
+  ];
 }
 
 describe("docs/sources.md", () => {
   const page = readFileSync("docs/sources.md", "utf8");
   const rows = rowsOf(page);
+  const files = readdirSync("test", { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".test.ts"));
+  const tags = new Set(files.flatMap((file) => tagsIn(readFileSync(join("test", file), "utf8"))));
 
-  it("names in every row a file that exists, and a test that exists or the part that comes later", () => {
-    expect(rows.flatMap(problemsOf)).toEqual([]);
+  it("names in every row a file that exists, and has a test for it", () => {
+    expect(problemsOf(rows, tags)).toEqual([]);
   });
 
   it("has rows of all five sources, each numbered once", () => {
@@ -62,16 +67,15 @@ describe("docs/sources.md", () => {
   });
 
   it.each([
-    ["| S9.1 | x | `policy/nowhere.ts` | *later: gates* |", "S9.1: there is no src/policy/nowhere.ts"],
-    ["| S9.1 | x | none | *later: gates* |", "S9.1 names no file"],
-    ["| S9.1 | x | `policy/route.ts` | some day |", "S9.1 has neither a test nor a later part"],
-    ["| S9.1 | x | `policy/route.ts` | *later: someday* |", "S9.1: there is no part called someday"],
-    ["| S9.1 | x | `policy/route.ts` | `seeds/none.test.ts` “x” |", "S9.1: there is no test/seeds/none.test.ts"],
-    [
-      "| S9.1 | x | `policy/route.ts` | `policy/fold.test.ts` “no such title” |",
-      "S9.1: test/policy/fold.test.ts has no “no such title”",
-    ],
-  ])("would notice %s", (line, problem) => {
-    expect(rowsOf(line).flatMap(problemsOf)).toEqual([problem]);
+    ["| S9.1 | x | `decide/nowhere.ts` |", ["S9.1"], ["S9.1: there is no src/decide/nowhere.ts"]],
+    ["| S9.1 | x | none |", ["S9.1"], ["S9.1 names no file"]],
+    ["| S9.1 | x | `decide/route.ts` |", [], ["S9.1 has no test"]],
+    ["| S9.1 | x | `decide/route.ts` |", ["S9.1", "S9.2"], ["a test shows S9.2, which has no row"]],
+  ])("would notice %s with tests of %j", (line, shown, problems) => {
+    expect(problemsOf(rowsOf(line), new Set(shown))).toEqual(problems);
+  });
+
+  it("takes a number for a test's only directly above it", () => {
+    expect(tagsIn('// S1.2, S1.3,\n// S1.4\ntest("x", run);\n// S1.5\n\nfoo();\n')).toEqual(["S1.2", "S1.3", "S1.4"]);
   });
 });

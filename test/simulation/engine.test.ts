@@ -31,6 +31,7 @@ describe("the engine in a world that breaks", () => {
     expect(endings["accepted"]).toBeGreaterThan(0);
   });
 
+  // S0.16, S2.14, S4.33, S4.102
   test("two seeds: killed at every single step", async () => {
     let runs = 0;
     // One of a whole preset, and a short one. Where few seeds are wanted, some steps of the short one are enough.

@@ -107,6 +107,7 @@ describe("every reachable state of one story, limits of two, every result at eve
       expect(found.endings[preset === "factory" ? "approval" : "accepted"]).toBeGreaterThan(0);
     });
 
+  // S4.68, S4.78
   test("one gate, every way an agent, a step of the engine, or blame can go", () => {
     const policy = oneGate();
     // Contested tests, and a base whose checks take long, are walked below.
@@ -174,6 +175,7 @@ describe("every reachable state of two stories with one gate", () => {
   const base = oneGate();
   const policy: Policy = { ...base, gates: { ...base.gates, checks: { ...base.gates.checks, blame: false } } };
 
+  // S4.26
   test("independent of each other", () => {
     const found = explore(begun(policy, story("a"), story("b")), policy, quiet);
     report("two stories", found);

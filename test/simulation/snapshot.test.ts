@@ -19,6 +19,7 @@ import { stateOf } from "../seeds/scripted-run.ts";
 import { choices, walk } from "./random-walk.ts";
 import { story } from "../kit/story-world.ts";
 
+// S4.100
 test("from snapshots taken anywhere the journal gives the same state, the same decisions and the same board", async () => {
   const policy = presetPolicy("critic-audit");
   const stories = [story("a"), story("b", { dependsOn: [storyId("a")] }), story("c", { dependsOn: [storyId("b")] })];

@@ -99,6 +99,7 @@ describe("fenced", () => {
     expect(fenced(huge, NONCE, { maxChars: 4000, label: "log" }).length).toBeLessThan(10_000);
   });
 
+  // S4.101
   it("lets no text close the fence or begin a line of its own", () => {
     fc.assert(
       fc.property(anyText, fc.integer({ min: 0, max: 300 }), (text, maxChars) => {

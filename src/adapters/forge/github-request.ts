@@ -152,7 +152,7 @@ export interface Question {
  * Asks until there is an answer that means something. What passes by itself is waited for and asked again: a limit
  * until it ends, a server's own trouble with growing pauses.
  */
-export function createPatience({ api, token, clock, fetch: ask = fetch }: GithubOptions) {
+function createPatience({ api, token, clock, fetch: ask = fetch }: GithubOptions) {
   const once = ({ method, url, body, etag }: Question, signal: AbortSignal): Promise<Response> => {
     const headers: Record<string, string> = {
       accept: "application/vnd.github+json",
@@ -191,7 +191,7 @@ const MOST_TRIES = 5;
 const FIRST_PAUSE_MS = 1000;
 const LONGEST_WAIT_MS = 15 * 60_000;
 
-export const isWithin = (api: string, url: string): boolean =>
+const isWithin = (api: string, url: string): boolean =>
   URL.canParse(url) && new URL(url).origin === new URL(api).origin;
 
 function unreachable(error: unknown, signal: AbortSignal): string {

@@ -126,7 +126,7 @@ export function codeOf(error: unknown): string {
 export type Known = readonly [code: ErrorCode, what: string, hint: string];
 
 /** What is wrong with the encryption, where that is it: the server's own word for it is that of a wrong password. */
-export function tlsTrouble(error: unknown, code: string): Known | null {
+function tlsTrouble(error: unknown, code: string): Known | null {
   const words = error instanceof Error ? error.message : "";
   if (code === "28000" && /no encryption|SSL off/i.test(words)) return DEMANDED;
   if (code === "" && words.includes("does not support SSL")) return UNKNOWN_THERE;

@@ -8,7 +8,7 @@ import type { PostgresPool, Query } from "./pool.ts";
  * and a line is never seen before the one in front of it. The chain is made here, because only who holds the lock knows
  * the hash before. Called twice with the same tickets it writes once, and answers the same.
  */
-export function appendFunction(schema: string): string {
+function appendFunction(schema: string): string {
   return `
   CREATE FUNCTION ${schema}.append_1(
     writer text, form integer, tickets uuid[], streams text[], stream_texts text[], expected bigint[],
@@ -80,7 +80,7 @@ const outbox = (schema: string): string => `
  * Saves the parts of a snapshot that are new, or all of them, in one transaction. It answers `null` where the snapshot
  * is of lines that do not exist, and `false` where it does not continue the one that is there.
  */
-export function saveSnapshotFunction(schema: string): string {
+function saveSnapshotFunction(schema: string): string {
   return `
   CREATE FUNCTION ${schema}.save_snapshot_1(
     of_place bigint, of_format text, since bigint, names text[],
@@ -130,7 +130,7 @@ export function saveSnapshotFunction(schema: string): string {
  * the chain. Outlines stand apart from the parts they are of, so that whoever wants them all reads few pages. Names are compared byte by byte, whatever the database's
  * language is.
  */
-export const FIRST = (schema: string): string => `
+const FIRST = (schema: string): string => `
   CREATE TABLE ${schema}.line (
     position bigint PRIMARY KEY,
     stream text COLLATE "C" NOT NULL,
@@ -170,7 +170,7 @@ export const FIRST = (schema: string): string => `
 `;
 
 /** Until when people were told of open questions, and until where of new ones: known to all who tell them. */
-export const REMINDERS = (schema: string): string => `
+const REMINDERS = (schema: string): string => `
   CREATE TABLE ${schema}.reminder (
     what text COLLATE "C" PRIMARY KEY,
     until double precision NOT NULL
@@ -178,7 +178,7 @@ export const REMINDERS = (schema: string): string => `
 `;
 
 /** Who works on the stories: each worker says once a second that it is there. What it holds is held by a lock. */
-export const WORKERS = (schema: string): string => `
+const WORKERS = (schema: string): string => `
   CREATE TABLE ${schema}.worker (
     id text COLLATE "C" PRIMARY KEY,
     name text NOT NULL,

@@ -98,7 +98,7 @@ export interface GrowingBytes {
   clear(): void;
 }
 
-export function createGrowingBytes(): GrowingBytes {
+function createGrowingBytes(): GrowingBytes {
   let block = Buffer.allocUnsafe(0);
   let size = 0;
   return {
@@ -132,7 +132,7 @@ export interface CappedText {
 }
 
 /** The first half of `maxBytes` is kept as it comes, the second half is a ring in which the newest bytes overwrite the oldest. */
-export function createCappedText(maxBytes: number): CappedText {
+function createCappedText(maxBytes: number): CappedText {
   const headLimit = Math.ceil(maxBytes / 2);
   const tailLimit = maxBytes - headLimit;
   const head = createGrowingBytes();
@@ -177,7 +177,7 @@ export function createCappedText(maxBytes: number): CappedText {
 }
 
 /** How many bytes from the start make whole UTF-8 characters: a cut must not leave half of one. */
-export function wholeCharacters(bytes: Uint8Array): number {
+function wholeCharacters(bytes: Uint8Array): number {
   for (let back = 1; back <= Math.min(4, bytes.length); back++) {
     const byte = bytes[bytes.length - back]!;
     if ((byte & 0b1100_0000) === 0b1000_0000) continue;

@@ -236,7 +236,7 @@ export interface Deadline {
 /** Longer timers overflow and would fire at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-export function createDeadline(timeoutMs: number, signal: AbortSignal | undefined): Deadline {
+function createDeadline(timeoutMs: number, signal: AbortSignal | undefined): Deadline {
   let timer: NodeJS.Timeout | undefined;
   let onAbort: (() => void) | undefined;
   const reached = new Promise<"timeout" | "cancelled">((resolve) => {
@@ -266,7 +266,7 @@ export interface StartFailure {
   readonly message: string;
 }
 
-export function startFailure(error: unknown, program: string, cwd: string): StartFailure {
+function startFailure(error: unknown, program: string, cwd: string): StartFailure {
   const code = error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "unknown";
   // The system says the same of a missing folder as of a missing program, so the folder is looked at first.
   const folder = folderProblem(cwd);

@@ -155,7 +155,7 @@ export interface Backlog {
   clear(): readonly Job[];
 }
 
-export function createBacklog(): Backlog {
+function createBacklog(): Backlog {
   const later: Job[] = [];
   const ready = new Map<Lane, Job[]>(LANES.map((lane) => [lane, []]));
   return {

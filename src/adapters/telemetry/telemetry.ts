@@ -89,7 +89,7 @@ export interface LineTeller {
 }
 
 /** Makes spans and counts of the lines of the journal, of those that are ours. */
-export function createLineTeller({ own, traces, measures, tally }: TellerParts): LineTeller {
+function createLineTeller({ own, traces, measures, tally }: TellerParts): LineTeller {
   let before: RunState | null = null;
   const tell = (story: StoryId, { line, begun, ended }: Seen, isOurs: boolean): void => {
     for (const piece of ended) {

@@ -153,7 +153,7 @@ export interface AcpScene {
 }
 
 /** One turn with an agent that speaks the Agent Client Protocol, version 1. */
-export function createAcpTalk({ request, access, instructions, send, onEvent }: AcpScene): AcpTalk {
+function createAcpTalk({ request, access, instructions, send, onEvent }: AcpScene): AcpTalk {
   const listener = createAcpListener(request, access, onEvent);
   const peer = createRpcPeer({ send, onRequest: listener.asked, onNotification: listener.told });
 
@@ -244,7 +244,7 @@ async function prepare(
 }
 
 /** Agents say in their own words what went wrong, if at all; the protocol itself knows only that a login is missing. */
-export function acpError(fault: unknown): AgentError {
+function acpError(fault: unknown): AgentError {
   const message = fault instanceof Error ? fault.message : String(fault);
   const data = fault instanceof RpcFault ? JSON.stringify(fault.data) : "";
   const code = fault instanceof RpcFault ? fault.code : 0;
@@ -258,7 +258,7 @@ export function acpError(fault: unknown): AgentError {
 }
 
 /** Some end their turn as if all were well, with nothing but the provider's complaint as their message. */
-export function complaintIn(text: string): AgentError | null {
+function complaintIn(text: string): AgentError | null {
   return COMPLAINT.test(text) ? acpError(new Error(text)) : null;
 }
 

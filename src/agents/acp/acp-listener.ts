@@ -95,7 +95,7 @@ export interface WantedTool {
 }
 
 /** A request may name a tool's call by its id alone, so what was said of it before is remembered. */
-export function toolIn(call: PermissionData, before: WantedTool | undefined): WantedTool {
+function toolIn(call: PermissionData, before: WantedTool | undefined): WantedTool {
   const { kind, title, locations } = call;
   const listed = Array.isArray(locations) ? locations : [];
   const paths = listed.flatMap((each: unknown) =>
@@ -109,7 +109,7 @@ export function toolIn(call: PermissionData, before: WantedTool | undefined): Wa
 }
 
 /** Nobody is there to be asked: access decides. What it does not plainly cover is refused. */
-export function isAllowed(
+function isAllowed(
   { kind, title, paths }: WantedTool,
   access: AgentRequest["access"],
   { cwd, mcpServer }: Pick<AgentRequest, "cwd" | "mcpServer">,
@@ -140,7 +140,7 @@ function realOf(path: string): string {
 }
 
 /** The answer by one of the options that were offered. For this once: an agent must not remember it for others. */
-export function answerOf(options: unknown, isYes: boolean): PermissionData {
+function answerOf(options: unknown, isYes: boolean): PermissionData {
   const wanted = isYes ? ["allow_once", "allow_always"] : ["reject_once", "reject_always"];
   const offered = (Array.isArray(options) ? options : []).filter(isRecord);
   const found = wanted.flatMap((kind) => offered.filter((option) => option["kind"] === kind))[0];

@@ -223,7 +223,7 @@ export interface ClaudeFailure {
   readonly retryAt?: number | undefined;
 }
 
-export function claudeError({ status, word, reasons, message, retryAt }: ClaudeFailure): AgentError {
+function claudeError({ status, word, reasons, message, retryAt }: ClaudeFailure): AgentError {
   const kind = kindOf(status, word, reasons, message);
   const wait = retryAt === undefined || !WAITS.has(kind) ? {} : { retryAt };
   const fix = FIXES[kind];

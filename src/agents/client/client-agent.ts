@@ -131,7 +131,7 @@ const MOST_SHOWN = 20;
 const LONGEST_LINE_BYTES = 8 * 1024 * 1024;
 
 /** What a dispatch came to: by what was heard, and where nothing was heard of its end, by how the program ended. */
-export function resultOf(
+function resultOf(
   client: Client,
   ended: ProcessResult,
   heard: Heard,
@@ -178,7 +178,7 @@ function silence(client: Client, ended: ProcessResult): AgentError {
 
 const TOO_OLD = /unknown option|unexpected argument|unrecognized (?:option|subcommand)|invalid value .* for '--/i;
 
-export function notFound({ name, install }: Client, command: string | undefined): AgentError {
+function notFound({ name, install }: Client, command: string | undefined): AgentError {
   const message = command === undefined ? `there is no ${name} on this machine` : `there is no program ${command}`;
   return { kind: "launch", message, fix: install };
 }

@@ -142,7 +142,7 @@ export interface Exchange {
   remove(): Promise<void>;
 }
 
-export async function createExchange(tempFolder: string, { prompt, outputSchema }: AgentRequest): Promise<Exchange> {
+async function createExchange(tempFolder: string, { prompt, outputSchema }: AgentRequest): Promise<Exchange> {
   const folder = await mkdtemp(join(tempFolder, "remand-agent-"));
   const remove = (): Promise<void> => rm(folder, { recursive: true, force: true });
   const promptFile = join(folder, "prompt.md");
@@ -186,7 +186,7 @@ const NOTHING: CommandReport = {
 /** A report is a few sentences and numbers; a longer file is not one. */
 const MAX_BYTES = 10 * 1024 * 1024;
 
-export async function readReport(path: string): Promise<CommandReport> {
+async function readReport(path: string): Promise<CommandReport> {
   const read = await readFileOf(path);
   if ("note" in read) return { ...NOTHING, note: read.note };
   if (read.text.trim() === "") return NOTHING;

@@ -152,7 +152,7 @@ function partsOf(said: unknown): TokenParts | null {
 }
 
 /** What a provider's refusal means. The SDK wraps it in an error about its own tries, so that is looked through. */
-export function modelError(error: unknown, nowMs: number): AgentError {
+function modelError(error: unknown, nowMs: number): AgentError {
   const inner = isRecord(error) && isRecord(error["lastError"]) ? error["lastError"] : error;
   const status = isRecord(inner) && typeof inner["statusCode"] === "number" ? inner["statusCode"] : null;
   const message = messageOf(inner).replaceAll(/\s+/g, " ").slice(0, 500);

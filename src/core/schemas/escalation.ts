@@ -6,7 +6,7 @@ import { PHASES } from "../stories/story.ts";
 import { amount, count, escalationIdSchema, text, texts } from "./scalars.ts";
 
 /** One earlier attempt: what was tried, why it was rejected, and what became of each finding. */
-export const triedAndFailedSchema = z.strictObject({
+const triedAndFailedSchema = z.strictObject({
   attempt: count,
   tried: text,
   failed: text,

@@ -53,7 +53,7 @@ function sharesOf(scores: readonly number[]): number[] {
  * the training half of the corpus in `bench/blame`, and held near where they were: what is true of one corpus only
  * must not decide.
  */
-export const WEIGHTS: Readonly<Record<FeatureName, number>> = {
+const WEIGHTS: Readonly<Record<FeatureName, number>> = {
   frameInHunk: 2.5,
   frameInSymbol: 1.5,
   frameInFile: 0.8,
@@ -85,7 +85,7 @@ export const WEIGHTS: Readonly<Record<FeatureName, number>> = {
 };
 
 /** Scores are spread by this before they become shares: below 1 where they are surer of themselves than they are right. */
-export const SPREAD = 1;
+const SPREAD = 1;
 
 /** Why a hunk is suspected, in plain words, the strongest reason first; what speaks against it begins with "although". */
 export function reasonsOf({ values, symbol, sharedWord, sharedLiteral }: HunkFeatures): string[] {

@@ -78,7 +78,7 @@ function broken(gate: GateName, tree: TreeId, summary: string): Judgement {
  * A check runs the work's own code, which can move the story's branch to a commit that nobody judged. Whatever moved it
  * while a gate ran is put back, and shown as a finding; a commit that was there before is a person's, and stays.
  */
-export async function watchBranch(
+async function watchBranch(
   { integration, workspace }: Pick<EngineWorld, "integration" | "workspace">,
   state: StoryState,
 ): Promise<{ putBack(judgement: Judgement): Promise<Judgement> }> {

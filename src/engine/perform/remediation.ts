@@ -120,7 +120,7 @@ function lastWords(text: string): string {
 }
 
 /** What is known of broken surroundings, for whoever repairs them: what each story's gates and agents said of it. */
-export function knownTroubles({ stories }: RunState): readonly BriefEvidence[] {
+function knownTroubles({ stories }: RunState): readonly BriefEvidence[] {
   const troubles: BriefEvidence[] = [];
   for (const [id, { gates, attempts, ending }] of entries(stories)) {
     if (ending !== null) continue;
@@ -140,7 +140,7 @@ export function knownTroubles({ stories }: RunState): readonly BriefEvidence[] {
 const MOST = 10;
 
 /** The commands that judge the work, where each was run; before anything was run, as they are configured. */
-export function commandsThatMustWork(
+function commandsThatMustWork(
   world: Pick<EngineWorld, "gates">,
   { stories }: RunState,
 ): readonly VerificationCommand[] {

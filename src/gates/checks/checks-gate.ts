@@ -197,7 +197,7 @@ export interface Company {
   alone<T>(work: () => Promise<T>): Promise<T>;
 }
 
-export function createCompany(): Company {
+function createCompany(): Company {
   const under = new Set<{ hadCompany: boolean }>();
   /** Whoever waits looks again whenever something is over. */
   let waiting: (() => void)[] = [];

@@ -193,7 +193,7 @@ function reportOf(changed: readonly string[], findings: readonly Finding[]): str
 }
 
 /** Changes beyond what the rework may touch. What was done to existing tests is told by those who read them. */
-export function scopeBreaches(
+function scopeBreaches(
   changed: readonly string[],
   scope: Scope,
   testPaths: readonly string[],

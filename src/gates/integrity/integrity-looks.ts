@@ -144,7 +144,7 @@ async function sizeOf(workspace: LookOptions["workspace"], story: StoryId, at: s
 }
 
 /** Snapshots that were there and now say something else. One or two are looked at; by the dozen nobody reads them. */
-export function snapshotChanges(files: readonly FilePair[], book: RuleBook): Finding[] {
+function snapshotChanges(files: readonly FilePair[], book: RuleBook): Finding[] {
   const changed = files.flatMap(({ path, before, after }) => {
     const was = snapshotsIn(path, before ?? "");
     const is = snapshotsIn(path, after ?? "");
@@ -167,7 +167,7 @@ export function snapshotChanges(files: readonly FilePair[], book: RuleBook): Fin
 /** From here on it is an update of everything, and not a look at each. */
 const MANY = 10;
 
-export const isSnapshotFile = (path: string): boolean => /\.(?:snap|ambr)$|(?:^|\/)__snapshots__\//.test(path);
+const isSnapshotFile = (path: string): boolean => /\.(?:snap|ambr)$|(?:^|\/)__snapshots__\//.test(path);
 
 function snapshotsIn(path: string, text: string): Map<string, string> {
   const found = new Map<string, string>();

@@ -158,7 +158,7 @@ export function suppressions(changes: readonly FileChange[], book: RuleBook): Fi
  * What a compiler, a linter or the measurement of coverage was told to leave alone, and what it was told to look at.
  * What is generated, or comes from elsewhere, may be left alone by everybody.
  */
-export function narrowedReach(path: string, was: string, is: string): string[] {
+function narrowedReach(path: string, was: string, is: string): string[] {
   if (IGNORE_FILE.test(path)) {
     const before = new Set(was.split("\n").map((line) => line.trim()));
     return is
@@ -176,7 +176,7 @@ export function narrowedReach(path: string, was: string, is: string): string[] {
   return [...left, ...(looks.length === 0 ? [] : lost)];
 }
 
-export const IGNORE_FILE = /(?:^|\/)\.(?:eslint|oxlint|stylelint|pylint)ignore$/;
+const IGNORE_FILE = /(?:^|\/)\.(?:eslint|oxlint|stylelint|pylint)ignore$/;
 
 const LEAVES =
   /["']?\b(exclude|extend-exclude|ignorePatterns|ignores|files\.ignore|per-file-ignores|extend-per-file-ignores|disable|disable_error_code|extend-ignore|ignore|omit|coveragePathIgnorePatterns)\b["']?\s{0,5}[:=]\s{0,5}(\[[^\]]{0,2000}\]|\{[^}]{0,2000}\}|(?![[{])[^\n]{1,500})/g;

@@ -228,7 +228,7 @@ export interface JudgingLook {
 }
 
 /** Programs of the project that a check starts, or that stand in the way of those that it means to start. */
-export function judgingPrograms(look: JudgingLook, book: RuleBook): Finding[] {
+function judgingPrograms(look: JudgingLook, book: RuleBook): Finding[] {
   return [...replaced(look, book), ...recipes(look, book), ...shadows(look, book)];
 }
 

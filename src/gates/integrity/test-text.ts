@@ -180,7 +180,7 @@ export interface Unheard {
   readonly conditional: number;
 }
 
-export function unheard(path: string, body: string, assertions: (code: string) => number): Unheard {
+function unheard(path: string, body: string, assertions: (code: string) => number): Unheard {
   return path.endsWith(".py") ? inPython(body, assertions) : inBrackets(body, assertions);
 }
 

@@ -208,7 +208,7 @@ export function survivors(mutants: readonly Mutant[]): readonly Mutant[] {
 }
 
 /** The same change that goes unnoticed in several places of a file is one finding, which names them all. */
-export function survivorFindings(mutants: readonly Mutant[]): readonly Finding[] {
+function survivorFindings(mutants: readonly Mutant[]): readonly Finding[] {
   const known = new Map<string, Finding>();
   for (const finding of mutants.map(survivorFinding)) {
     const same = known.get(finding.id);

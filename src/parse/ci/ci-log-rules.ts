@@ -17,7 +17,7 @@ export interface CiRule {
   readonly unless?: RegExp;
 }
 
-export const rule = (ciClass: CiClass, weight: number, shows: string, pattern: RegExp): CiRule => ({
+const rule = (ciClass: CiClass, weight: number, shows: string, pattern: RegExp): CiRule => ({
   class: ciClass,
   weight,
   pattern,
@@ -25,7 +25,7 @@ export const rule = (ciClass: CiClass, weight: number, shows: string, pattern: R
 });
 
 /** Style: what a linter or a formatter found. */
-export const LINT: readonly CiRule[] = [
+const LINT: readonly CiRule[] = [
   rule(
     "lint",
     8,
@@ -47,7 +47,7 @@ export const LINT: readonly CiRule[] = [
 ];
 
 /** Compiling, type checking, bundling, and what the repository says of its dependencies. */
-export const BUILD: readonly CiRule[] = [
+const BUILD: readonly CiRule[] = [
   rule(
     "build",
     8,
@@ -87,7 +87,7 @@ export const BUILD: readonly CiRule[] = [
 ];
 
 /** Tests that ran and did not pass. */
-export const TEST: readonly CiRule[] = [
+const TEST: readonly CiRule[] = [
   rule(
     "test",
     9,
@@ -116,7 +116,7 @@ export const TEST: readonly CiRule[] = [
 ];
 
 /** The machine that runs the job, and the network and services around it. */
-export const INFRASTRUCTURE: readonly CiRule[] = [
+const INFRASTRUCTURE: readonly CiRule[] = [
   rule(
     "infrastructure",
     10,
@@ -192,7 +192,7 @@ export const INFRASTRUCTURE: readonly CiRule[] = [
 ];
 
 /** How the run is set up: the workflow, its permissions, its images, its tools. */
-export const CONFIGURATION: readonly CiRule[] = [
+const CONFIGURATION: readonly CiRule[] = [
   rule(
     "configuration",
     10,

@@ -113,7 +113,7 @@ export interface CiScore {
 }
 
 /** The best sign of each class counts, the others add a little; then what is only another's echo is taken back. */
-export function scoresOf(hits: readonly CiHit[], read: CiLines, tries: Tries | null): CiScore[] {
+function scoresOf(hits: readonly CiHit[], read: CiLines, tries: Tries | null): CiScore[] {
   const classes = new Map<CiClass, CiHit[]>();
   for (const hit of hits) classes.set(hit.rule.class, [...(classes.get(hit.rule.class) ?? []), hit]);
   const scores = [...classes.entries()].map(([ciClass, own]): CiScore => {

@@ -201,7 +201,7 @@ const distinct = (words: readonly string[] | null): string[] => [...new Set(word
  * The project's name for a path in an output. Outputs come from other machines and containers, with other roots, from
  * Windows, from bundlers; so what is not below the root is looked for by its end. `null`: not a file of the project.
  */
-export function projectPath(raw: string, root: string, index: PathIndex): string | null {
+function projectPath(raw: string, root: string, index: PathIndex): string | null {
   const path = plainPath(raw);
   const base = `${plainPath(root).replace(/\/$/, "")}/`;
   const relative = path.startsWith(base) ? path.slice(base.length) : path;

@@ -122,7 +122,7 @@ function sectionsOf(text: string): Section[] {
  */
 
 /** The work's `go.mod` in which modules that the base knows are replaced as in the base, and by nothing else. */
-export function mergeGoMod(base: string, work: string): string {
+function mergeGoMod(base: string, work: string): string {
   const before = replacements(base);
   const known = new Set([...before.keys(), ...requiredModules(base)]);
   const now = [...replacements(work)].filter(([module]) => known.has(module));

@@ -208,7 +208,7 @@ function hintFor(error: YAMLError): string {
  * the text does, and where the stack ends inside the engine's own regular expressions the whole process ends,
  * not only the call. Its tokeniser keeps a list instead, so the depth can be seen before anything is composed.
  */
-export function parseYaml(source: string): Document.Parsed | { readonly tooDeepAt: number } {
+function parseYaml(source: string): Document.Parsed | { readonly tooDeepAt: number } {
   const parser = new Parser();
   const tokens: CST.Token[] = [];
   for (const lexeme of new Lexer().lex(source)) {

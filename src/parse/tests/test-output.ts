@@ -27,7 +27,7 @@ import { isTape, readNodeSpec, readTap, yamlBlock } from "./test-output-tap.ts";
  * # pass  1
  * ```
  */
-export function readTape(lines: readonly string[]): Recognised | null {
+function readTape(lines: readonly string[]): Recognised | null {
   if (!isTape(lines)) return null;
   const tests = new Map<string, { file: string | null; failure: OutputFailure | null }>();
   let name = "";
@@ -207,7 +207,7 @@ export function below(file: string, folder: string): string {
 }
 
 /** The errors of compilers and linters: whatever says a file, a line and a sentence in one of the usual forms. */
-export function readLocations(lines: readonly string[]): OutputFailure[] {
+function readLocations(lines: readonly string[]): OutputFailure[] {
   const found: OutputFailure[] = [];
   let header: string | null = null;
   for (const [at, line] of lines.entries()) {

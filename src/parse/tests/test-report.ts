@@ -57,7 +57,7 @@ function shortened(read: ReadReport, folder: string): ReadReport {
 type Fields = Readonly<Record<string, unknown>>;
 
 /** The JSON that runners write about a run: Jest's, which Vitest writes too, Mocha's, and pytest's. `null`: none of them. */
-export function readJsonReport(value: unknown): ReadReport | null {
+function readJsonReport(value: unknown): ReadReport | null {
   const report = asRecord(value);
   if (Array.isArray(report["testResults"]) && "numTotalTests" in report) return jest(report);
   if ("stats" in report && Array.isArray(report["failures"])) return mocha(report);
@@ -179,7 +179,7 @@ function told(
  * suppressed, and what is gone. `null`: it is no SARIF. A tool that says of itself that it did not get to its end has
  * not judged.
  */
-export function readSarif(value: unknown): ReadReport | null {
+function readSarif(value: unknown): ReadReport | null {
   const { runs, version } = asRecord(value);
   if (!Array.isArray(runs) || !asText(version).startsWith("2.")) return null;
   const tools = runs.map((run) => asText(asRecord(asRecord(asRecord(run)["tool"])["driver"])["name"]) || "a tool");

@@ -39,7 +39,7 @@ export function boardRows(run: RunOutline, asked: readonly StoryId[] | null): Bo
   return storiesOf(run, asked).map((state) => rowOf(run, state));
 }
 
-export function rowOf(run: RunOutline, state: StoryOutline): BoardRow {
+function rowOf(run: RunOutline, state: StoryOutline): BoardRow {
   const { status, actor, why, phase, gate } = statusOf(run, state);
   return {
     id: state.story.id,

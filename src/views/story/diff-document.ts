@@ -67,7 +67,7 @@ export interface DiffMaterial {
   readonly seen: ReadonlyMap<Recorded, number>;
 }
 
-export function diffDocument(material: DiffMaterial, mostLines: number): DiffDocument {
+function diffDocument(material: DiffMaterial, mostLines: number): DiffDocument {
   const { from, to, attempts, files, findings } = material;
   const authors = lineAuthors(material.changes);
   const blames = blameMarks(material);
@@ -181,7 +181,7 @@ const MOST_LINES = 500;
  * Where lines that were written down in an earlier state are now, after these changes: the file, and the new numbers of
  * those that nobody has touched since. A line that was rewritten or deleted is in no state after that.
  */
-export function followLines(
+function followLines(
   { file, line, endLine = line }: LineSpan,
   changes: readonly AttemptChange[],
 ): { readonly file: string; readonly lines: readonly number[] } {

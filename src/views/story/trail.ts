@@ -92,7 +92,7 @@ function splitPlace(place: string): readonly [file: string, symbol?: string] {
 }
 
 /** Every time a gate sent the work of a story back, and what came of it, from the story's lines of the journal. */
-export function reworkRecords(lines: readonly Recorded[], state: StoryState): ReworkRecord[] {
+function reworkRecords(lines: readonly Recorded[], state: StoryState): ReworkRecord[] {
   const counts = new Map<GateName, number>();
   return lines.flatMap(({ event, at }, index): ReworkRecord[] => {
     // A person's own rework is in the journal; S1's log is about gates.

@@ -42,6 +42,7 @@ async function clockCallsFor(jobs: number): Promise<number> {
   return calls;
 }
 
+// S4.27
 test("jobs that wait cost in proportion to their number", async () => {
   const growth = (await clockCallsFor(10_000)) / (await clockCallsFor(2500));
   expect(growth).toBeLessThan(5);

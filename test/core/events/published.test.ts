@@ -43,6 +43,7 @@ describe("another tool that reads the published schema of a line of the journal"
   });
 });
 
+// S4.76
 test.each([
   ["judgement", judgement],
   ["escalation", escalation],

@@ -63,6 +63,7 @@ async function putBack(
 }
 
 describe("files beyond the scope", () => {
+  // S3.7
   test("go back, whole, and are named; what is allowed, new tests and the story's file stay", async () => {
     const { kept, back, remembered } = await putBack();
     expect(back.putBack).toEqual(["src/b.ts", "src/new.ts"]);

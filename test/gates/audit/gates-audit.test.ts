@@ -157,6 +157,7 @@ describe("an auditor", () => {
     expect((await audit([PASSED], {}, { workspace })).judgement.result).toBe("pass");
   });
 
+  // S2.25
   test("verifies each criterion with evidence", async () => {
     const { judgement } = await audit([PASSED]);
     expect(judgement).toMatchObject({

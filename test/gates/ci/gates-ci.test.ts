@@ -198,6 +198,7 @@ describe("waiting for the forge", () => {
     });
   });
 
+  // S1.20
   test("cancelled is not passed, and skipped everywhere is nothing proven", async () => {
     expect(await sceneOf({ shown: [[check("passed"), check("cancelled", "e2e")]] }).judge()).toMatchObject({
       result: "inconclusive",

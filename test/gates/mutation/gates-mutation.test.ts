@@ -82,6 +82,7 @@ describeGate("mutation", {
 });
 
 describe("what counts", () => {
+  // S1.15
   test("all that could be killed must be; each survivor says where, and which test would notice it", async () => {
     const other = { ...mutant("NoCoverage", 3), replacement: "1" };
     const judged = await judge(leaves(report({ "src/pay.js": [mutant("Killed"), mutant("Survived", 2), other] })));

@@ -447,6 +447,7 @@ describe("stages in their order", () => {
     });
   });
 
+  // S1.14
   test("go on from there with the original reviewer, who answers each finding; what passed is kept", async () => {
     const { judgement: last } = await review(acts, staged);
     const answered = `Earlier Findings:\n- ${last.blocking[0]!}: ADDRESSED - it is passed on\n\n${PASSED}`;

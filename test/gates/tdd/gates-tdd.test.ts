@@ -173,6 +173,7 @@ describe("which phase failed is derived", () => {
     expect(opened).toEqual([]);
   });
 
+  // S1.2
   test("a veto of the domain reviewer is DOMAIN's, and the runs before it stay known", async () => {
     const run = {
       check: "unit",

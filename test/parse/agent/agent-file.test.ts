@@ -4,6 +4,7 @@ import { readAgentFile } from "../../../src/parse/agent/agent-file.ts";
 const read = (text: string) => readAgentFile(".claude/agents/critic.md", text);
 
 describe("readAgentFile", () => {
+  // S0.14
   it("reads a role as people have it", () => {
     const { agent, problems } = read(
       "---\nname: code-critic\ndescription: Reads diffs. Use after every change.\nmodel: opus\ntools: Read, Grep, Bash(git log:*, git diff:*)\ncolor: red\nmemory: user\n---\n\nYou are a critic.\n",

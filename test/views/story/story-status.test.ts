@@ -20,6 +20,7 @@ const stopAt = (type: string, gate?: string) =>
   }).run;
 
 describe("statusOf", () => {
+  // S1.41, S4.92
   it.each([
     ["in the backlog", begin(POLICY, story("a", { shelf: "backlog" })), "backlog", "person", "backlog"],
     ["ready", begin(POLICY, story("a")), "ready", "engine", "ready"],

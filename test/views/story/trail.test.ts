@@ -182,6 +182,7 @@ describe("the rest of the trail", () => {
     ]);
   });
 
+  // S3.27
   it("adds up what is known of a place over all stories", () => {
     const of = (id: string, costUsd: number): Recorded[] =>
       (

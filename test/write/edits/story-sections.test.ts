@@ -145,6 +145,7 @@ describe("storyProgressEdits", () => {
     );
   });
 
+  // S4.103
   it("leaves a story that was never sent back without a history", () => {
     const edits = storyProgressEdits({
       shelf: "done",

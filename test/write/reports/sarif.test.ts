@@ -34,6 +34,7 @@ const uriOf = (file: string): string =>
 const { file: _file, line: _line, ...placeless } = finding();
 
 describe("SARIF", () => {
+  // S4.77
   it("has what the standard asks of a log, a run and a tool", () => {
     const log = sarif([finding()]);
     expect(log.version).toBe("2.1.0");

@@ -242,7 +242,7 @@ async function checkoutsFolder(userState: string, { top }: Repository): Promise<
  * Copies ignored files that checks need (`.env.test`) from the user's checkout. A path that is not there is left out;
  * what the checkout has itself is never replaced: those files are the work.
  */
-export async function carryFiles(main: string, checkout: string, paths: readonly string[]): Promise<void> {
+async function carryFiles(main: string, checkout: string, paths: readonly string[]): Promise<void> {
   for (const path of paths) {
     const inside = normalize(path).replace(/\/$/, "");
     if (isAbsolute(inside) || /^(?:\.\.(?:\/|$)|\.$|\.git(?:\/|$))/.test(inside))

@@ -129,7 +129,7 @@ export interface JudgedFiles {
  * name it is the default branch; on that branch itself, what is not committed counts from the last commit, and where
  * everything is committed, that commit from the one before.
  */
-export async function baseFor(git: Git, judged: JudgedFiles, named: string | null): Promise<Base> {
+async function baseFor(git: Git, judged: JudgedFiles, named: string | null): Promise<Base> {
   if (named !== null) return namedBase(git, judged, named);
   if (judged.commit === null) return { commit: await emptyTree(git), name: "nothing" };
   const trunk = await defaultBranch(git);
@@ -199,7 +199,7 @@ const emptyTree = async (git: Git): Promise<string> =>
  * The story whose attempts wrote commits of the work: their messages say so, or the branch is a story's. A clone of CI
  * may have neither, and knows the branch by its environment.
  */
-export async function attemptIn(
+async function attemptIn(
   git: Git,
   { commit, branch }: Pick<JudgedFiles, "commit" | "branch">,
   base: string,

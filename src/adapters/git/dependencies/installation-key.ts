@@ -76,7 +76,7 @@ export const MANIFESTS: readonly string[] = [
 ];
 
 /** Files that change how it is installed. */
-export const INSTALL_SETTINGS: readonly string[] = [
+const INSTALL_SETTINGS: readonly string[] = [
   ".nvmrc",
   ".node-version",
   ".python-version",

@@ -73,7 +73,7 @@ async function forkOf({ git }: Repository, commit: string, target: string, clone
 }
 
 /** The branch on the remote: asked there each time, and moved there, so that all machines see one and the same. */
-export function remoteTarget({ remote, branch }: Clone): TargetBranch {
+function remoteTarget({ remote, branch }: Clone): TargetBranch {
   const turns = createTurns();
   const ref = `refs/heads/${branch}`;
   const tracking = trackingRef(branch);
@@ -119,7 +119,7 @@ export const runKey = ({ run, commit }: JournalStanding): string | null =>
  * in no such commit was left by somebody who was interrupted, or whose place another machine has taken: it is dropped,
  * and can be found under a name of its own until something else is dropped.
  */
-export async function bringTo(
+async function bringTo(
   { git }: Repository,
   site: Site,
   standing: Standing,

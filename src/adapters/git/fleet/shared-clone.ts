@@ -179,7 +179,7 @@ async function writeNote(folder: string, note: CloneNote): Promise<void> {
 const OWNER = "remand-owner";
 
 /** Takes a clone for this process. Returns how it is given back. */
-export async function ownClone(gitDir: string, folder: string): Promise<() => Promise<void>> {
+async function ownClone(gitDir: string, folder: string): Promise<() => Promise<void>> {
   const file = join(gitDir, OWNER);
   const self = await ownEntry();
   const text = JSON.stringify(self);

@@ -8,9 +8,9 @@ import type { Remote } from "./shared-remote.ts";
 export const attemptRef = (story: StoryId, commit: string): string => `${attemptRefs(story)}${commit}`;
 
 /** All of a story's begin so. */
-export const attemptRefs = (story: StoryId): string => `refs/remand/attempts/${refName(story)}/`;
+const attemptRefs = (story: StoryId): string => `refs/remand/attempts/${refName(story)}/`;
 
-export const branchRef = (story: StoryId): string => `refs/heads/remand/${refName(story)}`;
+const branchRef = (story: StoryId): string => `refs/heads/remand/${refName(story)}`;
 
 export interface Fetching {
   readonly git: Git;

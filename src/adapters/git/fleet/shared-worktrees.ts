@@ -233,7 +233,7 @@ function notOurs(story: StoryId, { remote }: Clone): RemandError {
  * here. A pointer to a file that nobody has is refused by some servers and of use to no other machine, so the files are
  * sent first. Without git-lfs nobody here can have made any.
  */
-export function createLargeFiles(): { send(fetching: Fetching, commit: string): Promise<void> } {
+function createLargeFiles(): { send(fetching: Fetching, commit: string): Promise<void> } {
   let isInstalled: Promise<boolean> | null = null;
   return {
     async send({ git, remote }, commit) {

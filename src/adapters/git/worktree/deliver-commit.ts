@@ -10,7 +10,7 @@ import { type TargetBranch, branchStanding, updateBranch } from "./integration.t
 import { type Site, type Standing, moving, standingOf } from "./worktree-site.ts";
 
 /** Has the branch be at the verified commit, or says which other commit it is at. */
-export async function alignBranch(
+async function alignBranch(
   { git }: Repository,
   site: Site,
   verified: Kept,
@@ -51,7 +51,7 @@ async function assertTree(git: Git, { commit, tree }: Kept): Promise<void> {
   );
 }
 
-export async function mergeCommit(
+async function mergeCommit(
   repository: Repository,
   site: Site,
   branch: TargetBranch,
@@ -80,7 +80,7 @@ export async function mergeCommit(
 const MOST_TRIES = 3;
 
 /** Is the work in the target, by its commit or by its content? */
-export async function isHeldBy({ git }: Repository, target: Target, { commit }: Kept): Promise<boolean> {
+async function isHeldBy({ git }: Repository, target: Target, { commit }: Kept): Promise<boolean> {
   if (await isInHistory(git, commit, target.commit)) return true;
   const fork = await git.ask(["merge-base", commit, target.commit]);
   if (fork.exitCode !== 0) return false;
@@ -95,7 +95,7 @@ export async function isHeldBy({ git }: Repository, target: Target, { commit }: 
 /** Of the target's commits since the work left it: what was merged long ago was asked about long ago. */
 const MOST_COMMITS = 200;
 
-export async function publishCommit(
+async function publishCommit(
   repository: Repository,
   site: Site,
   target: TargetBranch,

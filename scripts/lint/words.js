@@ -17,7 +17,7 @@ const REPLACED = [
   [/\b(?:its|their) turn comes?\b/i, "queued"],
 ];
 
-const PRONOUN = /\b(?:who|what)ever\b|\b(?:some|any|no|every)body\b|\b(?:some|any|every)one\b/i;
+const PRONOUN = /\bwhoever\b|\b(?:some|any|no|every)body\b|\b(?:some|any|every)one\b/i;
 
 /** @param {string} text @returns {string | null} */
 function replacedWord(text) {

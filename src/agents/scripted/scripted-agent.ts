@@ -125,7 +125,7 @@ function wrong(message: string): AgentResult {
 /** Neither a signal nor a verdict, and with everything in it that confuses a reader: half a signal, half a JSON, colours, a null. */
 const GARBAGE = '\u001b[31m%PDF-1.7\u0000 {"verdict": "pa\n  READY_FOR_REV\n``` \u001b]0;title\u0007 …';
 
-export function hasEdits({ edit, append, replace }: ScriptedAttempt): boolean {
+function hasEdits({ edit, append, replace }: ScriptedAttempt): boolean {
   return edit !== undefined || append !== undefined || replace !== undefined;
 }
 
@@ -134,11 +134,7 @@ export function hasEdits({ edit, append, replace }: ScriptedAttempt): boolean {
  * before: a script that is wrong changes nothing. A call that was killed on the way is played again over what it left,
  * so what is there already is not done twice: a text that stands in its place, one that the file ends with.
  */
-export async function applyEdits(
-  cwd: string,
-  attempt: ScriptedAttempt,
-  filled: (text: string) => string,
-): Promise<void> {
+async function applyEdits(cwd: string, attempt: ScriptedAttempt, filled: (text: string) => string): Promise<void> {
   const root = await realpath(cwd);
   const texts = new Map<string, string | null>();
   const current = async (path: string): Promise<string | null> => {

@@ -93,10 +93,7 @@ export interface QuestionNews {
  * Each is told of once, by whoever has the turn first. The note says up to which line of the journal people were told:
  * so whoever comes to do it later tells also of what came up while nobody did.
  */
-export function createQuestionNews(
-  note: ReminderNote,
-  send: (words: Omit<Notification, "project">) => void,
-): QuestionNews {
+function createQuestionNews(note: ReminderNote, send: (words: Omit<Notification, "project">) => void): QuestionNews {
   let raised: readonly { readonly position: number; readonly id: string; readonly at: number }[] = [];
   let isFirst = true;
   return {

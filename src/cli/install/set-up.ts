@@ -82,12 +82,7 @@ interface Planned extends Deed {
  * Takes the parts out. A file that is as Remand left it becomes what it was, to the byte, or goes where there was
  * none; from one that somebody has changed since only Remand's own part is taken, and that is said.
  */
-export async function uninstall(
-  files: Files,
-  root: string,
-  parts: readonly Part[],
-  isDry: boolean,
-): Promise<readonly Deed[]> {
+async function uninstall(files: Files, root: string, parts: readonly Part[], isDry: boolean): Promise<readonly Deed[]> {
   const record = await readRecord(files, root);
   const planned: Planned[] = [];
   for (const part of parts) {

@@ -193,7 +193,7 @@ function mostOf(one: SuiteResults, other: SuiteResults): SuiteResults {
 }
 
 /** A pass with what the base's tests say of it: contested tests, and notes on those that may change or were renamed. */
-export function withContested(
+function withContested(
   judged: Judgement,
   { contested, licensed, renamed }: Pick<BaseTestVerdict, "contested" | "licensed" | "renamed">,
   pinned: Judgement | null,
@@ -210,11 +210,7 @@ export function withContested(
   return { ...held, contested, summary };
 }
 
-export function refused(
-  judged: Judgement,
-  findings: readonly Finding[],
-  evidence: Judgement["evidence"] = [],
-): Judgement {
+function refused(judged: Judgement, findings: readonly Finding[], evidence: Judgement["evidence"] = []): Judgement {
   const { notes: _notes, ...rest } = judged;
   const summary = `checks: fail (${findings.map(({ message }) => message).join("; ")}), ${findings.length} to fix`;
   return {
@@ -237,7 +233,7 @@ function withFailing({ identities }: Judgement, findings: readonly Finding[]): P
   return { identities: { ...identities, failing: [...new Set([...identities.failing, ...names])], passing } };
 }
 
-export function unproven(judged: Judgement, why: string): Judgement {
+function unproven(judged: Judgement, why: string): Judgement {
   const { notes: _notes, ...rest } = judged;
   const summary = `checks: inconclusive (the targets could not be run with the base's version of their tests: ${why})`;
   return { ...rest, result: "inconclusive", summary };

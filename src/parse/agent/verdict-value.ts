@@ -182,9 +182,7 @@ export function incompleteCategory(word: string | null): IncompleteCategory | nu
  * What an object says about the work, by every key that may say it. `null`: it is no verdict at all. Keys that say
  * different things, and words that nobody knows, make the verdict unknown.
  */
-export function spokenResult(
-  fields: Fields,
-): { readonly result: ReadingResult; readonly problem: string | null } | null {
+function spokenResult(fields: Fields): { readonly result: ReadingResult; readonly problem: string | null } | null {
   const said = new Map<ReadingResult, string>();
   for (const [key, result] of sayings(fields)) if (!said.has(result)) said.set(result, key);
   if (said.size === 0) return null;

@@ -77,7 +77,7 @@ function project(preset: "goal" | "critic-audit", storyWritten?: string) {
 describe("an existing test that the agent changed", { timeout: 120_000 }, () => {
   test("is a question without reviewers, and goes through with a person's permission", () => {
     // What the agent writes into its story's file licenses nothing.
-    const { remand } = project("goal", STORY.replace("title:", 'tests: ["**"]\ntitle:'));
+    const { remand, git } = project("goal", STORY.replace("title:", 'tests: ["**"]\ntitle:'));
     const asked = remand("run", "--reporter", "default");
     expect(asked.status, asked.out).toBe(4);
     expect(remand("inbox").out).toContain(
@@ -90,6 +90,22 @@ describe("an existing test that the agent changed", { timeout: 120_000 }, () => 
     expect(done.status, done.out).toBe(0);
     expect(done.out).toContain(`1 test changed with Ada's permission: ${NAME}`);
     expect(remand("log").out).toContain(`1 test changed with Ada's permission: ${NAME}`);
+    // The permission is in the journal: the gate by itself knows it, for these files alone.
+    const gated = remand("gate", "checks", "--at", "remand/round");
+    expect(gated.status, gated.out).toBe(0);
+    expect(gated.out).toContain(`the journal of round allows the work to change ${NAME} (allowed by Ada)`);
+    expect(gated.out).toContain(`1 test changed as allowed: ${NAME}`);
+    git("checkout", "--quiet", "--detach", "remand/round");
+    git("rm", "--quiet", "stories/round.md");
+    git("-c", "user.name=t", "-c", "user.email=t@t", "commit", "--quiet", "-m", "more\n\nRemand-Story: round");
+    const claimed = remand("gate", "checks", "--at", "HEAD");
+    expect(claimed.status, claimed.out).toBe(4);
+    expect(claimed.out).toContain("allow them: remand gate --tests-may-change test/total.test.js");
+    // A journal that is not what was written allows nothing.
+    rmSync(join(git("rev-parse", "--show-toplevel").trim(), ".remand", "journal.db"));
+    const lost = remand("gate", "checks", "--at", "remand/round");
+    expect(lost.status, lost.out).toBe(4);
+    expect(lost.out).toContain("licenses in the journal do not count: ");
   });
 
   test("goes back with a brief that names it", () => {

@@ -21,6 +21,7 @@ import { gatesOf } from "./gates.ts";
 import { ownerRulesAt, withOwnerLicenses } from "./owner-licenses.ts";
 import { ownPythonOf } from "./own-python.ts";
 import { projectEvidence } from "../project-evidence.ts";
+import { recordedLicenses } from "./recorded-licenses.ts";
 import { practicesOf } from "./reviewers.ts";
 import { rosterOf } from "../agents/roles.ts";
 import { stateFolder } from "../state-folder.ts";
@@ -51,9 +52,7 @@ export async function gate(
     onNotice,
     ...checkoutMounts(plan.config),
   };
-  const source = env["GITHUB_HEAD_REF"] ?? env["CI_MERGE_REQUEST_SOURCE_BRANCH_NAME"];
-  const sourceBranch = source === undefined ? {} : { sourceBranch: source };
-  const place = await openJudgedPlace({ ...files, ...sourceBranch, state: folder.path, at, base, signal });
+  const place = await openJudgedPlace({ ...files, ...sourceBranchIn(env), state: folder.path, at, base, signal });
   try {
     const evidence = await projectEvidence(root, folder.evidence, plan.config, env);
     // Asked only for what changed: objects are the same in all worktrees of a repository.
@@ -75,7 +74,9 @@ export async function gate(
     const isSame = (await workspace.changed(PLAIN_WORK.id, place.base, place.tree)).length === 0;
     const { pullRequest } = plan;
     const rules = pullRequest === undefined ? null : await ownerRulesAt(place.base, workspace);
-    const seen = await judged(plan, gates, place, isSame);
+    const recorded = isHeldToBase ? await recordedLicenses(root, place, onNotice) : [];
+    const testsMayChange = [...(plan.testsMayChange ?? []), ...recorded.map(({ test }) => test)];
+    const seen = await judged({ ...plan, testsMayChange }, gates, place, isSame);
     const report =
       pullRequest === undefined
         ? seen
@@ -85,6 +86,12 @@ export async function gate(
   } finally {
     await place.close();
   }
+}
+
+/** The branch that a CI service checked out, where it says so. */
+function sourceBranchIn(env: Readonly<Record<string, string | undefined>>): { readonly sourceBranch?: string } {
+  const source = env["GITHUB_HEAD_REF"] ?? env["CI_MERGE_REQUEST_SOURCE_BRANCH_NAME"];
+  return source === undefined ? {} : { sourceBranch: source };
 }
 
 const RUN_TESTS: ReadonlySet<GateName> = new Set(["checks", "tdd"]);

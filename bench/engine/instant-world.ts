@@ -1,7 +1,7 @@
 import { createSystemClock } from "../../src/adapters/clock/system-clock.ts";
 import { createLocalQueue } from "../../src/adapters/queue/local-queue.ts";
 import { presetPolicy } from "../../src/config/presets.ts";
-import { failureFingerprint, identified } from "../../src/core/gates/finding.ts";
+import { failureFingerprint, identifyFinding } from "../../src/core/gates/finding.ts";
 import type { GateName, Judgement } from "../../src/core/gates/gate.ts";
 import { evidenceId, storyId, treeId, type StoryId } from "../../src/core/events/ids.ts";
 import type { Policy } from "../../src/core/events/policy.ts";
@@ -140,7 +140,7 @@ function workspaceOf(attempts: ReadonlyMap<string, number>): Workspace {
 }
 
 function gate(name: GateName, failures: number, attempts: ReadonlyMap<string, number>): [GateName, Gate] {
-  const found = identified({
+  const found = identifyFinding({
     severity: "critical",
     category: "test",
     message: "payment > is tried again: expected 3 calls, saw 1",

@@ -1,5 +1,5 @@
 import type { BlameReport, Considered, Origin } from "../core/blame/blame.ts";
-import { counted, plainText } from "../stdx/plain-text.ts";
+import { countText, plainText } from "../stdx/plain-text.ts";
 import { chosenOf, kindOf } from "../views/board/blame-report.ts";
 import type { DiffDocument, DiffFile, ShownLine } from "../views/story/diff-document.ts";
 import { whoseText } from "../views/story/story-lines.ts";
@@ -17,7 +17,9 @@ export function blameText(report: BlameReport, paint: Paint): string {
   const others = considered.filter((each) => !chosen.includes(each)).slice(0, 3);
   if (others.length > 0)
     lines.push(`Also considered: ${others.map(({ hunk }) => `${hunk.file}:${hunk.start}`).join(", ")}`);
-  lines.push(paint.dim(`${counted(considered.length, "change")} since ${base}, ${counted(runs, "run")}, ${seconds} s`));
+  lines.push(
+    paint.dim(`${countText(considered.length, "change")} since ${base}, ${countText(runs, "run")}, ${seconds} s`),
+  );
   if (unproven !== null) lines.push(paint.dim(`Not proven: ${unproven}.`));
   return `${lines.join("\n")}\n`;
 }
@@ -47,7 +49,7 @@ function hunkLines({ hunk, symbol, reasons, origin }: Considered, paint: Paint):
   return [
     `${paint.strong(`${hunk.file}:${at}`)}${symbol === null ? "" : ` in ${symbol}`}`,
     ...shown.slice(0, MOST_LINES),
-    ...(rest > 0 ? [paint.dim(`  … ${counted(rest, "more line")}`)] : []),
+    ...(rest > 0 ? [paint.dim(`  … ${countText(rest, "more line")}`)] : []),
     ...reasons.map((reason) => (reason.startsWith("although ") ? `  ${reason}` : `  because ${reason}`)),
     ...(origin === undefined ? [] : [`  from ${originText(origin)}`]),
   ];
@@ -66,7 +68,7 @@ function originText({ commit, subject, story, attempt, role, phase }: Origin): s
 /** A diff in which each line says which attempt wrote it, what was found there, and what was blamed. */
 export function diffBlameText({ files, leftOut, elsewhere }: DiffDocument, paint: Paint): string {
   const lines = files.flatMap((file) => [...fileLines(file, paint), ""]);
-  if (leftOut > 0) lines.push(paint.dim(`… ${counted(leftOut, "more line")}`));
+  if (leftOut > 0) lines.push(paint.dim(`… ${countText(leftOut, "more line")}`));
   if (elsewhere.length > 0) lines.push("Found elsewhere:", ...elsewhere.map((card) => `  ${plainText(card.message)}`));
   return lines.length === 0 ? "" : `${lines.join("\n").trimEnd()}\n`;
 }

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { counted, plainText } from "../stdx/plain-text.ts";
+import { countText, plainText } from "../stdx/plain-text.ts";
 import { isRecord } from "../stdx/assert.ts";
 import { EXIT, type ExitCode, type World } from "../app/command.ts";
 import type { SessionRecord } from "../app/stop-hook.ts";
@@ -29,7 +29,7 @@ function lineOf({ session, standing, why, blocks }: SessionRecord): string {
     held: "sent back, not passed since",
     released: "let go, not passed",
   }[standing];
-  return plainText(`${session}  ${word} (held back ${counted(blocks, "time")})  ${why}`).replaceAll("\n", " ") + "\n";
+  return plainText(`${session}  ${word} (held back ${countText(blocks, "time")})  ${why}`).replaceAll("\n", " ") + "\n";
 }
 
 function recordIn(text: string | null): SessionRecord | null {

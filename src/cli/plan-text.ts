@@ -1,5 +1,5 @@
 import type { Config, CommandConfig } from "../config/config.ts";
-import { counted } from "../stdx/plain-text.ts";
+import { countText } from "../stdx/plain-text.ts";
 import type { Policy, SpendLimits } from "../core/events/policy.ts";
 import type { RunState } from "../core/stories/run-state.ts";
 import type { Story } from "../core/stories/story.ts";
@@ -14,7 +14,7 @@ export function planText(config: Config, policy: Policy, stories: readonly Story
   const ordered = startOrder(stories);
   const width = Math.max(0, ...ordered.map(({ id }) => id.length));
   return [
-    `preset ${policy.preset}, autonomy ${policy.autonomy}, ${counted(stories.length, "story", "stories")}`,
+    `preset ${policy.preset}, autonomy ${policy.autonomy}, ${countText(stories.length, "story", "stories")}`,
     "",
     "Stories, in the order they would begin:",
     ...ordered.map((story, i) => `  ${i + 1}. ${story.id.padEnd(width)}  p${story.priority}  ${standing(story, run)}`),
@@ -70,21 +70,21 @@ function limitLines({ limits, phases, concurrency }: Policy): string[] {
   const gates = [...new Set(phases.flatMap((plan) => plan.gates))];
   const failures = gates.map((gate) => {
     const limit = limits.failures[gate];
-    return limit === null ? `${gate}: no limit of its own` : `${gate}: ${limit} (${counted(limit - 1, "rework")})`;
+    return limit === null ? `${gate}: no limit of its own` : `${gate}: ${limit} (${countText(limit - 1, "rework")})`;
   });
   return [
     `  failures before a person is asked: ${failures.join(", ")}`,
     `  attempts for each story: ${limits.iterations}`,
     `  each story: ${spendText(limits.story)}`,
     `  the whole run: ${spendText(limits.run)}`,
-    `  at once: ${counted(concurrency.developers, "developer")}, ${counted(concurrency.checks, "check")}, stories: ${concurrency.stories ?? "no limit"}`,
+    `  at once: ${countText(concurrency.developers, "developer")}, ${countText(concurrency.checks, "check")}, stories: ${concurrency.stories ?? "no limit"}`,
   ];
 }
 
 function spendText({ costUsd, tokens, timeMs }: SpendLimits): string {
   const parts = [
     ...(costUsd === null ? [] : [moneyText(costUsd)]),
-    ...(tokens === null ? [] : [counted(tokens, "token")]),
+    ...(tokens === null ? [] : [countText(tokens, "token")]),
     ...(timeMs === null ? [] : [durationText(timeMs)]),
   ];
   return parts.length === 0 ? "no limit on money, tokens or time" : parts.join(", ");

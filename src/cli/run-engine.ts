@@ -1,4 +1,4 @@
-import { counted } from "../stdx/plain-text.ts";
+import { countText } from "../stdx/plain-text.ts";
 import type { StoryId } from "../core/events/ids.ts";
 import type { RunState } from "../core/stories/run-state.ts";
 import { runCounts } from "../views/run/run-summary.ts";
@@ -70,7 +70,7 @@ function watchNotes(
     onIdle: (state, folder) => {
       const { needsYou } = runCounts(state, asked);
       const person =
-        needsYou === 0 ? "" : `${counted(needsYou, "question waits", "questions wait")} for you: remand inbox; `;
+        needsYou === 0 ? "" : `${countText(needsYou, "question waits", "questions wait")} for you: remand inbox; `;
       reporter.note(`remand: ${person}watching ${shownPath(world, folder)} and your answers (Ctrl-C ends)\n`);
     },
     onTrouble: (text) => reporter.note(text),

@@ -1,5 +1,5 @@
 import type { Probe } from "../app/host.ts";
-import { counted } from "../stdx/plain-text.ts";
+import { countText } from "../stdx/plain-text.ts";
 import { RemandError } from "../core/events/error.ts";
 import { durationText } from "../views/text/words.ts";
 import { examineDatabase, type Examined, type SeenWorker, type Tables } from "../adapters/postgres/examine.ts";
@@ -60,7 +60,7 @@ function noTables(where: string, { encoding, mayMake }: Tables & { state: "none"
 }
 
 function ourTables({ version, newest, lines, mayWrite }: Tables & { state: "ours" }): Probe {
-  const detail = `${counted(lines, "line")}, tables of version ${version}`;
+  const detail = `${countText(lines, "line")}, tables of version ${version}`;
   if (version > newest) {
     const fix = "Nothing was changed. Use the newer Remand that wrote it.";
     return problem("fleet's journal", `${detail}, and this Remand knows ${newest}`, fix);
@@ -82,8 +82,8 @@ function workersProbe({ workers }: Examined): Probe[] {
   const parts = [
     alive.length === 0
       ? "none is alive: nothing moves until a remand worker is started"
-      : `${counted(alive.length, "is", "are")} alive: ${named(alive)}`,
-    ...(silent.length === 0 ? [] : [`${counted(silent.length, "was", "were")} heard last ${lastHeard(silent)}`]),
+      : `${countText(alive.length, "is", "are")} alive: ${named(alive)}`,
+    ...(silent.length === 0 ? [] : [`${countText(silent.length, "was", "were")} heard last ${lastHeard(silent)}`]),
   ];
   return [well("workers", parts.join("; "))];
 }

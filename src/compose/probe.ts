@@ -8,7 +8,7 @@ import { allowedEnvironment } from "../adapters/process/environment.ts";
 import { openJournalReadOnly } from "../adapters/journal/sqlite-journal.ts";
 import { canMountFolders } from "../adapters/process/mounted-folder.ts";
 import { runProcess } from "../adapters/process/run-process.ts";
-import { counted } from "../stdx/plain-text.ts";
+import { countText } from "../stdx/plain-text.ts";
 import { type PythonLook, createOwnPython } from "../adapters/git/python/own-python.ts";
 import { acpProbe, clientProbe, modelProbe } from "./agents/agent-probes.ts";
 import { stateFolder } from "./state-folder.ts";
@@ -96,7 +96,12 @@ async function journalProbe(root: string): Promise<Probe> {
     const verified = await journal.verify();
     await journal.close();
     if (verified.ok)
-      return { name: "journal", ok: true, detail: `${counted(verified.head.position, "line")}, chain intact`, fix: "" };
+      return {
+        name: "journal",
+        ok: true,
+        detail: `${countText(verified.head.position, "line")}, chain intact`,
+        fix: "",
+      };
     return {
       name: "journal",
       ok: false,

@@ -1,6 +1,6 @@
 import { matchesTest } from "../core/gates/base-failures.ts";
 import { type ContestedTest, contestedFinding } from "../core/gates/contested-test.ts";
-import { counted } from "../stdx/plain-text.ts";
+import { countText } from "../stdx/plain-text.ts";
 import type { EscalationReason } from "../core/stories/escalation.ts";
 import type { Answer } from "../core/events/event.ts";
 import type { Finding } from "../core/gates/finding.ts";
@@ -100,7 +100,7 @@ function allowedNotes(state: StoryState): string[] {
     return [
       ...(changed.length === 0
         ? []
-        : [`${counted(changed.length, "test")} changed with ${by}'s permission: ${changed.join(", ")}`]),
+        : [`${countText(changed.length, "test")} changed with ${by}'s permission: ${changed.join(", ")}`]),
       ...(others.length === 0 ? [] : [`${by} allowed the work to change ${others.join(", ")}`]),
     ];
   });
@@ -114,7 +114,7 @@ function ruledNotes(state: StoryState): string[] {
   if (ruled.length === 0) return [];
   const who = reviewers.map((gate) => (gate === "audit" ? "the auditor" : "the critic")).join(" and ");
   const names = ruled.map(({ test }) => test).join(", ");
-  return [`${counted(ruled.length, "contested test")}, accepted by ${who}: ${names}`];
+  return [`${countText(ruled.length, "contested test")}, accepted by ${who}: ${names}`];
 }
 
 /** Gates whose pass says that the tests are as they should be: they were seen to fail first, or were read. */

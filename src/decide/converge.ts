@@ -1,4 +1,4 @@
-import { counted } from "../stdx/plain-text.ts";
+import { countText } from "../stdx/plain-text.ts";
 import type { GateName } from "../core/gates/gate.ts";
 import type { Policy } from "../core/events/policy.ts";
 import type { Stall } from "../core/stories/escalation.ts";
@@ -16,7 +16,7 @@ export interface Stalled {
 export function stalledUnchanged(state: StoryState, policy: Policy): Stalled | null {
   const { unchanged } = state.counters;
   if (policy.stall.unchanged === 0 || unchanged < policy.stall.unchanged) return null;
-  return { stall: "no-change", detail: `${counted(unchanged, "rework")} in a row left the work as it was` };
+  return { stall: "no-change", detail: `${countText(unchanged, "rework")} in a row left the work as it was` };
 }
 
 /** Stalls that show without knowing the cause, so that no test run is spent on finding it. */
@@ -29,7 +29,7 @@ export function stalledAtOnce(state: StoryState, policy: Policy, gate: GateName)
   if (broken.length > 0)
     return {
       stall: "regression-cascade",
-      detail: `the rework broke ${counted(broken.length, "test that passed", "tests that passed")} before: ${named(broken)}`,
+      detail: `the rework broke ${countText(broken.length, "test that passed", "tests that passed")} before: ${named(broken)}`,
     };
   return null;
 }
@@ -42,16 +42,16 @@ export function stalledByCause(state: StoryState, policy: Policy, gate: GateName
   if (spot !== null)
     return {
       stall: "trouble-spot",
-      detail: `${counted(state.locations[spot]?.sincePass ?? 0, "failure")} without a pass at ${spot}`,
+      detail: `${countText(state.locations[spot]?.sincePass ?? 0, "failure")} without a pass at ${spot}`,
     };
   const repeats = sameFailures(rounds);
   if (rules.sameFailure > 0 && repeats >= rules.sameFailure)
-    return { stall: "same-failure", detail: `the same failure ${counted(repeats, "time")}` };
+    return { stall: "same-failure", detail: `the same failure ${countText(repeats, "time")}` };
   const flat = roundsWithoutFix(rounds);
   if (rules.plateau > 0 && flat >= rules.plateau)
     return {
       stall: "plateau",
-      detail: `${counted(flat, "round")} in a row fixed nothing, ${openCount(rounds)} still open`,
+      detail: `${countText(flat, "round")} in a row fixed nothing, ${openCount(rounds)} still open`,
     };
   return null;
 }

@@ -5,7 +5,7 @@ import type {
   EscalationReason,
   TriedAndFailed,
 } from "../core/stories/escalation.ts";
-import { counted } from "../stdx/plain-text.ts";
+import { countText } from "../stdx/plain-text.ts";
 import type { GateName } from "../core/gates/gate.ts";
 import { escalationId } from "../core/events/ids.ts";
 import type { RunState } from "../core/stories/run-state.ts";
@@ -145,7 +145,7 @@ function openText(open: readonly TriedFinding[]): string {
     return place === "" ? finding.title : `${finding.title} (${place})`;
   });
   const more = open.length - titles.length;
-  return `${counted(open.length, "finding")} open: ${titles.join("; ")}${more > 0 ? `; ${more} more` : ""}`;
+  return `${countText(open.length, "finding")} open: ${titles.join("; ")}${more > 0 ? `; ${more} more` : ""}`;
 }
 
 const MOST_TITLES = 3;

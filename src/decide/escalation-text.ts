@@ -1,4 +1,4 @@
-import { counted, plural } from "../stdx/plain-text.ts";
+import { countText, plural } from "../stdx/plain-text.ts";
 import type { EscalationKind, EscalationReason } from "../core/stories/escalation.ts";
 import type { GateName } from "../core/gates/gate.ts";
 
@@ -66,13 +66,13 @@ function shortReason(reason: EscalationReason, gate: GateName | null): string {
     case "approval":
       return `may it ${reason.of === "merge" ? "be merged" : `have a ${reason.of}`}`;
     case "failing-base":
-      return `${counted(reason.tests.length, "test")} ${reason.tests.length === 1 ? "fails" : "fail"} before any work`;
+      return `${countText(reason.tests.length, "test")} ${reason.tests.length === 1 ? "fails" : "fail"} before any work`;
     case "target-not-failing":
       return "its target does not fail";
     case "contested-tests":
-      return `it changed ${counted(reason.tests.length, "test")} that passed before: ${listed(reason.tests)}`;
+      return `it changed ${countText(reason.tests.length, "test")} that passed before: ${listed(reason.tests)}`;
     case "infrastructure":
-      return `infrastructure is not healthy after ${counted(reason.tries, "try", "tries")}`;
+      return `infrastructure is not healthy after ${countText(reason.tries, "try", "tries")}`;
   }
 }
 
@@ -84,7 +84,7 @@ function listed(names: readonly string[]): string {
 
 const MOST_LISTED = 10;
 
-const times = (count: number): string => counted(count, "time");
+const times = (count: number): string => countText(count, "time");
 
 const STALL_WORDS = {
   "same-failure": "the same failure again and again",
@@ -120,7 +120,7 @@ function ownAssessment(reason: EscalationReason): string {
   switch (reason.type) {
     case "budget":
       return reason.budget.startsWith("failures:")
-        ? `${counted(reason.used, "attempt")} rejected`
+        ? `${countText(reason.used, "attempt")} rejected`
         : `${reason.used} of ${reason.limit} are used`;
     case "stall":
     case "non-deterministic":
@@ -167,7 +167,7 @@ export function recommendationOf(reason: EscalationReason, gate: GateName | null
     case "stall":
       return `${STALL_ADVICE[reason.stall]}${gate === null ? "" : ` What the${at} gate said last is where to begin.`}${letThrough(gate)}`;
     case "scope-too-broad":
-      return `Say which of ${counted(reason.files.length, "file")} is at fault (${reason.files.join(", ")}), or split the story so that a failure has one cause.`;
+      return `Say which of ${countText(reason.files.length, "file")} is at fault (${reason.files.join(", ")}), or split the story so that a failure has one cause.`;
     case "non-deterministic":
       return `Run what the${at} gate ran by hand, on the same tree. If it changes its mind, mend or waive the test; more rework cannot.`;
     case "gate-error":
@@ -179,7 +179,7 @@ export function recommendationOf(reason: EscalationReason, gate: GateName | null
     case "gate-blocked":
       return `Mend the surroundings, which broke ${times(reason.times)}, then let the gates judge again.`;
     case "infrastructure":
-      return `Mend the surroundings, which ${counted(reason.tries, "repair")} did not, then let the gates judge again.`;
+      return `Mend the surroundings, which ${countText(reason.tries, "repair")} did not, then let the gates judge again.`;
     case "agent-failure":
       return `Look at the log of the agent that ${reason.outcome}; mend its set-up, or give the work to another role.`;
     case "agent-missing":
@@ -266,7 +266,7 @@ export function questionOf(reason: EscalationReason, gate: GateName | null, top 
     case "approval":
       return reason.of === "merge" ? `Shall this be merged?` : `Shall the ${reason.of} go ahead?`;
     case "failing-base":
-      return `${counted(reason.tests.length, "test")} ${reason.tests.length === 1 ? "fails" : "fail"} before any work: known, target of this story, or fix first?`;
+      return `${countText(reason.tests.length, "test")} ${reason.tests.length === 1 ? "fails" : "fail"} before any work: known, target of this story, or fix first?`;
     case "target-not-failing":
       return `Which failing test is this story to make pass?`;
     case "contested-tests":
@@ -283,6 +283,6 @@ function failedQuestion(gate: string, used: number, top: string): string {
 
 function contestedQuestionText(tests: readonly string[]): string {
   const many = tests.length;
-  const fact = `${counted(many, "existing test")} no longer ${plural(many, "passes in its", "pass in their")} earlier version`;
+  const fact = `${countText(many, "existing test")} no longer ${plural(many, "passes in its", "pass in their")} earlier version`;
   return `${fact}: ${listed(tests)}. May the work change ${plural(many, "it", "them")}?`;
 }

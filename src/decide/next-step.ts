@@ -1,6 +1,6 @@
 import { targetsNotFailing, unsortedFailures } from "../core/stories/story-base.ts";
 import type { Lane, StartAttempt, StartGate, StoryAction } from "../core/stories/command.ts";
-import { counted } from "../stdx/plain-text.ts";
+import { countText } from "../stdx/plain-text.ts";
 import type { Escalation, EscalationReason } from "../core/stories/escalation.ts";
 import type { GateName } from "../core/gates/gate.ts";
 import type { Policy } from "../core/events/policy.ts";
@@ -181,7 +181,7 @@ function judge(state: StoryState, policy: Policy, gate: GateName): StoryAction {
   if (errors >= limits.errors) return ask(state, { type: "gate-error", errors, detail }, gate);
   if (inconclusives >= limits.inconclusives) {
     // A test that changes its mind cannot be mended by more of the same work, nor the gate by judging again (S3).
-    const changing = `${flaky.join(", ")} gave different answers about the same tree, ${counted(inconclusives, "time")}`;
+    const changing = `${flaky.join(", ")} gave different answers about the same tree, ${countText(inconclusives, "time")}`;
     return ask(
       state,
       flaky.length > 0

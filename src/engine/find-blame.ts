@@ -1,6 +1,6 @@
 import type { Blame } from "../core/blame/blame.ts";
 import type { BlameMaterial } from "../core/blame/change.ts";
-import { counted } from "../stdx/plain-text.ts";
+import { countText } from "../stdx/plain-text.ts";
 import type { Told } from "../decide/blame/experiments.ts";
 import { filesWithout, groupsOf, outcomeOf } from "../decide/blame/outcome.ts";
 import { companionsOf, environmentReason, flakyHint, testHunks } from "../decide/blame/triage.ts";
@@ -131,7 +131,9 @@ async function proven(
     },
     onRun({ without, purpose }) {
       const what =
-        without.length === 0 ? "as it is" : `without ${without.length} of ${counted(material.hunks.length, "change")}`;
+        without.length === 0
+          ? "as it is"
+          : `without ${without.length} of ${countText(material.hunks.length, "change")}`;
       onRun?.(`${purpose}: ${what}`);
     },
     signal,

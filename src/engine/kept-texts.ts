@@ -1,4 +1,4 @@
-import { counted } from "../stdx/plain-text.ts";
+import { countText } from "../stdx/plain-text.ts";
 import type { EvidenceId } from "../core/events/ids.ts";
 import type { Evidence } from "../ports/evidence.ts";
 
@@ -37,4 +37,4 @@ const MOST_CHARS = 30_000;
 const cut = (text: string): string =>
   text.length <= MOST_CHARS
     ? text
-    : `${text.slice(0, MOST_CHARS)}\n… ${counted(text.length - MOST_CHARS, "character")} left out\n`;
+    : `${text.slice(0, MOST_CHARS)}\n… ${countText(text.length - MOST_CHARS, "character")} left out\n`;

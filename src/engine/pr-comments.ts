@@ -1,6 +1,6 @@
 import { RemandError } from "../core/events/error.ts";
 import type { HeardComment } from "../core/events/event.ts";
-import { identified } from "../core/gates/finding.ts";
+import { identifyFinding } from "../core/gates/finding.ts";
 import type { StoryId } from "../core/events/ids.ts";
 import type { StoryState } from "../core/stories/story-state.ts";
 import type { Forge, ForgeComment } from "../ports/forge.ts";
@@ -81,7 +81,7 @@ function heard(comment: ForgeComment): HeardComment {
   const said = redactSecrets(comment.text).text.trim().slice(0, LONGEST_COMMENT);
   const [first = "", ...rest] = said.split(/\r?\n/);
   const detail = rest.join("\n").trim();
-  const finding = identified({
+  const finding = identifyFinding({
     severity: "major",
     category: "review-comment",
     message: first === "" ? "changes are requested" : first,

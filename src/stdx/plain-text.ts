@@ -25,7 +25,7 @@ const SUSPICIOUS =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\ufff9-\ufffb]/;
 
 /** `1 story`, `2 stories`: how many of what, in words that fit the number. */
-export const counted = (count: number, one: string, many?: string): string => `${count} ${plural(count, one, many)}`;
+export const countText = (count: number, one: string, many?: string): string => `${count} ${plural(count, one, many)}`;
 
 /** The word alone, where the number is written in another way or elsewhere. */
 export const plural = (count: number, one: string, many = `${one}s`): string => (count === 1 ? one : many);

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { presetPolicy } from "../../src/config/presets.ts";
 import type { Brief } from "../../src/core/stories/brief.ts";
 import type { SendBack } from "../../src/core/stories/command.ts";
-import { identified } from "../../src/core/gates/finding.ts";
+import { identifyFinding } from "../../src/core/gates/finding.ts";
 import { roleName } from "../../src/core/events/ids.ts";
 import type { PresetName } from "../../src/core/events/policy.ts";
 import type { Severity } from "../../src/core/gates/severity.ts";
@@ -38,7 +38,7 @@ function briefs(
 }
 
 const finding = (severity: Severity, message: string) =>
-  identified({ severity, category: "logic", message, source: "critic", file: "src/a.ts", line: 1 });
+  identifyFinding({ severity, category: "logic", message, source: "critic", file: "src/a.ts", line: 1 });
 
 describe("composeBrief", () => {
   // S4.53

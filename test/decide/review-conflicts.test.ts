@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { identified, type FindingDraft } from "../../src/core/gates/finding.ts";
+import { identifyFinding, type FindingDraft } from "../../src/core/gates/finding.ts";
 import { reviewConflicts } from "../../src/decide/verdict.ts";
 import { expectLinearCost } from "../cpu-cost.ts";
 
 const says = (stage: string, suggestedFix: string, more: Partial<FindingDraft> = {}) =>
-  identified({
+  identifyFinding({
     severity: "major",
     category: "design",
     message: "here",

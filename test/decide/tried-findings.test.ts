@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { presetPolicy } from "../../src/config/presets.ts";
 import type { Brief } from "../../src/core/stories/brief.ts";
-import { identified } from "../../src/core/gates/finding.ts";
+import { identifyFinding } from "../../src/core/gates/finding.ts";
 import type { PresetName } from "../../src/core/events/policy.ts";
 import { composeBrief, type BriefMaterial } from "../../src/decide/compose-brief.ts";
 import { escalateStory } from "../../src/decide/escalate.ts";
@@ -23,7 +23,7 @@ const MATERIAL: BriefMaterial = {
 };
 
 const finding = (message: string, file = "src/a.ts", line = 7) =>
-  identified({ severity: "major", category: "logic", message, source: "critic", file, line });
+  identifyFinding({ severity: "major", category: "logic", message, source: "critic", file, line });
 
 /** A failed round with these findings, all of them blocking. */
 const failing = (...findings: readonly ReturnType<typeof finding>[]): Says => ({
@@ -141,7 +141,7 @@ describe("what earlier attempts were rejected for", () => {
   });
 
   it("does not take a review of the plan for one of the code", () => {
-    const inPlan = identified({ ...ONE, category: "plan" });
+    const inPlan = identifyFinding({ ...ONE, category: "plan" });
     const { briefs } = played({ gates: { review: ["pass", "pass", "pass", failing(inPlan), failing(TWO)] } }, "story");
     expect(briefs[0]?.route.phase).toBe("plan");
     expect(summary(briefs[1])?.flat()).toContain("unchecked one is wrong");

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { presetPolicy } from "../../src/config/presets.ts";
-import { type Finding, identified, isOverThreshold } from "../../src/core/gates/finding.ts";
+import { type Finding, identifyFinding, isOverThreshold } from "../../src/core/gates/finding.ts";
 import type { Hearing, Verdict } from "../../src/core/gates/review-outcome.ts";
 import { roleName, treeId } from "../../src/core/events/ids.ts";
 import type { GateRules } from "../../src/core/events/policy.ts";
@@ -10,7 +10,7 @@ import { judge } from "../../src/decide/verdict.ts";
 
 const RULES: GateRules = presetPolicy("story").gates.review;
 const finding = (severity: Severity, message: string): Finding =>
-  identified({ severity, category: "logic", message, source: "critic", file: "src/a.ts", line: 1 });
+  identifyFinding({ severity, category: "logic", message, source: "critic", file: "src/a.ts", line: 1 });
 const verdict = (stage: string, result: Result, ...findings: Finding[]): Verdict => ({
   stage,
   reviewer: roleName(`${stage}-reviewer`),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { presetPolicy } from "../../src/config/presets.ts";
-import { identified } from "../../src/core/gates/finding.ts";
+import { identifyFinding } from "../../src/core/gates/finding.ts";
 import type { Policy } from "../../src/core/events/policy.ts";
 import type { RunState } from "../../src/core/stories/run-state.ts";
 import { gateOfBudget } from "../../src/fold/fold-answer.ts";
@@ -22,7 +22,7 @@ const stopped = (gates: NonNullable<World["gates"]>, policy: Policy = POLICY): R
   runScript(begin(policy, story("a")), world({ gates })).run;
 const SAME = { result: "fail", failure: "same", blocking: 1 } as const;
 /** What the engine's own run printed, among what an audit found. */
-const VERIFIED = identified({
+const VERIFIED = identifyFinding({
   severity: "critical",
   category: "test",
   source: "engine",

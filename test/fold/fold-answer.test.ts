@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { FAILURE_CEILING } from "../../src/core/stories/budget.ts";
 import type { EscalationReason } from "../../src/core/stories/escalation.ts";
 import type { Answer } from "../../src/core/events/event.ts";
-import { identified } from "../../src/core/gates/finding.ts";
+import { identifyFinding } from "../../src/core/gates/finding.ts";
 import type { GateName } from "../../src/core/gates/gate.ts";
 import { fingerprint, roleName } from "../../src/core/events/ids.ts";
 import type { Dispute, StoryState } from "../../src/core/stories/story-state.ts";
@@ -256,7 +256,7 @@ describe("send-back", () => {
   });
 
   test("remembers the comments that it took in, each once, and asks for what they found", () => {
-    const finding = identified({ severity: "critical", category: "x", message: "wrong", source: "pr" });
+    const finding = identifyFinding({ severity: "critical", category: "x", message: "wrong", source: "pr" });
     const state = asking(STALL, "review", { heard: ["1"] });
     const back = after(state, "send-back", { comments: ["1", "2"].map((id) => ({ id, finding })), message: "" });
     expect(back.heard).toEqual(["1", "2"]);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { presetPolicy } from "../../src/config/presets.ts";
 import type { HeardComment } from "../../src/core/events/event.ts";
-import { identified } from "../../src/core/gates/finding.ts";
+import { identifyFinding } from "../../src/core/gates/finding.ts";
 import { composeBrief, type BriefMaterial } from "../../src/decide/compose-brief.ts";
 import { answer, story } from "../kit/story-world.ts";
 import { begin, commandsOf, runScript, stateOf, told } from "../seeds/scripted-run.ts";
@@ -10,7 +10,7 @@ const POLICY = { ...presetPolicy("story"), deliver: "pull-request" } as const;
 const accepted = () => runScript(begin(POLICY, story("a"))).run;
 const comment = (id: string, message: string): HeardComment => ({
   id,
-  finding: identified({ severity: "major", category: "review-comment", message, source: "ada", file: "src/a.ts" }),
+  finding: identifyFinding({ severity: "major", category: "review-comment", message, source: "ada", file: "src/a.ts" }),
 });
 const MATERIAL: BriefMaterial = {
   rolePrompt: "",

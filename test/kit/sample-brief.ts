@@ -1,5 +1,5 @@
 import type { Brief } from "../../src/core/stories/brief.ts";
-import { identified, type Finding, type FindingDraft } from "../../src/core/gates/finding.ts";
+import { identifyFinding, type Finding, type FindingDraft } from "../../src/core/gates/finding.ts";
 import { roleName } from "../../src/core/events/ids.ts";
 
 export const NONCE = "5f2c9a71d04e8b36";
@@ -9,7 +9,7 @@ export const SIGNAL_LINE =
   /^(?:READY_FOR_REVIEW|TASK_INCOMPLETE|INFRA_BLOCKED|REVIEW_PASSED|REVIEW_FAILED|AUDIT_PASSED|AUDIT_FAILED|AUDIT_BLOCKED|REMEDIATION_COMPLETE|HEALTH_AUDIT)(?::|$)/m;
 
 export function finding(draft: Partial<FindingDraft> = {}): Finding {
-  return identified({
+  return identifyFinding({
     severity: "critical",
     category: "error-handling",
     message: "Unchecked error return from database call",

@@ -1,4 +1,4 @@
-import { identified } from "../../src/core/gates/finding.ts";
+import { identifyFinding } from "../../src/core/gates/finding.ts";
 import { fingerprint, storyId, treeId, evidenceId } from "../../src/core/events/ids.ts";
 import type { AttemptOutcome } from "../../src/core/stories/attempt.ts";
 import type { BlameVerdict } from "../../src/core/blame/blame.ts";
@@ -42,7 +42,7 @@ export interface JudgementParts {
 export function judgement(gate: GateName, tree: string, result: Result, parts: JudgementParts = {}): Judgement {
   const count = result === "fail" ? (parts.blocking ?? 1) : 0;
   const findings = Array.from({ length: count }, (_, i) =>
-    identified({
+    identifyFinding({
       severity: "critical",
       category: parts.category ?? "logic",
       message: `${parts.failure ?? "broken"} ${i}x`,

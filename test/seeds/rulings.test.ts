@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { presetPolicy } from "../../src/config/presets.ts";
 import { resolveConfig } from "../../src/config/resolve.ts";
 import { countedBothWays, countedGoingBack } from "../../src/core/stories/budget.ts";
-import { identified } from "../../src/core/gates/finding.ts";
+import { identifyFinding } from "../../src/core/gates/finding.ts";
 import { roleName, treeId } from "../../src/core/events/ids.ts";
 import type { Policy, PresetName } from "../../src/core/events/policy.ts";
 import {
@@ -31,7 +31,7 @@ const CRITIC = presetPolicy("critic-audit");
 const run = (policy: Policy, gates: NonNullable<World["gates"]>, more: World = {}) =>
   runScript(begin(policy, story("a")), world({ ...more, gates }));
 const finding = (message: string, severity: Severity = "critical") =>
-  identified({ severity, category: "logic", message, source: "critic", file: "src/a.ts", line: 1 });
+  identifyFinding({ severity, category: "logic", message, source: "critic", file: "src/a.ts", line: 1 });
 
 describe("ruling 1: one limit, `failures`", () => {
   // S0.32
@@ -276,7 +276,7 @@ describe("ruling 10: tries of a remediation", () => {
 describe("ruling 11: a mutant that timed out", () => {
   it("is said apart: it neither fails the gate as a survivor does, nor is it left out", () => {
     const heard = (severity: Severity) => {
-      const said = identified({
+      const said = identifyFinding({
         severity,
         category: "mutant",
         message: `a ${severity} mutant`,

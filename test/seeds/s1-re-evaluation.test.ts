@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { presetPolicy } from "../../src/config/presets.ts";
-import { identified } from "../../src/core/gates/finding.ts";
+import { identifyFinding } from "../../src/core/gates/finding.ts";
 import type { CiClass } from "../../src/core/gates/gate.ts";
 import { roleName } from "../../src/core/events/ids.ts";
 import type { Policy } from "../../src/core/events/policy.ts";
@@ -16,7 +16,7 @@ const run = (gates: Gates, policy: Policy = POLICY) => runScript(begin(policy, s
 describe("S1 scoped re-review", () => {
   const STAGES = POLICY.gates.review.stages;
   const reviewed = (failedAt: number): Says => {
-    const finding = identified({
+    const finding = identifyFinding({
       severity: "critical",
       category: "quality",
       message: "an error is swallowed",
@@ -73,7 +73,7 @@ describe("S1 scoped re-review", () => {
   // S1.11
   it("SUGGESTION findings are information: they fail no stage and need no action", () => {
     const heard = (severity: "minor" | "major") => {
-      const finding = identified({
+      const finding = identifyFinding({
         severity,
         category: "naming",
         message: "a name",

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { identified } from "../../src/core/gates/finding.ts";
+import { identifyFinding } from "../../src/core/gates/finding.ts";
 import { roleName } from "../../src/core/events/ids.ts";
 import { writeBrief } from "../../src/write/briefs/brief.ts";
 import { writeOraclePrompt } from "../../src/write/prompts/oracle.ts";
@@ -16,7 +16,7 @@ const brief = sampleBrief({
   locationAttempt: 2,
   route: { phase: "implement", role: roleName("typescript-reviewer"), reason: "the suspect is TypeScript" },
   required: [
-    identified({
+    identifyFinding({
       severity: "critical",
       category: "test",
       message: '"should refresh expired tokens"',
@@ -24,7 +24,7 @@ const brief = sampleBrief({
       file: "tests/auth.test.ts",
       line: 45,
     }),
-    identified({
+    identifyFinding({
       severity: "critical",
       category: "assertion",
       message: "Expected token.expiresAt to be > now",

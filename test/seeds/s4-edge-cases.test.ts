@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { presetPolicy } from "../../src/config/presets.ts";
 import type { AttemptOutcome } from "../../src/core/stories/attempt.ts";
-import { identified } from "../../src/core/gates/finding.ts";
+import { identifyFinding } from "../../src/core/gates/finding.ts";
 import { roleName, storyId } from "../../src/core/events/ids.ts";
 import type { Severity } from "../../src/core/gates/severity.ts";
 import { judge } from "../../src/decide/verdict.ts";
@@ -29,7 +29,7 @@ const planned = (id: string, more = {}) => story(id, { completed: ["refine", "re
 
 describe("S4 reviewers", () => {
   const finding = (stage: string, message: string, suggestedFix: string, severity: Severity = "critical") =>
-    identified({ severity, category: "logic", message, suggestedFix, source: stage, file: "src/a.ts", line: 10 });
+    identifyFinding({ severity, category: "logic", message, suggestedFix, source: stage, file: "src/a.ts", line: 10 });
   const verdict = (stage: string, findings: ReturnType<typeof finding>[]) => ({
     stage,
     reviewer: roleName(stage),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { presetPolicy } from "../../src/config/presets.ts";
-import { identified } from "../../src/core/gates/finding.ts";
+import { identifyFinding } from "../../src/core/gates/finding.ts";
 import { fingerprint, storyId } from "../../src/core/events/ids.ts";
 import { GATES } from "../../src/core/gates/gate.ts";
 import type { Policy } from "../../src/core/events/policy.ts";
@@ -143,7 +143,7 @@ describe("S4 phase of a rework", () => {
   // S4.57
   it("two blockers put the plan in doubt; one does not", () => {
     const blocker = (line: number) =>
-      identified({
+      identifyFinding({
         severity: "blocker",
         category: "logic",
         message: `broken in place ${line}`,

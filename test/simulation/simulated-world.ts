@@ -1,6 +1,6 @@
 import { createMergeGate } from "../../src/gates/merge/merge-gate.ts";
 import { createMemoryJournal } from "../../src/adapters/journal/memory-journal.ts";
-import { identified, failureFingerprint } from "../../src/core/gates/finding.ts";
+import { identifyFinding, failureFingerprint } from "../../src/core/gates/finding.ts";
 import { evidenceId, treeId, type StoryId } from "../../src/core/events/ids.ts";
 import { GATES, type CiClass, type GateName, type Judgement, type TestIdentities } from "../../src/core/gates/gate.ts";
 import type { Result } from "../../src/core/events/error.ts";
@@ -323,7 +323,7 @@ function simulatedGate(name: GateName, faults: Faults, deeds: Deeds, told: Told,
             ]);
       const count = result === "fail" ? 1 + Math.floor(chance(seed, story.id, name, turn, "count") * 4) : 0;
       const findings = Array.from({ length: count }, (_, i) =>
-        identified({
+        identifyFinding({
           severity: "critical",
           category: "logic",
           message: `wrong ${Math.floor(roll * 40)} ${i}x`,

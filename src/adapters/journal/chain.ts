@@ -1,4 +1,4 @@
-import { counted } from "../../stdx/plain-text.ts";
+import { countText } from "../../stdx/plain-text.ts";
 import { hash } from "node:crypto";
 import { RemandError } from "../../core/events/error.ts";
 import type { Event } from "../../core/events/event.ts";
@@ -99,7 +99,7 @@ export async function verifyChain(
   }
   if (noted !== undefined && noted.position > head.position) {
     const missing = noted.position - head.position;
-    const problem = `the end is cut off: ${counted(missing, "line")} up to ${noted.position} existed once`;
+    const problem = `the end is cut off: ${countText(missing, "line")} up to ${noted.position} existed once`;
     return { ok: false, position: head.position + 1, problem };
   }
   if (noted?.position === START.position && noted.hash !== START.hash) return notTheNoted(START.position);

@@ -1,4 +1,4 @@
-import { counted, plural } from "../../stdx/plain-text.ts";
+import { countText, plural } from "../../stdx/plain-text.ts";
 import { RemandError } from "../../core/events/error.ts";
 import type { EvidenceId } from "../../core/events/ids.ts";
 import type { Head } from "../../ports/journal.ts";
@@ -66,7 +66,7 @@ export async function beginning(
   const theirs = position === common ? hash : await hashAt(there.lines(common - 1));
   const ours = source.head.position === common ? source.head.hash : await hashAt(source.lines(common - 1));
   if (common > 0 && theirs === ours) return common;
-  const message = `${where} holds a journal already: ${counted(position, "line")} that ${plural(position, "is", "are")} not this one's`;
+  const message = `${where} holds a journal already: ${countText(position, "line")} that ${plural(position, "is", "are")} not this one's`;
   throw new RemandError("usage", message, `${NOTHING} Choose another schema with ?schema=name in the address.`);
 }
 

@@ -1,6 +1,6 @@
 import { lstat, mkdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
-import { counted } from "../../stdx/plain-text.ts";
+import { countText } from "../../stdx/plain-text.ts";
 import type { Agent, AgentControl, AgentRequest, AgentResult } from "../../ports/agent.ts";
 import type { Clock } from "../../ports/clock.ts";
 import { type AgentScript, scriptedMs } from "../../parse/agent/agent-script.ts";
@@ -35,7 +35,9 @@ export function createScriptedAgent(options: ScriptedAgentOptions): Agent {
         const attempt = part.attempts[request.turn] ?? (part.loop === "error" ? undefined : part.attempts.at(-1));
         const result =
           attempt === undefined
-            ? wrong(`the script has ${counted(part.attempts.length, "attempt")}, and this is call ${request.turn + 1}`)
+            ? wrong(
+                `the script has ${countText(part.attempts.length, "attempt")}, and this is call ${request.turn + 1}`,
+              )
             : await played(attempt, { name, role, story, number: request.turn + 1 }, request, control, clock);
         return { ...result, durationMs: clock.now() - beganAt };
       } catch (error) {

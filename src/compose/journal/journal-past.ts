@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import type { JournalTrouble } from "../../app/host.ts";
-import { counted } from "../../stdx/plain-text.ts";
+import { countText } from "../../stdx/plain-text.ts";
 import type { JournalAnchor } from "../../core/events/journal-anchor.ts";
 import type { JournalReplacement } from "../../views/board/dashboard.ts";
 import { fileMarkOf, hasWaitingLines, isSameFile } from "../../adapters/journal/sqlite.ts";
@@ -13,7 +13,7 @@ export function missingJournal(anchor: JournalAnchor): JournalTrouble {
 }
 
 const recordedText = ({ position, at }: JournalAnchor): string =>
-  `${counted(position, "line")} on ${new Date(at).toISOString().slice(0, 16).replace("T", " ")} UTC`;
+  `${countText(position, "line")} on ${new Date(at).toISOString().slice(0, 16).replace("T", " ")} UTC`;
 
 /** Compares the journal with its record; looks at two lines, however many there are. */
 export async function compareWithAnchor(

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { WAY_OUT, journalRefusal } from "../../app/new-journal.ts";
-import { counted } from "../../stdx/plain-text.ts";
+import { countText } from "../../stdx/plain-text.ts";
 import { RemandError } from "../../core/events/error.ts";
 import type { Event } from "../../core/events/event.ts";
 import type { FileMark, JournalAnchor } from "../../core/events/journal-anchor.ts";
@@ -102,7 +102,7 @@ async function refuseChanged(
     if (trouble !== null) throw journalRefusal(trouble);
     const head = await journal.head();
     if (isUntouched(file, anchor, head)) return "untouched";
-    if (head.position > MANY_LINES) onNotice(`Checking ${counted(head.position, "line")} of the journal.`);
+    if (head.position > MANY_LINES) onNotice(`Checking ${countText(head.position, "line")} of the journal.`);
     const verified = await journal.verify();
     if (!verified.ok) throw journalRefusal(changedLine(verified));
     // Without a record in this clone, commits are all that can tell whether the end was cut off.

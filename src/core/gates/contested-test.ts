@@ -1,5 +1,5 @@
-import { counted } from "../../stdx/plain-text.ts";
-import { identified, type Finding } from "./finding.ts";
+import { countText } from "../../stdx/plain-text.ts";
+import { identifyFinding, type Finding } from "./finding.ts";
 
 /**
  * Why a test of the base speaks against the work: its base version `fails` with it, does not load with it
@@ -52,13 +52,13 @@ function restoreWords({ why, isOfStory }: ContestedTest): string {
 
 /** "2 contested tests: …" */
 export function contestedText(tests: readonly Pick<ContestedTest, "test">[]): string {
-  return `${counted(tests.length, "contested test")}: ${tests.map(({ test }) => test).join(", ")}`;
+  return `${countText(tests.length, "contested test")}: ${tests.map(({ test }) => test).join(", ")}`;
 }
 
 /** The same with what speaks against each. */
 export function contestedSummary(tests: readonly ContestedTest[]): string {
   const names = tests.map((each) => `${each.test} (${contestedWords(each)})`);
-  return `${counted(tests.length, "contested test")}: ${names.join(", ")}`;
+  return `${countText(tests.length, "contested test")}: ${names.join(", ")}`;
 }
 
 const CONTESTED_CATEGORY = "contested-test";
@@ -66,7 +66,7 @@ const CONTESTED_CATEGORY = "contested-test";
 /** As a finding: what is wrong with it where nothing allows the change, and what to restore. */
 export function contestedFinding(contested: ContestedTest, source: string, severity: Finding["severity"]): Finding {
   const { test, file } = contested;
-  return identified({
+  return identifyFinding({
     severity,
     category: CONTESTED_CATEGORY,
     source,

@@ -31,7 +31,7 @@ export type FindingStanding = (typeof FINDING_STANDINGS)[number];
  * severity is not, because a reviewer may weigh the same thing otherwise the next time; what a run leaves in a
  * message (times, positions, folders) is taken out for the same reason.
  */
-export function identified(draft: FindingDraft): Finding {
+export function identifyFinding(draft: FindingDraft): Finding {
   const place = [draft.file ?? "", draft.symbol ?? "", draft.criterion ?? ""];
   const text = normalisedMessage(draft.message);
   return { id: fingerprint(sha256([draft.category.toLowerCase(), ...place, text].join("\n")).slice(0, 16)), ...draft };

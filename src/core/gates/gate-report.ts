@@ -1,5 +1,5 @@
 import { contestedSummary, contestedText, type ContestedTest } from "./contested-test.ts";
-import { counted } from "../../stdx/plain-text.ts";
+import { countText } from "../../stdx/plain-text.ts";
 import type { GateName, Judgement } from "./gate.ts";
 import type { TreeId } from "../events/ids.ts";
 import type { OwnerLicense, OwnerRuling } from "./code-owners.ts";
@@ -93,7 +93,7 @@ export function licensedReport(report: GateReport, { licensed, notes }: OwnerRul
     const people = [...new Set(own.map(({ by }) => `@${by}`))].join(" and ");
     const told = [
       judgement.summary.replace(`; ${contestedSummary(before)}`, () => ""),
-      `${counted(own.length, "contested test")} licensed by ${people}`,
+      `${countText(own.length, "contested test")} licensed by ${people}`,
       ...(left.length === 0 ? [] : [contestedSummary(left)]),
     ];
     return { ...rest, summary: told.join("; "), ...(left.length === 0 ? {} : { contested: left }) };

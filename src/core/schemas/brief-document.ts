@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import type { Brief } from "../stories/brief.ts";
-import { identified, type Finding } from "../gates/finding.ts";
+import { identifyFinding, type Finding } from "../gates/finding.ts";
 import type { GateName } from "../gates/gate.ts";
 import { fingerprint, roleName } from "../events/ids.ts";
 import { severityFromWord } from "../gates/severity.ts";
@@ -96,7 +96,7 @@ const VARIANT_OF_GATE: Readonly<Record<GateName, Brief["variant"]>> = {
 
 function findingFrom(read: BriefDocument["required"][number]): Finding {
   const { id, severity: word, category, message, source, ...known } = read;
-  const finding = identified({ severity: severityFromWord(word)!, category, message, source, ...given(known) });
+  const finding = identifyFinding({ severity: severityFromWord(word)!, category, message, source, ...given(known) });
   return id === undefined ? finding : { ...finding, id: fingerprint(id) };
 }
 

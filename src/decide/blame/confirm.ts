@@ -1,4 +1,4 @@
-import { counted } from "../../stdx/plain-text.ts";
+import { countText } from "../../stdx/plain-text.ts";
 import { keyOf, type Asking, type Outcome } from "./experiments.ts";
 import {
   belongTogether,
@@ -98,7 +98,7 @@ export function* provenCause(search: Search): Asking<Cause> {
 /** Of hunks that go only together, because they share their names, one holds the cause as a rule. */
 function likeliestOf(search: Search, removal: readonly number[]): Cause {
   const [likeliest] = [...removal].sort((a, b) => search.shareOf(b) - search.shareOf(a));
-  const others = `${counted(removal.length - 1, "other that shares", "others that share")} its names`;
+  const others = `${countText(removal.length - 1, "other that shares", "others that share")} its names`;
   const because = `it can be taken back only with ${others}, and is the likeliest of them`;
   return { ...ranked("culprit", because, [likeliest!]), isEntangled: true };
 }

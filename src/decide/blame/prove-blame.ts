@@ -1,4 +1,4 @@
-import { counted } from "../../stdx/plain-text.ts";
+import { countText } from "../../stdx/plain-text.ts";
 import { ask, keyOf, type Asking, type Experiment, type Notebook, type Outcome, type Told } from "./experiments.ts";
 import { provenCause, ranked, type Cause, type ProofKind } from "./confirm.ts";
 import { outcomeWithout, type Search } from "./search.ts";
@@ -165,7 +165,7 @@ function* notSeenAgain(book: Notebook): Asking<Cause> {
   if (again.includes("flaky"))
     return { kind: "flaky", proven: true, hunks: [], because: "the same tree passed and failed" };
   if (again.length > 0 && again.every((outcome) => outcome === "pass"))
-    return ranked("flaky", `the failure did not come again in ${counted(book.seen.length, "run")} of the same tree`);
+    return ranked("flaky", `the failure did not come again in ${countText(book.seen.length, "run")} of the same tree`);
   if (again.includes("fail-other")) return ranked("unknown", "the same tree fails in another way than was recorded");
   return ranked("unknown", "the failing tests could not be run again");
 }

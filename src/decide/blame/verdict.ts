@@ -1,6 +1,6 @@
 import type { Blame, Suspect } from "../../core/blame/blame.ts";
 import type { ChangedHunk } from "../../core/blame/change.ts";
-import { counted } from "../../stdx/plain-text.ts";
+import { countText } from "../../stdx/plain-text.ts";
 import { unreachable } from "../../stdx/assert.ts";
 import type { ProofAnswer } from "./prove-blame.ts";
 import type { RankedBlame, RankedHunk } from "./rank-blame.ts";
@@ -158,7 +158,7 @@ function byReadingWords({ hunks }: RankedBlame): string {
   const [first] = hunks;
   if (first === undefined) return "nothing changed that could have caused it.";
   const why = first.reasons.length === 0 ? "nothing else is likelier" : first.reasons.slice(0, 3).join("; ");
-  return `${first.hunk.file}:${first.hunk.start} is the likeliest of ${counted(hunks.length, "change")}: ${why}.`;
+  return `${first.hunk.file}:${first.hunk.start} is the likeliest of ${countText(hunks.length, "change")}: ${why}.`;
 }
 
 function likeliest({ hunks }: RankedBlame): Suspect[] {
@@ -203,10 +203,10 @@ function changeWords({ change, isBinary, oldFile, removed, added }: ChangedHunk)
   if (removed.length + added.length === 0)
     return change === "renamed" ? `renamed from ${oldFile}` : `the file was ${change}`;
   if (removed.length === 1 && added.length === 1) return `\`${quoted(removed[0]!)}\` became \`${quoted(added[0]!)}\``;
-  if (added.length === 0) return `${counted(removed.length, "line")} taken away: \`${quoted(removed[0]!)}\``;
+  if (added.length === 0) return `${countText(removed.length, "line")} taken away: \`${quoted(removed[0]!)}\``;
   if (removed.length === 0)
-    return `${counted(added.length, "line")} added: \`${quoted(added.find((line) => line.trim() !== "") ?? "")}\``;
-  return `${counted(removed.length, "line")} became ${added.length}`;
+    return `${countText(added.length, "line")} added: \`${quoted(added.find((line) => line.trim() !== "") ?? "")}\``;
+  return `${countText(removed.length, "line")} became ${added.length}`;
 }
 
 function quoted(line: string): string {

@@ -8,7 +8,7 @@ import { appendWhile, isStep } from "../ledger.ts";
 import { gateRequest } from "../gate-request.ts";
 import { scopeWithPage } from "../phase-product.ts";
 import { mostUsed, overrunOf } from "../spending-watch.ts";
-import { type Finding, identified } from "../../core/gates/finding.ts";
+import { type Finding, identifyFinding } from "../../core/gates/finding.ts";
 import type { EngineWorld } from "../world.ts";
 import { broughtUpToDate } from "./delivery.ts";
 import type { Performing, PerformingOf } from "./command-context.ts";
@@ -92,7 +92,7 @@ async function watchBranch(
       // The files are what that commit left, too.
       await workspace.forget(id);
       await integration.align(id, { commit: state.commit, tree: state.tree }, after);
-      const finding = identified({
+      const finding = identifyFinding({
         severity: "major",
         category: "branch-moved",
         message: `the branch of the story was moved to ${after?.slice(0, 12) ?? "nothing"} while the ${judgement.gate} gate ran; it is back at the commit that was judged, ${before.slice(0, 12)}`,

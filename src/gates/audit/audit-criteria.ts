@@ -1,7 +1,7 @@
 import type { CheckRun, CriterionResult, Judgement } from "../../core/gates/gate.ts";
 import type { ReadCommand, Reading } from "../../core/stories/reading.ts";
 import type { Criterion } from "../../core/stories/story.ts";
-import { type Finding, identified } from "../../core/gates/finding.ts";
+import { type Finding, identifyFinding } from "../../core/gates/finding.ts";
 
 /**
  * What an audit says of each criterion of the story, in the story's order, then what else it looked at. A criterion
@@ -96,7 +96,7 @@ export function refutedFinding(
   source: string,
   { said, run }: { readonly said: ReadCommand; readonly run: CheckRun },
 ): Finding {
-  return identified({
+  return identifyFinding({
     severity: "major",
     category: "disagreement",
     source,

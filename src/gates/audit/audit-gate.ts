@@ -1,6 +1,6 @@
 import { VERIFICATION } from "../../core/gates/dispute.ts";
 import { RemandError } from "../../core/events/error.ts";
-import { type Finding, identified } from "../../core/gates/finding.ts";
+import { type Finding, identifyFinding } from "../../core/gates/finding.ts";
 import type { CriterionResult, Judgement } from "../../core/gates/gate.ts";
 import type { Judge, Verdict } from "../../core/gates/review-outcome.ts";
 import { type RoleName, roleName } from "../../core/events/ids.ts";
@@ -203,7 +203,7 @@ function auditFindings(
     const said = bestEffortWords(heard);
     const message = "the audit was failed without particulars, even when asked for them";
     return [
-      identified({
+      identifyFinding({
         severity: "major",
         category: "unspecified",
         source: role,

@@ -1,4 +1,4 @@
-import { counted } from "../../stdx/plain-text.ts";
+import { countText } from "../../stdx/plain-text.ts";
 import type { CheckRun } from "../../core/gates/gate.ts";
 import type { TestOutput } from "../../parse/tests/test-output.ts";
 import type { ProcessResult } from "../../adapters/process/run-process.ts";
@@ -28,7 +28,7 @@ export function resultOn(
 export function passedWith(faults: readonly Fault[]): string[] {
   const named = (kind: Fault["kind"], one: string, many?: string): string[] => {
     const names = [...new Set(faults.filter((fault) => fault.kind === kind).map(({ name }) => name))];
-    return names.length === 0 ? [] : [`${counted(names.length, one, many)}: ${names.join(", ")}`];
+    return names.length === 0 ? [] : [`${countText(names.length, one, many)}: ${names.join(", ")}`];
   };
   return [
     ...named("known", "known failure"),
@@ -53,7 +53,7 @@ function greenVerdict(output: TestOutput): Pick<CheckRun, "result" | "details"> 
     };
   return {
     result: "pass",
-    details: counts === null ? "exit code 0" : `${counts.passed} of ${counted(counts.total, "test")} passed`,
+    details: counts === null ? "exit code 0" : `${counts.passed} of ${countText(counts.total, "test")} passed`,
   };
 }
 
@@ -62,15 +62,15 @@ function greenVerdict(output: TestOutput): Pick<CheckRun, "result" | "details"> 
  * anything. Of the rest, only what is surely an error of a compiler or a linter, and only where no runner is known.
  */
 function contradictionIn({ counts, failures, runners }: TestOutput): string | null {
-  if (counts !== null && counts.failed > 0) return `its output says ${counted(counts.failed, "test")} failed`;
+  if (counts !== null && counts.failed > 0) return `its output says ${countText(counts.failed, "test")} failed`;
   if (runners.length > 0) return null;
   const errors = failures.filter(({ category }) => category === "type" || category === "lint").length;
-  return errors === 0 ? null : `its output names ${counted(errors, "error")}`;
+  return errors === 0 ? null : `its output names ${countText(errors, "error")}`;
 }
 
 function failureDetails(ended: ProcessResult, { counts, failures, more }: TestOutput): string {
-  if (counts !== null && counts.failed > 0) return `${counts.failed} of ${counted(counts.total, "test")} failed`;
-  if (failures.length > 0) return `${counted(failures.length + more, "error")}, ${exitText(ended)}`;
+  if (counts !== null && counts.failed > 0) return `${counts.failed} of ${countText(counts.total, "test")} failed`;
+  if (failures.length > 0) return `${countText(failures.length + more, "error")}, ${exitText(ended)}`;
   return exitWords(ended);
 }
 

@@ -7,7 +7,7 @@ import {
   type FailureKind,
   type KnownFailure,
 } from "../../core/gates/base-failures.ts";
-import { identified, normalisedMessage, type Finding } from "../../core/gates/finding.ts";
+import { identifyFinding, normalisedMessage, type Finding } from "../../core/gates/finding.ts";
 import { plainText } from "../../stdx/plain-text.ts";
 import type { OutputFailure } from "../../parse/tests/test-output-parts.ts";
 import type { TestOutput } from "../../parse/tests/test-output.ts";
@@ -77,7 +77,7 @@ function opaque(
   const kind = failureKind(name, atBase);
   const how = ended.signal === null ? `failed with exit code ${ended.exitCode}` : `was ended by ${ended.signal}`;
   const words = lastWords(ended.output);
-  const finding = identified({
+  const finding = identifyFinding({
     severity: isBlockingKind(kind) ? "critical" : "info",
     category: "check",
     source: name,
@@ -93,7 +93,7 @@ export function hangFault(
   { output }: ProcessResult,
 ): Fault {
   const words = lastWords(output);
-  const finding = identified({
+  const finding = identifyFinding({
     severity: "critical",
     category: "check",
     source: name,
@@ -114,7 +114,7 @@ function findingOf(
   { test, category, message, detail, file, line }: OutputFailure,
   kind: FailureKind,
 ): Finding {
-  return identified({
+  return identifyFinding({
     // What was red before and is not a target is shown, and asks nothing of anybody.
     severity: isBlockingKind(kind) ? "critical" : "info",
     category,

@@ -1,5 +1,5 @@
 import { type BaseFailures, failureKinds } from "../../core/gates/base-failures.ts";
-import { counted } from "../../stdx/plain-text.ts";
+import { countText } from "../../stdx/plain-text.ts";
 import { type Finding, failureFingerprint } from "../../core/gates/finding.ts";
 import type { Judgement, TestIdentities } from "../../core/gates/gate.ts";
 import { type Result, byWeight, worstResult } from "../../core/events/error.ts";
@@ -65,7 +65,7 @@ function noLongerFailing({ atBase }: GateRequest, faults: readonly Fault[]): str
   const names = (atBase.failing ?? []).filter((name) => kindOf(name) === "known" && !failing.has(name));
   if (names.length === 0) return [];
   const what = names.length === 1 ? "no longer fails, its entry can go" : "no longer fail, their entries can go";
-  return [`${counted(names.length, "known failure")} ${what}: ${names.join(", ")}`];
+  return [`${countText(names.length, "known failure")} ${what}: ${names.join(", ")}`];
 }
 
 export function nothingJudged({ tree }: GateRequest, result: Result, summary: string): Omit<Judgement, "durationMs"> {
@@ -154,7 +154,7 @@ export function withLateReports(
   const silent = outcomes.findIndex((each) => isRed(each) && each.faults.some((fault) => fault.isOpaque));
   const at = silent === -1 ? outcomes.findIndex(isRed) : silent;
   if (at === -1) {
-    const count = counted(untold.length, "failure");
+    const count = countText(untold.length, "failure");
     return { outcomes: [...outcomes], contradiction: `the reports name ${count}, and every check exited with 0` };
   }
   const red = outcomes[at]!;

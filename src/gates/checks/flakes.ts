@@ -1,4 +1,4 @@
-import { type Finding, identified } from "../../core/gates/finding.ts";
+import { type Finding, identifyFinding } from "../../core/gates/finding.ts";
 import type { GateRequest } from "../../ports/gate.ts";
 import { passedWith } from "./check-ending.ts";
 import { type Fault, isBlocking } from "./check-faults.ts";
@@ -85,7 +85,7 @@ export function compared(first: CheckOutcome, second: CheckOutcome, quarantined:
 /** What is said of a test that cannot make up its mind. It asks nothing of the author, and is seen by a person. */
 export function flakeFinding({ finding }: Fault): Finding {
   const { message, detail, id: _, ...rest } = finding;
-  return identified({
+  return identifyFinding({
     ...rest,
     severity: "info",
     category: "flaky",

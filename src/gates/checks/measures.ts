@@ -1,4 +1,4 @@
-import { identified, type Finding } from "../../core/gates/finding.ts";
+import { identifyFinding, type Finding } from "../../core/gates/finding.ts";
 import type { CheckRun, Coverage, Judgement, Measures, TestCounts } from "../../core/gates/gate.ts";
 import { readCoverage, type Reached } from "../../parse/tests/coverage.ts";
 import { filesIn, isWrittenSince, textOf, type Moment } from "./read-reports.ts";
@@ -67,7 +67,7 @@ export function coverageFaults(coverage: Coverage, rules: CoverageRules, before:
 const ROUNDING = 0.011;
 
 function fault(message: string, detail: string): Finding {
-  return identified({ severity: "major", category: "coverage", source: "coverage", message, detail });
+  return identifyFinding({ severity: "major", category: "coverage", source: "coverage", message, detail });
 }
 
 /** How many tests ran: what is skipped proves nothing. */

@@ -1,5 +1,5 @@
 import { isAbsolute, posix, relative } from "node:path";
-import { identified, type Finding } from "../../core/gates/finding.ts";
+import { identifyFinding, type Finding } from "../../core/gates/finding.ts";
 import type { ReadFinding, Reading } from "../../core/stories/reading.ts";
 import { severityFromWord, type Severity } from "../../core/gates/severity.ts";
 
@@ -21,7 +21,7 @@ export function findingsOf(reading: Reading, saying: Saying): Finding[] {
     found.length > 0 || reading.result !== "fail"
       ? []
       : reading.requiredFixes.map((fix) =>
-          identified({
+          identifyFinding({
             severity: severityOf(null, reading),
             category: saying.category,
             source: saying.source,
@@ -41,7 +41,7 @@ export function distinct(findings: readonly Finding[]): Finding[] {
 function findingOf(read: ReadFinding, reading: Reading, { source, category, path }: Saying): Finding {
   const file = read.file === null ? null : fileBelow(path, read.file);
   const isCriterion = read.criterion !== null && file === null;
-  return identified({
+  return identifyFinding({
     severity: severityOf(read.severity, reading),
     category: read.category ?? (isCriterion ? "criterion" : category),
     source,

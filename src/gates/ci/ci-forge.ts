@@ -1,6 +1,6 @@
-import { counted } from "../../stdx/plain-text.ts";
+import { countText } from "../../stdx/plain-text.ts";
 import { RemandError } from "../../core/events/error.ts";
-import { identified, type Finding } from "../../core/gates/finding.ts";
+import { identifyFinding, type Finding } from "../../core/gates/finding.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Forge, ForgeAnnotation, ForgeCheck, ForgeLog } from "../../ports/forge.ts";
 import type { GateRequest } from "../../ports/gate.ts";
@@ -28,7 +28,7 @@ export function createCiForge({ forge, integration, clock, patienceMs }: CiForge
       if (checks.length > 0 && open.length === 0) return checks;
       if (checks.length === 0 && clock.now() >= appearBy) return "nothing ran over this commit";
       if (clock.now() >= until) return `still not ended: ${open.map(({ name }) => name).join(", ")}`;
-      const now = `${checks.length - open.length} of ${counted(checks.length, "check")} ended`;
+      const now = `${checks.length - open.length} of ${countText(checks.length, "check")} ended`;
       if (now !== said) onOutput(now);
       said = now;
       await clock.sleep(pauseMs, signal);
@@ -123,7 +123,7 @@ function titled(check: ForgeCheck, log: ForgeLog): string {
 function annotated({ level, path, line, message }: ForgeAnnotation): Finding[] {
   if (level !== "failure" || path === "" || path === ".github") return [];
   return [
-    identified({
+    identifyFinding({
       severity: "major",
       category: "ci-annotation",
       message,

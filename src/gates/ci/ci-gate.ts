@@ -1,4 +1,4 @@
-import { type Finding, failureFingerprint, identified } from "../../core/gates/finding.ts";
+import { type Finding, failureFingerprint, identifyFinding } from "../../core/gates/finding.ts";
 import type { CiClass, Judgement } from "../../core/gates/gate.ts";
 import type { EvidenceId } from "../../core/events/ids.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -81,7 +81,7 @@ function judgementOf(request: GateRequest, run: CiRun, evidence: readonly Eviden
 const GRAVE: ReadonlySet<CiClass> = new Set(["test", "build"]);
 
 function findingOf(run: CiRun, ciClass: CiClass, reason: string, excerpt: string): Finding {
-  return identified({
+  return identifyFinding({
     severity: GRAVE.has(ciClass) ? "critical" : "major",
     category: `ci-${ciClass}`,
     message: reason,

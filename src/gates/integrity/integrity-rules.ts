@@ -1,4 +1,4 @@
-import { identified, type Finding, type FindingDraft } from "../../core/gates/finding.ts";
+import { identifyFinding, type Finding, type FindingDraft } from "../../core/gates/finding.ts";
 import { INTEGRITY_RULES, type IntegrityRuleName } from "../../core/gates/integrity-rule.ts";
 import type { ScopeException } from "../../core/stories/scope.ts";
 import type { Severity } from "../../core/gates/severity.ts";
@@ -45,7 +45,7 @@ export function ruleBook(options: BookOptions): RuleBook {
       const ask =
         mayBeExcused && isRework ? ` If it must be: \`Scope exception: ${rest.file}: <reason>\` in your report.` : "";
       return [
-        identified({
+        identifyFinding({
           severity,
           category: `integrity/${name}`,
           source: "integrity",

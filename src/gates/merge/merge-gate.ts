@@ -1,4 +1,4 @@
-import { failureFingerprint, identified } from "../../core/gates/finding.ts";
+import { failureFingerprint, identifyFinding } from "../../core/gates/finding.ts";
 import type { Judgement } from "../../core/gates/gate.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Evidence } from "../../ports/evidence.ts";
@@ -25,7 +25,7 @@ export function createMergeGate({ integration, evidence, clock }: MergeOptions):
       const { target, isCurrent, conflicts } = await integration.standing(request.story.id, request.commit);
       const on = `${target.branch} at ${target.commit.slice(0, 12)}`;
       const findings = conflicts.map((file) =>
-        identified({
+        identifyFinding({
           severity: "critical",
           category: "merge-conflict",
           message: `this branch and ${target.branch} changed the same place`,

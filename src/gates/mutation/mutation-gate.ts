@@ -1,4 +1,4 @@
-import { type Finding, failureFingerprint, identified } from "../../core/gates/finding.ts";
+import { type Finding, failureFingerprint, identifyFinding } from "../../core/gates/finding.ts";
 import type { Judgement } from "../../core/gates/gate.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Evidence } from "../../ports/evidence.ts";
@@ -14,7 +14,7 @@ import { matchesAnyGlob } from "../../stdx/glob.ts";
 import { type EnvironmentIn, checkEnvironment, environmentIn } from "../../adapters/process/environment.ts";
 import { type ProcessResult, runProcess } from "../../adapters/process/run-process.ts";
 import { type Moment, fileAt, isWrittenSince, momentOf, shownPaths, textOf } from "../checks/read-reports.ts";
-import { counted } from "../../stdx/plain-text.ts";
+import { countText } from "../../stdx/plain-text.ts";
 
 export interface MutationOptions {
   /** `{files}` becomes the files of the story; they are in REMAND_FILES too, with commas between them. */
@@ -192,7 +192,7 @@ export function mutationScore(mutants: readonly Mutant[]): {
   const main =
     score === null
       ? "nothing could be killed"
-      : `${counts.killed} of ${counted(killable, "mutant")} killed, ${score} %`;
+      : `${counts.killed} of ${countText(killable, "mutant")} killed, ${score} %`;
   return { score, counts, words: [main, ...apart].join(", ") };
 }
 
@@ -222,7 +222,7 @@ function survivorFindings(mutants: readonly Mutant[]): readonly Finding[] {
 export function survivorFinding(mutant: Mutant): Finding {
   const from = short(mutant.original);
   const to = short(mutant.replacement);
-  return identified({
+  return identifyFinding({
     severity: "critical",
     category: "mutation-survivor",
     message: `no test notices it when ${from === "" ? mutator(mutant) : `\`${from}\``} becomes ${to === "" ? "nothing" : `\`${to}\``}`,

@@ -1,6 +1,6 @@
 import { placeOfFailure } from "../../core/gates/base-failures.ts";
-import { counted } from "../../stdx/plain-text.ts";
-import { type Finding, identified } from "../../core/gates/finding.ts";
+import { countText } from "../../stdx/plain-text.ts";
+import { type Finding, identifyFinding } from "../../core/gates/finding.ts";
 import type { Coverage, Measures, TestCounts } from "../../core/gates/gate.ts";
 import type { Result } from "../../core/events/error.ts";
 import type { Evidence } from "../../ports/evidence.ts";
@@ -22,7 +22,7 @@ export function unmetTarget(name: string, { detail, message }: Finding, pinned: 
   const place = placeOfFailure(name);
   const paths = pathsOf(pinned);
   const file = paths.find((path) => path === place || path.endsWith(`/${place}`));
-  return identified({
+  return identifyFinding({
     severity: "critical",
     category: "target",
     source: "checks",
@@ -37,7 +37,7 @@ export function unmetTarget(name: string, { detail, message }: Finding, pinned: 
 }
 
 export function missingTarget(name: string): Finding {
-  return identified({
+  return identifyFinding({
     severity: "critical",
     category: "target",
     source: "checks",
@@ -55,14 +55,14 @@ export function goneTests(names: readonly string[], changed: readonly string[]):
   const rest = names.length - MOST_NAMED;
   const findings = names.slice(0, MOST_NAMED).map((name) => goneTest(name, changed));
   if (rest <= 0) return findings;
-  const message = `${counted(rest, "more test")} passed at the base and no longer run`;
-  return [...findings, identified({ severity: "critical", category: "tests", source: "checks", message })];
+  const message = `${countText(rest, "more test")} passed at the base and no longer run`;
+  return [...findings, identifyFinding({ severity: "critical", category: "tests", source: "checks", message })];
 }
 
 function goneTest(name: string, changed: readonly string[]): Finding {
   const place = placeOfFailure(name);
   const file = changed.find((path) => path === place || path.endsWith(`/${place}`));
-  return identified({
+  return identifyFinding({
     severity: "critical",
     category: "tests",
     source: "checks",
@@ -75,18 +75,18 @@ function goneTest(name: string, changed: readonly string[]): Finding {
 }
 
 export function fewerTests({ before, now }: { readonly before: number; readonly now: number }): Finding {
-  return identified({
+  return identifyFinding({
     severity: "critical",
     category: "tests",
     source: "checks",
     message: "fewer tests run than at the base",
-    detail: `${counted(before, "test")} ran at the base, ${now} with the work and the base's tests.`,
+    detail: `${countText(before, "test")} ran at the base, ${now} with the work and the base's tests.`,
     suggestedFix: "Make all tests of the base run again.",
   });
 }
 
 export function untested(): Finding {
-  return identified({
+  return identifyFinding({
     severity: "critical",
     category: "tests",
     source: "checks",
@@ -171,15 +171,15 @@ async function fewerTestsRan(
 ): Promise<{ problem?: string; note?: Finding } | null> {
   if (before.tests === undefined || before.tests === 0) return null;
   if (tests === null)
-    return { problem: `before, ${counted(before.tests, "test")} ran, and now the output does not say how many` };
+    return { problem: `before, ${countText(before.tests, "test")} ran, and now the output does not say how many` };
   if (ranOf(tests) >= before.tests) return null;
-  const numbers = `${counted(before.tests, "test")} ran before, and ${ranOf(tests)} now`;
+  const numbers = `${countText(before.tests, "test")} ran before, and ${ranOf(tests)} now`;
   const message = request.message === null ? null : await evidence.read(request.message);
   const reason = message === null ? null : readTestsRemoved(message);
   if (reason === null)
     return { problem: `${numbers}, without a reason (the author gives one with a line \`Tests removed: <reason>\`)` };
   return {
-    note: identified({
+    note: identifyFinding({
       severity: "info",
       category: "tests",
       source: "checks",

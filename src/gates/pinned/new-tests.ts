@@ -1,5 +1,5 @@
 import { placeOfFailure } from "../../core/gates/base-failures.ts";
-import { counted, plainText } from "../../stdx/plain-text.ts";
+import { countText, plainText } from "../../stdx/plain-text.ts";
 import type { Judgement } from "../../core/gates/gate.ts";
 import { treeId } from "../../core/events/ids.ts";
 import { pinningOf } from "../../core/gates/pinned-files.ts";
@@ -23,7 +23,7 @@ export async function withNewTests(work: Work, ran: TestedJudgement, judged: Jud
   if (files.length === 0 || (ran.tests.isNamed && tests.length === 0)) return judged;
   const without = leavesRoom(ran, files) ? await runWithout(work, files) : null;
   if (control.signal.aborted) return judged;
-  const many = ran.tests.isNamed ? counted(tests.length, "new test") : "new tests";
+  const many = ran.tests.isNamed ? countText(tests.length, "new test") : "new tests";
   if (without === null) return noted(judged, `${many} not shown to fail without the change`);
   const isRed = (test: string): boolean =>
     !without.passed.has(test) && !without.unexplained.some((place) => isPlaceOf(test, place));

@@ -1,7 +1,7 @@
 import { failureKinds } from "../../core/gates/base-failures.ts";
 import { judgeBaseTests, type BaseTestVerdict } from "../../core/gates/base-test-verdict.ts";
 import { contestedSummary } from "../../core/gates/contested-test.ts";
-import { counted } from "../../stdx/plain-text.ts";
+import { countText } from "../../stdx/plain-text.ts";
 import type { Judgement } from "../../core/gates/gate.ts";
 import type { GateRequest } from "../../ports/gate.ts";
 import type { Bench } from "../../ports/experiment-runner.ts";
@@ -103,7 +103,7 @@ function withSeen(judged: Judgement, verdict: BaseTestVerdict, own: TestedJudgem
     .map((each) => ({ ...each, isOfStory: true as const }));
   const { licensed } = verdict;
   const evidence = [...new Set([...judged.evidence, ...own.judgement.evidence])];
-  const allowed = `${counted(licensed.length, "test")} changed as allowed: ${namesOf(licensed)}`;
+  const allowed = `${countText(licensed.length, "test")} changed as allowed: ${namesOf(licensed)}`;
   const held = licensed.length === 0 ? { ...judged, evidence } : noted({ ...judged, evidence }, allowed);
   if (more.length === 0) return held;
   const summary = `${held.summary}; ${contestedSummary(more)}`;

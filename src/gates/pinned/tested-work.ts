@@ -9,7 +9,7 @@ import type { Bench } from "../../ports/experiment-runner.ts";
 import { matchesAnyGlob } from "../../stdx/glob.ts";
 import { faultNameOf } from "../checks/check-faults.ts";
 import type { ChecksGate, TestedJudgement } from "../checks/checks-gate.ts";
-import { counted } from "../../stdx/plain-text.ts";
+import { countText } from "../../stdx/plain-text.ts";
 import { NO_TEST, fewerTests, goneTests, missingTarget, unmetTarget, untested } from "./base-test-findings.ts";
 import { movedNames, withNewTests } from "./new-tests.ts";
 import { type TestedWorkOptions, type Work, failuresIn, inBench, namesNoTest, namesOf, noted } from "./pinned-run.ts";
@@ -199,8 +199,10 @@ function withContested(
   pinned: Judgement | null,
 ): Judgement {
   const notes = [
-    ...(licensed.length === 0 ? [] : [`${counted(licensed.length, "test")} changed as allowed: ${namesOf(licensed)}`]),
-    ...(renamed.length === 0 ? [] : [`${counted(renamed.length, "test")} renamed or moved: ${renamed.join(", ")}`]),
+    ...(licensed.length === 0
+      ? []
+      : [`${countText(licensed.length, "test")} changed as allowed: ${namesOf(licensed)}`]),
+    ...(renamed.length === 0 ? [] : [`${countText(renamed.length, "test")} renamed or moved: ${renamed.join(", ")}`]),
   ];
   const evidence = [...new Set([...judged.evidence, ...(pinned?.evidence ?? [])])];
   const held = notes.reduce(noted, { ...judged, evidence });

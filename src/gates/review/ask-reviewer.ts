@@ -1,4 +1,4 @@
-import { counted } from "../../stdx/plain-text.ts";
+import { countText } from "../../stdx/plain-text.ts";
 import type { AgentSession, RoleName } from "../../core/events/ids.ts";
 import type { Reading } from "../../core/stories/reading.ts";
 import type { Agent, AgentResult } from "../../ports/agent.ts";
@@ -136,7 +136,7 @@ async function converseIn(
   for (;;) {
     const result = folder.replyOf(await asked(folder, judging, cast, question, talk));
     const words = wordsOf(result);
-    const title = `${role}, asked ${counted(heard.asked + 1, "time")}`;
+    const title = `${role}, asked ${countText(heard.asked + 1, "time")}`;
     const kept = words === "" ? [] : [await reviewing.evidence.keep(`${title}:\n\n${words}\n`)];
     const replies = [...heard.replies, words];
     heard = together(heard, {
@@ -209,7 +209,7 @@ function concluded(heard: Heard, reading: Reading, { why, problems }: Doubt, { s
   return {
     ...heard,
     reading: null,
-    trouble: `${heard.role} ${what}, asked ${counted(heard.asked, "time")}: ${problems.join(" ")}`,
+    trouble: `${heard.role} ${what}, asked ${countText(heard.asked, "time")}: ${problems.join(" ")}`,
   };
 }
 

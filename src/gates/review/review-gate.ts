@@ -1,5 +1,5 @@
 import { RemandError } from "../../core/events/error.ts";
-import { type Finding, identified } from "../../core/gates/finding.ts";
+import { type Finding, identifyFinding } from "../../core/gates/finding.ts";
 import type { Judgement, StageResult } from "../../core/gates/gate.ts";
 import type { Judge, Verdict } from "../../core/gates/review-outcome.ts";
 import type { RoleName } from "../../core/events/ids.ts";
@@ -151,7 +151,7 @@ function verdictOf(request: GateRequest, { name, earlier }: Stage, heard: Heard)
 
 function unspecified(source: RoleName, heard: Heard): Finding {
   const said = bestEffortWords(heard);
-  return identified({
+  return identifyFinding({
     severity: "major",
     category: "unspecified",
     source,

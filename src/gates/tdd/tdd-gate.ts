@@ -1,4 +1,4 @@
-import { failureFingerprint, identified, type Finding } from "../../core/gates/finding.ts";
+import { failureFingerprint, identifyFinding, type Finding } from "../../core/gates/finding.ts";
 import type { Judgement } from "../../core/gates/gate.ts";
 import type { TddPhase } from "../../core/stories/story.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -108,7 +108,7 @@ const FAIL_FIRST =
   "Change the test so that it fails on the code as it was before, for the reason that this work removes.";
 
 function finding(message: string, file: string | undefined, suggestedFix: string): Finding {
-  return identified({
+  return identifyFinding({
     severity: "critical",
     category: "tdd-red",
     message,

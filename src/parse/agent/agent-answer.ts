@@ -1,7 +1,7 @@
 import { type Reading, unknownReading } from "../../core/stories/reading.ts";
 import { type ReadingResult, SIGNALS, type SignalRole } from "../../core/stories/signal.ts";
 import type { ScopeException } from "../../core/stories/scope.ts";
-import { counted, plainText } from "../../stdx/plain-text.ts";
+import { countText, plainText } from "../../stdx/plain-text.ts";
 import { markdownLines } from "../../stdx/markdown-lines.ts";
 import { readAgentText } from "./agent-text.ts";
 import { readVerdictValue } from "./verdict-value.ts";
@@ -96,5 +96,5 @@ const MOST_CHARS = 200_000;
 
 function capped(product: string): string {
   if (product.length <= MOST_CHARS) return product;
-  return `${product.slice(0, MOST_CHARS)}\n\n… ${counted(product.length - MOST_CHARS, "character")} left out …`;
+  return `${product.slice(0, MOST_CHARS)}\n\n… ${countText(product.length - MOST_CHARS, "character")} left out …`;
 }

@@ -13,7 +13,7 @@ import {
   reviewEvidenceSchema,
 } from "../../core/schemas/evidence.ts";
 import type { Survivor } from "../../core/stories/brief.ts";
-import { type Finding, identified } from "../../core/gates/finding.ts";
+import { type Finding, identifyFinding } from "../../core/gates/finding.ts";
 import { roleName } from "../../core/events/ids.ts";
 import { severityFromWord } from "../../core/gates/severity.ts";
 import { wordResult } from "../agent/verdict-value.ts";
@@ -269,7 +269,7 @@ function findingsOf(name: string, stage: Stage): readonly Finding[] {
   return stage.findings.map(({ severity, file, line, description, category }) => {
     const known = severityFromWord(severity);
     assert(known !== undefined, "the schema lets only known severities through");
-    return identified({
+    return identifyFinding({
       severity: known,
       category: category ?? name,
       message: description,

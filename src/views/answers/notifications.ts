@@ -1,4 +1,4 @@
-import { counted } from "../../stdx/plain-text.ts";
+import { countText } from "../../stdx/plain-text.ts";
 import type { Recorded } from "../../core/events/event.ts";
 import type { Notification } from "../../core/events/notification.ts";
 import type { RunState } from "../../core/stories/run-state.ts";
@@ -50,7 +50,7 @@ export function endedWords(run: RunState, at: number): Words {
     .slice(0, MOST_ITEMS)
     .map(({ id, story, reason }) => shortLine(`${id}  ${story ?? "the whole run"}: ${reason}`, MOST_LINE));
   const more = items.length > shown.length ? [`and ${items.length - shown.length} more: remand inbox`] : [];
-  const waits = items.length === 0 ? "" : `, ${counted(items.length, "question waits", "questions wait")} for you`;
+  const waits = items.length === 0 ? "" : `, ${countText(items.length, "question waits", "questions wait")} for you`;
   return {
     kind: "ended",
     story: null,
@@ -68,7 +68,7 @@ export function manyWords(all: readonly Words[], at: number): Words {
     kind: all.some(({ kind }) => kind === "question") ? "question" : (all.at(-1)?.kind ?? "ended"),
     story: null,
     escalation: null,
-    title: `${counted(all.length, "more thing")} to know of`,
+    title: `${countText(all.length, "more thing")} to know of`,
     text: [...all.slice(-MOST_ITEMS).map(({ title }) => title), "remand inbox lists what waits for you"].join("\n"),
     answers: [],
     at,

@@ -1,5 +1,5 @@
 import { type ContestedTest, contestedWords } from "../../core/gates/contested-test.ts";
-import { counted } from "../../stdx/plain-text.ts";
+import { countText } from "../../stdx/plain-text.ts";
 import { type GateReport, LICENSE_HINT, isPassed, openContested } from "../../core/gates/gate-report.ts";
 import type { Judgement } from "../../core/gates/gate.ts";
 import { licensedText } from "../../core/gates/code-owners.ts";
@@ -44,7 +44,7 @@ function contestedLines(report: GateReport, judgement: Judgement): readonly stri
 function openLines({ licenseNotes = [] }: GateReport, open: readonly ContestedTest[]): readonly string[] {
   if (open.length === 0) return [];
   return [
-    `${counted(open.length, "contested test")} (${LICENSE_HINT}):`,
+    `${countText(open.length, "contested test")} (${LICENSE_HINT}):`,
     ...listed(open.map((each) => `${shortLine(each.test, 160)} ${contestedWords(each)}`)),
     ...listed(licenseNotes.map((note) => `no license by a code owner: ${note}`)),
   ];
@@ -80,10 +80,10 @@ export function gateVerdict(report: GateReport, glyphs: Pick<Glyphs, "dot">): st
   const { judged, judgements, skipped } = report;
   const not = judgements.filter(({ result }) => result !== "pass").length;
   const verdict = isPassed(report)
-    ? `passed: ${counted(judgements.length, "gate")}`
+    ? `passed: ${countText(judgements.length, "gate")}`
     : judgements.length === 0
       ? "nothing was judged"
-      : `not passed: ${not} of ${counted(judgements.length, "gate")}`;
+      : `not passed: ${not} of ${countText(judgements.length, "gate")}`;
   const what = judged.at === null ? "the files as they are" : `${judged.at} (${judged.commit.slice(0, 12)})`;
   const since = `since ${judged.base.slice(0, 12)} (${judged.baseName})`;
   const left = skipped.length === 0 ? [] : [`${skipped.length} not judged`];

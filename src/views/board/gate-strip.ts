@@ -1,4 +1,4 @@
-import { counted } from "../../stdx/plain-text.ts";
+import { countText } from "../../stdx/plain-text.ts";
 import type { GateName, Judgement } from "../../core/gates/gate.ts";
 import type { Result } from "../../core/events/error.ts";
 import type { StoryOutline } from "../../core/stories/outline.ts";
@@ -42,7 +42,7 @@ function standingText({ standing, blocking, notes = [] }: GateMark, glyphs: Glyp
     case "waived":
       return glyphs.waived;
     case "fail":
-      return `${glyphs.fail} ${blocking > 0 ? counted(blocking, "finding") : "failed"}`;
+      return `${glyphs.fail} ${blocking > 0 ? countText(blocking, "finding") : "failed"}`;
     case "error":
       return `${glyphs.unproven} broke`;
     case "blocked":

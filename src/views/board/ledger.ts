@@ -2,7 +2,7 @@ import type { Recorded } from "../../core/events/event.ts";
 import type { RunState } from "../../core/stories/run-state.ts";
 import type { StoryState } from "../../core/stories/story-state.ts";
 import { entries } from "../../stdx/sorted-map.ts";
-import { counted } from "../../stdx/plain-text.ts";
+import { countText } from "../../stdx/plain-text.ts";
 import type { StoryId } from "../../core/events/ids.ts";
 import type { RunOutline, StoryOutline } from "../../core/stories/outline.ts";
 import { storiesOf } from "../run/run-summary.ts";
@@ -166,11 +166,11 @@ export function forecastLines({ stories, nextUsd, unknown, storyUsd, ofStories }
   const lines: string[] = [];
   if (known > 0 && nextUsd > 0) {
     const rest = unknown === 0 ? "" : `; unknown for ${unknown} more`;
-    lines.push(`about ${moneyText(nextUsd)} for the next attempt of ${counted(known, "story", "stories")}${rest}`);
+    lines.push(`about ${moneyText(nextUsd)} for the next attempt of ${countText(known, "story", "stories")}${rest}`);
   }
   if (storyUsd !== null && storyUsd > 0)
     lines.push(
-      `about ${moneyText(storyUsd)} for a new story, as ${counted(ofStories, "accepted one")} cost on average`,
+      `about ${moneyText(storyUsd)} for a new story, as ${countText(ofStories, "accepted one")} cost on average`,
     );
   return lines;
 }

@@ -1,5 +1,5 @@
 import { EVERY_FAILURE, failureKinds } from "../../core/gates/base-failures.ts";
-import { counted, plural } from "../../stdx/plain-text.ts";
+import { countText, plural } from "../../stdx/plain-text.ts";
 import type { GateName, Judgement } from "../../core/gates/gate.ts";
 import { baseFailuresOf } from "../../core/stories/story-base.ts";
 import type { StoryState } from "../../core/stories/story-state.ts";
@@ -17,17 +17,17 @@ export function baseWords(state: StoryState): { readonly text: string; readonly 
   const unrelated = failing.filter((name) => kindOf(name) === "unrelated").length;
   const parts = [
     ...(base.targets.length === 0 ? [] : [targetWords(state, base.targets.length)]),
-    ...(known === 0 ? [] : [counted(known, "known failure")]),
+    ...(known === 0 ? [] : [countText(known, "known failure")]),
     ...(unrelated === 0
       ? []
-      : [`${counted(unrelated, "failure")} at the start that ${plural(unrelated, "is", "are")} not a target`]),
-    ...(base.flaky.length === 0 ? [] : [`${counted(base.flaky.length, "flaky test")} at the start, quarantined`]),
+      : [`${countText(unrelated, "failure")} at the start that ${plural(unrelated, "is", "are")} not a target`]),
+    ...(base.flaky.length === 0 ? [] : [`${countText(base.flaky.length, "flaky test")} at the start, quarantined`]),
   ];
   return { text: parts.join("; "), names: shown(names, (name) => `${kindOf(name)}: ${shortLine(name, 160)}`) };
 }
 
 function targetWords({ story }: StoryState, count: number): string {
-  const fail = `${counted(count, "test")} ${plural(count, "fails", "fail")} at the start`;
+  const fail = `${countText(count, "test")} ${plural(count, "fails", "fail")} at the start`;
   const must = count === 1 ? "it must pass" : "all must pass";
   return story.target?.includes(EVERY_FAILURE) === true && story.kind === "loop"
     ? `${fail}, ${must}; exclude with --known <glob>`
@@ -69,9 +69,9 @@ export function modelWords({ model }: AttemptStarted): string {
 /** What was different about it, and why: another model, another conversation. */
 export function unusualWords({ stronger, fresh }: AttemptStarted): string {
   return [
-    ...(stronger === undefined ? [] : [`, the stronger model after ${counted(stronger.failures, "failure")}`]),
+    ...(stronger === undefined ? [] : [`, the stronger model after ${countText(stronger.failures, "failure")}`]),
     ...(fresh === undefined
       ? []
-      : [`, a new conversation after ${counted(fresh.failures, "failure")} in the last one`]),
+      : [`, a new conversation after ${countText(fresh.failures, "failure")} in the last one`]),
   ].join("");
 }

@@ -1,4 +1,4 @@
-import { counted } from "../../stdx/plain-text.ts";
+import { countText } from "../../stdx/plain-text.ts";
 import type { Event } from "../../core/events/event.ts";
 import type { Judgement } from "../../core/gates/gate.ts";
 import { durationText, moneyText, shortLine } from "../text/words.ts";
@@ -16,7 +16,7 @@ export function eventWords(event: Event): string {
     case "base.moved":
       return `the base is now ${event.commit.slice(0, 12)}`;
     case "journal.replaced":
-      return `this journal took the place of another with ${counted(event.lost.position, "line")}, by ${event.by}: ${event.lost.why}`;
+      return `this journal took the place of another with ${countText(event.lost.position, "line")}, by ${event.by}: ${event.lost.why}`;
     case "remediation.finished":
       return `repair ${event.attempt} is over: ${shortLine(event.fixes.join("; "), 120)}`;
     case "story.added":
@@ -72,7 +72,7 @@ function baseFailureWords({
 function finishedWords(event: Extract<Event, { type: "attempt.finished" }>): string {
   const parts = [
     `attempt ${event.attempt} ${outcomeText(event.outcome)}`,
-    `${counted(event.changed.length, "file")} changed`,
+    `${countText(event.changed.length, "file")} changed`,
     ...(event.putBack === undefined ? [] : [putBackWords(event.putBack)]),
     ...(event.costUsd === undefined ? [] : [moneyText(event.costUsd)]),
     durationText(event.durationMs),
@@ -81,13 +81,13 @@ function finishedWords(event: Extract<Event, { type: "attempt.finished" }>): str
 }
 
 function putBackWords(paths: readonly string[]): string {
-  return shortLine(`${counted(paths.length, "file")} beyond the scope put back (${paths.join(", ")})`, 160);
+  return shortLine(`${countText(paths.length, "file")} beyond the scope put back (${paths.join(", ")})`, 160);
 }
 
 function judgedWords({ gate, result, blocking, summary }: Judgement): string {
   // A gate's own summary may begin with the same words.
   if (summary.startsWith(`${gate}: ${result}`)) return shortLine(summary, 160);
-  const count = blocking.length === 0 ? "" : `, ${counted(blocking.length, "finding")} in the way`;
+  const count = blocking.length === 0 ? "" : `, ${countText(blocking.length, "finding")} in the way`;
   return `${gate}: ${result}${count}${summary === "" ? "" : `; ${shortLine(summary, 120)}`}`;
 }
 

@@ -1,6 +1,6 @@
 import type { AttemptOutcome } from "../../core/stories/attempt.ts";
 import type { Blame } from "../../core/blame/blame.ts";
-import { counted } from "../../stdx/plain-text.ts";
+import { countText } from "../../stdx/plain-text.ts";
 import type { AttemptFinished, Recorded, SentBack } from "../../core/events/event.ts";
 import type { Judgement } from "../../core/gates/gate.ts";
 import type { StoryId } from "../../core/events/ids.ts";
@@ -208,7 +208,7 @@ function sentBackText(event: SentBack, blame: Blame | null, glyphs: Glyphs): str
         ? `rework ${failure} (failure ${failure})`
         : `rework ${Math.min(failure, failureLimit - 1)} of ${failureLimit - 1} (failure ${failure} of ${failureLimit})`;
   const suspect = blame?.suspects[0];
-  const basis = blame?.basis === "proven" ? `proven in ${counted(blame.testRuns, "test run")}` : "most likely";
+  const basis = blame?.basis === "proven" ? `proven in ${countText(blame.testRuns, "test run")}` : "most likely";
   const cause = suspect === undefined ? route.reason : `${suspect.file}:${suspect.line} ${basis}`;
   const to = route.phase === "implement" ? route.role : `${route.role}, ${route.phase}`;
   return `${count}  ${shortLine(cause, 120)} ${glyphs.arrow} ${to}`;

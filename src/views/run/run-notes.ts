@@ -1,4 +1,4 @@
-import { counted } from "../../stdx/plain-text.ts";
+import { countText } from "../../stdx/plain-text.ts";
 import type { Answer, Event } from "../../core/events/event.ts";
 import type { Escalation } from "../../core/stories/escalation.ts";
 import type { StoryState } from "../../core/stories/story-state.ts";
@@ -66,13 +66,13 @@ function storyNote(event: Event): { readonly mark: Mark; readonly text: string }
     case "tree.restored":
       return { mark: "note", text: "back to the best state so far" };
     case "lint.fixed":
-      return { mark: "note", text: `${counted(event.changed.length, "file")} put right by the lint command` };
+      return { mark: "note", text: `${countText(event.changed.length, "file")} put right by the lint command` };
     case "branch.updated":
       return {
         mark: event.conflicts.length === 0 ? "note" : "trouble",
         text:
           event.conflicts.length === 0
-            ? `brought up to its target: ${counted(event.changed.length, "file")}`
+            ? `brought up to its target: ${countText(event.changed.length, "file")}`
             : `brought up to its target, with conflicts in ${shortLine(event.conflicts.join(", "), 120)}`,
       };
     case "finding.disputed":
@@ -90,7 +90,7 @@ function storyNote(event: Event): { readonly mark: Mark; readonly text: string }
       if (event.changed.length === 0) return null;
       return {
         mark: "note",
-        text: `taken in what ${event.by} changed: ${counted(event.changed.length, "file")}`,
+        text: `taken in what ${event.by} changed: ${countText(event.changed.length, "file")}`,
       };
     case "run.resumed":
       return { mark: "note", text: `the run goes on, says ${event.by}` };

@@ -1,4 +1,4 @@
-import { counted } from "../../stdx/plain-text.ts";
+import { countText } from "../../stdx/plain-text.ts";
 import type { StoryId } from "../../core/events/ids.ts";
 import type { RunOutline } from "../../core/stories/outline.ts";
 import { byText, entries, lookup, type SortedMap } from "../../stdx/sorted-map.ts";
@@ -73,7 +73,7 @@ export function summaryText(run: RunOutline, asked: readonly StoryId[] | null, d
   const counts = runCounts(run, asked);
   const some = (count: number, word: string): string[] => (count === 0 ? [] : [`${count} ${word}`]);
   return [
-    counted(counts.stories, "story", "stories"),
+    countText(counts.stories, "story", "stories"),
     ...some(counts.accepted, "accepted"),
     ...some(counts.running, "running"),
     ...some(counts.waiting, "waiting"),

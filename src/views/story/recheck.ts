@@ -5,7 +5,7 @@ import { PHASES, type Phase } from "../../core/stories/story.ts";
 import type { Policy } from "../../core/events/policy.ts";
 import type { Result } from "../../core/events/error.ts";
 import { durationText, shortLine } from "../text/words.ts";
-import { counted } from "../../stdx/plain-text.ts";
+import { countText } from "../../stdx/plain-text.ts";
 
 /** One change of work that was judged before, and what came of that for each gate. */
 export interface ReJudging {
@@ -198,7 +198,7 @@ export function reJudgingText(judgings: readonly ReJudging[]): string[] {
 function headOf({ cause, rework, phase, sentBackBy, changed }: ReJudging): string {
   const what = cause === "rework" ? `rework ${rework} of ${phase}, after ${sentBackBy}` : `${cause} in ${phase}`;
   if (changed.length === 0) return `${what}: nothing changed`;
-  return `${what}: ${counted(changed.length, "path")} changed (${shortLine(changed.join(", "), 120)})`;
+  return `${what}: ${countText(changed.length, "path")} changed (${shortLine(changed.join(", "), 120)})`;
 }
 
 const WORDS: Readonly<Record<GateTurn["what"], string>> = {

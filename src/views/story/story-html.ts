@@ -1,4 +1,4 @@
-import { counted, plainText } from "../../stdx/plain-text.ts";
+import { countText, plainText } from "../../stdx/plain-text.ts";
 import { timeText } from "../run/event-text.ts";
 import { UNICODE_GLYPHS, durationText, moneyText } from "../text/words.ts";
 import { findingText } from "./finding-text.ts";
@@ -19,7 +19,7 @@ export function storyHtml(paper: StoryPaper): string {
   const { document, lines, texts, at } = paper;
   const { card, story, attempts } = document;
   const money = card.costUnknown ? `at least ${moneyText(card.costUsd)}` : moneyText(card.costUsd);
-  const facts = [counted(attempts.length, "attempt"), money, durationText(card.timeMs), ...branchOf(document)];
+  const facts = [countText(attempts.length, "attempt"), money, durationText(card.timeMs), ...branchOf(document)];
   return `<!doctype html>
 <html lang="en">
 <head>

@@ -1,5 +1,5 @@
 import type { BudgetName, Spent } from "../../core/stories/budget.ts";
-import { counted, plainText } from "../../stdx/plain-text.ts";
+import { countText, plainText } from "../../stdx/plain-text.ts";
 
 /** Printable ASCII with single spaces in between: nothing is to be cleaned, and most of what is shown is like that. */
 const PLAIN = /^[!-~]+(?: [!-~]+)*$/;
@@ -45,7 +45,7 @@ export function amountText(budget: BudgetName, amount: number): string {
   const kind = budget.replace(/^run-/, "");
   if (kind === "cost") return moneyText(amount);
   if (kind === "time") return durationText(amount);
-  return kind === "tokens" ? counted(amount, "token") : String(amount);
+  return kind === "tokens" ? countText(amount, "token") : String(amount);
 }
 
 /** What stands in front of a line. Each mark has a sign, and the line says the same in words. */

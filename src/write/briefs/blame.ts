@@ -1,5 +1,5 @@
 import type { Blame, Suspect } from "../../core/blame/blame.ts";
-import { counted } from "../../stdx/plain-text.ts";
+import { countText } from "../../stdx/plain-text.ts";
 import { unreachable } from "../../stdx/assert.ts";
 import { bullets, line, name, together, type Pen, type Piece } from "./pen.ts";
 
@@ -16,7 +16,7 @@ export function blamePart(blame: Blame, pen: Pen): Piece {
 
 export function basis(blame: Blame): string {
   if (blame.basis === "ranked") return "ranked by reading, not proven";
-  return `proven in ${counted(blame.testRuns, "test run")}`;
+  return `proven in ${countText(blame.testRuns, "test run")}`;
 }
 
 export const percent = (share: number): string => `${Math.round(Math.min(1, Math.max(0, share)) * 100)} %`;

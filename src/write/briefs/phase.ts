@@ -4,7 +4,7 @@ import type { Phase } from "../../core/stories/story.ts";
 import { worse } from "../../core/gates/severity.ts";
 import { byText } from "../../stdx/sorted-map.ts";
 import { SECTION_OF_PHASE, type TextPhase } from "../edits/story-sections.ts";
-import { counted } from "../../stdx/plain-text.ts";
+import { countText } from "../../stdx/plain-text.ts";
 import type { CheckRun } from "../../core/gates/gate.ts";
 import { detailOf, issueLine, placeOf } from "./findings.ts";
 import {
@@ -139,7 +139,7 @@ function environmentTable(runs: readonly CheckRun[], pen: Pen): string {
           : failed[0]!.result.toUpperCase();
     const details =
       failed.length === 0
-        ? `${group.length} of ${counted(group.length, "check passes", "checks pass")}`
+        ? `${group.length} of ${countText(group.length, "check passes", "checks pass")}`
         : failed
             .slice(0, 3)
             .map((run) => `${name(pen, run.check)}: ${line(pen, run.details)}`)

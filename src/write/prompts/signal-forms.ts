@@ -1,5 +1,5 @@
 import { howToReport, indented } from "../briefs/report.ts";
-import { counted } from "../../stdx/plain-text.ts";
+import { countText } from "../../stdx/plain-text.ts";
 import type { ClarificationRequest } from "../../core/stories/prompt.ts";
 import type { SignalRole } from "../../core/stories/signal.ts";
 import { bullets, line, name, section, together } from "../briefs/pen.ts";
@@ -107,7 +107,7 @@ export function writeClarificationPrompt(request: ClarificationRequest, options:
 
 function whyAgain({ why, ask, asks }: ClarificationRequest, id: string): string {
   if (why === "unreadable")
-    return `Your last message could not be read as a report on ${id} (asked ${ask} of ${counted(asks, "time")}).`;
+    return `Your last message could not be read as a report on ${id} (asked ${ask} of ${countText(asks, "time")}).`;
   if (why === "incomplete") return `Your last message about ${id} leaves something out, and cannot count without it.`;
   return `Your last message rejects the work on ${id} without one issue that can be acted on.`;
 }

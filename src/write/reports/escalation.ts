@@ -1,4 +1,4 @@
-import { counted } from "../../stdx/plain-text.ts";
+import { countText } from "../../stdx/plain-text.ts";
 import type { AnswerVerb, Escalation, EscalationReason, TriedAndFailed } from "../../core/stories/escalation.ts";
 import { locationText, statusText } from "../../core/gates/tried-finding.ts";
 import { unreachable } from "../../stdx/assert.ts";
@@ -38,7 +38,7 @@ function findingLines({ findings = [], findingsLeftOut = 0 }: TriedAndFailed): s
     const place = finding.file === undefined ? "" : `${said(locationText(finding))}: `;
     return `  ${statusText(finding)}: ${place}${said(finding.title)} (${said(finding.gate)})`;
   });
-  return findingsLeftOut === 0 ? lines : [...lines, `  … ${counted(findingsLeftOut, "more finding")}`];
+  return findingsLeftOut === 0 ? lines : [...lines, `  … ${countText(findingsLeftOut, "more finding")}`];
 }
 
 /** S1's first line for a gate that failed too often; for every other reason a line of the same shape. */
@@ -46,7 +46,7 @@ function headline(escalation: Escalation, storyId: string): string {
   const { reason, gate } = escalation;
   const slice = `ESCALATION: Slice ${said(storyId)}`;
   if (reason.type === "budget" && gate !== null && reason.budget === `failures:${gate}`) {
-    return `${slice} failed ${gate} gate ${counted(reason.used, "time")}`;
+    return `${slice} failed ${gate} gate ${countText(reason.used, "time")}`;
   }
   return `${slice} stopped ${gate === null ? "before any gate" : `at ${gate} gate`}: ${reasonInWords(reason)}`;
 }
@@ -62,17 +62,17 @@ export function reasonInWords(reason: EscalationReason): string {
     case "non-deterministic":
       return `non-deterministic failure (${said(reason.detail)})`;
     case "gate-error":
-      return `the gate itself broke ${counted(reason.errors, "time")} (${said(reason.detail)})`;
+      return `the gate itself broke ${countText(reason.errors, "time")} (${said(reason.detail)})`;
     case "gate-inconclusive":
-      return `the gate proved nothing ${counted(reason.times, "time")} (${said(reason.detail)})`;
+      return `the gate proved nothing ${countText(reason.times, "time")} (${said(reason.detail)})`;
     case "gate-blocked":
-      return `the gate was blocked ${counted(reason.times, "time")} (${said(reason.detail)})`;
+      return `the gate was blocked ${countText(reason.times, "time")} (${said(reason.detail)})`;
     case "agent-failure":
-      return `the agent ended ${counted(reason.times, "time")} with nothing usable, last: ${said(reason.outcome)} (${said(reason.detail)})`;
+      return `the agent ended ${countText(reason.times, "time")} with nothing usable, last: ${said(reason.outcome)} (${said(reason.detail)})`;
     case "agent-missing":
       return `no agent for the role ${said(reason.role)}`;
     case "engine-died":
-      return `the engine died ${counted(reason.times, "time")} while ${said(reason.during)} ran`;
+      return `the engine died ${countText(reason.times, "time")} while ${said(reason.during)} ran`;
     case "incomplete":
       return `the agent cannot finish: ${said(reason.category)} (${said(reason.blocker)}; needed: ${said(reason.needed)})`;
     case "conflict":
@@ -82,17 +82,17 @@ export function reasonInWords(reason: EscalationReason): string {
     case "approval":
       return `a person must approve the ${reason.of}${reason.detail === undefined ? "" : ` (${said(reason.detail)})`}`;
     case "target-moves":
-      return `the target moved ${counted(reason.times, "time")} before the work could be delivered`;
+      return `the target moved ${countText(reason.times, "time")} before the work could be delivered`;
     case "branch-moved":
       return `the branch has commits that no gate has passed (${said(reason.detail)})`;
     case "failing-base":
-      return `${counted(reason.tests.length, "failure")} at the base (${said(reason.tests.join(", "))})`;
+      return `${countText(reason.tests.length, "failure")} at the base (${said(reason.tests.join(", "))})`;
     case "target-not-failing":
       return `nothing that fails at the base is its target (${said(reason.targets.join(", "))})`;
     case "contested-tests":
-      return `the work changed ${counted(reason.tests.length, "test")} that passed at the base (${said(reason.tests.join(", "))})`;
+      return `the work changed ${countText(reason.tests.length, "test")} that passed at the base (${said(reason.tests.join(", "))})`;
     case "infrastructure":
-      return `infrastructure is still broken after ${counted(reason.tries, "try", "tries")} (${said(reason.issue)})`;
+      return `infrastructure is still broken after ${countText(reason.tries, "try", "tries")} (${said(reason.issue)})`;
     default:
       return unreachable(reason);
   }

@@ -1,4 +1,4 @@
-import { counted } from "../../stdx/plain-text.ts";
+import { countText } from "../../stdx/plain-text.ts";
 import type { GateName, Judgement } from "../../core/gates/gate.ts";
 import type { StoryState } from "../../core/stories/story-state.ts";
 import { oneLine } from "../untrusted-text.ts";
@@ -38,7 +38,7 @@ const inline = (text: string): string => said(text).replaceAll("`", "'");
 function goalOf({ story }: StoryState): string {
   const text = (story.criteria.length === 0 ? story.body : story.body.replace(CRITERIA_SECTION, "")).trim();
   if (text.length <= LONGEST_GOAL) return text;
-  return `${text.slice(0, LONGEST_GOAL)}\n\n(${counted(text.length - LONGEST_GOAL, "more character is", "more characters are")} in the story's file.)`;
+  return `${text.slice(0, LONGEST_GOAL)}\n\n(${countText(text.length - LONGEST_GOAL, "more character is", "more characters are")} in the story's file.)`;
 }
 
 const CRITERIA_SECTION = /^#{1,6} +acceptance criteria *$[^]*?(?=^#{1,6} |(?![^]))/im;
@@ -65,7 +65,7 @@ function gates({ gates: known }: StoryState): string {
 }
 
 function toldBy({ tests, summary, coverage }: Judgement): string {
-  const counts = tests === undefined ? "" : `${tests.passed} of ${counted(tests.total, "test")} passed`;
+  const counts = tests === undefined ? "" : `${tests.passed} of ${countText(tests.total, "test")} passed`;
   const share = coverage === undefined ? "" : `${coverage.lines} % of lines covered`;
   return [counts, share].filter((part) => part !== "").join(", ") || summary;
 }
@@ -83,7 +83,7 @@ function attempts({ attempts: all }: StoryState): string {
 
 function waivers({ waivers: all }: StoryState): string {
   const what = (gate: GateName, findings: number): string =>
-    findings === 0 ? `the ${gate} gate` : `${counted(findings, "finding")} of the ${gate} gate`;
+    findings === 0 ? `the ${gate} gate` : `${countText(findings, "finding")} of the ${gate} gate`;
   return all
     .map(
       ({ gate, findings, by, reason }) => `- ${quiet(by)} let ${what(gate, findings.length)} through: ${quiet(reason)}`,

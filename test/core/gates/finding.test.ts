@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import {
   failureFingerprint,
   FINDING_STANDINGS,
-  identified,
+  identifyFinding,
   normalisedMessage,
   standings,
   type FindingDraft,
@@ -19,7 +19,7 @@ const DRAFT: FindingDraft = {
   file: "src/a.ts",
   line: 42,
 };
-const id = (change: Partial<FindingDraft> = {}): Fingerprint => identified({ ...DRAFT, ...change }).id;
+const id = (change: Partial<FindingDraft> = {}): Fingerprint => identifyFinding({ ...DRAFT, ...change }).id;
 
 describe("the identity of a finding", () => {
   it.each<[string, Partial<FindingDraft>]>([
@@ -72,7 +72,7 @@ describe("the identity of a finding", () => {
 });
 
 describe("the identity of a failure", () => {
-  const [one, two] = [identified(DRAFT), identified({ ...DRAFT, message: "another" })];
+  const [one, two] = [identifyFinding(DRAFT), identifyFinding({ ...DRAFT, message: "another" })];
 
   it("is the set of its findings, in whatever order and however often", () => {
     expect(failureFingerprint([one, two, one], "x")).toBe(failureFingerprint([two, one], "y"));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { identified, type Finding } from "../../../src/core/gates/finding.ts";
+import { identifyFinding, type Finding } from "../../../src/core/gates/finding.ts";
 import type { GateName } from "../../../src/core/gates/gate.ts";
 import { roleName, type EvidenceId } from "../../../src/core/events/ids.ts";
 import type { StoryState } from "../../../src/core/stories/story-state.ts";
@@ -9,7 +9,7 @@ import { judgementOf } from "../../kit/reviewers.ts";
 import { gateRequest, memoryEvidence } from "../../contract/gate.ts";
 
 const finding = (message: string, severity: Finding["severity"] = "major"): Finding =>
-  identified({ severity, category: "review", source: "critic", message });
+  identifyFinding({ severity, category: "review", source: "critic", message });
 const minor = finding("a long name", "minor");
 const grave = finding("an error is swallowed", "critical");
 const aside = finding("a remark", "info");

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { createAuditGate, type AuditOptions } from "../../../src/gates/audit/audit-gate.ts";
-import { identified } from "../../../src/core/gates/finding.ts";
+import { identifyFinding } from "../../../src/core/gates/finding.ts";
 import type { CheckRun } from "../../../src/core/gates/gate.ts";
 import { judge } from "../../../src/decide/verdict.ts";
 import type { GateRequest } from "../../../src/ports/gate.ts";
@@ -55,7 +55,7 @@ const run = (changes: Partial<CheckRun> = {}): CheckRun => ({
   ...changes,
 });
 const red = run({ result: "fail", exitCode: 1, details: "1 of 4 tests failed" });
-const redFinding = identified({
+const redFinding = identifyFinding({
   severity: "critical",
   category: "test",
   source: "npm test",

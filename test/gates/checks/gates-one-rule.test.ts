@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { checksJudgement } from "../../../src/gates/checks/checks-result.ts";
 import type { CheckOutcome } from "../../../src/gates/checks/run-check.ts";
-import { failsGate, identified, mustBeFixed } from "../../../src/core/gates/finding.ts";
+import { failsGate, identifyFinding, mustBeFixed } from "../../../src/core/gates/finding.ts";
 import { roleName, treeId } from "../../../src/core/events/ids.ts";
 import type { GateRules } from "../../../src/core/events/policy.ts";
 import { RESULTS } from "../../../src/core/events/error.ts";
@@ -27,7 +27,7 @@ const rules = fc
   .map((some): GateRules => ({ ...gateRequest().rules, ...some }));
 
 const finding = (grade: Severity, at: number) =>
-  identified({ severity: grade, category: "logic", message: `thing ${"abcdefghij"[at]}`, source: "critic" });
+  identifyFinding({ severity: grade, category: "logic", message: `thing ${"abcdefghij"[at]}`, source: "critic" });
 
 /** What the review gate makes of findings that its one reviewer let pass. */
 const reviewed = (found: ReturnType<typeof finding>[], by: GateRules) =>

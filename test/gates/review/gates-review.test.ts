@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { createReviewGate, type ReviewOptions } from "../../../src/gates/review/review-gate.ts";
-import { identified } from "../../../src/core/gates/finding.ts";
+import { identifyFinding } from "../../../src/core/gates/finding.ts";
 import type { GateRules } from "../../../src/core/events/policy.ts";
 import { judge } from "../../../src/decide/verdict.ts";
 import type { AgentRequest } from "../../../src/ports/agent.ts";
@@ -314,7 +314,7 @@ describe("a reviewer that cannot be heard", () => {
 });
 
 describe("a second review", () => {
-  const swallowed = identified({
+  const swallowed = identifyFinding({
     severity: "critical",
     category: "review",
     source: "critic",
@@ -376,7 +376,7 @@ describe("a second review", () => {
 
   test("of several findings the ones that are answered go, and the others stay", async () => {
     const { id: _id, ...draft } = swallowed;
-    const other = identified({ ...draft, message: "no test", line: 20 });
+    const other = identifyFinding({ ...draft, message: "no test", line: 20 });
     const text = `REVIEW_FAILED: checkout\n\nEarlier Findings:\n- ${swallowed.id}: ADDRESSED\n\nIssues Found:\n- src/pay.js:9: the fix leaks\n`;
     const { judgement } = await review({ critic: [text] }, { ...again, earlier: [swallowed, other] });
     expect(judgement.findings.map(({ message }) => message)).toEqual(["no test", "the fix leaks"]);
@@ -488,7 +488,7 @@ describe("stages in their order", () => {
     const { judgement: last } = await review(acts, staged);
     const [first] = last.findings;
     const { id: _id, ...draft } = first!;
-    const second = identified({ ...draft, message: "no test shows it" });
+    const second = identifyFinding({ ...draft, message: "no test shows it" });
     const request = { ...staged, stages: ["quality"], since: "tree-before", last, earlier: [first!, second] };
     const say = (id: string, what: string): string => `Earlier Findings:\n- ${id}: ${what}\n\n${PASSED}`;
     const both = { ...acts, "code-reviewer": [say(first!.id, "ADDRESSED"), say(second.id, "ADDRESSED")] };

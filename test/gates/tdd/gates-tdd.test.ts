@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { createTddGate, type TddOptions } from "../../../src/gates/tdd/tdd-gate.ts";
-import { identified, type Finding } from "../../../src/core/gates/finding.ts";
+import { identifyFinding, type Finding } from "../../../src/core/gates/finding.ts";
 import type { Judgement } from "../../../src/core/gates/gate.ts";
 import { treeId } from "../../../src/core/events/ids.ts";
 import type { Evidence } from "../../../src/ports/evidence.ts";
@@ -69,7 +69,7 @@ function stub(name: "checks" | "review", ...answers: readonly Partial<Judgement>
 }
 
 const wrong = (changes: Partial<Finding>): Finding =>
-  identified({ severity: "critical", category: "test", message: "boom", source: "unit", ...changes });
+  identifyFinding({ severity: "critical", category: "test", message: "boom", source: "unit", ...changes });
 const failing = (...findings: readonly Finding[]): Partial<Judgement> => ({
   result: "fail",
   findings,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { presetPolicy } from "../../../src/config/presets.ts";
-import { identified } from "../../../src/core/gates/finding.ts";
+import { identifyFinding } from "../../../src/core/gates/finding.ts";
 import type { Event, Recorded } from "../../../src/core/events/event.ts";
 import type { GateName, Judgement } from "../../../src/core/gates/gate.ts";
 import { evidenceId, roleName, treeId } from "../../../src/core/events/ids.ts";
@@ -56,7 +56,7 @@ function reworked(gate: GateName, more: Partial<Judgement>, then: Event[]): Reco
 const passes = (gate: GateName): Event => ({ type: "gate.judged", judgement: judgement(gate, "t2", "pass") });
 const recordsOf = (lines: readonly Recorded[]) => trailOf(lines, fold(lines, EMPTY_RUN)).reworks[0]!.records;
 
-const mutant = identified({
+const mutant = identifyFinding({
   severity: "major",
   category: "mutation",
   message: "replaced > with >=",

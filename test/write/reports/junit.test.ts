@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { identified } from "../../../src/core/gates/finding.ts";
+import { identifyFinding } from "../../../src/core/gates/finding.ts";
 import type { Judgement } from "../../../src/core/gates/gate.ts";
 import { treeId } from "../../../src/core/events/ids.ts";
 import { writeJunit } from "../../../src/write/reports/junit.ts";
@@ -15,7 +15,7 @@ const judgement = (changes: Partial<Judgement>): Judgement => ({
   durationMs: 1500,
   ...changes,
 });
-const finding = identified({
+const finding = identifyFinding({
   severity: "major",
   category: "test",
   source: "vitest",
@@ -85,7 +85,12 @@ fix: say &quot;3&quot;</error></testcase>
     expect(writeJunit({ judgements: [integrity], skipped: [] })).toContain(
       '<testcase name="src/a.ts: expected 3 &lt; 4 &amp; \uFFFD[31mred\uFFFD" classname="integrity.test" file="src/a.ts" line="7"><failure type="major"',
     );
-    const bare = identified({ ...finding, file: undefined as never, line: undefined as never, detail: "the whole" });
+    const bare = identifyFinding({
+      ...finding,
+      file: undefined as never,
+      line: undefined as never,
+      detail: "the whole",
+    });
     const noPlace = judgement({ gate: "integrity", result: "fail", findings: [bare], blocking: [bare.id] });
     expect(writeJunit({ judgements: [noPlace], skipped: [] })).toMatch(/<testcase name="expected .*the whole\nfix/s);
     expect(writeJunit({ judgements: [judgement({ gate: "integrity" })], skipped: [] })).toContain(

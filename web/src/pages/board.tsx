@@ -1,4 +1,4 @@
-import { counted } from "../../../src/stdx/plain-text.ts";
+import { countText } from "../../../src/stdx/plain-text.ts";
 import { type BoardCard, COLUMN_TITLES, attemptText } from "../../../src/views/board/board.ts";
 import type { BoardColumn, BoardDocument } from "../../../src/views/board/dashboard.ts";
 import { Filter } from "../parts/filter.tsx";
@@ -51,7 +51,7 @@ function Summary({ board }: { readonly board: BoardDocument }) {
   const { counts, spentUsd, costUnknown, limitUsd } = board;
   const { needsYou } = counts;
   const parts = [
-    counted(counts.stories, "story", "stories"),
+    countText(counts.stories, "story", "stories"),
     ...(counts.accepted > 0 ? [`${counts.accepted} accepted`] : []),
     ...(counts.running > 0 ? [`${counts.running} running`] : []),
     ...(counts.failed > 0 ? [`${counts.failed} failed`] : []),

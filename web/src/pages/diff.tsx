@@ -1,4 +1,4 @@
-import { counted } from "../../../src/stdx/plain-text.ts";
+import { countText } from "../../../src/stdx/plain-text.ts";
 import { useState } from "preact/hooks";
 import type { DiffDocument, DiffFile } from "../../../src/views/story/diff-document.ts";
 import { say } from "../ask.ts";
@@ -39,7 +39,7 @@ export function Diff({ id }: { readonly id: string }) {
             ))}
             {diff.leftOut > 0 && (
               <p class="muted">
-                {counted(diff.leftOut, "more line")} of a very large diff: <code>remand diff {id}</code> shows all of
+                {countText(diff.leftOut, "more line")} of a very large diff: <code>remand diff {id}</code> shows all of
                 it.
               </p>
             )}
@@ -131,7 +131,7 @@ function SendBack({ id, comments, onSent }: Pick<FileProps, "comments"> & { read
     <div class="send-back">
       {written.length > 0 && (
         <button type="button" class="primary" onClick={() => void send()}>
-          Send back with {counted(written.length, "comment")}
+          Send back with {countText(written.length, "comment")}
         </button>
       )}
       <span role="status">{told}</span>

@@ -1,4 +1,4 @@
-import { counted } from "../../../src/stdx/plain-text.ts";
+import { countText } from "../../../src/stdx/plain-text.ts";
 import { locationText, statusText } from "../../../src/core/gates/tried-finding.ts";
 import type { InboxDocument, InboxEntry } from "../../../src/views/board/dashboard.ts";
 import { findingText } from "../../../src/views/story/finding-text.ts";
@@ -32,7 +32,7 @@ export function Inbox() {
       <div class="head">
         <h1>Inbox</h1>
         {loaded.data !== null && loaded.data.items.length > 0 && (
-          <p class="summary">{counted(loaded.data.items.length, "question")} for you</p>
+          <p class="summary">{countText(loaded.data.items.length, "question")} for you</p>
         )}
       </div>
       <Loading loaded={loaded}>
@@ -127,7 +127,7 @@ function Tried({ item: { escalation, story } }: { readonly item: InboxEntry }) {
                     </p>
                   </li>
                 ))}
-                {findingsLeftOut > 0 && <li>{counted(findingsLeftOut, "more finding")}</li>}
+                {findingsLeftOut > 0 && <li>{countText(findingsLeftOut, "more finding")}</li>}
               </ul>
             )}
           </li>

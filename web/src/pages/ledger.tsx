@@ -1,4 +1,4 @@
-import { counted } from "../../../src/stdx/plain-text.ts";
+import { countText } from "../../../src/stdx/plain-text.ts";
 import { useState } from "preact/hooks";
 import { COST_VIEWS, type CostRow, type CostView } from "../../../src/views/board/cost.ts";
 import type { Ledger as LedgerDocument } from "../../../src/views/board/ledger.ts";
@@ -63,7 +63,9 @@ function Figures({ ledger: { total, limitUsd, forecast } }: { readonly ledger: L
         <dt>One more attempt of each open story</dt>
         <dd>
           {forecast.stories === 0 ? "none is open" : `about ${moneyText(forecast.nextUsd)}`}
-          {forecast.unknown > 0 && <span class="muted"> {counted(forecast.unknown, "story", "stories")} unknown</span>}
+          {forecast.unknown > 0 && (
+            <span class="muted"> {countText(forecast.unknown, "story", "stories")} unknown</span>
+          )}
         </dd>
       </div>
     </dl>

@@ -1,4 +1,4 @@
-import { counted } from "../../../src/stdx/plain-text.ts";
+import { countText } from "../../../src/stdx/plain-text.ts";
 import type { StoryPageDocument } from "../../../src/views/board/dashboard.ts";
 import { durationText } from "../../../src/views/text/words.ts";
 import { now } from "../clock.ts";
@@ -59,8 +59,8 @@ export function Story({ id }: { readonly id: string }) {
 function Head({ story: { card, story, branch, commit, place } }: { readonly story: StoryPageDocument }) {
   const facts = [
     story.id,
-    counted(card.attempt, "attempt"),
-    ...(card.reworks > 0 ? [counted(card.reworks, "rework")] : []),
+    countText(card.attempt, "attempt"),
+    ...(card.reworks > 0 ? [countText(card.reworks, "rework")] : []),
     durationText(card.timeMs),
   ];
   const command = `remand show ${story.id}`;

@@ -1,4 +1,4 @@
-import { counted } from "../../../src/stdx/plain-text.ts";
+import { countText } from "../../../src/stdx/plain-text.ts";
 import { useState } from "preact/hooks";
 import type { TrailDocument, VerifyDocument } from "../../../src/views/board/dashboard.ts";
 import { ask } from "../ask.ts";
@@ -59,9 +59,9 @@ export function Trail() {
 
 function verifiedText({ ok, position, problem, replaced }: VerifyDocument): string {
   if (!ok) return `✖ Not intact${position === 0 ? "" : `, line ${position}`}: ${problem}`;
-  const lines = counted(position, "line");
+  const lines = countText(position, "line");
   if (replaced === undefined) return `✔ Intact: ${lines}.`;
-  return `⚠ ${lines}, none changed. This journal replaced another with ${counted(replaced.lost.position, "line")}, by ${replaced.by}: ${replaced.lost.why}`;
+  return `⚠ ${lines}, none changed. This journal replaced another with ${countText(replaced.lost.position, "line")}, by ${replaced.by}: ${replaced.lost.why}`;
 }
 
 /** Goes through the whole chain of hashes, on the server. */

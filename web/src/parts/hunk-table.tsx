@@ -1,4 +1,4 @@
-import { counted } from "../../../src/stdx/plain-text.ts";
+import { countText } from "../../../src/stdx/plain-text.ts";
 import { useState } from "preact/hooks";
 import type { BlameMark, DiffHunk, ShownLine } from "../../../src/views/story/diff-document.ts";
 import { FindingItem } from "./finding-item.tsx";
@@ -111,7 +111,7 @@ function LineRows({ line, where, comment, onComment }: LineProps) {
 function BlameRow({ mark }: { readonly mark: BlameMark }) {
   const how =
     mark.basis === "proven"
-      ? `proven in ${counted(mark.testRuns, "test run")}`
+      ? `proven in ${countText(mark.testRuns, "test run")}`
       : `ranked, ${Math.round(mark.confidence * 100)} % sure`;
   return (
     <tr class="note">

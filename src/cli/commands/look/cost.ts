@@ -1,4 +1,4 @@
-import { counted } from "../../../stdx/plain-text.ts";
+import { countText } from "../../../stdx/plain-text.ts";
 import { COST_VIEWS, costRows, costTotal, type CostRow } from "../../../views/board/cost.ts";
 import { durationText, moneyText, shortLine } from "../../../views/text/words.ts";
 import { EXIT, type CliCommand, type World } from "../../../app/command.ts";
@@ -56,7 +56,7 @@ function text(rows: readonly CostRow[]): string {
     moneyOf(row),
     wasteOf(row),
     row.timeMs === 0 ? "" : durationText(row.timeMs),
-    counted(row.times, "time"),
+    countText(row.times, "time"),
   ]);
   const widths = [0, 1, 2, 3].map((column) => Math.max(...cells.map((line) => line[column]!.length)));
   const lines = cells.map((line) =>

@@ -1,4 +1,4 @@
-import { counted } from "../../../stdx/plain-text.ts";
+import { countText } from "../../../stdx/plain-text.ts";
 import { timeText } from "../../../views/run/event-text.ts";
 import { flakeList, noteFlakes, type Flake } from "../../../views/board/flakes.ts";
 import { shortLine } from "../../../views/text/words.ts";
@@ -52,7 +52,7 @@ function flakeText(world: World, { test, file, check, times, lastSeenAt, stories
   );
   return [
     `${paint.warn(shortLine(test, 160))}  ${paint.dim(place.join(", "))}`,
-    `  ${counted(times, "time")}, last ${timeText(lastSeenAt)}, in ${shortLine(stories.join(", "), 200)}`,
+    `  ${countText(times, "time")}, last ${timeText(lastSeenAt)}, in ${shortLine(stories.join(", "), 200)}`,
     "",
   ].join("\n");
 }

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { counted } from "../../../stdx/plain-text.ts";
+import { countText } from "../../../stdx/plain-text.ts";
 import { storyId } from "../../../core/events/ids.ts";
 import type { RunOutline } from "../../../core/stories/outline.ts";
 import type { StoryState } from "../../../core/stories/story-state.ts";
@@ -101,7 +101,7 @@ function text(world: World, run: RunOutline, state: StoryState, lines: readonly 
   const { status, why } = statusOf(run, state);
   const money = spentText(spent, state.raised.cost ?? state.policy?.limits.story.costUsd ?? null);
   const facts = [
-    counted(state.attempts.length, "attempt"),
+    countText(state.attempts.length, "attempt"),
     ...(money === "" ? [] : [money]),
     durationText(spent.timeMs),
     // A loop works in place: it has commits and no branch.

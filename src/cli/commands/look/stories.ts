@@ -1,4 +1,4 @@
-import { counted, plainText } from "../../../stdx/plain-text.ts";
+import { countText, plainText } from "../../../stdx/plain-text.ts";
 import type { Problem } from "../../../core/events/error.ts";
 import type { Story } from "../../../core/stories/story.ts";
 import { problemText } from "../../../write/reports/problem-text.ts";
@@ -56,9 +56,9 @@ function listing(stories: readonly Story[], problems: readonly Problem[], folder
   const widths = [0, 1, 2, 3].map((column) => Math.max(0, ...rows.map((cells) => cells[column]!.length)));
   const lines = rows.map((cells) => cells.map((cell, i) => (i < 4 ? cell.padEnd(widths[i]!) : cell)).join("  "));
   const errors = problems.filter((problem) => problem.severity === "error").length;
-  const counts = [counted(stories.length, "story", "stories"), ...(errors > 0 ? [counted(errors, "error")] : [])];
+  const counts = [countText(stories.length, "story", "stories"), ...(errors > 0 ? [countText(errors, "error")] : [])];
   const warnings = problems.length - errors;
-  if (warnings > 0) counts.push(counted(warnings, "warning"));
+  if (warnings > 0) counts.push(countText(warnings, "warning"));
   return `${[...lines, `${counts.join(" · ")} in ${folder}`].join("\n")}\n`;
 }
 
@@ -69,7 +69,7 @@ function row(story: Story): string[] {
     story.id,
     story.shelf,
     `p${story.priority}`,
-    counted(story.criteria.length, "criterion", "criteria"),
+    countText(story.criteria.length, "criterion", "criteria"),
     title + after,
   ];
 }

@@ -1,4 +1,4 @@
-import { counted } from "../../../stdx/plain-text.ts";
+import { countText } from "../../../stdx/plain-text.ts";
 import { join } from "node:path";
 import type { Problem } from "../../../core/events/error.ts";
 import { problemText } from "../../../write/reports/problem-text.ts";
@@ -48,7 +48,7 @@ async function trail(world: World, options: Options): Promise<ExitCode> {
     world.out(`${JSON.stringify({ schema: "remand.trail/1", folder, files: listed }, null, 2)}\n`);
   else {
     for (const { path, state } of listed) world.out(`${state.padEnd(7)}  ${path}\n`);
-    world.out(`${counted(listed.length, "file")} in ${shownPath(world, folder)}\n`);
+    world.out(`${countText(listed.length, "file")} in ${shownPath(world, folder)}\n`);
   }
   return listed.every(({ state }) => state === "right" || state === "written") ? EXIT.ok : EXIT.rejected;
 }

@@ -1,4 +1,4 @@
-import { counted } from "../../../stdx/plain-text.ts";
+import { countText } from "../../../stdx/plain-text.ts";
 import type { JournalReplacement, VerifyDocument } from "../../../views/board/dashboard.ts";
 import { timeText } from "../../../views/run/event-text.ts";
 import { EXIT, type CliCommand, type ExitCode, type World } from "../../../app/command.ts";
@@ -41,7 +41,7 @@ function documentOf({ ok, position, hash, problem, replaced }: VerifyDocument): 
 
 function textOf({ ok, position, hash, problem, replaced }: VerifyDocument): string {
   if (!ok) return `not intact: ${position === 0 ? "" : `line ${position}: `}${problem}`;
-  const lines = `${counted(position, "line")}, the last is ${hash}`;
+  const lines = `${countText(position, "line")}, the last is ${hash}`;
   return replaced === undefined ? `intact: ${lines}` : `replaced: ${lines}\n${replacementText(replaced)}`;
 }
 
@@ -50,7 +50,7 @@ function replacementText({ lost, by, at }: JournalReplacement): string {
   const kept = lost.kept === null ? "no file is left of it" : `its file is kept as .remand/${lost.kept}`;
   return [
     `It took the place of ${old} at ${timeText(at)}, by ${by}: ${lost.why}`,
-    `  What is known of that one: ${counted(lost.position, "line")}, the last was ${lost.hash}; ${kept}.`,
+    `  What is known of that one: ${countText(lost.position, "line")}, the last was ${lost.hash}; ${kept}.`,
   ].join("\n");
 }
 

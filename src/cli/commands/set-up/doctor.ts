@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Config } from "../../../config/config.ts";
-import { counted } from "../../../stdx/plain-text.ts";
+import { countText } from "../../../stdx/plain-text.ts";
 import type { Policy } from "../../../core/events/policy.ts";
 import type { Problem } from "../../../core/events/error.ts";
 import { type CliCommand, EXIT, type ExitCode, type World } from "../../../app/command.ts";
@@ -126,7 +126,7 @@ function checksProbe({ phases, gates }: Config): Probe {
       fix: "Leave out what throws its exit code away: a check that cannot fail judges nothing.",
     };
   if (!judges || commands.length > 0)
-    return { name: "checks", ok: true, detail: counted(commands.length, "command"), fix: "" };
+    return { name: "checks", ok: true, detail: countText(commands.length, "command"), fix: "" };
   return {
     name: "checks",
     ok: false,

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { counted } from "../../../stdx/plain-text.ts";
+import { countText } from "../../../stdx/plain-text.ts";
 import { type GateReport, strictReport } from "../../../core/gates/gate-report.ts";
 import { problemText } from "../../../write/reports/problem-text.ts";
 import { type CliCommand, EXIT, type ExitCode, INTERRUPTED, type World } from "../../../app/command.ts";
@@ -143,7 +143,7 @@ async function tell(
   if (output === undefined) return world.out(text);
   await world.files.write(resolve(world.cwd, output), text);
   world.out(formatGates(report, shownFormat(world), { ...setting, paint: paintFor(world.color) }));
-  world.err(`remand: wrote ${output} (${format}, ${counted(findingsIn(report), "finding")})\n`);
+  world.err(`remand: wrote ${output} (${format}, ${countText(findingsIn(report), "finding")})\n`);
 }
 
 /** GitHub shows this file on the page of the run, below what other steps wrote into it. */

@@ -1,5 +1,5 @@
 import { join, resolve } from "node:path";
-import { counted } from "../../../stdx/plain-text.ts";
+import { countText } from "../../../stdx/plain-text.ts";
 import { RemandError } from "../../../core/events/error.ts";
 import type { StoryId } from "../../../core/events/ids.ts";
 import type { Policy } from "../../../core/events/policy.ts";
@@ -202,12 +202,12 @@ function alreadyOver(world: World, state: StoryState): ExitCode | null {
   const { id } = state.story;
   const before = state.attempts.length;
   if (state.ending === null) {
-    world.err(`remand: going on with ${id}, which has made ${counted(before, "attempt")} (--new starts over)\n`);
+    world.err(`remand: going on with ${id}, which has made ${countText(before, "attempt")} (--new starts over)\n`);
     return null;
   }
   const ago = durationText(Math.max(0, world.now() - state.ending.at));
   if (state.ending.how === "accepted") {
-    world.out(`${id} was accepted ${ago} ago, after ${counted(before, "attempt")}; --new starts over\n`);
+    world.out(`${id} was accepted ${ago} ago, after ${countText(before, "attempt")}; --new starts over\n`);
     return EXIT.ok;
   }
   world.out(`${id} ended ${ago} ago as ${state.ending.how}: ${state.ending.reason}; --new starts over\n`);

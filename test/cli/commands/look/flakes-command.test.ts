@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { command as flakes } from "../../../../src/cli/commands/look/flakes.ts";
-import { identified } from "../../../../src/core/gates/finding.ts";
+import { identifyFinding } from "../../../../src/core/gates/finding.ts";
 import type { Judgement } from "../../../../src/core/gates/gate.ts";
 import { storyId, treeId } from "../../../../src/core/events/ids.ts";
 import { story } from "../../../kit/story-world.ts";
@@ -8,7 +8,7 @@ import { fakeHost, type FakeHost } from "../../../kit/fake-host.ts";
 import { run } from "../../../kit/fake-surroundings.ts";
 import { workedOn } from "../../../kit/finished-run.ts";
 
-const finding = identified({
+const finding = identifyFinding({
   severity: "info",
   category: "flaky",
   source: "unit",

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { command as gate } from "../../../../src/cli/commands/work/gate.ts";
 import { contestedSummary } from "../../../../src/core/gates/contested-test.ts";
 import { licensedReport, passedSummary, type GateReport } from "../../../../src/core/gates/gate-report.ts";
-import { identified } from "../../../../src/core/gates/finding.ts";
+import { identifyFinding } from "../../../../src/core/gates/finding.ts";
 import type { Judgement } from "../../../../src/core/gates/gate.ts";
 import { treeId } from "../../../../src/core/events/ids.ts";
 import { fakeHost } from "../../../kit/fake-host.ts";
@@ -21,7 +21,7 @@ const judgement = (changes: Partial<Judgement> = {}): Judgement => ({
   durationMs: 20,
   ...changes,
 });
-const finding = identified({
+const finding = identifyFinding({
   severity: "major",
   category: "test",
   source: "npm test",
@@ -140,7 +140,7 @@ describe("remand gate", () => {
   });
 
   it("adds a table to the page of the run on GitHub, beside what is there", async () => {
-    const odd = identified({ severity: "major", category: "x", source: "y", message: "a | <b> `c`" });
+    const odd = identifyFinding({ severity: "major", category: "x", source: "y", message: "a | <b> `c`" });
     const host = fakeHost({ gates: report([judgement({ result: "fail", findings: [odd], blocking: [odd.id] })]) });
     const disk = memoryFiles({ "/work/remand.yaml": CONFIG, "/summary.md": "# Before\n" });
     const env = { GITHUB_ACTIONS: "true", GITHUB_STEP_SUMMARY: "/summary.md" };

@@ -29,7 +29,7 @@ function replacedWord(text) {
 }
 
 /** @param {string} text @returns {string | null} */
-function pronoun(text) {
+export function pronoun(text) {
   const found = PRONOUN.exec(text);
   return found === null ? null : `"${found[0]}" does not say who or what: name it`;
 }
@@ -55,7 +55,7 @@ const NO_PARTICIPLES = new Set([
 ]);
 
 /** @param {string} name */
-function isLoneParticiple(name) {
+export function isLoneParticiple(name) {
   return (/^[a-z]+ed$/.test(name) && !NO_PARTICIPLES.has(name)) || IRREGULAR.has(name);
 }
 

@@ -22,6 +22,7 @@ const CHECKS = [
   ["lint", "oxlint", "--type-aware"],
   ["format", "oxfmt", "--check"],
   ["unused", "knip"],
+  ["unused-in-production", "knip", "--production", "--config", "knip.production.json"],
   ["build", "npm", "run", "--silent", "build"],
   ["package", "publint", "--strict"],
   ["tests", "vitest", "run", "--project=quick", "--project=built", "--coverage", ...testing("tests")],

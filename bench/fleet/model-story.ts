@@ -1,4 +1,4 @@
-import { createMemoryJournal } from "../../src/adapters/journal/memory-journal.ts";
+import { createMemoryJournal } from "../../test/kit/memory-journal.ts";
 import type { Event } from "../../src/core/events/event.ts";
 import { openEngine } from "../engine/driven.ts";
 

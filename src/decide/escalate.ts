@@ -15,7 +15,7 @@ import { gateState } from "./charge.ts";
 import { forecastUsd } from "./spending.ts";
 import { optionsFor } from "./escalation-options.ts";
 import { openFindings, triedFindings } from "./tried-findings.ts";
-import { assessmentOf, kindOf, questionOf, recommendationOf, saysNothing, titleOf } from "./escalation-text.ts";
+import { assessmentOf, kindOf, questionOf, recommendationOf, titleOf } from "./escalation-text.ts";
 
 /** A question about one story, in S1's form: what was tried and failed, the state of the code, one question. */
 export function escalateStory(state: StoryState, reason: EscalationReason, gate: GateName | null): Escalation {
@@ -81,37 +81,6 @@ function composed({ id, subject, reason, top, ...rest }: Parts): Escalation {
     question: questionOf(reason, rest.gate, top),
     ...rest,
   };
-}
-
-/**
- * "Needs a human" is not a question. Says what is missing for a person to be able to act; empty when nothing is: one
- * question, why it stopped and what to do about it, both by the names of things, and answers that differ.
- */
-export function escalationProblems(escalation: Escalation): string[] {
-  const { question, assessment, recommendation, options } = escalation;
-  const facts = factsOf(escalation);
-  const namesFact = (text: string): boolean => facts.some((fact) => text.toLowerCase().includes(fact));
-  const problems: string[] = [];
-  if (!question.trim().endsWith("?") || saysNothing(question)) problems.push("there is no question to answer");
-  if (saysNothing(assessment)) problems.push("it does not say why it stopped");
-  else if (!namesFact(assessment)) problems.push("why it stopped names nothing that is known");
-  if (saysNothing(recommendation)) problems.push("it recommends nothing");
-  else if (!namesFact(recommendation)) problems.push("what it recommends names nothing that is known");
-  if (new Set(options.map(({ verb }) => verb)).size < 2) problems.push("there is nothing to choose between");
-  if (options.some(({ does }) => saysNothing(does))) problems.push("an answer does not say what it will do");
-  if (options.some(({ cost }) => saysNothing(cost))) problems.push("an answer does not say what it will cost");
-  return problems;
-}
-
-/** What is known and can be named: the gate, and whatever the reason counts, quotes or points at. */
-function factsOf({ gate, reason }: Escalation): string[] {
-  const { type: _kind, ...values } = reason;
-  const words = Object.values(values).flatMap((value: string | number | readonly string[]) =>
-    typeof value === "object" ? [...value] : [String(value)],
-  );
-  // A number, or a word such as `missing_info`, is found in a sentence as people write it.
-  const all = [...words, ...words.map((word) => word.replaceAll(/[_-]/g, " ")), ...(gate === null ? [] : [gate])];
-  return all.map((word) => word.trim().toLowerCase()).filter((word) => word !== "");
 }
 
 function triedAndFailed(state: StoryState): TriedAndFailed[] {

@@ -28,16 +28,6 @@ export async function foldJournal(
   return { ...folded, kept: from.kept };
 }
 
-/** Folds every line up to a place, whatever snapshots say: the lines are the truth. */
-export async function foldAnew(journal: Pick<JournalReader, "read">, upTo: number): Promise<RunState> {
-  let folded = NOTHING_FOLDED();
-  for await (const line of journal.read(0)) {
-    if (line.position > upTo) break;
-    folded = withLine(folded, line);
-  }
-  return folded.state;
-}
-
 export function withLine({ state, seqs, odd }: Folded, line: Stored): Folded {
   const { story, seq, position } = line;
   seqs.set(story, seq);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createMemoryJournal } from "../../src/adapters/journal/memory-journal.ts";
+import { createMemoryJournal } from "../kit/memory-journal.ts";
 import { knownFlakes } from "../../src/compose/engine-world.ts";
 import { storyId } from "../../src/core/events/ids.ts";
 import { judgement } from "../kit/story-world.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { createVirtualClock } from "../../src/adapters/clock/virtual-clock.ts";
-import { createMemoryJournal } from "../../src/adapters/journal/memory-journal.ts";
+import { createVirtualClock } from "../kit/virtual-clock.ts";
+import { createMemoryJournal } from "../kit/memory-journal.ts";
 import { commentEar } from "../../src/compose/pr-comment-poller.ts";
 import { presetPolicy } from "../../src/config/presets.ts";
 import { RemandError } from "../../src/core/events/error.ts";

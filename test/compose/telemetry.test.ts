@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from "vitest";
-import { createMemoryJournal } from "../../src/adapters/journal/memory-journal.ts";
+import { createMemoryJournal } from "../kit/memory-journal.ts";
 import { traceIds } from "../../src/adapters/telemetry/traces.ts";
 import { telemetryOf } from "../../src/compose/telemetry.ts";
 import { presetPolicy } from "../../src/config/presets.ts";

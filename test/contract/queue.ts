@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { VirtualClock } from "../../src/adapters/clock/virtual-clock.ts";
+import type { VirtualClock } from "../kit/virtual-clock.ts";
 import type { Lane } from "../../src/core/stories/command.ts";
 import type { Job, Queue } from "../../src/ports/queue.ts";
 

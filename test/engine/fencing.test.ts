@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { createVirtualClock } from "../../src/adapters/clock/virtual-clock.ts";
-import { createMemoryJournal } from "../../src/adapters/journal/memory-journal.ts";
+import { createVirtualClock } from "../kit/virtual-clock.ts";
+import { createMemoryJournal } from "../kit/memory-journal.ts";
 import { presetPolicy } from "../../src/config/presets.ts";
 import type { Command } from "../../src/core/stories/command.ts";
 import type { Event } from "../../src/core/events/event.ts";

@@ -1,5 +1,5 @@
 import { foldCloseUp } from "../../src/engine/fold-outlines.ts";
-import { createMemoryJournal } from "../../src/adapters/journal/memory-journal.ts";
+import { createMemoryJournal } from "./memory-journal.ts";
 import type { GatePlan, Host, JournalTrouble, Look, Owned, Probe, RunPlan, ServePlan } from "../../src/app/host.ts";
 import type { Event } from "../../src/core/events/event.ts";
 import { RemandError } from "../../src/core/events/error.ts";

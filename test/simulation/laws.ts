@@ -12,7 +12,7 @@ import type { AnswerVerb, Escalation } from "../../src/core/stories/escalation.t
 import type { Fingerprint, StoryId } from "../../src/core/events/ids.ts";
 import { disputable } from "../../src/core/gates/dispute.ts";
 import { decide } from "../../src/decide/decide.ts";
-import { escalationProblems } from "../../src/decide/escalate.ts";
+import { escalationProblems } from "../decide/escalation-problems.ts";
 import { evolve } from "../../src/fold/fold-event.ts";
 import { canonicalJson } from "../../src/stdx/canonical-json.ts";
 import { answer, recorded } from "../kit/story-world.ts";

@@ -1,5 +1,5 @@
 import { createMergeGate } from "../../src/gates/merge/merge-gate.ts";
-import { createMemoryJournal } from "../../src/adapters/journal/memory-journal.ts";
+import { createMemoryJournal } from "../kit/memory-journal.ts";
 import { identifyFinding, failureFingerprint } from "../../src/core/gates/finding.ts";
 import { evidenceId, treeId, type StoryId } from "../../src/core/events/ids.ts";
 import { GATES, type CiClass, type GateName, type Judgement, type TestIdentities } from "../../src/core/gates/gate.ts";

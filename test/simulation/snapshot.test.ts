@@ -1,16 +1,17 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { createMemoryJournal } from "../../src/adapters/journal/memory-journal.ts";
+import { createMemoryJournal } from "../kit/memory-journal.ts";
 import { exitCodeOf } from "../../src/app/exit.ts";
 import { presetPolicy } from "../../src/config/presets.ts";
-import { foldAnew, foldJournal, NOTHING_FOLDED, stateText, withLine } from "../../src/engine/fold-journal.ts";
+import { foldJournal, NOTHING_FOLDED, stateText, withLine } from "../../src/engine/fold-journal.ts";
 import { foldCloseUp, foldOutlines } from "../../src/engine/fold-outlines.ts";
 import { createSnapshotSaver, SNAPSHOT_FORMAT } from "../../src/engine/snapshot.ts";
 import { EMPTY_RUN, newStory } from "../../src/fold/new-state.ts";
 import { decide } from "../../src/decide/decide.ts";
 import type { Recorded } from "../../src/core/events/event.ts";
 import { storyId, type StoryId } from "../../src/core/events/ids.ts";
-import type { Journal } from "../../src/ports/journal.ts";
+import type { RunState } from "../../src/core/stories/run-state.ts";
+import type { Journal, JournalReader } from "../../src/ports/journal.ts";
 import { undoRefusal } from "../../src/core/stories/undo.ts";
 import { boardRows } from "../../src/views/board/board.ts";
 import { inboxItems, itemsOf } from "../../src/views/answers/inbox.ts";
@@ -18,6 +19,13 @@ import { summaryText } from "../../src/views/run/run-summary.ts";
 import { stateOf } from "../seeds/scripted-run.ts";
 import { choices, walk } from "./random-walk.ts";
 import { story } from "../kit/story-world.ts";
+
+/** Without any snapshot. */
+async function foldEveryLine(journal: Pick<JournalReader, "read">): Promise<RunState> {
+  let folded = NOTHING_FOLDED();
+  for await (const line of journal.read(0)) folded = withLine(folded, line);
+  return folded.state;
+}
 
 // S4.100
 test("from snapshots taken anywhere the journal gives the same state, the same decisions and the same board", async () => {
@@ -29,7 +37,7 @@ test("from snapshots taken anywhere the journal gives the same state, the same d
       const journal = createMemoryJournal();
       const all = [...events.slice(0, 2), STRAY, ...events.slice(2)];
       const seqs = await written(journal, all, new Set(cuts.map((cut) => 1 + (cut % all.length))));
-      const whole = await foldAnew(journal, Infinity);
+      const whole = await foldEveryLine(journal);
       const folded = await foldJournal(journal);
       expect(stateText(folded.state)).toBe(stateText(whole));
       expect(decide(folded.state, policy, 1e15)).toEqual(decide(whole, policy, 1e15));

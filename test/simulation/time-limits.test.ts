@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { createVirtualClock } from "../../src/adapters/clock/virtual-clock.ts";
+import { createVirtualClock } from "../kit/virtual-clock.ts";
 import type { StoryId } from "../../src/core/events/ids.ts";
 import type { Policy } from "../../src/core/events/policy.ts";
 import type { RunState } from "../../src/core/stories/run-state.ts";

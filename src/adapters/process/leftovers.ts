@@ -10,7 +10,11 @@ export interface Leftover {
   readonly command: string;
 }
 
-/** Processes that still carry the cookie, for example after a crash. Where there is no /proc none can be found. */
+/**
+ * Processes that still carry the cookie, for example after a crash. Without /proc none can be found.
+ *
+ * @internal Tests ask for them.
+ */
 export async function leftovers(cookie: string): Promise<readonly Leftover[]> {
   return described((await createFamily(cookie, null).members()) ?? []);
 }

@@ -184,7 +184,11 @@ export interface AdjudicationRequest {
   readonly evidence: readonly BriefEvidence[];
 }
 
-/** S3: is the goal reached? Asked of a model that did not do the work and cannot write. */
+/**
+ * S3: is the goal reached? Asked of a model that did not do the work and cannot write.
+ *
+ * @internal No command asks it yet.
+ */
 export interface OracleRequest {
   readonly rolePrompt: string;
   readonly goal: string;

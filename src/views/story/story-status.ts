@@ -40,7 +40,11 @@ export function statusOf(run: RunOutline, state: StoryOutline): StoryStatus {
   return waiting(run, state, at);
 }
 
-/** S0 and S2 have names of their own for four of these. */
+/**
+ * The names that S0.4 and S2 have for four of these.
+ *
+ * @internal Not shown by a command yet.
+ */
 export function sourceStatus(status: StoryStatus): string {
   if (status.status === "escalated") return "awaiting-guidance";
   if (status.actor === "infrastructure" || status.actor === "story") return "blocked";

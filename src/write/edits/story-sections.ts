@@ -17,6 +17,8 @@ const LEVEL = 2;
  * The text with the section under this heading holding exactly this body; a section that is not there comes at
  * the end. Headings in the body are pushed down below the section's own, so that the section ends where it
  * ends; every byte outside the section stays.
+ *
+ * @internal Tests use it to check what `replaceProduct` builds on.
  */
 export function replaceSection(text: string, heading: string, body: string): string {
   return withSection(text, heading, body, findSection(text, heading));

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { createSystemClock } from "../../../src/adapters/clock/system-clock.ts";
-import { createVirtualClock } from "../../../src/adapters/clock/virtual-clock.ts";
+import { createVirtualClock } from "../../kit/virtual-clock.ts";
 
 const DAY = 24 * 3600 * 1000;
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createVirtualClock } from "../../../src/adapters/clock/virtual-clock.ts";
+import { createVirtualClock } from "../../kit/virtual-clock.ts";
 import { createLocalQueue } from "../../../src/adapters/queue/local-queue.ts";
 import type { Clock } from "../../../src/ports/clock.ts";
 import { expectLinearCostOf } from "../../cpu-cost.ts";

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createGithubForge } from "../../../src/adapters/forge/github-forge.ts";
-import { createVirtualClock } from "../../../src/adapters/clock/virtual-clock.ts";
+import { createVirtualClock } from "../../kit/virtual-clock.ts";
 import type { Forge } from "../../../src/ports/forge.ts";
 import { startGithubServer, type GithubServer } from "../../kit/github-server.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createMemoryJournal, type MemoryAppend } from "../../../src/adapters/journal/memory-journal.ts";
+import { createMemoryJournal, type MemoryAppend } from "../../kit/memory-journal.ts";
 import { A, B, journalContract, lines, started } from "../../contract/journal.ts";
 
 journalContract("the journal in memory", {

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "vitest";
-import { createVirtualClock } from "../../../src/adapters/clock/virtual-clock.ts";
+import { createVirtualClock } from "../../kit/virtual-clock.ts";
 import { createLaneAsking } from "../../../src/adapters/queue/dbos-lanes.ts";
 import type { Lane } from "../../../src/core/stories/command.ts";
 

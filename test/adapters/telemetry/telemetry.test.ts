@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, it, test } from "vitest";
-import { createMemoryJournal } from "../../../src/adapters/journal/memory-journal.ts";
+import { createMemoryJournal } from "../../kit/memory-journal.ts";
 import { isSdkRegistered, loadApi } from "../../../src/adapters/telemetry/load-api.ts";
 import { type Telemetry, createOwnLines, createTelemetry } from "../../../src/adapters/telemetry/telemetry.ts";
 import { presetPolicy } from "../../../src/config/presets.ts";

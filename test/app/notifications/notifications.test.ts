@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { createVirtualClock } from "../../../src/adapters/clock/virtual-clock.ts";
-import { createMemoryJournal } from "../../../src/adapters/journal/memory-journal.ts";
+import { createVirtualClock } from "../../kit/virtual-clock.ts";
+import { createMemoryJournal } from "../../kit/memory-journal.ts";
 import { createDoorbell, type DoorbellParts } from "../../../src/app/notifications/notifications.ts";
 import { outletsOf } from "../../../src/compose/notifications/notifiers.ts";
 import { presetPolicy } from "../../../src/config/presets.ts";

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { createVirtualClock } from "../../../src/adapters/clock/virtual-clock.ts";
-import { createMemoryJournal } from "../../../src/adapters/journal/memory-journal.ts";
+import { createVirtualClock } from "../../kit/virtual-clock.ts";
+import { createMemoryJournal } from "../../kit/memory-journal.ts";
 import { createDoorbell } from "../../../src/app/notifications/notifications.ts";
 import { createServeBell } from "../../../src/app/notifications/server-notifications.ts";
 import type { SenderParts } from "../../../src/app/notifications/send-notices.ts";

@@ -11,7 +11,7 @@ import type { SignalRole } from "../../../src/core/stories/signal.ts";
 import { readAgentFile } from "../../../src/parse/agent/agent-file.ts";
 import { readAgentText } from "../../../src/parse/agent/agent-text.ts";
 import { rolesOfGate } from "../../../src/app/agent-spec.ts";
-import { createVirtualClock } from "../../../src/adapters/clock/virtual-clock.ts";
+import { createVirtualClock } from "../../kit/virtual-clock.ts";
 import { defaultRole, rosterOf } from "../../../src/compose/agents/roles.ts";
 import { writeClarificationPrompt } from "../../../src/write/prompts/signal-forms.ts";
 import { writeHealthCheckPrompt, writeRemediationPrompt } from "../../../src/write/prompts/remediation.ts";

@@ -1,6 +1,6 @@
 import { tmpdir } from "node:os";
 import { afterEach, expect, test } from "vitest";
-import { createMemoryJournal } from "../../../src/adapters/journal/memory-journal.ts";
+import { createMemoryJournal } from "../../kit/memory-journal.ts";
 import { createSystemClock } from "../../../src/adapters/clock/system-clock.ts";
 import { createLeading, type Leading } from "../../../src/compose/worker/worker-leader.ts";
 import type { WorkerParts } from "../../../src/compose/worker/worker-parts.ts";

@@ -2,7 +2,6 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { addUsd, countedBothWays, countedGoingBack, NOTHING_SPENT, spend } from "../../../src/core/stories/budget.ts";
 import { STORY_ID_PATTERN, storyIdFault } from "../../../src/core/events/ids.ts";
-import { PHASES, phasesFrom } from "../../../src/core/stories/story.ts";
 import {
   atLeast,
   rank,
@@ -87,18 +86,6 @@ describe("counting", () => {
     expect([0.4, 0.4, 0.4].reduce(addUsd, 0)).toBe(1.2);
     expect(addUsd(0.000003, 0.0000001)).toBe(0.0000031);
     expect(spend(spend(one, { durationMs: 0 }, true), { costUsd: 1, durationMs: 0 }, true).costUnknown).toBe(true);
-  });
-});
-
-describe("phases", () => {
-  it.each([
-    ["refine", PHASES],
-    ["research", ["research", "plan", "implement"]],
-    ["plan", ["plan", "implement"]],
-    ["implement", ["implement"]],
-  ] as const)("rework of %s undoes it and every later one", (first, undone) => {
-    expect(phasesFrom(first, PHASES)).toEqual(undone);
-    expect(phasesFrom(first, ["implement"])).toEqual(["implement"]);
   });
 });
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type VirtualClock, createVirtualClock } from "../../../src/adapters/clock/virtual-clock.ts";
+import { type VirtualClock, createVirtualClock } from "../../kit/virtual-clock.ts";
 import { createGithubForge } from "../../../src/adapters/forge/github-forge.ts";
 import { createCiCommands, createCiGate } from "../../../src/gates/ci/ci-gate.ts";
 import { createCiForge } from "../../../src/gates/ci/ci-forge.ts";

@@ -1,8 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { escalationId } from "../../../src/core/events/ids.ts";
-import { writeFindingList } from "../../../src/write/reports/finding-list.ts";
 import { writeEscalationRecord, writeFailedTasks } from "../../../src/write/reports/rework-log.ts";
-import { finding } from "../../kit/sample-brief.ts";
 
 describe("the records of the trail", () => {
   it("list failed tasks in S0's keys", () => {
@@ -74,22 +72,5 @@ describe("the records of the trail", () => {
       question: "q",
       options: [{ verb: "resolve", does: "d", cost: "c" }],
     });
-  });
-});
-
-describe("the list of findings", () => {
-  it("is for people: by severity, the worst first, with place and fix", () => {
-    const text = writeFindingList([
-      finding({ severity: "info", message: "last" }),
-      finding({ severity: "blocker", message: "first", suggestedFix: "do it" }),
-      finding({ severity: "blocker", message: "second", file: "zzz.ts" }),
-    ]);
-    expect(text.match(/^\*\*.*$/gm)).toEqual(["**blocker** (2)", "**info** (1)"]);
-    expect(text).toMatch(/first \(.*\)\n {2}Suggested fix: do it\n- zzz\.ts:42: second/);
-    expect(text.indexOf("last")).toBeGreaterThan(text.indexOf("second"));
-  });
-
-  it("says so when there are none", () => {
-    expect(writeFindingList([])).toBe("No findings.\n");
   });
 });

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Clock } from "../../ports/clock.ts";
-import { assert } from "../../stdx/assert.ts";
+import type { Clock } from "../../src/ports/clock.ts";
+import { assert } from "../../src/stdx/assert.ts";
 
 /** A clock that moves only when it is told to: a month passes in no time, and twice the same way. */
 export interface VirtualClock extends Clock {

@@ -1,9 +1,17 @@
-import type { Event } from "../../core/events/event.ts";
-import type { StoryId } from "../../core/events/ids.ts";
-import type { Appended, Head, Journal, Snapshot, Stored } from "../../ports/journal.ts";
-import { assert } from "../../stdx/assert.ts";
-import { byText } from "../../stdx/sorted-map.ts";
-import { keptEvent, lineAfter, readLine, START, storedOf, verifyChain, type Line } from "./chain.ts";
+import type { Event } from "../../src/core/events/event.ts";
+import type { StoryId } from "../../src/core/events/ids.ts";
+import type { Appended, Head, Journal, Snapshot, Stored } from "../../src/ports/journal.ts";
+import { assert } from "../../src/stdx/assert.ts";
+import { byText } from "../../src/stdx/sorted-map.ts";
+import {
+  keptEvent,
+  lineAfter,
+  readLine,
+  START,
+  storedOf,
+  verifyChain,
+  type Line,
+} from "../../src/adapters/journal/chain.ts";
 
 /** What is about to be written, or has just been. */
 export interface MemoryAppend {

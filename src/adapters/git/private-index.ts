@@ -68,23 +68,61 @@ export function createPrivateIndex(file: string): PrivateIndex {
   };
 }
 
-/** The tree of the files as they are now: tracked and new ones, ignored ones not. */
-export async function treeOfFiles(git: Git, top: string, index: string): Promise<TreeId> {
+/**
+ * The tree of the files as they are now: tracked and new ones, ignored ones not. A pipe, a socket or a device in the
+ * place of a file counts as a deleted file. A repository inside is an error, or with `"link"` a mere link to it, as git
+ * itself keeps it.
+ */
+export async function treeOfFiles(
+  git: Git,
+  top: string,
+  index: string,
+  nested: "refuse" | "link" = "refuse",
+): Promise<TreeId> {
   if (doubtful.has(index)) await lookAtAll(git, top, index);
-  // A configuration may say that the files are elsewhere: it is these that are worked on, and judged.
-  const { exitCode, stderr } = await git.ask([`--work-tree=${top}`, "add", "--all"], { cwd: top, index });
-  const nested = /adding embedded git repository: (.*)|'(.*?)\/?' does not have a commit checked out/.exec(stderr);
-  const folder = nested?.[1] ?? nested?.[2];
-  if (folder !== undefined && !(await submodulePaths(git, top)).includes(folder))
-    throw new NestedRepository(top, folder);
-  if (exitCode !== 0) {
-    throw new RemandError(
-      "workspace-broken",
-      `git cannot read the files of ${top}: ${stderr.trim()}`,
-      "Mend or remove the file it names, and run the same command again.",
-    );
+  const drop = (paths: readonly string[]): Promise<string> =>
+    git.run(["update-index", "--force-remove", "-z", "--stdin"], { cwd: top, index, stdin: paths.join("\0") });
+  const links = new Set<string>();
+  for (let last = ""; ;) {
+    // A configuration may say that the files are elsewhere: it is these that are worked on, and judged.
+    const { exitCode, stderr } = await git.ask([`--work-tree=${top}`, "add", "--all"], { cwd: top, index });
+    const found = [...stderr.matchAll(NESTED)].map(([, withCommit, without]) => (withCommit ?? without)!);
+    const known = found.length === 0 ? [] : await submodulePaths(git, top);
+    for (const folder of found.filter((each) => !known.includes(each))) {
+      if (nested === "refuse") throw new NestedRepository(top, folder);
+      links.add(folder);
+    }
+    if (exitCode === 0) break;
+    // Git stops at the first of each: with that one out of its way it gets further.
+    const special = SPECIAL.exec(stderr)?.[1];
+    const isStuck = stderr === last || (special === undefined && links.size === 0);
+    if (isStuck) throw unreadable(top, stderr);
+    if (special === undefined) await addLinks(git, top, index, [...links]);
+    else await drop([special]);
+    last = stderr;
   }
-  return treeId(line(await git.run(["write-tree"], { cwd: top, index })));
+  const tree = treeId(line(await git.run(["write-tree"], { cwd: top, index })));
+  // A link that stays would hide the files from the next look, when the repository is one no more.
+  if (links.size > 0) await drop([...links]);
+  return tree;
+}
+
+const NESTED = /adding embedded git repository: (.*)|'(.*?)\/?' does not have a commit checked out/g;
+const SPECIAL = /^error: (.*): can only add regular files, symbolic links or git-directories$/m;
+
+/** A repository without a commit has nothing to link to: the link names an empty tree. */
+async function addLinks(git: Git, top: string, index: string, folders: readonly string[]): Promise<void> {
+  const empty = line(await git.run(["hash-object", "-t", "tree", "--stdin"], { stdin: "" }));
+  const stdin = folders.map((folder) => `160000 ${empty}\t${folder}\0`).join("");
+  await git.run(["update-index", "-z", "--index-info"], { cwd: top, index, stdin });
+}
+
+function unreadable(top: string, stderr: string): RemandError {
+  return new RemandError(
+    "workspace-broken",
+    `git cannot read the files of ${top}: ${stderr.trim()}`,
+    "Fix or remove the file it names, and run the same command again.",
+  );
 }
 
 /** Takes away the marks by which files are never looked at. A file that is not there may be one that is not checked out. */

@@ -12,6 +12,7 @@ import { gitFolderOf } from "./file-changes.ts";
 import { lookFrom } from "./integrity-looks.ts";
 import { type RuleBook, type RuleSettings, ruleBook } from "./integrity-rules.ts";
 import { type Surroundings, changedSurroundings, rememberedSurroundings, surroundingsOf } from "./untracked-state.ts";
+import { unimportedFiles } from "./unimported-files.ts";
 
 export interface IntegrityOptions {
   readonly workspace: Pick<Workspace, "changed" | "diff" | "fileAt">;
@@ -115,6 +116,9 @@ async function findingsIn(
   const now = began === undefined ? null : await surroundingsOf(request.path, git);
   const outside = now === null ? [] : changedSurroundings(began!, now, isInstalled);
   const findings = outsideOfGit(outside, asNewWork);
+  const top = folder === "" ? request.path : request.path.slice(0, -folder.length);
+  const submodules = (): Promise<string | null> => workspace.fileAt(story.id, tree, ".gitmodules");
+  findings.push(...(await unimportedFiles(top, changed, submodules, asNewWork)));
   if (scope !== null) {
     const asRework = ruleBook({ isRework: true, settings: rules, reasons, ...decided });
     const own = `${folder}${options.stories ?? "stories"}/${story.id}.md`;

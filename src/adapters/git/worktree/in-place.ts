@@ -105,7 +105,7 @@ export function createInPlace(options: InPlaceOptions): InPlace {
       at(story, async (desk) => {
         const { git, top } = desk.repository;
         const tree = await desk.index.use(async (index) => {
-          await treeOfFiles(git, top, index);
+          await treeOfFiles(git, top, index, "link");
           return treeWithOlder(git, { top, index, paths, from });
         });
         return restore(desk, tree, note);
@@ -139,20 +139,22 @@ async function standingOf({ repository, story, names }: Desk): Promise<Standing>
   );
 }
 
-const treeNow = ({ repository, index }: Desk): Promise<TreeId> =>
-  index.use((copy) => treeOfFiles(repository.git, repository.top, copy));
+/** A repository that an agent left inside is linked: the gates see that. */
+const treeNow = ({ repository, index }: Desk, nested: "refuse" | "link" = "link"): Promise<TreeId> =>
+  index.use((copy) => treeOfFiles(repository.git, repository.top, copy, nested));
 
 /** Where the story began does not move. An agent could move the name of it, and then be compared with itself. */
 async function prepare(desk: Desk, starts: Map<StoryId, string>): Promise<Place> {
   const { repository, names, story } = desk;
   const { git, top, prefix } = repository;
-  const [refs, tree, head] = await Promise.all([
+  const [refs, head] = await Promise.all([
     readRefs(git, [names.all]),
-    treeNow(desk),
     git.ask(["symbolic-ref", "--short", "--quiet", "HEAD"]),
   ]);
   const began = starts.get(story);
   const named = refs.get(names.start)?.commit;
+  // Before the story begins it is the user's own, who has to decide about it.
+  const tree = await treeNow(desk, (began ?? named) === undefined ? "refuse" : "link");
   if (began !== undefined && named !== began)
     await updateRefs(git, [{ ref: names.start, to: began, was: named ?? null }]);
   const start = began ?? named ?? (await begin(desk, tree, refs.get(names.last)?.commit ?? null));
@@ -203,7 +205,7 @@ async function restore(desk: Desk, tree: TreeId, note: KeepNote): Promise<Kept> 
   const { git, top } = repository;
   let { last, refs } = await standingOf(desk);
   await index.use(async (copy) => {
-    const now = await treeOfFiles(git, top, copy);
+    const now = await treeOfFiles(git, top, copy, "link");
     if (now !== tree && now !== last.tree) {
       const trailers = [[TRAILERS.story, story] as const, [TRAILERS.setAside, now] as const];
       await record(desk, { last, refs }, { tree: now, subject: "remand: set aside before going back", trailers });

@@ -1,4 +1,4 @@
-import { mkdirSync, existsSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createInPlace, type InPlace } from "../../../../src/adapters/git/worktree/in-place.ts";
@@ -144,13 +144,18 @@ test("a sparse checkout keeps what it does not show", async () => {
   expect(existsSync(join(repository.root, "docs"))).toBe(false);
 });
 
-test("a repository inside the checkout is refused in words, and left alone", async () => {
+test("a repository inside the checkout is refused before a story begins, later linked, and left alone", async () => {
   await workspace.prepare(LOOP);
-  mkdirSync(join(repository.root, "inner"));
+  repository.write("inner/file.txt", "x\n");
   gitIn(join(repository.root, "inner"), repository.env, "init", "--quiet");
-  const error = await workspace.look(LOOP).catch((reason: unknown) => reason as RemandError);
-  expect(error).toMatchObject({ code: "workspace-broken", hint: expect.stringContaining("inner/.git") });
+  const error = await workspace.prepare(storyId("another")).catch((reason: unknown) => reason);
+  expect(error).toMatchObject({ code: "workspace-broken", hint: expect.stringContaining("inner/.git") as string });
+  const listed = async (): Promise<string> =>
+    repository.git("ls-tree", "-r", (await workspace.look(LOOP)).tree, "inner");
+  expect(await listed()).toMatch(/^160000 commit [0-9a-f]+\tinner\n$/);
   expect(existsSync(join(repository.root, "inner/.git"))).toBe(true);
+  rmSync(join(repository.root, "inner/.git"), { recursive: true });
+  expect(await listed()).toMatch(/^100644 blob [0-9a-f]+\tinner\/file\.txt\n$/);
 });
 
 test("there is nothing to undo before it began", async () => {

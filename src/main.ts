@@ -7,7 +7,7 @@
 import { readFileSync } from "node:fs";
 import type { ExitCode, Interrupt } from "./app/command.ts";
 import type { Host } from "./app/host.ts";
-import type { Surroundings } from "./cli/program.ts";
+import type { ProgramEnvironment } from "./cli/program.ts";
 
 const argv = process.argv.slice(2);
 
@@ -32,7 +32,7 @@ if (argv.length === 1 && (argv[0] === "--version" || argv[0] === "-V")) {
   process.exitCode = await runProgram(argv, surroundings, COMMANDS);
 }
 
-async function realSurroundings(): Promise<Surroundings> {
+async function realSurroundings(): Promise<ProgramEnvironment> {
   const { createNodeFiles, isFolder, readAll } = await import("./adapters/files/node-files.ts");
   const { createLineAsker } = await import("./adapters/terminal/line-asker.ts");
   const { watchFolder } = await import("./adapters/files/node-files.ts");
@@ -62,13 +62,13 @@ function lateHost(watchFolder: Host["watchFolder"], db: string | null = null): H
   const host = async (): Promise<Host> => (await import("./compose/host.ts")).createHost(process.env, db);
   return {
     at: (other) => lateHost(watchFolder, other),
-    glance: async (root, only) => (await host()).glance(root, only),
-    closeUp: async (root, of) => (await host()).closeUp(root, of),
-    look: async (root) => (await host()).look(root),
+    readOutline: async (root, only) => (await host()).readOutline(root, only),
+    readStories: async (root, of) => (await host()).readStories(root, of),
+    openView: async (root) => (await host()).openView(root),
     journalTrouble: async (root, chain) => (await host()).journalTrouble(root, chain),
     verify: async (root, onProgress) => (await host()).verify(root, onProgress),
-    tell: async (root, stream, events) => (await host()).tell(root, stream, events),
-    own: async (root, plan) => (await host()).own(root, plan),
+    appendEvents: async (root, stream, events) => (await host()).appendEvents(root, stream, events),
+    openEngine: async (root, plan) => (await host()).openEngine(root, plan),
     clone: async (plan) => (await host()).clone(plan),
     work: async (root, plan) => (await host()).work(root, plan),
     preflight: async (root, plan) => (await host()).preflight(root, plan),

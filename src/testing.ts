@@ -5,4 +5,4 @@
 export { startModelServer } from "./testing/model-server.ts";
 export type { ModelServer, Script } from "./testing/model-server.ts";
 export { TOKENS_OF_ANSWER } from "./testing/wire.ts";
-export type { Failure, ModelRequest, Reply } from "./testing/wire.ts";
+export type { ModelFailure as Failure, ModelRequest, Reply } from "./testing/wire.ts";

@@ -3,7 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { createPostgresJournal } from "../../src/adapters/postgres/journal.ts";
 import { openPool } from "../../src/adapters/postgres/pool.ts";
 import { startWorking } from "../../src/compose/worker/worker-life.ts";
-import type { WorkPlan, Working } from "../../src/app/host.ts";
+import type { WorkPlan, RunningWorker } from "../../src/app/host.ts";
 import { storyId, treeId, type StoryId } from "../../src/core/events/ids.ts";
 import { openLedger, type Ledger } from "../../src/engine/ledger.ts";
 import type { EngineWorld } from "../../src/engine/world.ts";
@@ -136,7 +136,7 @@ async function openWorker({ url, name, atOnce, everywhere, agentMs, pollMs }: Wo
     health: null,
     run: { stories: [], onNotice: () => undefined },
   } as unknown as WorkPlan;
-  const working: Working = await startWorking({
+  const working: RunningWorker = await startWorking({
     id: `${name}@bench`,
     root: "/project",
     env: {},

@@ -1,5 +1,5 @@
 import { isBuiltin } from "node:module";
-import { resolved, layerOf } from "./layer-of.js";
+import { resolvePath, layerOf } from "./layer-of.js";
 import { isComposition, PACKAGE_ENTRIES, rowOf, SPAWNING_MODULES, SPAWNING_LAYER, TYPE_LAYERS } from "./table.js";
 
 /** Every import of every form leads to a layer, a library or a Node module that the importer's row names. */
@@ -42,7 +42,7 @@ function complaintAbout(file, layer, source) {
       ? null
       : `${layer} may not import the library ${libraryOf(specifier)}`;
   }
-  const target = layerOf(resolved(file, specifier));
+  const target = layerOf(resolvePath(file, specifier));
   if (target === layer || (target !== null && row.layers.includes(target))) return null;
   return `${layer} may not import ${target ?? "a file outside src"} (it may import: ${row.layers.join(", ") || "nothing"})`;
 }

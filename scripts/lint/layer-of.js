@@ -22,7 +22,7 @@ export function layerOf(file) {
 }
 
 /** @param {string} file @param {string} specifier */
-export function resolved(file, specifier) {
+export function resolvePath(file, specifier) {
   return resolve(dirname(file), specifier);
 }
 

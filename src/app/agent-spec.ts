@@ -3,10 +3,10 @@ import type { GateName } from "../core/gates/gate.ts";
 import type { Policy } from "../core/events/policy.ts";
 
 /** An agent, as a role's config wants it, to be looked for. */
-export type AgentWish = ClientWish | AcpWish | ModelWish;
+export type AgentSpec = ClientSpec | AcpSpec | ModelSpec;
 
 /** An agent that is talked to by the Agent Client Protocol. */
-export interface AcpWish {
+export interface AcpSpec {
   readonly use: "acp";
   readonly command: string;
   readonly args?: readonly string[] | undefined;
@@ -14,13 +14,13 @@ export interface AcpWish {
 }
 
 /** A model by its provider's API; `null` where none is named. */
-export interface ModelWish {
+export interface ModelSpec {
   readonly use: "model";
   readonly model: string | null;
 }
 
 /** A provider's client, as a role's config wants it. */
-export interface ClientWish {
+export interface ClientSpec {
   readonly use: "claude" | "codex";
   readonly command?: string | undefined;
   readonly args: readonly string[];

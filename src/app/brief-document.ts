@@ -7,7 +7,7 @@ import { sha256 } from "../stdx/sha256.ts";
 import { SMALLEST_BRIEF_CHARS, writeBriefWithCuts, type WrittenBrief } from "../write/briefs/brief.ts";
 import { NONCE_PATTERN } from "../write/untrusted-text.ts";
 
-export interface BriefWish {
+export interface BriefSpec {
   /** The mark of the fences; without it, one is made from the document. */
   readonly nonce?: string | undefined;
   readonly maxChars?: number | undefined;
@@ -17,7 +17,7 @@ export interface BriefWish {
 export function writtenFrom(
   value: unknown,
   where: string,
-  { nonce, maxChars }: BriefWish,
+  { nonce, maxChars }: BriefSpec,
   names = { nonce: "nonce", maxChars: "maxChars" },
 ): WrittenBrief {
   if (nonce !== undefined && !NONCE_PATTERN.test(nonce)) {

@@ -3,17 +3,17 @@ import type { RunState } from "../core/stories/run-state.ts";
 import { storiesOf } from "../views/run/run-summary.ts";
 import type { Story } from "../core/stories/story.ts";
 import type { World } from "./command.ts";
-import type { Host, Owned, RunPlan } from "./host.ts";
+import type { Host, EngineSession, RunPlan } from "./host.ts";
 import { writeTrail } from "./trail-files.ts";
 
-export interface Driving {
+export interface DriveOptions {
   readonly plan: RunPlan;
   readonly asked: readonly StoryId[];
   /** Who called it: stories that were held are released in this name. */
   readonly by: string;
   readonly signal: AbortSignal;
   /** Stays when all is done, and goes on when a file or a person says something new. */
-  readonly watch?: Omit<Watching, "settled">;
+  readonly watch?: Omit<WatchOptions, "onSettled">;
   /** Before the journal is let go of, even when something broke. */
   onEnd?(state: RunState): Promise<void>;
 }
@@ -24,34 +24,34 @@ export interface Driving {
  */
 export async function drivePlan(
   world: Pick<World, "cwd" | "files" | "host">,
-  { plan, asked, by, signal, watch, onEnd }: Driving,
+  { plan, asked, by, signal, watch, onEnd }: DriveOptions,
 ): Promise<RunState> {
-  const owned = await world.host.own(world.cwd, plan);
-  const settled = async (): Promise<void> => void (await writeTrail(world, plan.config));
+  const engine = await world.host.openEngine(world.cwd, plan);
+  const writeTrailNow = async (): Promise<void> => void (await writeTrail(world, plan.config));
   let state: RunState;
   try {
-    await released(owned, asked, by);
+    await resumePaused(engine, asked, by);
     state = await (watch === undefined
-      ? owned.drive(signal)
-      : driveAndWatch(world.host, owned, { ...watch, settled }, signal));
+      ? engine.drive(signal)
+      : driveAndWatch(world.host, engine, { ...watch, onSettled: writeTrailNow }, signal));
   } finally {
-    await onEnd?.(owned.state());
-    await owned.close();
+    await onEnd?.(engine.state());
+    await engine.close();
   }
-  await settled();
+  await writeTrailNow();
   return state;
 }
 
-/** Whoever starts the work of a story that was stopped means it to go on. */
-async function released(owned: Owned, asked: readonly StoryId[], by: string): Promise<void> {
-  const run = owned.state();
-  if (run.halted !== null) await owned.tell(null, [{ type: "run.resumed", by }]);
+/** Starting the work of a paused story resumes it. */
+async function resumePaused(engine: EngineSession, asked: readonly StoryId[], by: string): Promise<void> {
+  const run = engine.state();
+  if (run.halted !== null) await engine.tell(null, [{ type: "run.resumed", by }]);
   for (const { story, held, ending } of storiesOf(run, asked)) {
-    if (held && ending === null) await owned.tell(story.id, [{ type: "story.released", by }]);
+    if (held && ending === null) await engine.tell(story.id, [{ type: "story.released", by }]);
   }
 }
 
-export interface Watching {
+export interface WatchOptions {
   /** Where the stories' files are. */
   readonly folder: string;
   /** The stories as their files say now; where one of them is wrong, what is new about that. */
@@ -60,7 +60,7 @@ export interface Watching {
   onIdle(state: RunState, folder: string): void;
   onTrouble(text: string): void;
   /** Brings what is exported up to date, before it waits. */
-  settled(): Promise<void>;
+  onSettled(): Promise<void>;
 }
 
 /**
@@ -69,67 +69,67 @@ export interface Watching {
  */
 async function driveAndWatch(
   host: Pick<Host, "watchFolder">,
-  owned: Owned,
-  watch: Watching,
+  engine: EngineSession,
+  watch: WatchOptions,
   signal: AbortSignal,
 ): Promise<RunState> {
-  const bell = createBell(signal);
+  const wakeups = createWakeups(signal);
   let reading = Promise.resolve();
   const trouble: { error: Error | null } = { error: null };
   const readAgain = (): void => {
     reading = reading
-      .then(() => shelveAgain(owned, watch, bell.ring))
+      .then(() => registerAgain(engine, watch, wakeups.wake))
       .catch((error: unknown) => {
         trouble.error ??= error instanceof Error ? error : new Error(String(error));
-        bell.ring();
+        wakeups.wake();
       });
   };
   const unwatch = host.watchFolder(watch.folder, readAgain);
-  const unhear = owned.onWord(bell.ring);
+  const stopListening = engine.onMessage(wakeups.wake);
   try {
     // Files may have changed between the first reading and the first look at the folder.
     readAgain();
     await reading;
     for (;;) {
-      const heard = bell.rung();
-      const state = await owned.drive(signal);
+      const seen = wakeups.count();
+      const state = await engine.drive(signal);
       if (trouble.error !== null) throw trouble.error;
       if (signal.aborted) return state;
-      // What was said while the engine was about to end is not slept through.
-      if (bell.rung() === heard) await watch.settled();
-      if (bell.rung() === heard) {
+      // Changes that came while the engine was about to end are not missed.
+      if (wakeups.count() === seen) await watch.onSettled();
+      if (wakeups.count() === seen) {
         watch.onIdle(state, watch.folder);
-        await bell.after(heard);
+        await wakeups.after(seen);
       }
-      if (signal.aborted) return owned.state();
+      if (signal.aborted) return engine.state();
     }
   } finally {
     unwatch();
-    unhear();
+    stopListening();
     await reading;
   }
 }
 
 /** A file that is being written is wrong for a moment: the stories stay as they were, and the next change is read. */
-async function shelveAgain(owned: Owned, watch: Watching, ring: () => void): Promise<void> {
+async function registerAgain(engine: EngineSession, watch: WatchOptions, wake: () => void): Promise<void> {
   const read = await watch.reread();
   if ("wrong" in read) {
     if (read.wrong !== "") watch.onTrouble(read.wrong);
     return;
   }
-  if (await owned.shelve(read.stories)) ring();
+  if (await engine.registerStories(read.stories)) wake();
 }
 
-/** Counts how often it was rung, so that nobody sleeps through a ring that came before he lay down. */
-function createBell(signal: AbortSignal): { ring(): void; rung(): number; after(count: number): Promise<void> } {
+/** Counts the wake-ups: those that come before `after()` are not lost. */
+function createWakeups(signal: AbortSignal): { wake(): void; count(): number; after(count: number): Promise<void> } {
   let count = 0;
-  let wake = (): void => undefined;
-  const ring = (): void => {
+  let resume = (): void => undefined;
+  const wake = (): void => {
     count++;
-    wake();
+    resume();
   };
-  signal.addEventListener("abort", ring, { once: true });
-  const after = (heard: number): Promise<void> =>
-    count === heard ? new Promise((resolve) => (wake = resolve)) : Promise.resolve();
-  return { ring, rung: () => count, after };
+  signal.addEventListener("abort", wake, { once: true });
+  const after = (seen: number): Promise<void> =>
+    count === seen ? new Promise((resolve) => (resume = resolve)) : Promise.resolve();
+  return { wake, count: () => count, after };
 }

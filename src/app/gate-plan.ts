@@ -8,7 +8,7 @@ import type { Checkout } from "./command.ts";
 import type { GatePlan } from "./host.ts";
 import { type ConfigOptions, loadConfig, loadStories, storiesFolder } from "./load-config.ts";
 
-export interface GateWish extends ConfigOptions {
+export interface GateSpec extends ConfigOptions {
   /** Names of gates, and of one story at most. */
   readonly names: readonly string[];
   readonly at: string | null;
@@ -26,15 +26,15 @@ export type PlannedGates = Pick<
 /** What is to be judged, by what; `null` where a file of a person's is wrong. */
 export async function planGates(
   checkout: Checkout,
-  wish: GateWish,
+  spec: GateSpec,
 ): Promise<{ readonly plan: PlannedGates | null; readonly problems: readonly Problem[] }> {
-  const { config, policy, problems } = await loadConfig(checkout, wish);
+  const { config, policy, problems } = await loadConfig(checkout, spec);
   if (config === null || policy === null) return { plan: null, problems };
-  const words = wish.names.filter((name) => !isGate(name));
+  const words = spec.names.filter((name) => !isGate(name));
   const story = words.length === 0 ? null : await storyNamed(checkout, config, words);
-  const named = GATES.filter((gate) => wish.names.includes(gate));
+  const named = GATES.filter((gate) => spec.names.includes(gate));
   const gates = named.length > 0 ? inOrder(policy, named) : gatesOfWork(policy);
-  const { at, base, all, testsMayChange = [] } = wish;
+  const { at, base, all, testsMayChange = [] } = spec;
   // A story's work is on its branch, wherever the checkout stands.
   const plan = { config, policy, story, gates, isNamed: named.length > 0, all, base, testsMayChange };
   return { plan: { ...plan, at: at ?? (story === null ? null : `remand/${story.id}`) }, problems };

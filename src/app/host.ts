@@ -17,7 +17,7 @@ import type { Tool } from "../ports/tool.ts";
 import type { Watcher } from "../ports/watcher.ts";
 import type { Workspace } from "../ports/workspace.ts";
 import type { HealthDocument, VerifyDocument } from "../views/board/dashboard.ts";
-import type { AgentWish } from "./agent-spec.ts";
+import type { AgentSpec } from "./agent-spec.ts";
 import type { StopAnswer, StopPlan } from "./stop-hook.ts";
 import type { Preflight, PreflightPlan, Probe } from "./preflight-plan.ts";
 
@@ -29,29 +29,29 @@ export interface Host {
    * How the stories stand now, in outline; `null` where nothing ever ran. It reads as little as it can: with `only`,
    * what it takes to tell of these, or of the open ones where very many have ended.
    */
-  glance(root: string, only?: readonly StoryId[] | "open"): Promise<RunOutline | null>;
+  readOutline(root: string, only?: readonly StoryId[] | "open"): Promise<RunOutline | null>;
   /**
    * Some stories as they are now, with their lines: those that are named, or those that ask a person. Of the others it
    * reads as little as `glance`. `null` where nothing ever ran. Close it.
    */
-  closeUp(root: string, of: readonly StoryId[] | "asking"): Promise<CloseLook | null>;
+  readStories(root: string, of: readonly StoryId[] | "asking"): Promise<StoriesView | null>;
   /**
    * What is wrong with the checkout's journal, by what the clone remembers of it; `null`: nothing that shows. `chain`:
    * also checks its lines, unless nothing but Remand has written to the file.
    */
   journalTrouble(root: string, chain: boolean): Promise<JournalTrouble | null>;
   /** What there is now, without owning anything; `null` where nothing ever ran. Close it. */
-  look(root: string): Promise<Look | null>;
+  openView(root: string): Promise<JournalView | null>;
   /** Checks every line of the journal, and what is remembered of it elsewhere; `null` where nothing ever ran. */
   verify(root: string, onProgress: VerifyProgress): Promise<VerifyDocument | null>;
   /** Says something to the journal from outside of the engine, which notices. Throws where nothing ever ran. */
-  tell(root: string, stream: StoryId | null, events: readonly Event[]): Promise<void>;
+  appendEvents(root: string, stream: StoryId | null, events: readonly Event[]): Promise<void>;
   /** Becomes the one engine of this checkout. Throws `journal-locked`, naming the holder, where there is one. */
-  own(root: string, plan: RunPlan): Promise<Owned>;
+  openEngine(root: string, plan: RunPlan): Promise<EngineSession>;
   /** A worker's own clone of a project; what it needs is fetched, and nobody else may use the folder meanwhile. */
-  clone(plan: ClonePlan): Promise<Cloned>;
+  clone(plan: ClonePlan): Promise<WorkerClone>;
   /** Becomes one of the workers of a fleet, in its clone. */
-  work(root: string, plan: WorkPlan): Promise<Working>;
+  work(root: string, plan: WorkPlan): Promise<RunningWorker>;
   /** Looks whether the checks can run; nothing is journalled. */
   preflight(root: string, plan: PreflightPlan): Promise<Preflight>;
   /** Has gates judge the checkout, or one of its commits, by themselves: no agent works, and nothing is journalled. */
@@ -65,14 +65,14 @@ export interface Host {
   /** What can be said of the surroundings: git, Node, the journal's place, and whether each program is there to be run. */
   probe(
     root: string,
-    programs: readonly (string | AgentWish)[],
+    programs: readonly (string | AgentSpec)[],
     /** The commands of the checks, and the names of the variables that they may see. */
     checks: { readonly commands: readonly string[]; readonly env: readonly string[] },
   ): Promise<readonly Probe[]>;
   /** Shows the dashboard to this machine's browsers, until it is closed. */
-  serve(root: string, plan: ServePlan): Promise<Served>;
+  serve(root: string, plan: ServePlan): Promise<RunningServer>;
   /** Moves the checkout's journal to a fleet's database. */
-  migrate(root: string, plan: MigratePlan): Promise<Migrated>;
+  migrate(root: string, plan: MigratePlan): Promise<MigrationResult>;
   /** Calls back when a file of the folder was made, changed or taken away. Returns how to stop it. */
   watchFolder(folder: string, changed: () => void): () => void;
   /** A new git repository in a new temporary folder with these files committed (path below it → text); says where. */
@@ -94,7 +94,7 @@ export interface MigratePlan {
   onProgress(what: "lines" | "evidence", copied: number, of: number): void;
 }
 
-export interface Migrated {
+export interface MigrationResult {
   /** The place, without user and password. */
   readonly to: string;
   readonly lines: number;
@@ -107,13 +107,13 @@ export interface Migrated {
 
 export type { Probe };
 
-export interface CloseLook extends CloseUp {
+export interface StoriesView extends CloseUp {
   /** Of one story, from the first. */
   lines(story: StoryId): AsyncIterable<Stored>;
   close(): Promise<void>;
 }
 
-export interface Look {
+export interface JournalView {
   readonly state: RunState;
   readonly journal: Pick<Journal, "head" | "read" | "watch">;
   readonly evidence: Evidence;
@@ -156,7 +156,7 @@ export interface ClonePlan {
   onNotice(text: string): void;
 }
 
-export interface Cloned {
+export interface WorkerClone {
   readonly root: string;
   /** Brings it to where the branch is now; says whether that has moved. */
   follow(): Promise<boolean>;
@@ -164,7 +164,7 @@ export interface Cloned {
 }
 
 /** The stories and the rules of a branch. */
-export type BranchNews = Pick<RunPlan, "config" | "policy" | "stories">;
+export type BranchUpdate = Pick<RunPlan, "config" | "policy" | "stories">;
 
 export interface WorkPlan {
   /** The address of the database, with its login. */
@@ -179,7 +179,7 @@ export interface WorkPlan {
    * What is on the branch now. `same`: nothing has changed there since it was last asked. `broken`: something there
    * cannot be read, and was told.
    */
-  reread(): Promise<BranchNews | "same" | "broken">;
+  reread(): Promise<BranchUpdate | "same" | "broken">;
   /** How many jobs of a lane this worker takes at once, where that is less than all workers may. */
   readonly ownLimits: Readonly<Partial<Record<Lane, number>>>;
   /** How often each lane is asked for a job. */
@@ -193,7 +193,7 @@ export interface WorkPlan {
   readonly health: { readonly host: string; readonly port: number } | null;
 }
 
-export interface Working {
+export interface RunningWorker {
   readonly healthUrl: string | null;
   state(): RunState;
   /** Resolves when another worker has taken its place, with words for it. */
@@ -267,7 +267,7 @@ export interface ServePlan {
   verify(): Promise<VerifyDocument | null>;
 }
 
-export interface Served {
+export interface RunningServer {
   readonly url: string;
   readonly port: number;
   readonly token: string;
@@ -276,7 +276,7 @@ export interface Served {
   close(): Promise<void>;
 }
 
-export interface Owned {
+export interface EngineSession {
   readonly workspace: Workspace;
   readonly evidence: Evidence;
   state(): RunState;
@@ -286,9 +286,9 @@ export interface Owned {
   drive(signal: AbortSignal): Promise<RunState>;
   tell(stream: StoryId | null, events: readonly Event[]): Promise<void>;
   /** Puts stories into the journal that are new, or whose files say something else than before; says whether any was. */
-  shelve(stories: readonly Story[]): Promise<boolean>;
+  registerStories(stories: readonly Story[]): Promise<boolean>;
   /** Calls back when another process has said something. Returns how to stop it. */
-  onWord(heard: () => void): () => void;
+  onMessage(heard: () => void): () => void;
   /** `in-place` only: brings the checkout back to how it was before the first attempt of the story. */
   undo(story: StoryId): Promise<void>;
   close(): Promise<void>;

@@ -11,7 +11,7 @@ import type { StoryState } from "../core/stories/story-state.ts";
 import type { World } from "./command.ts";
 import { journalRefusal } from "./new-journal.ts";
 
-export interface LoopWish {
+export interface LoopSpec {
   /** What the agent is asked to do; `null`: only to make the check pass. */
   readonly goal: string | null;
   readonly check: string;
@@ -26,7 +26,7 @@ export interface LoopWish {
 }
 
 /** The same goal and check in the same place are the same loop: that is how it is found again. */
-export function loopId({ goal, check }: Pick<LoopWish, "goal" | "check">): StoryId {
+export function loopId({ goal, check }: Pick<LoopSpec, "goal" | "check">): StoryId {
   return storyId(`loop-${sha256(`${goal ?? ""}\n${check}`).slice(0, 8)}`);
 }
 
@@ -55,7 +55,7 @@ export function lastLoop(run: RunState): StoryId | null {
   return loops.sort((a, b) => b.arrival - a.arrival)[0]?.story.id ?? null;
 }
 
-export function loopStory(id: StoryId, { goal, check, testsMayChange = [] }: LoopWish): Story {
+export function loopStory(id: StoryId, { goal, check, testsMayChange = [] }: LoopSpec): Story {
   const body = goal ?? `Make this command pass: ${check}`;
   const title = body
     .trim()
@@ -72,11 +72,11 @@ export function loopStory(id: StoryId, { goal, check, testsMayChange = [] }: Loo
   });
 }
 
-const excluded = (test: string) => ({ test, reason: "excluded with --known" });
+const knownFailure = (test: string) => ({ test, reason: "excluded with --known" });
 
 /** The preset `goal` with the check as its only one; what was typed with --set comes last and wins. */
 export function loopConfig(
-  { check, maxIterations, cost, time, known = [], set }: LoopWish,
+  { check, maxIterations, cost, time, known = [], set }: LoopSpec,
   user: ConfigLayer | null = null,
 ): ResolvedConfig {
   const { layer, problems } = setLayer([
@@ -87,7 +87,7 @@ export function loopConfig(
     ...(maxIterations === undefined ? [] : [`limits.iterations=${maxIterations}`]),
     ...(cost === undefined ? [] : [`limits.costUsd=${cost}`]),
     ...(time === undefined ? [] : [`limits.time=${time}`]),
-    ...(known.length === 0 ? [] : [`knownFailures=${JSON.stringify(known.map(excluded))}`]),
+    ...(known.length === 0 ? [] : [`knownFailures=${JSON.stringify(known.map(knownFailure))}`]),
     ...set,
   ]);
   const resolved = resolveConfig({ layers: user === null ? [layer] : [layer, user] });
@@ -112,20 +112,20 @@ export async function seenLoops(world: Pick<World, "cwd" | "host">, isNew = fals
   const trouble = await world.host.journalTrouble(world.cwd, true);
   if (trouble !== null && (isNew || trouble.kind === "missing")) return null;
   if (trouble !== null) throw journalRefusal(trouble);
-  const look = await world.host.look(world.cwd);
-  if (look === null) return null;
+  const view = await world.host.openView(world.cwd);
+  if (view === null) return null;
   const undone = new Set<StoryId>();
   const prepared = new Map<StoryId, { tree: TreeId; commit: string }>();
   try {
-    for await (const { story, event } of look.lines(0)) {
+    for await (const { story, event } of view.lines(0)) {
       if (story === null) continue;
       if (event.type === "story.prepared") prepared.set(story, { tree: event.tree, commit: event.commit });
       if (event.type === "story.accepted") undone.delete(story);
       if (event.type === "tree.restored") undone.add(story);
     }
-    return { run: look.state, undone, prepared };
+    return { run: view.state, undone, prepared };
   } finally {
-    await look.close();
+    await view.close();
   }
 }
 
@@ -138,8 +138,8 @@ export interface ChosenLoop {
 }
 
 /** The loop that a wish means: the newest of its goal and check, or a new one where that was asked for or undone. */
-export function chosenLoop(seen: SeenLoops | null, wish: Pick<LoopWish, "goal" | "check">, fresh: boolean): ChosenLoop {
-  const first = loopId(wish);
+export function chosenLoop(seen: SeenLoops | null, spec: Pick<LoopSpec, "goal" | "check">, fresh: boolean): ChosenLoop {
+  const first = loopId(spec);
   if (seen === null) return { id: first, known: null, undone: null };
   const newest = newestLoopId(first, seen.run);
   const known = lookup(seen.run.stories, newest, byText) ?? null;

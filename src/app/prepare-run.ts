@@ -7,7 +7,7 @@ import type { Checkout } from "./command.ts";
 import { type ConfigOptions, loadConfig, loadStories, storiesFolder } from "./load-config.ts";
 import { knownIds } from "./option-values.ts";
 
-export interface Prepared {
+export interface PreparedRun {
   readonly config: Config;
   readonly policy: Policy;
   /** In the order in which they would begin, with everything they depend on. */
@@ -15,8 +15,8 @@ export interface Prepared {
   readonly asked: readonly StoryId[];
 }
 
-export type Preparing =
-  | { readonly prepared: Prepared; readonly problems: readonly Problem[] }
+export type PrepareResult =
+  | { readonly prepared: PreparedRun; readonly problems: readonly Problem[] }
   | { readonly prepared: null; readonly wrong: "config" | "stories"; readonly problems: readonly Problem[] };
 
 /** What a run would work on, and by which rules; `null` where a file of a person's is wrong. */
@@ -24,7 +24,7 @@ export async function prepareRun(
   checkout: Checkout,
   typed: readonly string[],
   options: ConfigOptions,
-): Promise<Preparing> {
+): Promise<PrepareResult> {
   const { config, policy, problems } = await loadConfig(checkout, options);
   if (config === null || policy === null) return { prepared: null, wrong: "config", problems };
   const reading = await loadStories(checkout, storiesFolder(checkout, config));

@@ -2,19 +2,19 @@ import type { Tool, ToolAnswer } from "../ports/tool.ts";
 import { readToolReport, reportInputSchema, type ReportTool } from "../core/schemas/report.ts";
 
 /** What was reported so far. A later report takes the place of an earlier one; disputes add up. */
-export interface Reported {
+export interface AgentReport {
   readonly value: Readonly<Record<string, unknown>> | null;
   readonly disputes: readonly { readonly about: string; readonly reason: string }[];
 }
 
-export const NOTHING_REPORTED: Reported = { value: null, disputes: [] };
+export const NOTHING_REPORTED: AgentReport = { value: null, disputes: [] };
 
 /** Who takes reports: whoever dispatched the agent, or nobody. */
 export interface ReportTaker {
   /** Whose story it must be; `null`: any. */
   readonly story: string | null;
   /** Says what becomes of it, for the model. */
-  take(reported: Reported): Promise<string>;
+  take(reported: AgentReport): Promise<string>;
 }
 
 /** The tools by which an agent reports. A report that is wrong is sent back with what is wrong, to be made again. */
@@ -27,9 +27,9 @@ export function reportTools(names: readonly ReportTool[], taker: ReportTaker): r
     isReading: false,
     async call(input): Promise<ToolAnswer> {
       const read = readToolReport(name, input);
-      if (!read.ok) return refused([...read.problems, "Nothing was taken. Mend it, and call the tool again."]);
+      if (!read.ok) return refusal([...read.problems, "Nothing was taken. Mend it, and call the tool again."]);
       if (taker.story !== null && read.story !== taker.story)
-        return refused([`story: this is about ${taker.story}, and you said ${read.story}. Call the tool again.`]);
+        return refusal([`story: this is about ${taker.story}, and you said ${read.story}. Call the tool again.`]);
       reported =
         "dispute" in read
           ? { ...reported, disputes: [...reported.disputes, read.dispute].slice(-MOST_DISPUTES) }
@@ -41,7 +41,7 @@ export function reportTools(names: readonly ReportTool[], taker: ReportTaker): r
 
 const MOST_DISPUTES = 100;
 
-const refused = (lines: readonly string[]): ToolAnswer => ({ isError: true, text: lines.join("\n") });
+const refusal = (lines: readonly string[]): ToolAnswer => ({ isError: true, text: lines.join("\n") });
 
 const DESCRIPTIONS: { readonly [T in ReportTool]: string } = {
   report_ready:

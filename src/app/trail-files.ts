@@ -35,11 +35,11 @@ export async function writeTrail(
   world: Pick<World, "cwd" | "files" | "host">,
   config: Pick<Config, "trail">,
 ): Promise<readonly string[]> {
-  const look = await world.host.look(world.cwd);
-  if (look === null) return [];
+  const view = await world.host.openView(world.cwd);
+  if (view === null) return [];
   try {
     const written: string[] = [];
-    for (const [path, text] of trailFiles(await linesOf(look, null), look.state)) {
+    for (const [path, text] of trailFiles(await linesOf(view, null), view.state)) {
       const full = join(trailFolder(world, config), path);
       if ((await world.files.read(full)) === text) continue;
       await world.files.write(full, text);
@@ -47,7 +47,7 @@ export async function writeTrail(
     }
     return written;
   } finally {
-    await look.close();
+    await view.close();
   }
 }
 

@@ -5,35 +5,35 @@ import type { StoryState } from "../core/stories/story-state.ts";
 import type { Stored } from "../ports/journal.ts";
 import { entries } from "../stdx/sorted-map.ts";
 import type { World } from "./command.ts";
-import type { CloseLook, Look } from "./host.ts";
+import type { StoriesView, JournalView } from "./host.ts";
 import { knownIds } from "./option-values.ts";
 import { storiesOf } from "../views/run/run-summary.ts";
 
 /** Looks at what there is, and lets go of it whatever happens. */
-export async function looking<T>(world: World, work: (look: Look) => Promise<T>): Promise<T> {
+export async function withJournal<T>(world: World, work: (view: JournalView) => Promise<T>): Promise<T> {
   await warnOfJournal(world);
-  const look = await world.host.look(world.cwd);
-  if (look === null) throw nothingYet();
+  const view = await world.host.openView(world.cwd);
+  if (view === null) throw nothingYet();
   try {
-    return await work(look);
+    return await work(view);
   } finally {
-    await look.close();
+    await view.close();
   }
 }
 
 /** The same, but of a few stories, whatever else there is. */
-export async function lookingClosely<T>(
+export async function withStories<T>(
   world: World,
   of: readonly StoryId[],
-  work: (look: CloseLook) => Promise<T>,
+  work: (view: StoriesView) => Promise<T>,
 ): Promise<T> {
   await warnOfJournal(world);
-  const look = await world.host.closeUp(world.cwd, of);
-  if (look === null) throw nothingYet();
+  const view = await world.host.readStories(world.cwd, of);
+  if (view === null) throw nothingYet();
   try {
-    return await work(look);
+    return await work(view);
   } finally {
-    await look.close();
+    await view.close();
   }
 }
 
@@ -47,10 +47,10 @@ export const nothingYet = (): RemandError =>
   new RemandError("usage", "nothing has run here yet", "Begin with remand run, remand loop or remand demo.");
 
 /** Its one state; where there is none of that name, what was probably meant. */
-export async function shownState(world: World, { states }: CloseLook, typed: string): Promise<StoryState> {
+export async function shownState(world: World, { states }: StoriesView, typed: string): Promise<StoryState> {
   const [state] = states;
   if (state !== undefined) return state;
-  const all = await world.host.glance(world.cwd);
+  const all = await world.host.readOutline(world.cwd);
   const known = all === null ? [] : [...entries(all.stories)].map(([id]) => id);
   knownIds([typed], known);
   throw new RemandError("usage", `${typed} came up at this very moment`, "Run the same command again.");
@@ -62,11 +62,11 @@ export function storyOf(run: RunState, typed: string): StoryState {
   return storiesOf(run, knownIds([typed], known))[0]!;
 }
 
-export async function linesOf(look: Look, story: StoryId | null): Promise<Stored[]> {
-  return listed(story === null ? look.lines(0) : look.lines(0, story));
+export async function linesOf(view: JournalView, story: StoryId | null): Promise<Stored[]> {
+  return collectLines(story === null ? view.lines(0) : view.lines(0, story));
 }
 
-export async function listed(lines: AsyncIterable<Stored>): Promise<Stored[]> {
+export async function collectLines(lines: AsyncIterable<Stored>): Promise<Stored[]> {
   const all: Stored[] = [];
   for await (const line of lines) all.push(line);
   return all;

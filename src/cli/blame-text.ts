@@ -81,14 +81,14 @@ function fileLines(file: DiffFile, paint: Paint): string[] {
     title,
     ...file.hunks.flatMap(({ lines }, at) => [
       ...(at === 0 ? [] : [paint.dim("    ⋯")]),
-      ...lines.flatMap((line) => shown(line, paint)),
+      ...lines.flatMap((line) => formatLine(line, paint)),
     ]),
   ];
 }
 
 const SIGNS = { same: " ", added: "+", removed: "-" } as const;
 
-function shown(line: ShownLine, paint: Paint): string[] {
+function formatLine(line: ShownLine, paint: Paint): string[] {
   const who = line.attempt === null ? "    " : `#${line.attempt}`.padStart(4);
   const text = `${SIGNS[line.kind]} ${plainText(line.text)}`;
   const colour = line.kind === "added" ? paint.good(text) : line.kind === "removed" ? paint.bad(text) : text;

@@ -100,9 +100,9 @@ parts:
       - delay: 700ms
         edit:
           src/retry.js: |
-${indented(WRONG)}
+${indent(WRONG)}
           test/cap.test.js: |
-${indented(CAP_TESTS)}
+${indent(CAP_TESTS)}
         say: |
           Added the cap and two tests for it. Everything works.
 
@@ -111,7 +111,7 @@ ${indented(CAP_TESTS)}
       - delay: 700ms
         edit:
           src/retry.js: |
-${indented(RIGHT)}
+${indent(RIGHT)}
         say: |
           The exponent was off by one since I moved the formula: the first retry is number 1.
 
@@ -120,7 +120,7 @@ ${indented(RIGHT)}
       - delay: 700ms
         edit:
           src/retry.js: |
-${indented(NAMED)}
+${indent(NAMED)}
         say: |
           The cap has a name and a reason.
 
@@ -164,7 +164,7 @@ ${indented(NAMED)}
         cost: 0.01
 `;
 
-function indented(text: string): string {
+function indent(text: string): string {
   return text.trimEnd().replaceAll(/^(?=.)/gm, "            ");
 }
 

@@ -9,7 +9,7 @@ import { writeJunit } from "../write/reports/junit.ts";
 import { writeSarif } from "../write/reports/sarif.ts";
 import { inertLines, workflowCommand } from "../write/reports/problem-text.ts";
 import { EXIT, type ExitCode } from "../app/command.ts";
-import { picked } from "./json-fields.ts";
+import { pickFields } from "./json-fields.ts";
 import { type Paint, paintFor } from "./terminal-kind.ts";
 
 export const GATE_FORMATS = ["text", "json", "sarif", "junit", "github"] as const;
@@ -29,7 +29,7 @@ export function formatGates(report: GateReport, format: GateFormat, setting: For
     case "text":
       return textOf(report, setting.glyphs, setting.paint);
     case "json":
-      return `${JSON.stringify({ schema: "remand.gate/1", ...picked(gateDocument(report), setting.fields) }, null, 2)}\n`;
+      return `${JSON.stringify({ schema: "remand.gate/1", ...pickFields(gateDocument(report), setting.fields) }, null, 2)}\n`;
     case "sarif":
       return writeSarif(
         report.judgements.flatMap((judgement) =>
@@ -120,13 +120,13 @@ function githubText(report: GateReport): string {
     });
     const isTold = result === "pass" || errors.length > 0;
     const told = isTold ? [] : [`${workflowCommand("error", { title: `remand: ${gate}` }, shortLine(summary, 500))}\n`];
-    const annotated = (kind: string, title: string) => (each: Finding) => {
+    const annotation = (kind: string, title: string) => (each: Finding) => {
       const { file, message } = atTop(each, report);
       const at = { ...(file === undefined ? {} : { file }), title };
       return `${workflowCommand(kind, at, shortLine(message, 500))}\n`;
     };
-    const contested = contestedFindings(report, judgement).map(annotated("warning", "remand: contested test"));
-    const licensed = licensedFindings(report, judgement).map(annotated("notice", "remand: licensed test"));
+    const contested = contestedFindings(report, judgement).map(annotation("warning", "remand: contested test"));
+    const licensed = licensedFindings(report, judgement).map(annotation("notice", "remand: licensed test"));
     // GitHub shows ten of a kind for each step.
     return [...[...errors, ...told].slice(0, 10), ...contested.slice(0, 10), ...licensed.slice(0, 10)];
   });

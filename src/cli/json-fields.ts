@@ -151,7 +151,7 @@ export function pickedFields(
 }
 
 /** A thing with the fields that were picked, in the order in which they were typed. */
-export function picked(thing: object, fields: readonly string[] | null): object {
+export function pickFields(thing: object, fields: readonly string[] | null): object {
   if (fields === null) return thing;
   const has = thing as Readonly<Record<string, unknown>>;
   return Object.fromEntries(fields.map((field) => [field, has[field] ?? null]));

@@ -3,7 +3,7 @@ import { type EvidenceId, type StoryId, evidenceId } from "../core/events/ids.ts
 import type { StoryState } from "../core/stories/story-state.ts";
 import type { Stored } from "../ports/journal.ts";
 import type { World } from "../app/command.ts";
-import { linesOf, looking, storyOf } from "../app/with-journal.ts";
+import { linesOf, withJournal, storyOf } from "../app/with-journal.ts";
 
 export interface KeptBrief {
   readonly story: StoryId;
@@ -16,15 +16,15 @@ export interface KeptBrief {
 
 /** The brief that went to an attempt of a story, as it was sent; by default the newest. */
 export async function keptBrief(world: World, typed: string, wanted: number | "next" | "newest"): Promise<KeptBrief> {
-  return looking(world, async (look) => {
-    const state = storyOf(look.state, typed);
-    const { attempt, id } = briefOf(state, await linesOf(look, state.story.id), wanted);
-    const text = await look.evidence.read(id);
-    if (text !== null) return { story: state.story.id, attempt, text, place: look.evidence.placeOf(id) };
+  return withJournal(world, async (view) => {
+    const state = storyOf(view.state, typed);
+    const { attempt, id } = briefOf(state, await linesOf(view, state.story.id), wanted);
+    const text = await view.evidence.read(id);
+    if (text !== null) return { story: state.story.id, attempt, text, place: view.evidence.placeOf(id) };
     throw new RemandError(
       "file-missing",
       `the brief of attempt ${attempt} is no longer kept`,
-      `It was ${look.evidence.placeOf(id)}.`,
+      `It was ${view.evidence.placeOf(id)}.`,
     );
   });
 }

@@ -21,7 +21,7 @@ import { rolesOfGate } from "../app/agent-spec.ts";
  * The parts of the loop, for an agent to call. Which commands judge the work stands in the config and nowhere else:
  * an agent can name one of them, and cannot bring its own.
  */
-export function lookTools(world: World): readonly Tool[] {
+export function readTools(world: World): readonly Tool[] {
   return [gateTool(world), blameTool(world), briefTool(world), statusTool(world)];
 }
 
@@ -35,7 +35,7 @@ function gateTool(world: World): Tool {
       base: BASE,
     }),
     isReading: true,
-    call: guarded(async (input, signal) => {
+    call: guardTool(async (input, signal) => {
       const names = listIn(input, "only");
       const { plan, problems } = await planGates(world, { names, at: null, base: refIn(input, "base"), all: false });
       if (plan === null) return wrongConfig(problems.map((problem) => problemText(problem, { color: false })));
@@ -68,7 +68,7 @@ function blameTool(world: World): Tool {
       prove: { type: "boolean", description: "false: only rank, by reading; nothing is run" },
     }),
     isReading: true,
-    call: guarded(async (input, signal) => {
+    call: guardTool(async (input, signal) => {
       const { config, problems } = await loadConfig(world, {});
       if (config === null) return wrongConfig(problems.map((problem) => problemText(problem, { color: false })));
       const checks = config.gates.checks.commands.map((each) =>
@@ -110,7 +110,7 @@ function briefTool(world: World): Tool {
       ["story"],
     ),
     isReading: true,
-    call: guarded(async (input) => {
+    call: guardTool(async (input) => {
       const story = textIn(input, "story");
       if (story === null) throw wrong("story: needed, a text");
       const attempt = input["attempt"] ?? "newest";
@@ -127,9 +127,9 @@ function statusTool(world: World): Tool {
     description: "Where each story is, who must act, what was spent.",
     inputSchema: fields({ stories: { type: "array", items: { type: "string" }, description: "default: all" } }),
     isReading: true,
-    call: guarded(async (input) => {
+    call: guardTool(async (input) => {
       const typed = listIn(input, "stories");
-      const run = await world.host.glance(world.cwd);
+      const run = await world.host.readOutline(world.cwd);
       if (run === null) return { isError: false, text: "Nothing has run here yet.", data: { stories: [] } };
       const asked =
         typed.length === 0
@@ -154,7 +154,7 @@ function fields(properties: object, required: readonly string[] = []): object {
 type Input = Readonly<Record<string, unknown>>;
 
 /** What a person would be told comes back as text. Faults of our own go on: they are no matter of the model's. */
-function guarded(work: (input: Input, signal: AbortSignal) => Promise<ToolAnswer>): Tool["call"] {
+function guardTool(work: (input: Input, signal: AbortSignal) => Promise<ToolAnswer>): Tool["call"] {
   return async (input, signal) => {
     if (!isRecord(input)) return { isError: true, text: "the input must be an object" };
     try {

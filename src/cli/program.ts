@@ -11,7 +11,7 @@ import { projectFolder } from "./project-folder.ts";
 import { isCalledByAgent, isCi } from "./terminal-kind.ts";
 
 /** What the program is given by whoever starts it: `main`, or a test. */
-export interface Surroundings {
+export interface ProgramEnvironment {
   readonly version: string;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -34,7 +34,7 @@ export interface Surroundings {
 /** Runs one command line, and answers with the exit code. It never throws: every error becomes a message. */
 export async function runProgram(
   argv: readonly string[],
-  around: Surroundings,
+  around: ProgramEnvironment,
   commands: readonly CommandEntry[],
 ): Promise<ExitCode> {
   const outcome: { exit: ExitCode | null } = { exit: null };
@@ -56,7 +56,7 @@ export async function runProgram(
 }
 
 function createProgram(
-  around: Surroundings,
+  around: ProgramEnvironment,
   commands: readonly CommandEntry[],
   done: (exit: ExitCode) => void,
 ): Command {
@@ -96,7 +96,7 @@ function register(
   loaded: CliCommand,
   entry: CommandEntry,
   command: Command,
-  around: Surroundings,
+  around: ProgramEnvironment,
   done: (exit: ExitCode) => void,
 ): void {
   loaded.register(command, worldOf(around, command, entry.looks === true), done);
@@ -111,7 +111,7 @@ const DB_HELP = "look at a fleet's journal in this PostgreSQL database (default:
 async function registerOthers(
   program: Command,
   but: Command,
-  around: Surroundings,
+  around: ProgramEnvironment,
   commands: readonly CommandEntry[],
 ): Promise<void> {
   for (const other of program.commands) {
@@ -154,14 +154,14 @@ function handDown(program: Command, command: Command): void {
   }
 }
 
-async function checkFolder(around: Surroundings, command: Command): Promise<void> {
+async function checkFolder(around: ProgramEnvironment, command: Command): Promise<void> {
   const folder = command.getOptionValue("directory") as string | undefined;
   if (folder === undefined || (await around.isFolder(resolve(around.cwd, folder)))) return;
   throw new RemandError("usage", `there is no folder ${folder}`, "Give -C a folder that exists.");
 }
 
 /** From a folder inside a project the project is meant, unless something else was named. */
-async function findProject(around: Surroundings, command: Command): Promise<void> {
+async function findProject(around: ProgramEnvironment, command: Command): Promise<void> {
   const { directory, config, from } = command.opts<{ directory?: string; config?: string; from?: string }>();
   if (directory !== undefined || config !== undefined || from !== undefined) return;
   const folder = await projectFolder(command.name(), around);
@@ -169,7 +169,7 @@ async function findProject(around: Surroundings, command: Command): Promise<void
 }
 
 /** Options are known only when the command's action runs, so what depends on them is looked up at that moment. */
-function worldOf(around: Surroundings, command: Command, looks: boolean): World {
+function worldOf(around: ProgramEnvironment, command: Command, looks: boolean): World {
   const options = (): { directory?: string; color?: boolean; quiet?: boolean; input?: boolean; db?: string } =>
     command.opts();
   let elsewhere: { readonly db: string; readonly host: Host } | null = null;
@@ -220,7 +220,7 @@ export interface ErrorReport {
 /** What a person is told about an error, and the exit code that goes with it. */
 function reportError(error: unknown, detailed: boolean): ErrorReport {
   if (error instanceof RemandError) {
-    const cause = detailed && error.cause !== undefined ? `${indented(stackOf(error.cause))}\n` : "";
+    const cause = detailed && error.cause !== undefined ? `${indent(stackOf(error.cause))}\n` : "";
     return { text: `remand: ${error.message}\n  ${error.hint}\n${cause}`, exit: EXIT_OF_CODE[error.code] };
   }
   return {
@@ -261,7 +261,7 @@ const EXIT_OF_CODE: Readonly<Record<ErrorCode, ExitCode>> = {
 };
 
 function whatNext(error: unknown, detailed: boolean): string {
-  if (detailed) return indented(stackOf(error));
+  if (detailed) return indent(stackOf(error));
   return "  Nothing you typed should do this. Run it again with --verbose to see where it happened, and report that.";
 }
 
@@ -273,7 +273,7 @@ function stackOf(error: unknown): string {
   return error instanceof Error ? (error.stack ?? messageOf(error)) : String(error);
 }
 
-function indented(text: string): string {
+function indent(text: string): string {
   return text.replaceAll(/^/gm, "  ");
 }
 

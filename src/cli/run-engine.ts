@@ -3,18 +3,18 @@ import type { StoryId } from "../core/events/ids.ts";
 import type { RunState } from "../core/stories/run-state.ts";
 import { runCounts } from "../views/run/run-summary.ts";
 import { type ExitCode, INTERRUPTED, type Interrupt, type World } from "../app/command.ts";
-import { type Watching, drivePlan } from "../app/drive-plan.ts";
+import { type WatchOptions, drivePlan } from "../app/drive-plan.ts";
 import { exitCodeOf } from "../app/exit.ts";
 import type { RunPlan } from "../app/host.ts";
 import { shownPath } from "../app/load-config.ts";
 import { type Reporter, createReporter, reporterName } from "./reporters/reporter.ts";
 import { runDocument } from "./json-fields.ts";
 
-export interface EngineOptions {
+export interface RunEngineOptions {
   readonly reporter?: string | undefined;
   readonly json?: boolean | undefined;
   /** Stays when all is done; given how to read the stories again. */
-  readonly watch?: Pick<Watching, "folder" | "reread"> | undefined;
+  readonly watch?: Pick<WatchOptions, "folder" | "reread"> | undefined;
   /** Who called it: stories that were held are released in this name. */
   readonly by: string;
 }
@@ -29,7 +29,7 @@ export async function runEngine(
   world: World,
   plan: Omit<RunPlan, "watcher">,
   asked: readonly StoryId[],
-  options: EngineOptions,
+  options: RunEngineOptions,
 ): Promise<EngineResult> {
   const isDocument = options.json === true;
   const reporter = isDocument
@@ -65,7 +65,7 @@ function watchNotes(
   world: World,
   reporter: Reporter,
   asked: readonly StoryId[],
-): Pick<Watching, "onIdle" | "onTrouble"> {
+): Pick<WatchOptions, "onIdle" | "onTrouble"> {
   return {
     onIdle: (state, folder) => {
       const { needsYou } = runCounts(state, asked);

@@ -82,13 +82,13 @@ function workersProbe({ workers }: Examined): Probe[] {
   const parts = [
     alive.length === 0
       ? "none is alive: nothing moves until a remand worker is started"
-      : `${countText(alive.length, "is", "are")} alive: ${named(alive)}`,
+      : `${countText(alive.length, "is", "are")} alive: ${joinNames(alive)}`,
     ...(silent.length === 0 ? [] : [`${countText(silent.length, "was", "were")} heard last ${lastHeard(silent)}`]),
   ];
   return [well("workers", parts.join("; "))];
 }
 
-const named = (workers: readonly SeenWorker[]): string => {
+const joinNames = (workers: readonly SeenWorker[]): string => {
   const names = workers.slice(0, MOST_NAMED).map(({ name }) => name);
   return workers.length > MOST_NAMED ? `${names.join(", ")} and ${workers.length - MOST_NAMED} more` : names.join(", ");
 };
@@ -97,7 +97,7 @@ const MOST_NAMED = 5;
 
 const lastHeard = (silent: readonly SeenWorker[]): string => {
   const latest = silent.reduce((one, other) => (other.silentMs < one.silentMs ? other : one));
-  return `${durationText(latest.silentMs)} ago (${named(silent)})`;
+  return `${durationText(latest.silentMs)} ago (${joinNames(silent)})`;
 };
 
 const well = (name: string, detail: string): Probe => ({ name, ok: true, detail, fix: "" });

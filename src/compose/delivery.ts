@@ -22,7 +22,7 @@ import { checkVariablesOf } from "./checks/check-variables.ts";
 import { inCleanCheckout } from "./checks/clean-gate.ts";
 import { commandOf, environmentWith } from "./checks/own-python.ts";
 
-interface Parts {
+interface DeliveryParts {
   readonly root: string;
   readonly integration: Integration | null;
   readonly evidence: Evidence;
@@ -38,7 +38,7 @@ interface Parts {
 /** What puts work where it is wanted, and the gates that stand before it. */
 export async function deliveryOf(
   config: Config,
-  parts: Parts,
+  parts: DeliveryParts,
 ): Promise<Pick<EngineWorld, "integration" | "forge" | "fixLint"> & { readonly gates: readonly [GateName, Gate][] }> {
   const { integration, evidence, clock } = parts;
   const forge = await forgeOf(config, parts);
@@ -77,7 +77,7 @@ export async function deliveryOf(
 
 const FIX_MS = 10 * 60_000;
 
-async function forgeOf({ forge }: Config, { root, clock, env }: Parts): Promise<Forge | null> {
+async function forgeOf({ forge }: Config, { root, clock, env }: DeliveryParts): Promise<Forge | null> {
   if (forge.use === "none") return null;
   const repository = forge.repository ?? repositoryIn(await remoteAddress(root, forge.remote));
   if (repository === null)

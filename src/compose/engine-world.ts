@@ -27,10 +27,10 @@ import { gatesOf } from "./checks/gates.ts";
 import { insistOnReviewers, practicesOf } from "./checks/reviewers.ts";
 import { rosterOf } from "./agents/roles.ts";
 import { stateFolder } from "./state-folder.ts";
-import type { Places } from "./workspaces.ts";
+import type { WorkspaceLocations } from "./workspaces.ts";
 
 /** What is one thing on one machine, and another in a fleet. */
-export interface WorldParts extends Places {
+export interface WorldParts extends WorkspaceLocations {
   readonly journal: Journal;
   readonly outbox: Outbox;
   readonly evidence: Evidence;
@@ -39,7 +39,7 @@ export interface WorldParts extends Places {
   readonly host?: string;
 }
 
-interface OwnWorld {
+interface LocalWorld {
   readonly world: EngineWorld;
   /** The plan's policy, as far as it can be carried out with that. */
   readonly policy: Policy;
@@ -53,7 +53,7 @@ export async function engineWorld(
   plan: RunPlan,
   env: Readonly<Record<string, string | undefined>>,
   parts: WorldParts,
-): Promise<OwnWorld> {
+): Promise<LocalWorld> {
   const { journal, outbox, evidence, workspace, integration, laboratory, start, telemetry, host } = parts;
   const clock = createSystemClock();
   const python = ownPythonOf(root, plan.config, env, (text) => plan.onNotice?.(text));

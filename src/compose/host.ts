@@ -12,17 +12,18 @@ import { stateFolder } from "./state-folder.ts";
 export function createHost(env: Readonly<Record<string, string | undefined>>, db: string | null = null): Host {
   return {
     at: (other) => createHost(env, other),
-    glance: async (root, only) => (await import("./journal/read-journal.ts")).glance(root, db, only),
-    closeUp: async (root, of) => (await import("./journal/read-journal.ts")).closeUp(root, db, of),
+    readOutline: async (root, only) => (await import("./journal/read-journal.ts")).readOutline(root, db, only),
+    readStories: async (root, of) => (await import("./journal/read-journal.ts")).readStories(root, db, of),
     journalTrouble: async (root, chain) =>
       db === null
         ? (await import("./journal/journal-past.ts")).journalTrouble(root, stateFolder(root).journal, chain)
         : null,
-    look: async (root) => (await import("./journal/read-journal.ts")).look(root, db),
+    openView: async (root) => (await import("./journal/read-journal.ts")).openView(root, db),
     verify: async (root, onProgress) =>
       (await import("./journal/verify-journal.ts")).verifyJournal(root, db, onProgress),
-    tell: async (root, stream, events) => (await import("./journal/append-answer.ts")).tell(root, db, stream, events),
-    own: async (root, plan) => (await import("./open-engine.ts")).own(root, plan, env),
+    appendEvents: async (root, stream, events) =>
+      (await import("./journal/append-answer.ts")).tell(root, db, stream, events),
+    openEngine: async (root, plan) => (await import("./open-engine.ts")).openEngine(root, plan, env),
     clone: async (plan) => (await import("./worker/worker.ts")).clone(plan),
     work: async (root, plan) => (await import("./worker/worker.ts")).work(root, plan, env),
     preflight: async (root, plan) => (await import("./checks/preflight.ts")).preflight(root, plan, env),

@@ -21,7 +21,7 @@ import { createNodeFiles } from "../adapters/files/node-files.ts";
 import { createHost } from "./host.ts";
 import type { GateOptions, GateResult, LoopOptions, RunOptions, RunResult } from "./library.ts";
 
-type Around = Checkout & { readonly host: Host };
+type CheckoutWithHost = Checkout & { readonly host: Host };
 
 export async function runLoop(options: LoopOptions): Promise<RunResult> {
   const { goal = null, check, agent, limits = {}, set = [], fresh = false, worktree = false } = options;
@@ -29,7 +29,7 @@ export async function runLoop(options: LoopOptions): Promise<RunResult> {
   if (goal?.trim() === "") throw new RemandError("usage", "the goal is empty", "Say what is to be done.");
   if (isCommand(agent) && agent.length === 0)
     throw new RemandError("usage", "there is no agent", 'Give its program and arguments: agent: ["./my-agent.sh"].');
-  const wish = {
+  const spec = {
     goal,
     check,
     maxIterations: limits.iterations?.toString(),
@@ -39,16 +39,16 @@ export async function runLoop(options: LoopOptions): Promise<RunResult> {
     set,
   };
   const around = aroundOf(options);
-  const { config, policy, problems } = loopConfig(wish, await userVariables(around));
-  if (config === null || policy === null) throw refused("config-invalid", problems);
+  const { config, policy, problems } = loopConfig(spec, await userVariables(around));
+  if (config === null || policy === null) throw problemsError("config-invalid", problems);
   const seen = await seenLoops(around, options.newJournal);
-  const { id, known } = chosenLoop(seen, wish, fresh);
+  const { id, known } = chosenLoop(seen, spec, fresh);
   // A loop that has ended is not run again by accident.
   if (seen !== null && known !== null && known.ending !== null) return resultOf(seen.run, [id], false);
   const plan = {
     config,
     policy,
-    stories: [loopStory(id, wish)],
+    stories: [loopStory(id, spec)],
     place: worktree ? "worktrees" : "in-place",
     agentCommand: isCommand(agent) ? agent : null,
     ...(isCommand(agent) ? {} : { agents: { [config.roles.phase.implement]: agent } }),
@@ -61,7 +61,7 @@ export async function runStories(options: RunOptions): Promise<RunResult> {
   const around = aroundOf(options);
   const preparing = await prepareRun(around, options.stories ?? [], configOptions(options));
   if (preparing.prepared === null)
-    throw refused(preparing.wrong === "config" ? "config-invalid" : "story-invalid", preparing.problems);
+    throw problemsError(preparing.wrong === "config" ? "config-invalid" : "story-invalid", preparing.problems);
   const { config, policy, stories, asked } = preparing.prepared;
   if (stories.length === 0) return resultOf(EMPTY_RUN, [], false);
   const { agents = {}, newJournal, by = "library" } = options;
@@ -74,9 +74,9 @@ export async function judgeAlone(options: GateOptions): Promise<GateResult> {
   const { names = [], at = null, base = null, all = false, agents = {}, onOutput, onNotice } = options;
   const around = aroundOf(options);
   const { testsMayChange, strict = false } = options;
-  const wish = { ...configOptions(options), names, at, base, all, testsMayChange };
-  const { plan, problems } = await planGates(around, wish);
-  if (plan === null) throw refused("config-invalid", problems);
+  const spec = { ...configOptions(options), names, at, base, all, testsMayChange };
+  const { plan, problems } = await planGates(around, spec);
+  if (plan === null) throw problemsError("config-invalid", problems);
   const seen = await around.host.gate(around.cwd, {
     ...plan,
     agents,
@@ -99,7 +99,7 @@ export async function readStories(options: Parameters<typeof configOptions>[0]):
 }
 
 async function driven(
-  around: Around,
+  around: CheckoutWithHost,
   plan: Omit<RunPlan, "watcher">,
   asked: readonly StoryId[],
   { signal = new AbortController().signal, by = "library", onLines, onOutput, onNotice }: LoopOptions | RunOptions,
@@ -130,7 +130,7 @@ function resultOf(state: RunState, asked: readonly StoryId[], interrupted: boole
   };
 }
 
-function aroundOf({ root, env = process.env }: Pick<RunOptions, "root" | "env">): Around {
+function aroundOf({ root, env = process.env }: Pick<RunOptions, "root" | "env">): CheckoutWithHost {
   return { cwd: resolve(root), env, files: createNodeFiles(), host: createHost(env) };
 }
 
@@ -140,7 +140,7 @@ function configOptions({ config, set }: Pick<RunOptions, "root" | "env" | "confi
 
 const isCommand = (agent: LoopOptions["agent"]): agent is readonly string[] => Array.isArray(agent);
 
-function refused(code: ErrorCode, problems: readonly Problem[]): RemandError {
+function problemsError(code: ErrorCode, problems: readonly Problem[]): RemandError {
   const errors = problems.filter(({ severity }) => severity === "error");
   return new RemandError(
     code,

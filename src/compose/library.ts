@@ -1,4 +1,4 @@
-import type { BriefWish } from "../app/brief-document.ts";
+import type { BriefSpec } from "../app/brief-document.ts";
 import type { ExitCode } from "../app/command.ts";
 import type { ConfigPart } from "../config/config.ts";
 import type { ResolvedConfig } from "../config/resolve.ts";
@@ -21,7 +21,7 @@ import type { WrittenBrief } from "../write/briefs/brief.ts";
  */
 
 /** What every function that runs the engine can be told. The callbacks are a `Watcher`'s; they change nothing. */
-interface EngineOptions extends Partial<Watcher> {
+interface WatchedOptions extends Partial<Watcher> {
   /** The checkout's folder. */
   readonly root: string;
   /** Ends what runs, cleanly. Called again, it goes on. */
@@ -36,7 +36,7 @@ interface EngineOptions extends Partial<Watcher> {
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
-export interface LoopOptions extends EngineOptions {
+export interface LoopOptions extends WatchedOptions {
   /** What the agent is to do; without it, to make the check pass. */
   readonly goal?: string;
   /** The command, of the shell, that says whether it is done. */
@@ -60,7 +60,7 @@ export interface LoopOptions extends EngineOptions {
   readonly worktree?: boolean;
 }
 
-export interface RunOptions extends EngineOptions {
+export interface RunOptions extends WatchedOptions {
   /** Ids of the stories to work on, with those they depend on; without it, all that are ready. */
   readonly stories?: readonly string[];
   /** The project's config: a file instead of `remand.yaml`, or a value. */
@@ -132,7 +132,7 @@ export async function parse(
 }
 
 /** The text that goes back to an agent, from a document `remand.brief/1`. */
-export async function brief(document: BriefInput, options: BriefWish = {}): Promise<WrittenBrief> {
+export async function brief(document: BriefInput, options: BriefSpec = {}): Promise<WrittenBrief> {
   return (await import("../app/brief-document.ts")).writtenFrom(document, "the document", options);
 }
 

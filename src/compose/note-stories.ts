@@ -16,7 +16,7 @@ import { canonicalJson, instant } from "../stdx/canonical-json.ts";
 import { keepingLicense } from "../core/stories/story-base.ts";
 import type { Story } from "../core/stories/story.ts";
 import type { Ledger } from "../engine/ledger.ts";
-import { insist } from "./journal/append-answer.ts";
+import { appendWithRetry } from "./journal/append-answer.ts";
 
 export interface StoryNotes {
   /** Sees what the plan's own watcher sees, and has the files follow it. */
@@ -148,7 +148,7 @@ function resultOf(turn: readonly Recorded[], gate: GateName | null): Refinement[
 }
 
 /** Puts stories into the journal, or what is new about them; says whether anything was. Together, because each would wait for the disk. */
-export async function shelveAll(ledger: Ledger, stories: readonly Story[]): Promise<boolean> {
+export async function registerStories(ledger: Ledger, stories: readonly Story[]): Promise<boolean> {
   return (await Promise.all(stories.map((story) => shelve(ledger, story)))).includes(true);
 }
 
@@ -156,7 +156,7 @@ export async function shelveAll(ledger: Ledger, stories: readonly Story[]): Prom
 async function shelve(ledger: Ledger, story: Story): Promise<boolean> {
   const known = lookup(ledger.state().stories, story.id, byText);
   if (known === undefined) {
-    await insist(ledger, story.id, [{ type: "story.added", story }]);
+    await appendWithRetry(ledger, story.id, [{ type: "story.added", story }]);
     return true;
   }
   const now = keepingLicense(known, story);
@@ -164,6 +164,6 @@ async function shelve(ledger: Ledger, story: Story): Promise<boolean> {
     (key) => canonicalJson(known.story[key] ?? null) !== canonicalJson(now[key] ?? null),
   );
   if (what.length === 0 || known.ending !== null) return false;
-  await insist(ledger, story.id, [{ type: "story.changed", story: now, what }]);
+  await appendWithRetry(ledger, story.id, [{ type: "story.changed", story: now, what }]);
   return true;
 }

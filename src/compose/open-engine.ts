@@ -1,4 +1,4 @@
-import type { Owned, RunPlan } from "../app/host.ts";
+import type { EngineSession, RunPlan } from "../app/host.ts";
 import { RemandError } from "../core/events/error.ts";
 import type { StoryId } from "../core/events/ids.ts";
 import type { Policy } from "../core/events/policy.ts";
@@ -14,27 +14,27 @@ import { takeOwnership } from "../adapters/journal/ownership.ts";
 import type { SqliteJournal } from "../adapters/journal/sqlite-journal.ts";
 import type { InPlace } from "../adapters/git/worktree/in-place.ts";
 import { insistOnCheckout } from "../adapters/git/worktree/start-commit.ts";
-import { type CommentEar, commentEar } from "./pr-comment-poller.ts";
-import { doorbellOf } from "./notifications/local-notifications.ts";
+import { type PrCommentPoller, prCommentPoller } from "./pr-comment-poller.ts";
+import { notificationsOf } from "./notifications/local-notifications.ts";
 import { engineWorld } from "./engine-world.ts";
 import { isUnderWay, leavePlaces, localPlaces } from "./workspaces.ts";
-import { createStoryNotes, shelveAll } from "./note-stories.ts";
+import { createStoryNotes, registerStories } from "./note-stories.ts";
 import { openJournal } from "./journal/open-journal.ts";
 import { projectEvidence } from "./project-evidence.ts";
 import { type Engine, assertAuthority, becomeEngine } from "./journal/author.ts";
 import { type StateFolder, stateFolder } from "./state-folder.ts";
 import { telemetryOf } from "./telemetry.ts";
-import { insist } from "./journal/append-answer.ts";
+import { appendWithRetry } from "./journal/append-answer.ts";
 
 /** Becomes the one engine of a checkout, with everything that it works with. */
-export async function own(
+export async function openEngine(
   root: string,
   plan: RunPlan,
   env: Readonly<Record<string, string | undefined>>,
-): Promise<Owned> {
+): Promise<EngineSession> {
   const folder = stateFolder(root);
   const claim = await takeOwnership(folder.journal);
-  if ("heldBy" in claim) throw held(claim.heldBy);
+  if ("heldBy" in claim) throw lockedError(claim.heldBy);
   let journal: SqliteJournal | null = null;
   const close = async (): Promise<void> => {
     await journal?.close();
@@ -47,25 +47,25 @@ export async function own(
       assertMayReplace: (event) => assertAuthority(engine.speaker, [event]),
       onNotice: (text) => plan.onNotice?.(text),
     });
-    return await owned(root, folder, plan, engine, journal, close);
+    return await createSession(root, folder, plan, engine, journal, close);
   } catch (error) {
     await close();
     throw error;
   }
 }
 
-async function owned(
+async function createSession(
   root: string,
   folder: StateFolder,
   plan: RunPlan,
   { env, speaker }: Engine,
   journal: SqliteJournal,
   close: () => Promise<void>,
-): Promise<Owned> {
+): Promise<EngineSession> {
   const notes = createStoryNotes(root, plan, journal);
-  const doorbell = await doorbellOf(root, plan, env, { journal, watcher: notes.watcher });
+  const notifications = await notificationsOf(root, plan, env, { journal, watcher: notes.watcher });
   const telemetry = await telemetryOf({ root, worker: null, journal, onNotice: (text) => plan.onNotice?.(text) });
-  const noted = { ...plan, watcher: telemetry.watcher(doorbell.watcher) };
+  const noted = { ...plan, watcher: telemetry.watcher(notifications.watcher) };
   const told = telemetry.journal(journal);
   const { inPlace, ...places } = localPlaces(root, folder, noted, env);
   const evidence = await projectEvidence(root, folder.evidence, plan.config, env);
@@ -79,34 +79,34 @@ async function owned(
   const interrupted = await recover(ledger, world, "died");
   if (inPlace === null) await leavePlaces(folder.path, ledger.state(), workspace);
   await bringUpToDate(ledger, plan.stories, policy);
-  const only = asked(plan, ledger.state());
-  const ear = commentEar(ledger, world, only, (text) => plan.onNotice?.(text));
-  doorbell.resume(ledger.state());
+  const only = askedStories(plan, ledger.state());
+  const comments = prCommentPoller(ledger, world, only, (text) => plan.onNotice?.(text));
+  notifications.resume(ledger.state());
   return {
     workspace,
     evidence,
     state: () => ledger.state(),
     interrupted,
     drive: async (signal) => {
-      await ear.listen(signal);
+      await comments.listen(signal);
       // A queue is over when its drive is; whoever watches drives again.
       const state = await drive(ledger, { ...world, queue: queue() }, signal, only);
       await notes.settle(state);
       // Whoever stops a run by hand is there to see it.
-      if (!signal.aborted) doorbell.ended(state);
+      if (!signal.aborted) notifications.ended(state);
       return state;
     },
     tell: async (stream, events) => {
       assertAuthority(speaker, events);
-      await insist(ledger, stream, events);
+      await appendWithRetry(ledger, stream, events);
     },
-    ...hearing(ledger, journal, only, ear),
+    ...hearing(ledger, journal, only, comments),
     undo: (story) => undone(inPlace, story),
     close: async () => {
       try {
         await places.start.leave(isUnderWay(ledger.state()));
       } finally {
-        await doorbell.close();
+        await notifications.close();
         await close();
         await telemetry.close();
       }
@@ -119,21 +119,21 @@ function hearing(
   ledger: Ledger,
   journal: EngineWorld["journal"],
   only: Set<StoryId> | null,
-  ear: CommentEar,
-): Pick<Owned, "shelve" | "onWord"> {
+  comments: PrCommentPoller,
+): Pick<EngineSession, "registerStories" | "onMessage"> {
   return {
-    shelve: async (stories) => {
+    registerStories: async (stories) => {
       for (const { id } of stories) only?.add(id);
-      return shelveAll(ledger, stories);
+      return registerStories(ledger, stories);
     },
-    onWord: (heard) => {
-      const unhear = ear.stay(heard);
+    onMessage: (heard) => {
+      const stopPolling = comments.keepPolling(heard);
       const unwatch = journal.watch((whose) => {
         // What cannot be read now is told by whoever works with it next.
         if (whose === "others") void ledger.catchUp().then(heard, heard);
       });
       return () => {
-        unhear();
+        stopPolling();
         unwatch();
       };
     },
@@ -147,7 +147,7 @@ async function undone(inPlace: InPlace | null, story: StoryId): Promise<void> {
 }
 
 /** The stories to work on; `null` where that is all there are to work on, which is cheaper to decide about. */
-function asked({ stories }: RunPlan, state: RunState): Set<StoryId> | null {
+function askedStories({ stories }: RunPlan, state: RunState): Set<StoryId> | null {
   const ids = new Set(stories.map((story) => story.id));
   for (const [id, { ending }] of entries(state.stories)) if (ending === null && !ids.has(id)) return ids;
   return null;
@@ -156,11 +156,11 @@ function asked({ stories }: RunPlan, state: RunState): Set<StoryId> | null {
 /** The journal learns what the config and the stories' files say now. */
 export async function bringUpToDate(ledger: Ledger, stories: readonly Story[], policy: Policy): Promise<void> {
   if (canonicalJson(ledger.state().policy) !== canonicalJson(policy))
-    await insist(ledger, null, [{ type: "policy.set", policy, by: "config" }]);
-  await shelveAll(ledger, stories);
+    await appendWithRetry(ledger, null, [{ type: "policy.set", policy, by: "config" }]);
+  await registerStories(ledger, stories);
 }
 
-export function held(
+export function lockedError(
   by: { readonly pid: number; readonly since: number; readonly command: string } | null,
 ): RemandError {
   const who =

@@ -1,7 +1,7 @@
 import { access, constants, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join, relative } from "node:path";
-import type { AgentWish } from "../app/agent-spec.ts";
+import type { AgentSpec } from "../app/agent-spec.ts";
 import type { Host, Probe } from "../app/host.ts";
 import { RemandError } from "../core/events/error.ts";
 import { allowedEnvironment } from "../adapters/process/environment.ts";
@@ -17,8 +17,8 @@ import { checkVariablesOf } from "./checks/check-variables.ts";
 /** Looks at what Remand needs around it; each thing that is not well comes with how to mend it. */
 export async function probe(
   root: string,
-  programs: readonly (string | AgentWish)[],
-  checks: ChecksWish,
+  programs: readonly (string | AgentSpec)[],
+  checks: ChecksSpec,
   env: Readonly<Record<string, string | undefined>>,
   db: string | null,
 ): Promise<readonly Probe[]> {
@@ -40,11 +40,11 @@ export async function probe(
 
 async function agentProbe(
   root: string,
-  wish: AgentWish,
+  spec: AgentSpec,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<Probe> {
-  if (wish.use === "acp") return acpProbe(wish, env);
-  return wish.use === "model" ? modelProbe(root, wish, env) : clientProbe(root, wish, env);
+  if (spec.use === "acp") return acpProbe(spec, env);
+  return spec.use === "model" ? modelProbe(root, spec, env) : clientProbe(root, spec, env);
 }
 
 function nodeProbe(): Probe {
@@ -129,12 +129,12 @@ async function exists(path: string): Promise<boolean> {
   );
 }
 
-export type ChecksWish = Parameters<Host["probe"]>[2];
+export type ChecksSpec = Parameters<Host["probe"]>[2];
 
 /** Where a Python project is imported from, here and in worktrees. Nothing is said where there is no such project. */
 export async function pythonProbe(
   root: string,
-  { commands, env: named }: ChecksWish,
+  { commands, env: named }: ChecksSpec,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<readonly Probe[]> {
   const python = createOwnPython({

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { readFile, readdir } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Served, ServePlan } from "../app/host.ts";
+import type { RunningServer, ServePlan } from "../app/host.ts";
 import { RemandError } from "../core/events/error.ts";
 import { createLive, type Live } from "../server/live.ts";
 import type { Asset, DashboardSource } from "../server/source.ts";
@@ -10,9 +10,9 @@ import { startDashboard } from "../server/app.ts";
 import { allowedEnvironment } from "../adapters/process/environment.ts";
 import { runProcess } from "../adapters/process/run-process.ts";
 import { noteOf, sendingOf } from "./notifications/local-notifications.ts";
-import { look } from "./journal/read-journal.ts";
+import { openView } from "./journal/read-journal.ts";
 import { envSecrets, listedSecrets } from "./project-evidence.ts";
-import { createServeBell, type ServeBell } from "../app/notifications/server-notifications.ts";
+import { createServerNotifications, type ServerNotifications } from "../app/notifications/server-notifications.ts";
 import { speakerIn } from "./journal/author.ts";
 import { stateFolder } from "./state-folder.ts";
 import { tell } from "./journal/append-answer.ts";
@@ -25,7 +25,7 @@ export async function serve(
   db: string | null,
   plan: ServePlan,
   env: Readonly<Record<string, string | undefined>>,
-): Promise<Served> {
+): Promise<RunningServer> {
   const speaker = await speakerIn(root);
   const worktrees = join(stateFolder(root).path, "worktrees");
   const source: DashboardSource = {
@@ -35,8 +35,8 @@ export async function serve(
     readOnly: plan.readOnly,
     secrets: { literals: await envSecrets(root), patterns: listedSecrets(plan.redact) },
     assets: await assetsIn(plan.assets ?? BUILT),
-    look: () => look(root, db),
-    tell: (stream, events) => tell(root, db, stream, events, speaker),
+    openView: () => openView(root, db),
+    appendEvents: (stream, events) => tell(root, db, stream, events, speaker),
     verify: () => plan.verify(),
     health: () => plan.health(),
     placeOf: (story) => [join(worktrees, story)].find((path) => existsSync(path)) ?? null,
@@ -44,34 +44,34 @@ export async function serve(
   };
   const live = createLive(source);
   const dashboard = await startDashboard(source, plan.port, live);
-  const bell = await bellOf(root, db, plan, env, live);
+  const notifications = await notificationsOf(root, db, plan, env, live);
   return {
     ...dashboard,
-    open: () => opened(root, dashboard.url, env),
+    open: () => openBrowser(root, dashboard.url, env),
     close: async () => {
-      await bell?.close();
+      await notifications?.close();
       await dashboard.close();
     },
   };
 }
 
 /** A dashboard that may only look sends nothing either. Beside a fleet the note is in its database, known to all. */
-async function bellOf(
+async function notificationsOf(
   root: string,
   db: string | null,
   { notify, redact, readOnly, onNotice }: ServePlan,
   env: Readonly<Record<string, string | undefined>>,
   live: Live,
-): Promise<ServeBell | null> {
+): Promise<ServerNotifications | null> {
   if (notify === undefined || readOnly) return null;
   const sending = await sendingOf(root, { ...notify, redact }, env, (text) => onNotice?.(text));
-  if (db === null) return createServeBell(live, { ...sending, note: noteOf(root) });
+  if (db === null) return createServerNotifications(live, { ...sending, note: noteOf(root) });
   const { fleetNote } = await import("./notifications/local-notifications.ts");
   const note = fleetNote(db);
-  const bell = createServeBell(live, { ...sending, note });
+  const notifications = createServerNotifications(live, { ...sending, note });
   return {
     close: async () => {
-      await bell.close();
+      await notifications.close();
       await note.close();
     },
   };
@@ -100,7 +100,11 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /** Asks the desktop for its browser. Whether one came up nobody says; whether there is somebody to ask is known. */
-async function opened(root: string, url: string, env: Readonly<Record<string, string | undefined>>): Promise<boolean> {
+async function openBrowser(
+  root: string,
+  url: string,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<boolean> {
   const command: readonly [string, ...string[]] =
     process.platform === "darwin"
       ? ["open", url]

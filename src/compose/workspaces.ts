@@ -21,7 +21,7 @@ export const checkoutMounts = ({ environments }: Config): { readonly mount?: fal
   Object.values(environments).some(({ run }) => run !== undefined) ? { mount: false } : {};
 
 /** Where the stories' code is. */
-export interface Places {
+export interface WorkspaceLocations {
   readonly workspace: Workspace;
   /** `null` where the work is done in a person's own checkout. */
   readonly integration: Integration | null;
@@ -36,7 +36,7 @@ export function localPlaces(
   folder: StateFolder,
   plan: RunPlan,
   env: Readonly<Record<string, string | undefined>>,
-): Places & { readonly inPlace: InPlace | null } {
+): WorkspaceLocations & { readonly inPlace: InPlace | null } {
   const options = placeOptions(root, folder, plan, env);
   const userState = userStateFolder(env);
   const start = createWorkStarter(root, { ...options, userState, ...privateHomeOf(env) });

@@ -3,7 +3,7 @@ import type { Server } from "node:http";
 import { Hono } from "hono";
 import { serve } from "@hono/node-server";
 import { type ErrorCode, RemandError } from "../core/events/error.ts";
-import { createDesk } from "./context.ts";
+import { createServerContext } from "./context.ts";
 import { guard, headers } from "./guard.ts";
 import { type Live, createLive } from "./live.ts";
 import { readRoutes, storyRoutes } from "./read-routes.ts";
@@ -16,10 +16,10 @@ function createApp(source: DashboardSource, live: Live, door: { token: string; p
   const app = new Hono();
   app.use(headers());
   app.use(guard(door));
-  const desk = createDesk(source, live);
-  app.route("/api", readRoutes(desk));
-  app.route("/api", storyRoutes(desk));
-  app.route("/api", writeRoutes(desk));
+  const context = createServerContext(source, live);
+  app.route("/api", readRoutes(context));
+  app.route("/api", storyRoutes(context));
+  app.route("/api", writeRoutes(context));
   app.all("/api/*", (c) => c.json({ error: "there is nothing here", hint: "" }, 404));
   app.get("*", (c) => {
     const { path } = c.req;

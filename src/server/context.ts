@@ -1,33 +1,33 @@
 import { RemandError } from "../core/events/error.ts";
-import { createLineIndex, type LineIndex } from "./line-index.ts";
-import type { Live, Present } from "./live.ts";
+import { createLineIndex, type StoryLineIndex } from "./line-index.ts";
+import type { Live, CurrentRun } from "./live.ts";
 import type { DashboardSource } from "./source.ts";
 import { cleanText, withoutSecrets } from "../parse/secrets/secrets.ts";
 
 /** What every address of the server works with. */
-export interface Desk {
+export interface ServerContext {
   readonly source: DashboardSource;
   readonly live: Live;
-  readonly index: LineIndex;
+  readonly index: StoryLineIndex;
   /** What there is; refused where nothing has run yet. */
-  present(): Promise<Present>;
+  currentRun(): Promise<CurrentRun>;
   clean(text: string): string;
   /** The one way in which data leaves: without secrets. */
-  sent(value: object): Response;
+  send(value: object): Response;
 }
 
-export function createDesk(source: DashboardSource, live: Live): Desk {
+export function createServerContext(source: DashboardSource, live: Live): ServerContext {
   return {
     source,
     live,
     index: createLineIndex(),
-    present: async () => {
+    currentRun: async () => {
       const now = await live.now();
       if (now !== null) return now;
       throw new RemandError("usage", "nothing has run here yet", "Begin with remand run, remand loop or remand demo.");
     },
     clean: (text) => cleanText(text, source.secrets),
-    sent: (value) => Response.json(withoutSecrets(value, source.secrets)),
+    send: (value) => Response.json(withoutSecrets(value, source.secrets)),
   };
 }
 

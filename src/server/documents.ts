@@ -25,8 +25,8 @@ import { knownFindings } from "../views/answers/person-answer.ts";
 import { NO_COUNTS, runCounts } from "../views/run/run-summary.ts";
 import { storyDocument } from "../views/story/story-document.ts";
 import { type StoryLine, lineMatches, storyLine } from "../views/story/story-lines.ts";
-import type { LineIndex } from "./line-index.ts";
-import { type Present, someLines } from "./live.ts";
+import type { StoryLineIndex } from "./line-index.ts";
+import { type CurrentRun, someLines } from "./live.ts";
 
 /** So many cards of a column; the list has all of them, in pages. */
 const MOST_CARDS = 40;
@@ -34,12 +34,12 @@ const PAGE = 100;
 const MOST_STORY_LINES = 5000;
 const MOST_DIFF_LINES = 6000;
 
-export function boardOf(present: Present | null, cards: readonly BoardCard[], query: string): BoardDocument {
-  const state = present?.state ?? null;
+export function boardOf(currentRun: CurrentRun | null, cards: readonly BoardCard[], query: string): BoardDocument {
+  const state = currentRun?.state ?? null;
   const columns = boardColumns(cards, query, MOST_CARDS);
   return {
     position: state?.position ?? 0,
-    hasJournal: present !== null,
+    hasJournal: currentRun !== null,
     counts: state === null ? NO_COUNTS : runCounts(state, null),
     spentUsd: state?.spent.costUsd ?? 0,
     costUnknown: state?.spent.costUnknown ?? false,
@@ -50,46 +50,51 @@ export function boardOf(present: Present | null, cards: readonly BoardCard[], qu
 }
 
 export function listOf(
-  present: Present | null,
+  currentRun: CurrentRun | null,
   cards: readonly BoardCard[],
   query: string,
   column: string,
   offset: number,
 ): ListDocument {
   const matching = cards.filter((card) => (column === "" || card.column === column) && cardMatches(card, query));
-  const position = present?.state.position ?? 0;
+  const position = currentRun?.state.position ?? 0;
   return { position, matching: matching.length, offset, cards: matching.slice(offset, offset + PAGE) };
 }
 
-function knownStory({ state }: Present, id: string): StoryState {
+function knownStory({ state }: CurrentRun, id: string): StoryState {
   const found = lookup(state.stories, id as StoryId, byText);
   if (found !== undefined) return found;
   throw new RemandError("usage", `there is no story ${id}`, "The board shows those that there are.");
 }
 
 export async function storyOf(
-  present: Present,
-  index: LineIndex,
+  currentRun: CurrentRun,
+  index: StoryLineIndex,
   id: string,
   placeOf: (story: StoryId) => string | null,
 ): Promise<StoryPageDocument> {
-  const story = knownStory(present, id);
-  const lines = await index.linesOf(present.sight, id, 0, MOST_STORY_LINES);
+  const story = knownStory(currentRun, id);
+  const lines = await index.linesOf(currentRun.view, id, 0, MOST_STORY_LINES);
   const place = placeOf(story.story.id);
   return {
-    ...storyDocument(present.state, story, lines),
-    position: present.state.position,
+    ...storyDocument(currentRun.state, story, lines),
+    position: currentRun.state.position,
     place,
     isHeld: story.held,
     isRunning: story.running !== null,
-    answered: openAnswer(present.state, story),
+    answered: openAnswer(currentRun.state, story),
     disputable: GATES.flatMap((gate) => disputable(story, gate)).map(({ id }) => id),
   };
 }
 
-export async function linesOf(present: Present, index: LineIndex, id: string, after: number): Promise<LinesDocument> {
-  knownStory(present, id);
-  const lines = await index.linesOf(present.sight, id, after, PAGE * 5);
+export async function linesOf(
+  currentRun: CurrentRun,
+  index: StoryLineIndex,
+  id: string,
+  after: number,
+): Promise<LinesDocument> {
+  knownStory(currentRun, id);
+  const lines = await index.linesOf(currentRun.view, id, after, PAGE * 5);
   return {
     lines: lines.map(storyLine),
     position: lines.at(-1)?.position ?? after,
@@ -99,37 +104,37 @@ export async function linesOf(present: Present, index: LineIndex, id: string, af
 }
 
 /** The last page: what somebody who opens a story sees first. */
-export async function lastLinesOf(present: Present, index: LineIndex, id: string): Promise<LinesDocument> {
-  knownStory(present, id);
-  const { lines, earlier } = await index.lastOf(present.sight, id, PAGE);
+export async function lastLinesOf(currentRun: CurrentRun, index: StoryLineIndex, id: string): Promise<LinesDocument> {
+  knownStory(currentRun, id);
+  const { lines, earlier } = await index.lastOf(currentRun.view, id, PAGE);
   return { lines: lines.map(storyLine), position: lines.at(-1)?.position ?? 0, more: false, earlier };
 }
 
 export async function diffOf(
-  present: Present,
-  index: LineIndex,
+  currentRun: CurrentRun,
+  index: StoryLineIndex,
   id: string,
   attempt: number | null,
   since: number | null,
 ): Promise<DiffDocument> {
-  const state = knownStory(present, id);
+  const state = knownStory(currentRun, id);
   const { story } = state;
-  const lines = await index.linesOf(present.sight, id, 0, MOST_STORY_LINES);
+  const lines = await index.linesOf(currentRun.view, id, 0, MOST_STORY_LINES);
   const range = diffRange(id, lines, attempt, since);
-  const workspace = await present.sight.workspace();
+  const workspace = await currentRun.view.workspace();
   const read = async (from: string, to: string) => readGitDiff(await workspace.diff(story.id, from, to));
   return readDiff({ state, lines, range, mostLines: MOST_DIFF_LINES, read });
 }
 
-export async function inboxOf(present: Present | null, index: LineIndex): Promise<InboxDocument> {
-  if (present === null) return { position: 0, items: [], answered: [] };
-  const { state, sight } = present;
+export async function inboxOf(currentRun: CurrentRun | null, index: StoryLineIndex): Promise<InboxDocument> {
+  if (currentRun === null) return { position: 0, items: [], answered: [] };
+  const { state, view } = currentRun;
   const items = [];
   for (const item of inboxItems(state).slice(0, PAGE)) {
-    const story = item.story === null ? null : knownStory(present, item.story);
+    const story = item.story === null ? null : knownStory(currentRun, item.story);
     const escalation = story?.escalation ?? state.escalation;
     if (escalation === null) continue;
-    const lines = item.story === null ? [] : await index.linesOf(sight, item.story, 0, MOST_STORY_LINES);
+    const lines = item.story === null ? [] : await index.linesOf(view, item.story, 0, MOST_STORY_LINES);
     const asked = lines.findLast(({ event }) => event.type === "escalation.raised");
     const findings = escalation.gate === null ? [] : knownFindings(story, escalation.gate).slice(0, 50);
     items.push({ ...item, escalation, askedAt: asked?.at ?? null, findings });
@@ -156,7 +161,7 @@ const MOST_ANSWERS = 20;
 
 /** The newest lines first, page by page towards the beginning. */
 export async function trailPage(
-  { sight, state }: Present,
+  { view, state }: CurrentRun,
   before: number | null,
   query: string,
 ): Promise<TrailDocument> {
@@ -164,13 +169,13 @@ export async function trailPage(
   let end = Math.min(before ?? Infinity, state.position + 1);
   while (end > 1 && found.length < PAGE) {
     const start = Math.max(0, end - 1 - 500);
-    const lines = await someLines(sight, start, end - 1 - start);
+    const lines = await someLines(view, start, end - 1 - start);
     const shown = lines.map(storyLine).filter((line) => query === "" || lineMatches(line, query));
     const some = shown.reverse().slice(0, PAGE - found.length);
     found.push(...some);
     end = found.length >= PAGE ? found.at(-1)!.position : start + 1;
   }
-  return { lines: found, head: await sight.journal.head(), before: end, more: end > 1 };
+  return { lines: found, head: await view.journal.head(), before: end, more: end > 1 };
 }
 
 /** The cards of all stories. A card is made again only when its story, or what it waits for, has changed. */
@@ -178,20 +183,20 @@ export interface BoardCache {
   cards(run: RunState): readonly BoardCard[];
 }
 
-interface Made {
+interface CachedCard {
   readonly state: StoryState;
   readonly card: BoardCard;
 }
 
 export function createBoardCache(): BoardCache {
-  let made = new Map<string, Made>();
+  let made = new Map<string, CachedCard>();
   let before: RunState | null = null;
   let cards: readonly BoardCard[] = [];
   return {
     cards: (run) => {
       if (run === before) return cards;
       const isSameRun = before !== null && sameSurroundings(run, before);
-      const next = new Map<string, Made>();
+      const next = new Map<string, CachedCard>();
       for (const [id, state] of entries(run.stories)) {
         const known = made.get(id);
         const isKnown = isSameRun && known?.state === state && !waitsForStory(run, state);

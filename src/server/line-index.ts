@@ -4,28 +4,28 @@ import { slimLine } from "../views/board/ledger.ts";
 import type { StreamedLine } from "../views/board/dashboard.ts";
 import { eventWords } from "../views/run/event-text.ts";
 import { someLines } from "./live.ts";
-import type { Sight } from "./source.ts";
+import type { RunView } from "./source.ts";
 
 /**
  * Where each story's lines are, and what the ledger needs of all of them. It is made when somebody first asks, and
  * grows with the journal: to open one story nobody reads through those of all others.
  */
-export interface LineIndex {
+export interface StoryLineIndex {
   /** The story's lines after a place, whole; at most so many. */
-  linesOf(sight: Sight, story: string, after: number, most: number): Promise<readonly Stored[]>;
+  linesOf(view: RunView, story: string, after: number, most: number): Promise<readonly Stored[]>;
   /** The story's last lines, whole, and how many came before them. */
-  lastOf(sight: Sight, story: string, most: number): Promise<{ readonly lines: readonly Stored[]; earlier: number }>;
-  spendings(sight: Sight): Promise<readonly Recorded[]>;
+  lastOf(view: RunView, story: string, most: number): Promise<{ readonly lines: readonly Stored[]; earlier: number }>;
+  spendings(view: RunView): Promise<readonly Recorded[]>;
 }
 
-export function createLineIndex(): LineIndex {
+export function createLineIndex(): StoryLineIndex {
   const places = new Map<string | null, number[]>();
   const slim: Recorded[] = [];
   let position = 0;
   let turn: Promise<void> = Promise.resolve();
 
-  const grow = async (sight: Sight): Promise<void> => {
-    for await (const line of sight.lines(position)) {
+  const grow = async (view: RunView): Promise<void> => {
+    for await (const line of view.lines(position)) {
       const known = places.get(line.story);
       if (known === undefined) places.set(line.story, [line.position]);
       else known.push(line.position);
@@ -34,41 +34,41 @@ export function createLineIndex(): LineIndex {
       position = line.position;
     }
   };
-  const grown = (sight: Sight): Promise<void> => {
+  const growInTurn = (view: RunView): Promise<void> => {
     const next = turn.then(
-      () => grow(sight),
-      () => grow(sight),
+      () => grow(view),
+      () => grow(view),
     );
     turn = next;
     return next;
   };
 
   return {
-    linesOf: async (sight, story, after, most) => {
-      await grown(sight);
+    linesOf: async (view, story, after, most) => {
+      await growInTurn(view);
       const wanted = (places.get(story) ?? []).filter((place) => place > after).slice(0, most);
-      return readPlaces(sight, wanted);
+      return readPlaces(view, wanted);
     },
-    lastOf: async (sight, story, most) => {
-      await grown(sight);
+    lastOf: async (view, story, most) => {
+      await growInTurn(view);
       const all = places.get(story) ?? [];
       const last = all.slice(-most);
-      return { lines: await readPlaces(sight, last), earlier: all.length - last.length };
+      return { lines: await readPlaces(view, last), earlier: all.length - last.length };
     },
-    spendings: async (sight) => {
-      await grown(sight);
+    spendings: async (view) => {
+      await growInTurn(view);
       return slim;
     },
   };
 }
 
 /** Places that follow one another are read in one go. */
-async function readPlaces(sight: Sight, places: readonly number[]): Promise<readonly Stored[]> {
+async function readPlaces(view: RunView, places: readonly number[]): Promise<readonly Stored[]> {
   const lines: Stored[] = [];
   for (let from = 0; from < places.length;) {
     let to = from + 1;
     while (to < places.length && places[to] === places[to - 1]! + 1) to++;
-    lines.push(...(await someLines(sight, places[from]! - 1, to - from)));
+    lines.push(...(await someLines(view, places[from]! - 1, to - from)));
     from = to;
   }
   return lines;
@@ -77,7 +77,7 @@ async function readPlaces(sight: Sight, places: readonly number[]): Promise<read
 /** The journal's lines as the stream sends them. What one reader was sent is kept for a while for those beside it. */
 export interface LineTexts {
   /** At most so many lines after a place, as one text, and the place of the last. */
-  after(sight: Sight, cursor: number, most: number): Promise<{ readonly text: string; readonly position: number }>;
+  after(view: RunView, cursor: number, most: number): Promise<{ readonly text: string; readonly position: number }>;
 }
 
 /** Readers who keep up are never further apart than this. */
@@ -90,12 +90,12 @@ export function createLineTexts(clean: (text: string) => string): LineTexts {
     if (kept.size > KEPT) kept.delete(kept.keys().next().value!);
   };
   return {
-    after: async (sight, cursor, most) => {
+    after: async (view, cursor, most) => {
       const texts: string[] = [];
       let position = cursor;
       for (; texts.length < most && kept.has(position + 1); position++) texts.push(kept.get(position + 1)!);
       if (texts.length > 0) return { text: texts.join(""), position };
-      for (const line of await someLines(sight, cursor, most)) {
+      for (const line of await someLines(view, cursor, most)) {
         const text = eventText(line, clean);
         keep(line.position, text);
         texts.push(text);

@@ -1,28 +1,28 @@
 import { withLine } from "../engine/fold-journal.ts";
 import type { RunState } from "../core/stories/run-state.ts";
 import type { Stored } from "../ports/journal.ts";
-import type { DashboardSource, Sight } from "./source.ts";
+import type { DashboardSource, RunView } from "./source.ts";
 
 /** The state of the run, kept in step with a journal that somebody else writes. */
 export interface Live {
   /** What there is now; `null` while nothing has run here. */
-  now(): Promise<Present | null>;
+  now(): Promise<CurrentRun | null>;
   /** Resolves when there may be new lines, or when the signal says stop. */
   changed(signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
 
-export interface Present {
+export interface CurrentRun {
   readonly state: RunState;
-  readonly sight: Sight;
+  readonly view: RunView;
 }
 
 /** How often a journal that is not there yet is looked for. */
 const LOOK_EVERY_MS = 500;
 
-export function createLive(source: Pick<DashboardSource, "look">): Live {
+export function createLive(source: Pick<DashboardSource, "openView">): Live {
   const waiting = new Set<() => void>();
-  let sight: Sight | null = null;
+  let view: RunView | null = null;
   let folded: ReturnType<typeof withLine> | null = null;
   let turn: Promise<unknown> = Promise.resolve();
   let unwatch = (): void => undefined;
@@ -32,47 +32,47 @@ export function createLive(source: Pick<DashboardSource, "look">): Live {
     for (const wake of waiting) wake();
   };
   const open = async (): Promise<void> => {
-    if (sight !== null || closed) return;
-    sight = await source.look();
-    if (sight === null) return;
-    folded = { state: sight.state, position: sight.state.position, seqs: new Map(), odd: new Set() };
-    unwatch = sight.journal.watch(tell);
+    if (view !== null || closed) return;
+    view = await source.openView();
+    if (view === null) return;
+    folded = { state: view.state, position: view.state.position, seqs: new Map(), odd: new Set() };
+    unwatch = view.journal.watch(tell);
     clearInterval(timer);
   };
-  const catchUp = async (): Promise<Present | null> => {
+  const catchUp = async (): Promise<CurrentRun | null> => {
     await open();
-    if (sight === null || folded === null || closed) return null;
-    for await (const line of sight.lines(folded.position)) folded = withLine(folded, line);
-    return { state: folded.state, sight };
+    if (view === null || folded === null || closed) return null;
+    for await (const line of view.lines(folded.position)) folded = withLine(folded, line);
+    return { state: folded.state, view };
   };
   /** One after the other: two at once would fold a line twice. What went wrong for one is told to that one. */
-  const now = (): Promise<Present | null> => {
+  const now = (): Promise<CurrentRun | null> => {
     const next = turn.then(catchUp, catchUp);
     turn = next;
     return next;
   };
   // Where it fails, whoever asks next is told why.
   const timer = setInterval(
-    () => void now().then((present) => (present === null ? null : tell()), tell),
+    () => void now().then((currentRun) => (currentRun === null ? null : tell()), tell),
     LOOK_EVERY_MS,
   );
   timer.unref();
 
   return {
     now,
-    changed: (signal) => woken(waiting, signal),
+    changed: (signal) => whenWoken(waiting, signal),
     close: async () => {
       closed = true;
       clearInterval(timer);
       unwatch();
       tell();
       await turn.catch(() => null);
-      await sight?.close();
+      await view?.close();
     },
   };
 }
 
-function woken(waiting: Set<() => void>, signal: AbortSignal): Promise<void> {
+function whenWoken(waiting: Set<() => void>, signal: AbortSignal): Promise<void> {
   return new Promise((done) => {
     const wake = (): void => {
       waiting.delete(wake);
@@ -86,10 +86,10 @@ function woken(waiting: Set<() => void>, signal: AbortSignal): Promise<void> {
 }
 
 /** At most so many lines after a place. */
-export async function someLines(sight: Sight, after: number, most: number): Promise<readonly Stored[]> {
+export async function someLines(view: RunView, after: number, most: number): Promise<readonly Stored[]> {
   const lines: Stored[] = [];
   if (most <= 0) return lines;
-  for await (const line of sight.lines(after)) {
+  for await (const line of view.lines(after)) {
     lines.push(line);
     if (lines.length >= most) break;
   }

@@ -19,14 +19,14 @@ import {
   storyOf,
   trailPage,
 } from "./documents.ts";
-import { type Desk, numberIn, queryIn } from "./context.ts";
+import { type ServerContext, numberIn, queryIn } from "./context.ts";
 import { type LineTexts, createLineTexts } from "./line-index.ts";
 import { type Live, someLines } from "./live.ts";
 
 const MOST_ROWS = 50;
 
 /** What is about all stories. */
-export function readRoutes({ source, live, index, present, sent, clean }: Desk): Hono {
+export function readRoutes({ source, live, index, currentRun, send, clean }: ServerContext): Hono {
   const board = createBoardCache();
   const texts = createLineTexts(clean);
   return new Hono()
@@ -36,28 +36,28 @@ export function readRoutes({ source, live, index, present, sent, clean }: Desk):
       const questions = now === null ? 0 : questionCount(now.state, null);
       const position = now?.state.position ?? 0;
       const hello: HelloDocument = { project, version, readOnly, by, hasJournal: now !== null, position, questions };
-      return sent(hello);
+      return send(hello);
     })
     .get("/board", async (c) => {
       const now = await live.now();
-      return sent(boardOf(now, now === null ? [] : board.cards(now.state), queryIn(c.req.query("q"))));
+      return send(boardOf(now, now === null ? [] : board.cards(now.state), queryIn(c.req.query("q"))));
     })
     .get("/list", async (c) => {
       const now = await live.now();
       const cards = now === null ? [] : board.cards(now.state);
       const offset = numberIn(c.req.query("offset")) ?? 0;
-      return sent(listOf(now, cards, queryIn(c.req.query("q")), c.req.query("column") ?? "", offset));
+      return send(listOf(now, cards, queryIn(c.req.query("q")), c.req.query("column") ?? "", offset));
     })
-    .get("/inbox", async () => sent(await inboxOf(await live.now(), index)))
+    .get("/inbox", async () => send(await inboxOf(await live.now(), index)))
     .get("/ledger", async () => {
-      const now = await present();
-      return sent(ledgerOf(await index.spendings(now.sight), now.state, MOST_ROWS));
+      const now = await currentRun();
+      return send(ledgerOf(await index.spendings(now.view), now.state, MOST_ROWS));
     })
     .get("/trail", async (c) =>
-      sent(await trailPage(await present(), numberIn(c.req.query("before")), queryIn(c.req.query("q")))),
+      send(await trailPage(await currentRun(), numberIn(c.req.query("before")), queryIn(c.req.query("q")))),
     )
-    .get("/verify", async () => sent((await source.verify()) ?? NOTHING_TO_VERIFY))
-    .get("/health", async () => sent(await source.health()))
+    .get("/verify", async () => send((await source.verify()) ?? NOTHING_TO_VERIFY))
+    .get("/health", async () => send(await source.health()))
     .get("/events", (c) => {
       const after = numberIn(c.req.header("last-event-id")) ?? numberIn(c.req.query("after"));
       const stream = lineStream({ live, after, signal: c.req.raw.signal, texts });
@@ -91,12 +91,12 @@ function lineStream({ live, after, signal, texts }: StreamOptions): ReadableStre
   let cursor = after;
 
   const next = async (): Promise<string> => {
-    const present = await live.now();
-    if (present === null) {
+    const currentRun = await live.now();
+    if (currentRun === null) {
       cursor = 0;
       return "";
     }
-    const { state, sight } = present;
+    const { state, view } = currentRun;
     if (cursor === null) {
       cursor = state.position;
       return `id: ${cursor}\nevent: start\ndata: {}\n\n`;
@@ -106,7 +106,7 @@ function lineStream({ live, after, signal, texts }: StreamOptions): ReadableStre
       cursor = state.position;
       return `id: ${cursor}\nevent: reset\ndata: {}\n\n`;
     }
-    const { text, position } = await texts.after(sight, cursor, MOST_LINES);
+    const { text, position } = await texts.after(view, cursor, MOST_LINES);
     cursor = position;
     return text;
   };
@@ -144,40 +144,40 @@ function lineStream({ live, after, signal, texts }: StreamOptions): ReadableStre
 const MOST_TEXT = 400_000;
 
 /** What is about one story, down to the line. */
-export function storyRoutes({ source, index, present, sent }: Desk): Hono {
+export function storyRoutes({ source, index, currentRun, send }: ServerContext): Hono {
   return new Hono()
     .get("/stories/:id", async (c) =>
-      sent(await storyOf(await present(), index, c.req.param("id"), (story) => source.placeOf(story))),
+      send(await storyOf(await currentRun(), index, c.req.param("id"), (story) => source.placeOf(story))),
     )
     .get("/stories/:id/lines", async (c) =>
-      sent(await linesOf(await present(), index, c.req.param("id"), numberIn(c.req.query("after")) ?? 0)),
+      send(await linesOf(await currentRun(), index, c.req.param("id"), numberIn(c.req.query("after")) ?? 0)),
     )
-    .get("/stories/:id/last-lines", async (c) => sent(await lastLinesOf(await present(), index, c.req.param("id"))))
+    .get("/stories/:id/last-lines", async (c) => send(await lastLinesOf(await currentRun(), index, c.req.param("id"))))
     .get("/stories/:id/diff", async (c) => {
       const [attempt, since] = [numberIn(c.req.query("attempt")), numberIn(c.req.query("since"))];
-      return sent(await diffOf(await present(), index, c.req.param("id"), attempt, since));
+      return send(await diffOf(await currentRun(), index, c.req.param("id"), attempt, since));
     })
     .get("/stories/:id/export", async (c) => {
-      const now = await present();
+      const now = await currentRun();
       const document = await storyOf(now, index, c.req.param("id"), () => null);
-      const lines = await index.linesOf(now.sight, document.story.id, 0, Infinity);
+      const lines = await index.linesOf(now.view, document.story.id, 0, Infinity);
       const told = lines.map(storyLine);
-      const texts = await keptTexts(told, now.sight.evidence);
+      const texts = await keptTexts(told, now.view.evidence);
       const shown = withoutSecrets({ document, lines: told, texts }, source.secrets);
       return c.body(storyHtml({ ...shown, at: source.now() }), 200, { "content-type": "text/html; charset=utf-8" });
     })
     .get("/evidence/:id", async (c) => {
       const id = c.req.param("id");
-      const text = EVIDENCE.test(id) ? await (await present()).sight.evidence.read(evidenceId(id)) : null;
+      const text = EVIDENCE.test(id) ? await (await currentRun()).view.evidence.read(evidenceId(id)) : null;
       if (text === null) throw new RemandError("usage", "there is no such evidence", "It may have been deleted.");
       const leftOut = Math.max(0, text.length - MOST_TEXT);
       const shown: EvidenceDocument = { id, text: text.slice(0, MOST_TEXT), leftOut };
-      return sent(shown);
+      return send(shown);
     })
     .get("/lines/:position", async (c) => {
-      const [line] = await someLines((await present()).sight, (numberIn(c.req.param("position")) ?? 1) - 1, 1);
+      const [line] = await someLines((await currentRun()).view, (numberIn(c.req.param("position")) ?? 1) - 1, 1);
       if (line === undefined) throw new RemandError("usage", "there is no such line", "The trail shows all of them.");
-      return sent(line);
+      return send(line);
     });
 }
 

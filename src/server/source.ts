@@ -20,8 +20,8 @@ export interface DashboardSource {
   /** The built pages, by their address. */
   readonly assets: ReadonlyMap<string, Asset>;
   /** `null` while nothing has run here. */
-  look(): Promise<Sight | null>;
-  tell(stream: StoryId | null, events: readonly Event[]): Promise<void>;
+  openView(): Promise<RunView | null>;
+  appendEvents(stream: StoryId | null, events: readonly Event[]): Promise<void>;
   verify(): Promise<VerifyDocument | null>;
   health(): Promise<HealthDocument>;
   /** Where the story's files are, if they are there. */
@@ -30,7 +30,7 @@ export interface DashboardSource {
 }
 
 /** A look at the journal that stays open. */
-export interface Sight {
+export interface RunView {
   readonly state: RunState;
   readonly journal: Pick<Journal, "head" | "watch">;
   readonly evidence: Pick<Evidence, "read">;

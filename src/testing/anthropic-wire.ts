@@ -1,23 +1,31 @@
 import { randomUUID } from "node:crypto";
-import { messageOf, tokensOf, typeOf, type Answer, type Asked, type StreamEvent, type Wire } from "./wire.ts";
+import {
+  messageOf,
+  tokensOf,
+  typeOf,
+  type ModelAnswer,
+  type ReadRequest,
+  type StreamEvent,
+  type Wire,
+} from "./wire.ts";
 
-interface Body {
+interface AnthropicBody {
   readonly model: string;
   readonly stream?: boolean;
-  readonly messages: readonly Message[];
+  readonly messages: readonly AnthropicMessage[];
   readonly tools?: readonly { readonly name: string; readonly input_schema?: object }[];
   readonly output_config?: { readonly format?: { readonly schema?: object } };
 }
 
-interface Message {
+interface AnthropicMessage {
   readonly role: string;
-  readonly content: string | readonly Block[];
+  readonly content: string | readonly AnthropicBlock[];
 }
 
-interface Block {
+interface AnthropicBlock {
   readonly type: string;
   readonly text?: string;
-  readonly content?: string | readonly Block[];
+  readonly content?: string | readonly AnthropicBlock[];
 }
 
 /** The Messages API. */
@@ -36,8 +44,8 @@ export const anthropicWire: Wire = {
 };
 
 /** Reminders may stand after the prompt with a role of their own: they are no prompts. */
-function read(body: unknown): Asked {
-  const { model, stream = false, messages, tools = [], output_config: wanted } = body as Body;
+function read(body: unknown): ReadRequest {
+  const { model, stream = false, messages, tools = [], output_config: wanted } = body as AnthropicBody;
   const prompts = messages.flatMap((message, at) => (isPrompt(message) ? [at] : []));
   const last = prompts.at(-1) ?? 0;
   const since = messages.slice(last + 1).flatMap(({ content }) => blocks(content));
@@ -55,21 +63,21 @@ function read(body: unknown): Asked {
   };
 }
 
-const blocks = (content: string | readonly Block[]): readonly Block[] =>
+const blocks = (content: string | readonly AnthropicBlock[]): readonly AnthropicBlock[] =>
   typeof content === "string" ? [{ type: "text", text: content }] : content;
 
-const blockText = ({ text, content }: Block): string =>
+const blockText = ({ text, content }: AnthropicBlock): string =>
   text ??
   blocks(content ?? [])
     .map(blockText)
     .join("\n");
 
-const isPrompt = ({ role, content }: Message): boolean =>
+const isPrompt = ({ role, content }: AnthropicMessage): boolean =>
   role === "user" && !blocks(content).some(({ type }) => type === "tool_result");
 
 const newId = (kind: string): string => `${kind}_${randomUUID().replaceAll("-", "")}`;
 
-const messageIn = (answer: Answer, model: string): object => ({
+const messageIn = (answer: ModelAnswer, model: string): object => ({
   id: newId("msg"),
   type: "message",
   role: "assistant",
@@ -80,7 +88,7 @@ const messageIn = (answer: Answer, model: string): object => ({
   usage: { ...usageOf(answer), output_tokens: 1 },
 });
 
-function usageOf(answer: Answer): object {
+function usageOf(answer: ModelAnswer): object {
   const { input, output } = tokensOf(answer);
   return {
     input_tokens: input,
@@ -90,15 +98,15 @@ function usageOf(answer: Answer): object {
   };
 }
 
-const stopOf = (answer: Answer): string =>
+const stopOf = (answer: ModelAnswer): string =>
   "calls" in answer ? "tool_use" : "refuses" in answer ? "refusal" : "end_turn";
 
-function contentOf(answer: Answer): object {
+function contentOf(answer: ModelAnswer): object {
   if ("calls" in answer) return { type: "tool_use", id: newId("toolu"), name: answer.calls, input: answer.input };
   return { type: "text", text: "says" in answer ? answer.says : answer.refuses };
 }
 
-function pieces(answer: Answer, model: string): readonly StreamEvent[] {
+function pieces(answer: ModelAnswer, model: string): readonly StreamEvent[] {
   const content = contentOf(answer);
   const [block, delta] =
     "calls" in answer

@@ -1,15 +1,23 @@
 import { randomUUID } from "node:crypto";
-import { messageOf, tokensOf, typeOf, type Answer, type Asked, type StreamEvent, type Wire } from "./wire.ts";
+import {
+  messageOf,
+  tokensOf,
+  typeOf,
+  type ModelAnswer,
+  type ReadRequest,
+  type StreamEvent,
+  type Wire,
+} from "./wire.ts";
 
-interface Body {
+interface ChatBody {
   readonly model: string;
   readonly stream?: boolean;
-  readonly messages: readonly Message[];
+  readonly messages: readonly ChatMessage[];
   readonly tools?: readonly { readonly function?: { readonly name: string } }[];
   readonly response_format?: { readonly json_schema?: { readonly schema?: object } };
 }
 
-interface Message {
+interface ChatMessage {
   readonly role: string;
   readonly content?: string | null | readonly { readonly text?: string }[];
   readonly tool_calls?: readonly object[];
@@ -31,8 +39,8 @@ export const chatWire: Wire = {
   error: (failure) => ({ error: { message: messageOf(failure), type: typeOf(failure), code: failure.type ?? null } }),
 };
 
-function read(body: unknown): Asked {
-  const { model, stream = false, messages, tools = [], response_format: wanted } = body as Body;
+function read(body: unknown): ReadRequest {
+  const { model, stream = false, messages, tools = [], response_format: wanted } = body as ChatBody;
   const prompts = messages.flatMap(({ role }, at) => (role === "user" ? [at] : []));
   const last = prompts.at(-1) ?? 0;
   const since = messages.slice(last + 1);
@@ -48,7 +56,7 @@ function read(body: unknown): Asked {
   };
 }
 
-function textOf(message: Message | undefined): string {
+function textOf(message: ChatMessage | undefined): string {
   const content = message?.content ?? "";
   return typeof content === "string" ? content : content.map(({ text }) => text ?? "").join("\n");
 }
@@ -59,7 +67,7 @@ const envelope = (model: string): { readonly id: string } & Readonly<Record<stri
   model,
 });
 
-function messageIn(answer: Answer): object {
+function messageIn(answer: ModelAnswer): object {
   if ("says" in answer) return { content: answer.says };
   if ("refuses" in answer) return { content: null, refusal: answer.refuses };
   const text = typeof answer.input === "string" ? answer.input : JSON.stringify(answer.input);
@@ -67,15 +75,15 @@ function messageIn(answer: Answer): object {
   return { content: null, tool_calls: [{ ...call, function: { name: answer.calls, arguments: text } }] };
 }
 
-const endingOf = (answer: Answer): string =>
+const endingOf = (answer: ModelAnswer): string =>
   "calls" in answer ? "tool_calls" : "refuses" in answer ? "content_filter" : "stop";
 
-function usageOf(answer: Answer): object {
+function usageOf(answer: ModelAnswer): object {
   const { input, output } = tokensOf(answer);
   return { prompt_tokens: input, completion_tokens: output, total_tokens: input + output };
 }
 
-function pieces(answer: Answer, model: string): readonly StreamEvent[] {
+function pieces(answer: ModelAnswer, model: string): readonly StreamEvent[] {
   const chunk = { ...envelope(model), object: "chat.completion.chunk" };
   const choice = (delta: object, finish_reason: string | null): object => ({ index: 0, delta, finish_reason });
   return [

@@ -1,6 +1,6 @@
-import { messageOf, tokensOf, type Answer, type Asked, type Wire } from "./wire.ts";
+import { messageOf, tokensOf, type ModelAnswer, type ReadRequest, type Wire } from "./wire.ts";
 
-interface Body {
+interface GeminiBody {
   readonly contents: readonly Content[];
   readonly tools?: readonly { readonly functionDeclarations?: readonly { readonly name: string }[] }[];
   readonly generationConfig?: { readonly responseJsonSchema?: object; readonly responseSchema?: object };
@@ -8,10 +8,10 @@ interface Body {
 
 interface Content {
   readonly role?: string;
-  readonly parts: readonly Part[];
+  readonly parts: readonly GeminiPart[];
 }
 
-interface Part {
+interface GeminiPart {
   readonly text?: string;
   readonly functionCall?: object;
   readonly functionResponse?: { readonly response?: unknown };
@@ -32,9 +32,9 @@ export const geminiWire: Wire = {
   }),
 };
 
-function read(body: unknown, path: string): Asked {
+function read(body: unknown, path: string): ReadRequest {
   const [, model = "", method] = PATH.exec(path) ?? [];
-  const { contents, tools = [], generationConfig: wanted } = body as Body;
+  const { contents, tools = [], generationConfig: wanted } = body as GeminiBody;
   const prompts = contents.flatMap((content, at) => (isPrompt(content) ? [at] : []));
   const last = prompts.at(-1) ?? 0;
   const since = contents.slice(last + 1).flatMap(({ parts }) => parts);
@@ -55,7 +55,7 @@ function read(body: unknown, path: string): Asked {
 const isPrompt = ({ role, parts }: Content): boolean =>
   role !== "model" && !parts.some(({ functionResponse }) => functionResponse !== undefined);
 
-function answerOf(answer: Answer, model: string): object {
+function answerOf(answer: ModelAnswer, model: string): object {
   const { input, output } = tokensOf(answer);
   const parts =
     "says" in answer ? [{ text: answer.says }] : "calls" in answer ? [{ functionCall: callOf(answer) }] : [];
@@ -68,7 +68,7 @@ function answerOf(answer: Answer, model: string): object {
   };
 }
 
-const callOf = ({ calls, input }: Extract<Answer, { calls: string }>): object => ({
+const callOf = ({ calls, input }: Extract<ModelAnswer, { calls: string }>): object => ({
   name: calls,
   args: typeof input === "string" ? { input } : input,
 });

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { anthropicWire } from "./anthropic-wire.ts";
 import { chatWire } from "./chat-wire.ts";
 import { geminiWire } from "./gemini-wire.ts";
-import type { Answer, ModelRequest, Reply, Wire } from "./wire.ts";
+import type { ModelAnswer, ModelRequest, Reply, Wire } from "./wire.ts";
 import { responsesWire } from "./responses-wire.ts";
 
 export interface ModelServer {
@@ -112,7 +112,7 @@ function send(response: ServerResponse, wire: Wire, asked: ModelRequest, reply: 
 }
 
 /** Claude Code, and the AI SDK with some models, have a tool for answers in a form; the others take a message of JSON. */
-function inForm({ answers, ...counted }: Extract<Reply, { answers: object }>, { tools }: ModelRequest): Answer {
+function inForm({ answers, ...counted }: Extract<Reply, { answers: object }>, { tools }: ModelRequest): ModelAnswer {
   const tool = ["StructuredOutput", "json"].find((name) => tools.includes(name));
   return tool === undefined
     ? { says: JSON.stringify(answers), ...counted }

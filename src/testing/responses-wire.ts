@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { messageOf, tokensOf, type Answer, type Asked, type StreamEvent, type Wire } from "./wire.ts";
+import { messageOf, tokensOf, type ModelAnswer, type ReadRequest, type StreamEvent, type Wire } from "./wire.ts";
 
-interface Body {
+interface ResponsesBody {
   readonly model: string;
   readonly stream?: boolean;
   readonly input: string | readonly Item[];
@@ -28,8 +28,8 @@ export const responsesWire: Wire = {
   }),
 };
 
-function read(body: unknown): Asked {
-  const { model, stream = false, input: given, tools = [], text } = body as Body;
+function read(body: unknown): ReadRequest {
+  const { model, stream = false, input: given, tools = [], text } = body as ResponsesBody;
   const input = typeof given === "string" ? [{ role: "user", content: given }] : given;
   const prompts = input.flatMap((item, at) => (isPrompt(item) ? [at] : []));
   const last = prompts.at(-1) ?? 0;
@@ -56,7 +56,7 @@ const isPrompt = (item: Item): boolean => item.role === "user" && !/^\s*<[a-z_]+
 
 const newId = (kind: string): string => `${kind}_${randomUUID().replaceAll("-", "")}`;
 
-function responseOf(answer: Answer, model: string, item = itemOf(answer)): object {
+function responseOf(answer: ModelAnswer, model: string, item = itemOf(answer)): object {
   const { input, output } = tokensOf(answer);
   return {
     id: newId("resp"),
@@ -75,7 +75,7 @@ function responseOf(answer: Answer, model: string, item = itemOf(answer)): objec
   };
 }
 
-function pieces(answer: Answer, model: string): readonly StreamEvent[] {
+function pieces(answer: ModelAnswer, model: string): readonly StreamEvent[] {
   const item = itemOf(answer);
   const response = responseOf(answer, model, item);
   return [
@@ -83,7 +83,7 @@ function pieces(answer: Answer, model: string): readonly StreamEvent[] {
     {
       type: "response.output_item.added",
       output_index: 0,
-      item: { ...item, ...emptied(answer), status: "in_progress" },
+      item: { ...item, ...emptyAnswer(answer), status: "in_progress" },
     },
     { ...deltaOf(answer), item_id: item["id"], output_index: 0 },
     { type: "response.output_item.done", output_index: 0, item },
@@ -92,12 +92,12 @@ function pieces(answer: Answer, model: string): readonly StreamEvent[] {
 }
 
 /** What an item is before its first piece has come. */
-function emptied(answer: Answer): object {
+function emptyAnswer(answer: ModelAnswer): object {
   if (!("calls" in answer)) return { content: [] };
   return typeof answer.input === "string" ? { input: "" } : { arguments: "" };
 }
 
-function deltaOf(answer: Answer): StreamEvent {
+function deltaOf(answer: ModelAnswer): StreamEvent {
   if ("says" in answer) return { type: "response.output_text.delta", content_index: 0, delta: answer.says };
   if ("refuses" in answer) return { type: "response.refusal.delta", content_index: 0, delta: answer.refuses };
   return typeof answer.input === "string"
@@ -105,7 +105,7 @@ function deltaOf(answer: Answer): StreamEvent {
     : { type: "response.function_call_arguments.delta", delta: JSON.stringify(answer.input) };
 }
 
-function itemOf(answer: Answer): Readonly<Record<string, unknown>> {
+function itemOf(answer: ModelAnswer): Readonly<Record<string, unknown>> {
   if (!("calls" in answer)) {
     const content =
       "says" in answer

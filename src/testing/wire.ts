@@ -23,21 +23,21 @@ export interface ModelRequest {
 
 /** What the model does next. */
 export type Reply =
-  | ({ readonly says: string } & Counted)
+  | ({ readonly says: string } & TokenCount)
   /** Calls a tool of the client's by its own name; `input` is text for a tool that takes no JSON. */
-  | ({ readonly calls: string; readonly input: object | string } & Counted)
+  | ({ readonly calls: string; readonly input: object | string } & TokenCount)
   /** Answers in the form that was asked for, by whatever way the client has for it. */
-  | ({ readonly answers: object } & Counted)
+  | ({ readonly answers: object } & TokenCount)
   /** Ends the answer as a provider does that will not have it. */
-  | ({ readonly refuses: string } & Counted)
-  | Failure
+  | ({ readonly refuses: string } & TokenCount)
+  | ModelFailure
   /** Sends this instead of an answer, with a status of success. */
   | { readonly garbles: string }
   /** Never answers. */
   | { readonly hangs: true };
 
 /** An answer with an error's status: 401, 429, 529 and so on. */
-export interface Failure {
+export interface ModelFailure {
   readonly fails: number;
   /** The provider's own word for it; without it, the usual one for the status. */
   readonly type?: string;
@@ -45,7 +45,7 @@ export interface Failure {
   readonly retryAfterSeconds?: number;
 }
 
-interface Counted {
+interface TokenCount {
   /** What the answer is said to have used; without it, `TOKENS_OF_ANSWER`. */
   readonly tokens?: { readonly input: number; readonly output: number };
 }
@@ -54,10 +54,10 @@ interface Counted {
 export const TOKENS_OF_ANSWER = { input: 900, output: 100 };
 
 /** What a request says, before it is known from where it came. */
-export type Asked = Omit<ModelRequest, "api" | "text" | "headers"> & { readonly isStreamed: boolean };
+export type ReadRequest = Omit<ModelRequest, "api" | "text" | "headers"> & { readonly isStreamed: boolean };
 
 /** What every protocol can say by itself. */
-export type Answer = Extract<Reply, { says: string } | { calls: string } | { refuses: string }>;
+export type ModelAnswer = Extract<Reply, { says: string } | { calls: string } | { refuses: string }>;
 
 export type StreamEvent = Readonly<Record<string, unknown>>;
 
@@ -65,22 +65,23 @@ export type StreamEvent = Readonly<Record<string, unknown>>;
 export interface Wire {
   readonly api: ModelRequest["api"];
   takes(path: string): boolean;
-  read(body: unknown, path: string): Asked;
-  whole(answer: Answer, model: string): object;
+  read(body: unknown, path: string): ReadRequest;
+  whole(answer: ModelAnswer, model: string): object;
   /** The same, in pieces. An event with a `type` is sent under that name. */
-  pieces(answer: Answer, model: string): readonly StreamEvent[];
+  pieces(answer: ModelAnswer, model: string): readonly StreamEvent[];
   /** What ends a stream, where it is more than silence. */
   readonly end?: string;
-  error(failure: Failure): object;
+  error(failure: ModelFailure): object;
 }
 
-export const tokensOf = ({ tokens = TOKENS_OF_ANSWER }: Answer): { readonly input: number; readonly output: number } =>
-  tokens;
+export const tokensOf = ({
+  tokens = TOKENS_OF_ANSWER,
+}: ModelAnswer): { readonly input: number; readonly output: number } => tokens;
 
-export const messageOf = ({ fails, message = `the script says ${fails}` }: Failure): string => message;
+export const messageOf = ({ fails, message = `the script says ${fails}` }: ModelFailure): string => message;
 
 /** The word for a status, as providers have them. */
-export function typeOf({ fails, type }: Failure): string {
+export function typeOf({ fails, type }: ModelFailure): string {
   const known: Readonly<Record<number, string>> = {
     400: "invalid_request_error",
     401: "authentication_error",

@@ -59,7 +59,7 @@ describe("the exit code", () => {
 
   it("is 8 while it goes on, and 4 when it was held, halted, or nobody made it ready", async () => {
     const host = fakeHost();
-    await host.own("/work", { ...planFor([story("a"), story("later", { shelf: "backlog" })]), watcher });
+    await host.openEngine("/work", { ...planFor([story("a"), story("later", { shelf: "backlog" })]), watcher });
     expect(of(host.state(), "a")).toBe(8);
     expect(of(host.state(), "later")).toBe(4);
     await host.write(storyId("a"), { type: "story.started", by: "engine" });

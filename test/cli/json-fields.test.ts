@@ -20,7 +20,7 @@ const files = memoryFiles({
 });
 const all = [inbox, log, show, status, stories];
 const json = async (...argv: string[]): Promise<unknown> => {
-  if ((await host.look("/work")) === null) await run(["run", "--quiet"], [runCommand], { host, files });
+  if ((await host.openView("/work")) === null) await run(["run", "--quiet"], [runCommand], { host, files });
   const ran = await run(argv, all, { host, files });
   return ran.out === "" ? ran.err : JSON.parse(ran.out.split("\n}\n")[0]! + (ran.out.includes("\n}\n") ? "\n}" : ""));
 };

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createVirtualClock } from "../kit/virtual-clock.ts";
 import { createMemoryJournal } from "../kit/memory-journal.ts";
-import { commentEar } from "../../src/compose/pr-comment-poller.ts";
+import { prCommentPoller } from "../../src/compose/pr-comment-poller.ts";
 import { presetPolicy } from "../../src/config/presets.ts";
 import { RemandError } from "../../src/core/events/error.ts";
 import type { Event } from "../../src/core/events/event.ts";
@@ -41,7 +41,7 @@ async function scene() {
   } as unknown as Forge;
   const notices: string[] = [];
   const ear = (only: ReadonlySet<ReturnType<typeof story>["id"]> | null = null) =>
-    commentEar(ledger, { forge, clock }, only, (text) => void notices.push(text));
+    prCommentPoller(ledger, { forge, clock }, only, (text) => void notices.push(text));
   return { clock, ledger, told, notices, ear, state: () => ledger.story(story("a").id) };
 }
 
@@ -59,7 +59,7 @@ const never = new AbortController().signal;
 test("while it stays, the forge is asked every few minutes, and what is new is told", async () => {
   const { clock, told, ear, state } = await scene();
   let heard = 0;
-  const stop = ear().stay(() => void heard++);
+  const stop = ear().keepPolling(() => void heard++);
   await clock.advance(10 * MINUTE);
   expect([told.asked, heard]).toEqual([3, 0]);
   told.comments.push(comment("line/1"));

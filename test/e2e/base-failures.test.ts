@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { checkoutOf } from "./checkout.ts";
-import { sampled } from "../sampled.ts";
+import { sample } from "../sampled.ts";
 import { gitIn } from "../kit/git-repository.ts";
 
 /* What fails before the work begins, through the built program: known, the story's target, or a question. */
@@ -106,7 +106,7 @@ const COMMENT = { "src/cart.js": `${CART}// TURN\n` };
 describe("a bug-fix story whose test still fails", () => {
   const phases = "phases: { refine: false, research: false, plan: false }";
   test.each(
-    sampled(
+    sample(
       [
         ["critic-audit", "preset: critic-audit"],
         ["story", `preset: story\n${phases}`],
@@ -145,7 +145,7 @@ describe("an agent that edits", () => {
   const excuse = "version: 1\nknownFailures: [{ test: removes, reason: it is old }] # TURN\n";
   const refusal = `the target ${REMOVES} fails with the base's version of its tests`;
   test.each(
-    sampled(
+    sample(
       [
         ["the target's test", "checks", { "test/cart.test.js": `${TAMED}// TURN\n` }, refusal],
         ["the target's test away", "checks", { "test/cart.test.js": null, "test/new.test.js": other }, refusal],

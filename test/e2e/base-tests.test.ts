@@ -15,7 +15,7 @@ import type { Judgement } from "../../src/core/gates/gate.ts";
 import { storyId } from "../../src/core/events/ids.ts";
 import { gateRequest, memoryEvidence } from "../contract/gate.ts";
 import { makeRepository } from "../kit/git-repository.ts";
-import { sampled } from "../sampled.ts";
+import { sample } from "../sampled.ts";
 
 type Files = Readonly<Record<string, string | null>>;
 
@@ -212,7 +212,7 @@ test("sums up nothing", () => {
     ],
     "and a renamed one is not new": [{ "test/cart.test.js": TESTS.replace('"sums up"', '"sums up prices"') }, null],
   };
-  test.each(sampled(Object.entries(cases), 2))("%s", async (_does, [change, note, check]) => {
+  test.each(sample(Object.entries(cases), 2))("%s", async (_does, [change, note, check]) => {
     const { judgement } = await judge({ change: { "src/cart.js": CART, ...change }, ...(check ? { check } : {}) });
     expect(isAccepted(judgement), judgement.summary).toBe(true);
     expect((judgement.notes ?? []).filter((each) => each.includes("without the change"))).toEqual(note ? [note] : []);

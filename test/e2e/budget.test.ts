@@ -53,7 +53,7 @@ test("money: a warning at 80 %, a question at 100 %, and on when a person raises
     limit: 5,
   } as const;
   const host = createHost(project.repository.env);
-  await host.tell(project.repository.root, storyId("cap"), [{ type: "person.answered", answer }]);
+  await host.appendEvents(project.repository.root, storyId("cap"), [{ type: "person.answered", answer }]);
   const last = await project.run(scripts, { set });
   expect(last).toMatchObject({ exitCode: 0, stories: [{ status: "accepted" }] });
   expect(project.prompts("developer")).toHaveLength(3);
@@ -79,7 +79,7 @@ test("guidance goes into the next brief, and only the counter it is about starts
     message: "the cap is five seconds, see TICKET-9",
     escalation,
   } as const;
-  await createHost(project.repository.env).tell(project.repository.root, storyId("cap"), [
+  await createHost(project.repository.env).appendEvents(project.repository.root, storyId("cap"), [
     { type: "person.answered", answer },
   ]);
   const last = await project.run(scripts, { set });

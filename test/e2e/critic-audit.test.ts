@@ -499,7 +499,7 @@ describe("a disputed finding", () => {
     const [one, other] = project.events("gate.judged").findLast(({ judgement }) => judgement.gate === "review")!
       .judgement.blocking;
     const dispute = (finding: typeof one) =>
-      createHost(project.repository.env).tell(project.repository.root, storyId("cap"), [
+      createHost(project.repository.env).appendEvents(project.repository.root, storyId("cap"), [
         {
           type: "person.answered",
           answer: {

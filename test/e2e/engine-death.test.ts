@@ -34,7 +34,7 @@ function supervised(root: string, args: readonly string[]): (number | string)[] 
 }
 
 async function journal(root: string): Promise<{ state: StoryState; interruptions: Event[] }> {
-  const look = (await createHost(process.env).look(root))!;
+  const look = (await createHost(process.env).openView(root))!;
   const state = [...entries(look.state.stories)][0]![1];
   const interruptions: Event[] = [];
   for await (const { event } of look.lines(0)) if (event.type === "work.interrupted") interruptions.push(event);

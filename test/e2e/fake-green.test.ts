@@ -15,7 +15,7 @@ import { storyId } from "../../src/core/events/ids.ts";
 import type { Scope, ScopeException } from "../../src/core/stories/scope.ts";
 import { gateRequest, memoryEvidence } from "../contract/gate.ts";
 import { makeRepository } from "../kit/git-repository.ts";
-import { sampled } from "../sampled.ts";
+import { sample } from "../sampled.ts";
 import { CASES, DATA, LINT, NODE, TYPES, VITEST, type Files, type Project } from "./fake-green-projects.ts";
 import { HONEST } from "./fake-green-honest.ts";
 import { CHAIN, TABLE } from "./fake-green-quiet-ways.ts";
@@ -90,7 +90,7 @@ function words({ summary, findings, blocking }: Judgement): string {
 }
 
 describe("ways to a green that was not earned", () => {
-  test.each(sampled(WAYS, 3).map((way) => [way.does, way] as const))("%s", async (_does, way) => {
+  test.each(sample(WAYS, 3).map((way) => [way.does, way] as const))("%s", async (_does, way) => {
     const { judge, exitCode } = await done(way.project, way.change, way.check, way.shell);
     for (const work of ["new work", "rework"] as const) {
       if ((way.only ?? work) !== work) continue;
@@ -117,7 +117,7 @@ describe("ways to a green that was not earned", () => {
 });
 
 describe("honest changes that look like them", () => {
-  test.each(sampled(HONEST, 2).map((honest) => [honest.does, honest] as const))("%s", async (_does, honest) => {
+  test.each(sample(HONEST, 2).map((honest) => [honest.does, honest] as const))("%s", async (_does, honest) => {
     const { judge } = await done(honest.project, honest.change, honest.check);
     expect(words(await judge("new work"))).toContain("checks: pass");
     const unexplained = await judge("rework");

@@ -54,7 +54,7 @@ function spansIn(folder: string): readonly SpanLine[] {
 
 async function linesWhenSettled(root: string, db: string, stories: number): Promise<readonly Stored[]> {
   for (;;) {
-    const look = await createHost(process.env).at(db).look(root);
+    const look = await createHost(process.env).at(db).openView(root);
     if (look !== null) {
       try {
         const lines: Stored[] = [];

@@ -37,7 +37,7 @@ interface Seen {
 
 async function seen(root: string, db: string | null): Promise<Seen | null> {
   const host = createHost(process.env);
-  const look = await (db === null ? host : host.at(db)).look(root);
+  const look = await (db === null ? host : host.at(db)).openView(root);
   if (look === null) return null;
   try {
     const lines: Stored[] = [];

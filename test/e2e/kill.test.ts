@@ -38,7 +38,7 @@ function run(root: string): { status: number | null; output: string } {
 }
 
 async function outcome(root: string): Promise<{ stories: Record<string, unknown>; lines: Stored[] }> {
-  const look = (await createHost(process.env).look(root))!;
+  const look = (await createHost(process.env).openView(root))!;
   const stories: Record<string, unknown> = {};
   for (const [id, state] of entries(look.state.stories)) {
     const worked = state.attempts.filter((attempt) => attempt.outcome === "ready");
@@ -56,7 +56,7 @@ async function outcome(root: string): Promise<{ stories: Record<string, unknown>
 }
 
 async function hasDiedTwice(root: string): Promise<boolean> {
-  const look = await createHost(process.env).look(root);
+  const look = await createHost(process.env).openView(root);
   const stories = look === null ? [] : [...entries(look.state.stories)];
   await look?.close();
   return stories.some(([, { counters }]) => (counters.engineDeaths?.times ?? 0) >= 2);

@@ -123,7 +123,7 @@ describe("a journal that was changed", () => {
     { timeout: 120_000 },
     async () => {
       await change((db) => db.exec(EDIT));
-      const said = createHost(process.env).tell(root, storyId("story-0"), [{ type: "story.held", by: "Ada" }]);
+      const said = createHost(process.env).appendEvents(root, storyId("story-0"), [{ type: "story.held", by: "Ada" }]);
       await expect(said).rejects.toThrow(/Line 7 of the journal was changed/);
       const refused = loop(root);
       expect(refused.status, refused.err).toBe(1);

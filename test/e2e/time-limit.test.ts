@@ -42,7 +42,7 @@ const loop = (root: string, check: string, agent: string, ...more: string[]) =>
   );
 
 async function journal(root: string): Promise<{ run: RunState; story: StoryState; events: Event[] }> {
-  const look = (await createHost(process.env).look(root))!;
+  const look = (await createHost(process.env).openView(root))!;
   const run = look.state;
   const events: Event[] = [];
   for await (const { event } of look.lines(0)) events.push(event);

@@ -1,6 +1,15 @@
 import { foldCloseUp } from "../../src/engine/fold-outlines.ts";
 import { createMemoryJournal } from "./memory-journal.ts";
-import type { GatePlan, Host, JournalTrouble, Look, Owned, Probe, RunPlan, ServePlan } from "../../src/app/host.ts";
+import type {
+  GatePlan,
+  Host,
+  JournalTrouble,
+  JournalView,
+  EngineSession,
+  Probe,
+  RunPlan,
+  ServePlan,
+} from "../../src/app/host.ts";
 import type { Event } from "../../src/core/events/event.ts";
 import { RemandError } from "../../src/core/events/error.ts";
 import type { GateReport } from "../../src/core/gates/gate-report.ts";
@@ -90,7 +99,7 @@ export function fakeHost(options: FakeHostOptions = {}): FakeHost {
     read: (id) => Promise.resolve(kept.get(id) ?? null),
     placeOf: (id) => `/work/.remand/evidence/${id}`,
   };
-  const look = (): Look => ({
+  const look = (): JournalView => ({
     state,
     journal,
     evidence,
@@ -119,7 +128,7 @@ export function fakeHost(options: FakeHostOptions = {}): FakeHost {
     return state;
   };
 
-  const own = async (_root: string, plan: RunPlan): Promise<Owned> => {
+  const own = async (_root: string, plan: RunPlan): Promise<EngineSession> => {
     if (options.lockedBy !== undefined)
       throw new RemandError("journal-locked", `another remand works here: ${options.lockedBy}`, "Wait for it.");
     plans.push(plan);
@@ -134,13 +143,13 @@ export function fakeHost(options: FakeHostOptions = {}): FakeHost {
       interrupted: 0,
       drive: (signal) => driven(plan, signal),
       tell: async (stream, events) => void (await write(stream, events)),
-      shelve: async (stories) => {
+      registerStories: async (stories) => {
         const fresh = stories.filter(({ id }) => lookup(state.stories, id, byText) === undefined);
         for (const story of fresh) await write(story.id, [{ type: "story.added", story }]);
         plan = { ...plan, stories: [...plan.stories, ...fresh] };
         return fresh.length > 0;
       },
-      onWord: (heard) => {
+      onMessage: (heard) => {
         words.add(heard);
         return () => words.delete(heard);
       },
@@ -164,18 +173,18 @@ export function fakeHost(options: FakeHostOptions = {}): FakeHost {
     servePlans,
     undone,
     demoFiles,
-    glance: () => Promise.resolve(state.position === 0 ? null : state),
-    closeUp: async (_root, of) =>
+    readOutline: () => Promise.resolve(state.position === 0 ? null : state),
+    readStories: async (_root, of) =>
       state.position === 0
         ? null
         : { ...(await foldCloseUp(journal, of)), lines: (id) => journal.read(0, id), close: () => Promise.resolve() },
-    look: () => Promise.resolve(state.position === 0 ? null : look()),
+    openView: () => Promise.resolve(state.position === 0 ? null : look()),
     journalTrouble: () => Promise.resolve(options.trouble ?? null),
     verify: async () => {
       if (options.verified !== undefined) return options.verified;
       return state.position === 0 ? null : { ok: true, ...(await journal.head()), problem: null };
     },
-    tell: async (_root, stream, events) => {
+    appendEvents: async (_root, stream, events) => {
       await write(stream, events);
       for (const heard of words) heard();
     },
@@ -186,7 +195,7 @@ export function fakeHost(options: FakeHostOptions = {}): FakeHost {
     changeFiles: () => {
       for (const changed of changes) changed();
     },
-    own,
+    openEngine: own,
     clone: () => Promise.reject(new Error("this test has no fleet")),
     work: () => Promise.reject(new Error("this test has no fleet")),
     preflight: () =>

@@ -2,7 +2,7 @@ import { COMMANDS, type CommandEntry } from "../../src/cli/command-table.ts";
 import type { CliCommand, World } from "../../src/app/command.ts";
 import type { Host } from "../../src/app/host.ts";
 import { memoryFiles } from "./memory-files.ts";
-import { runProgram, type Surroundings } from "../../src/cli/program.ts";
+import { runProgram, type ProgramEnvironment } from "../../src/cli/program.ts";
 
 export interface Ran {
   readonly exit: number;
@@ -17,7 +17,7 @@ export function on(
   host: Host,
   command: CliCommand,
   args: readonly string[],
-  changes: Partial<Surroundings> = {},
+  changes: Partial<ProgramEnvironment> = {},
 ): Promise<Ran> {
   return run([command.name, ...args], [command], { host, env: { USER: "ada" }, ...changes });
 }
@@ -26,7 +26,7 @@ export function on(
 export async function run(
   argv: readonly string[],
   commands: readonly CliCommand[],
-  changes: Partial<Surroundings> = {},
+  changes: Partial<ProgramEnvironment> = {},
 ): Promise<Ran> {
   const out: string[] = [];
   const err: string[] = [];
@@ -41,7 +41,7 @@ export async function run(
       return Promise.resolve({ command });
     },
   }));
-  const around: Surroundings = {
+  const around: ProgramEnvironment = {
     version: "9.8.7",
     cwd: "/work",
     env: {},
@@ -66,13 +66,13 @@ const absent = (): Promise<never> => Promise.reject(new Error("this test has no 
 /** Where nothing ever ran, and nothing can. */
 export const NO_HOST: Host = {
   at: () => NO_HOST,
-  glance: () => Promise.resolve(null),
-  closeUp: () => Promise.resolve(null),
-  look: () => Promise.resolve(null),
+  readOutline: () => Promise.resolve(null),
+  readStories: () => Promise.resolve(null),
+  openView: () => Promise.resolve(null),
   journalTrouble: () => Promise.resolve(null),
   verify: () => Promise.resolve(null),
-  tell: absent,
-  own: absent,
+  appendEvents: absent,
+  openEngine: absent,
   clone: absent,
   work: absent,
   preflight: absent,

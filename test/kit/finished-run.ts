@@ -20,7 +20,7 @@ export async function workedOn(
 ): Promise<FakeHost> {
   const host = fakeHost(script === undefined ? {} : { script });
   const watcher = { onLines: () => undefined, onOutput: () => undefined };
-  const owned = await host.own("/work", { ...planFor(stories, sets), watcher });
+  const owned = await host.openEngine("/work", { ...planFor(stories, sets), watcher });
   await owned.drive(new AbortController().signal);
   return host;
 }

@@ -11,7 +11,7 @@ import type { Ledger } from "../../src/views/board/ledger.ts";
 import { fakeHost } from "../kit/fake-host.ts";
 import { planFor, workedOn } from "../kit/finished-run.ts";
 import { story } from "../kit/story-world.ts";
-import { LOGIN, served, servedStuck, stuck } from "./served.ts";
+import { LOGIN, startServer, servedStuck, stuck } from "./served.ts";
 
 const KEY = `sk-ant-api03-${"Ab3".repeat(31)}`;
 
@@ -45,18 +45,18 @@ describe("what the dashboard says", () => {
 
   it("says that nothing has run, and shows what runs from then on", async () => {
     const host = fakeHost();
-    const server = await served(host);
+    const server = await startServer(host);
     expect((await server.ask("/api/board")).json()).toMatchObject({ hasJournal: false, matching: 0 });
     expect((await server.ask("/api/inbox")).json()).toMatchObject({ items: [] });
     expect((await server.ask("/api/ledger")).json()).toMatchObject({ error: "nothing has run here yet" });
     const watcher = { onLines: () => undefined, onOutput: () => undefined };
-    await host.own("/work", { ...planFor([story("a")]), watcher });
+    await host.openEngine("/work", { ...planFor([story("a")]), watcher });
     expect((await server.ask("/api/board")).json()).toMatchObject({ hasJournal: true, matching: 1 });
   });
 
   it("follows a journal that somebody else writes", async () => {
     const host = await stuck();
-    const server = await served(host);
+    const server = await startServer(host);
     await server.ask("/api/board");
     await host.write(LOGIN, {
       type: "person.answered",
@@ -72,8 +72,8 @@ describe("what the dashboard says", () => {
     );
     const host = fakeHost();
     const watcher = { onLines: () => undefined, onOutput: () => undefined };
-    await host.own("/work", { ...planFor(stories), watcher });
-    const server = await served(host);
+    await host.openEngine("/work", { ...planFor(stories), watcher });
+    const server = await startServer(host);
     const board = (await server.ask("/api/board")).json<BoardDocument>();
     expect(board.columns.find(({ name }) => name === "ready")).toMatchObject({ total: 2500 });
     expect(board.columns.flatMap(({ cards }) => cards).length).toBeLessThanOrEqual(40);
@@ -100,7 +100,7 @@ describe("what the dashboard says", () => {
   });
 
   it("pages the trail from the newest to the oldest, and searches it", async () => {
-    const server = await served(await workedOn(Array.from({ length: 12 }, (_, i) => story(`s${i}`))));
+    const server = await startServer(await workedOn(Array.from({ length: 12 }, (_, i) => story(`s${i}`))));
     const seen: number[] = [];
     for (let before = ""; ;) {
       const page = (await server.ask(`/api/trail?${before}`)).json<TrailDocument>();
@@ -126,7 +126,7 @@ describe("what the dashboard says", () => {
       story("leaky", { title: `Use ${KEY}`, body: `key = ${KEY}\n\u001b[31mred\u001b[0m hunter2hunter2` }),
     ]);
     const id = await host.keepEvidence(`log: ${KEY}\n\u001b]0;title\u0007`);
-    const server = await served(host, { secrets: { literals: ["hunter2hunter2"] } });
+    const server = await startServer(host, { secrets: { literals: ["hunter2hunter2"] } });
     for (const path of [
       "/api/board",
       "/api/list",
@@ -156,7 +156,7 @@ describe("the stream", () => {
 
   it("sends what is new to whoever has nothing, and only that", async () => {
     const host = await stuck();
-    const server = await served(host);
+    const server = await startServer(host);
     await server.ask("/api/hello");
     const all = (await host.lines()).length;
     const lines = await server.stream(2, {}, () => void host.write(LOGIN, { type: "story.held", by: "eve" }));

@@ -44,13 +44,14 @@ export interface Served {
 }
 
 /** Served for the length of a test. */
-export async function served(host: FakeHost, more: Partial<DashboardSource> = {}): Promise<Served> {
+export async function startServer(host: FakeHost, more: Partial<DashboardSource> = {}): Promise<Served> {
   const server = await serving(host, more);
   onTestFinished(() => server.close());
   return server;
 }
 
-export const servedStuck = async (more: Partial<DashboardSource> = {}): Promise<Served> => served(await stuck(), more);
+export const servedStuck = async (more: Partial<DashboardSource> = {}): Promise<Served> =>
+  startServer(await stuck(), more);
 
 export async function serving(
   host: FakeHost = fakeHost(),
@@ -67,8 +68,8 @@ export async function serving(
       ["/index.html", text("<!doctype html><title>Remand</title>", "text/html; charset=utf-8")],
       ["/assets/app.js", text("export {};", "text/javascript; charset=utf-8")],
     ]),
-    look: () => host.look("/work"),
-    tell: (stream, events) => host.tell("/work", stream, events),
+    openView: () => host.openView("/work"),
+    appendEvents: (stream, events) => host.appendEvents("/work", stream, events),
     verify: async () => ({ ok: true, position: 1, problem: null, hash: "h" }),
     health: async () => ({ probes: [], config: [] }),
     placeOf: () => null,

@@ -3,7 +3,7 @@ import type { InboxDocument, StoryPageDocument } from "../../src/views/board/das
 import { workedOn } from "../kit/finished-run.ts";
 import { stateOf, world as scripted } from "../seeds/scripted-run.ts";
 import { story } from "../kit/story-world.ts";
-import { LOGIN, served, servedStuck } from "./served.ts";
+import { LOGIN, startServer, servedStuck } from "./served.ts";
 
 const SAID = { about: "esc-login-1", verb: "send-back", message: "look at the clock" };
 
@@ -37,7 +37,7 @@ describe("an answer in the dashboard", () => {
   it("can have a reviewer's finding looked at once; what was looked at is no longer offered", async () => {
     const TWO = { result: "fail", blocking: 2 } as const;
     const script = scripted({ gates: { review: ["fail", "fail", TWO] } });
-    const server = await served(await workedOn([story("login")], script, ["preset=critic-audit"]));
+    const server = await startServer(await workedOn([story("login")], script, ["preset=critic-audit"]));
     const item = async () => (await server.ask("/api/inbox")).json<InboxDocument>().items[0];
     const question = await item();
     const ids = question!.findings.map(({ id }) => id);

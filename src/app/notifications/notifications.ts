@@ -8,7 +8,7 @@ import { createOpenQuestions, createQuestionTimes } from "./open-questions.ts";
 import { type SenderParts, createSender } from "./send-notices.ts";
 
 /** Tells people who are not looking: that they are needed, that they still are, and that a run has ended. */
-export interface Doorbell {
+export interface Notifications {
   /** Sees what the plan's own watcher sees. */
   readonly watcher: Watcher;
   /** Minds the questions that were open before. */
@@ -19,7 +19,7 @@ export interface Doorbell {
   close(): Promise<void>;
 }
 
-export interface DoorbellParts extends SenderParts {
+export interface NotificationsParts extends SenderParts {
   readonly journal: Pick<Journal, "read">;
   readonly watcher: Watcher;
   readonly note: ReminderNote;
@@ -29,7 +29,7 @@ export interface DoorbellParts extends SenderParts {
  * When a question came up is in the journal; until when somebody was reminded of it is in a note beside it. Whoever
  * starts later raises once what fell due while nobody was there.
  */
-export async function createDoorbell(parts: DoorbellParts): Promise<Doorbell> {
+export async function createNotifications(parts: NotificationsParts): Promise<Notifications> {
   const { outlets, watcher, clock, project } = parts;
   if (outlets.length === 0)
     return { watcher, resume: () => undefined, ended: () => undefined, close: () => Promise.resolve() };

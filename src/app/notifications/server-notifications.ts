@@ -7,20 +7,20 @@ import { questionWords } from "../../views/answers/notifications.ts";
 import { createOpenQuestions, createQuestionTimes } from "./open-questions.ts";
 import { type SenderParts, createSender } from "./send-notices.ts";
 
-export interface ServeBell {
+export interface ServerNotifications {
   close(): Promise<void>;
 }
 
 /** What it looks at: the state, the lines it was folded from, and when there is something new. */
-export interface BellView {
+export interface NotificationsView {
   now(): Promise<{
     readonly state: RunState;
-    readonly sight: { lines(after: number): AsyncIterable<Stored> };
+    readonly view: { lines(after: number): AsyncIterable<Stored> };
   } | null>;
   changed(signal: AbortSignal): Promise<void>;
 }
 
-export interface BellParts extends SenderParts {
+export interface ServerNotificationsParts extends SenderParts {
   readonly note: ReminderNote;
   readonly newsNote?: ReminderNote;
 }
@@ -33,7 +33,10 @@ const PAUSE_MS = 5000;
  * budget is nearly used up and that a run has ended is told by the engine that did it. A fleet has many: there whoever
  * has a `newsNote` tells of new questions, and the note says up to which line of the journal that was done.
  */
-export function createServeBell(live: BellView, parts: BellParts): ServeBell {
+export function createServerNotifications(
+  live: NotificationsView,
+  parts: ServerNotificationsParts,
+): ServerNotifications {
   const { outlets, clock, project, note, newsNote, onNotice } = parts;
   if (outlets.length === 0) return { close: () => Promise.resolve() };
   const closing = new AbortController();
@@ -46,7 +49,7 @@ export function createServeBell(live: BellView, parts: BellParts): ServeBell {
   const look = async (): Promise<RunState | null> => {
     const present = await live.now();
     if (present === null) return null;
-    for await (const line of present.sight.lines(position)) {
+    for await (const line of present.view.lines(position)) {
       times.learn(line);
       news?.learn(line);
       position = line.position;
@@ -83,7 +86,7 @@ export function createServeBell(live: BellView, parts: BellParts): ServeBell {
 }
 
 /** Questions that came up. */
-export interface QuestionNews {
+export interface QuestionChanges {
   learn(line: Stored): void;
   /** Tells of those up to the state's place that nobody was told of, and that are still open. */
   tell(state: RunState): Promise<void>;
@@ -93,7 +96,7 @@ export interface QuestionNews {
  * Each is told of once, by whoever has the turn first. The note says up to which line of the journal people were told:
  * so whoever comes to do it later tells also of what came up while nobody did.
  */
-function createQuestionNews(note: ReminderNote, send: (words: Omit<Notification, "project">) => void): QuestionNews {
+function createQuestionNews(note: ReminderNote, send: (words: Omit<Notification, "project">) => void): QuestionChanges {
   let raised: readonly { readonly position: number; readonly id: string; readonly at: number }[] = [];
   let isFirst = true;
   return {

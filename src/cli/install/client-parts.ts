@@ -7,7 +7,7 @@ import type { JsonWish } from "../../write/edits/json-edit.ts";
 import type { TomlTable } from "../../write/edits/toml-edit.ts";
 
 /** Something that is put into a project. Paths are relative to it, with slashes. */
-export type Part =
+export type SetupPart =
   /** A file that is Remand's alone. */
   | { readonly type: "file"; readonly path: string; readonly text: string }
   /** Something in a file that is the user's. */
@@ -21,7 +21,7 @@ export type SetupName = (typeof SETUPS)[number];
 const PLUGIN = fileURLToPath(new URL("../../../plugin/", import.meta.url));
 
 /** What each setup puts where its client looks in a project. */
-export async function partsOf(setup: SetupName, files: Pick<Files, "read" | "list">): Promise<readonly Part[]> {
+export async function partsOf(setup: SetupName, files: Pick<Files, "read" | "list">): Promise<readonly SetupPart[]> {
   switch (setup) {
     case "claude":
       return claudeParts(files);
@@ -32,40 +32,48 @@ export async function partsOf(setup: SetupName, files: Pick<Files, "read" | "lis
   }
 }
 
-async function claudeParts(files: Pick<Files, "read">): Promise<readonly Part[]> {
+async function claudeParts(files: Pick<Files, "read">): Promise<readonly SetupPart[]> {
   return [
-    { type: "json", path: ".claude/settings.json", wishes: await hookWishes(files) },
-    { type: "json", path: ".mcp.json", wishes: [await serverWish(files)] },
-    { type: "file", path: ".claude/skills/remand/SKILL.md", text: await shipped(files, "skills/remand/SKILL.md") },
+    { type: "json", path: ".claude/settings.json", wishes: await hookEdits(files) },
+    { type: "json", path: ".mcp.json", wishes: [await serverSpec(files)] },
+    {
+      type: "file",
+      path: ".claude/skills/remand/SKILL.md",
+      text: await readPluginFile(files, "skills/remand/SKILL.md"),
+    },
     // Outside of a plugin a command has no name in front of its own.
-    { type: "file", path: ".claude/commands/remand-gate.md", text: await shipped(files, "commands/gate.md") },
-    { type: "file", path: ".claude/commands/remand-blame.md", text: await shipped(files, "commands/blame.md") },
+    { type: "file", path: ".claude/commands/remand-gate.md", text: await readPluginFile(files, "commands/gate.md") },
+    { type: "file", path: ".claude/commands/remand-blame.md", text: await readPluginFile(files, "commands/blame.md") },
   ];
 }
 
-async function codexParts(files: Pick<Files, "read">): Promise<readonly Part[]> {
+async function codexParts(files: Pick<Files, "read">): Promise<readonly SetupPart[]> {
   const { command, args } = await server(files);
   const lines = [`command = ${JSON.stringify(command)}`, `args = ${JSON.stringify(args)}`];
   return [
-    { type: "json", path: ".codex/hooks.json", wishes: await hookWishes(files) },
+    { type: "json", path: ".codex/hooks.json", wishes: await hookEdits(files) },
     { type: "toml", path: ".codex/config.toml", table: { name: ["mcp_servers", "remand"], lines } },
-    { type: "file", path: ".agents/skills/remand/SKILL.md", text: await shipped(files, "skills/remand/SKILL.md") },
+    {
+      type: "file",
+      path: ".agents/skills/remand/SKILL.md",
+      text: await readPluginFile(files, "skills/remand/SKILL.md"),
+    },
   ];
 }
 
-async function roleParts(files: Pick<Files, "read" | "list">): Promise<readonly Part[]> {
+async function roleParts(files: Pick<Files, "read" | "list">): Promise<readonly SetupPart[]> {
   const paths = await files.list(join(PLUGIN, "roles"), ".md");
   return Promise.all(
-    paths.map(async (path): Promise<Part> => {
+    paths.map(async (path): Promise<SetupPart> => {
       const name = basename(path);
-      return { type: "file", path: `.claude/agents/${name}`, text: await shipped(files, `roles/${name}`) };
+      return { type: "file", path: `.claude/agents/${name}`, text: await readPluginFile(files, `roles/${name}`) };
     }),
   );
 }
 
 /** The two hooks. They are known by the command, so that nobody gets a second one beside one that was changed. */
-async function hookWishes(files: Pick<Files, "read">): Promise<readonly JsonWish[]> {
-  const { hooks } = JSON.parse(await shipped(files, "hooks/hooks.json")) as { hooks: Record<string, unknown[]> };
+async function hookEdits(files: Pick<Files, "read">): Promise<readonly JsonWish[]> {
+  const { hooks } = JSON.parse(await readPluginFile(files, "hooks/hooks.json")) as { hooks: Record<string, unknown[]> };
   return Object.entries(hooks).map(([event, groups]): JsonWish => {
     const words = `remand hook ${event === "Stop" ? "stop" : "start"}`;
     const isOurs = (hook: unknown): boolean =>
@@ -74,7 +82,7 @@ async function hookWishes(files: Pick<Files, "read">): Promise<readonly JsonWish
   });
 }
 
-async function serverWish(files: Pick<Files, "read">): Promise<JsonWish> {
+async function serverSpec(files: Pick<Files, "read">): Promise<JsonWish> {
   const value = await server(files);
   const isOurs = (found: unknown): boolean => JSON.stringify(found).includes("remand mcp");
   return { path: ["mcpServers", "remand"], as: "member", value, isOurs };
@@ -86,11 +94,11 @@ interface Server {
 }
 
 async function server(files: Pick<Files, "read">): Promise<Server> {
-  const { mcpServers } = JSON.parse(await shipped(files, ".mcp.json")) as { mcpServers: { remand: Server } };
+  const { mcpServers } = JSON.parse(await readPluginFile(files, ".mcp.json")) as { mcpServers: { remand: Server } };
   return mcpServers.remand;
 }
 
-async function shipped(files: Pick<Files, "read">, name: string): Promise<string> {
+async function readPluginFile(files: Pick<Files, "read">, name: string): Promise<string> {
   const text = await files.read(join(PLUGIN, name));
   if (text !== null) return text;
   throw new RemandError("file-missing", `the package's file plugin/${name} is missing`, "Install remand again.");

@@ -5,17 +5,17 @@ import { sha256 } from "../../stdx/sha256.ts";
 import { type Grown, type Span, addToJson, without } from "../../write/edits/json-edit.ts";
 import { addToToml } from "../../write/edits/toml-edit.ts";
 import { isRecord } from "../../stdx/assert.ts";
-import type { Part } from "./client-parts.ts";
+import type { SetupPart } from "./client-parts.ts";
 
 /** What became of one file. */
-export interface Deed {
+export interface FileAction {
   readonly path: string;
   readonly did: "wrote" | "changed" | "there" | "left" | "removed" | "restored" | "cut";
   /** Where that needs a word. */
   readonly why: string;
 }
 
-interface Planned extends Deed {
+interface PlannedFile extends FileAction {
   readonly change: { readonly text: string; readonly noted: InstalledFile } | null;
 }
 
@@ -26,11 +26,11 @@ interface Planned extends Deed {
 export async function install(
   files: Files,
   root: string,
-  parts: readonly Part[],
+  parts: readonly SetupPart[],
   isDry: boolean,
-): Promise<readonly Deed[]> {
+): Promise<readonly FileAction[]> {
   const record = await readRecord(files, root);
-  const planned: Planned[] = [];
+  const planned: PlannedFile[] = [];
   const folders = new Set(record.folders);
   for (const part of parts) {
     for (const folder of await missingFolders(files, root, part.path)) folders.add(folder);
@@ -50,7 +50,7 @@ export async function install(
   return planned.map(({ path, did, why }) => ({ path, did, why }));
 }
 
-async function plannedFor(files: Files, root: string, part: Part, record: InstallRecord): Promise<Planned> {
+async function plannedFor(files: Files, root: string, part: SetupPart, record: InstallRecord): Promise<PlannedFile> {
   const { path } = part;
   const text = await editableText(files, root, path);
   const known = record.files.find((file) => file.path === path);
@@ -71,7 +71,7 @@ async function plannedFor(files: Files, root: string, part: Part, record: Instal
   return { path, did: text === null ? "wrote" : "changed", why: "", change: { text: whole, noted } };
 }
 
-function grownBy(part: Exclude<Part, { type: "file" }>, start: Grown): Grown {
+function grownBy(part: Exclude<SetupPart, { type: "file" }>, start: Grown): Grown {
   const edit = part.type === "json" ? addToJson(start, part.wishes) : addToToml(start, part.table);
   if (edit.ok) return edit.grown;
   const place = "at" in edit && typeof edit.at === "number" ? placeIn(start.text, edit.at) : "";

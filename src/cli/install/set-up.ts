@@ -6,10 +6,10 @@ import { sha256 } from "../../stdx/sha256.ts";
 import { without } from "../../write/edits/json-edit.ts";
 import { isBare, removeFromJson } from "../../write/edits/json-removal.ts";
 import { removeFromToml } from "../../write/edits/toml-edit.ts";
-import { type Part, type SetupName, partsOf } from "./client-parts.ts";
-import { type Deed, type InstalledFile, editableText, install, readRecord, writeRecord } from "./install.ts";
+import { type SetupPart, type SetupName, partsOf } from "./client-parts.ts";
+import { type FileAction, type InstalledFile, editableText, install, readRecord, writeRecord } from "./install.ts";
 
-export interface SetupWish {
+export interface SetupSpec {
   readonly setups: readonly SetupName[];
   readonly isDry: boolean;
   readonly isRemoval: boolean;
@@ -18,9 +18,9 @@ export interface SetupWish {
 /** Puts in, or takes out, what belongs to these setups; and what the person has to know about it. */
 export async function setUp(
   { cwd, files }: Checkout,
-  { setups, isDry, isRemoval }: SetupWish,
-): Promise<{ readonly deeds: readonly Deed[]; readonly next: readonly string[] }> {
-  const parts: Part[] = [];
+  { setups, isDry, isRemoval }: SetupSpec,
+): Promise<{ readonly deeds: readonly FileAction[]; readonly next: readonly string[] }> {
+  const parts: SetupPart[] = [];
   for (const setup of setups) parts.push(...(await partsOf(setup, files)));
   if (isRemoval) return { deeds: await uninstall(files, cwd, parts, isDry), next: [] };
   const deeds = await install(files, cwd, parts, isDry);
@@ -56,7 +56,7 @@ const NEXT: { readonly [S in SetupName]: readonly string[] } = {
   roles: ["the roles are yours now: change them as you like"],
 };
 
-const WORDS: { readonly [D in Deed["did"]]: readonly [now: string, dry: string] } = {
+const WORDS: { readonly [D in FileAction["did"]]: readonly [now: string, dry: string] } = {
   wrote: ["wrote", "would write"],
   changed: ["added to", "would add to"],
   there: ["unchanged", "unchanged"],
@@ -66,14 +66,14 @@ const WORDS: { readonly [D in Deed["did"]]: readonly [now: string, dry: string] 
   cut: ["changed", "would change"],
 };
 
-export function deedLines(deeds: readonly Deed[], isDry: boolean): string {
+export function deedLines(deeds: readonly FileAction[], isDry: boolean): string {
   if (deeds.length === 0) return "nothing of it is here\n";
   const said = deeds.map(({ path, did, why }) => [WORDS[did][isDry ? 1 : 0], `${path}${why === "" ? "" : `: ${why}`}`]);
   const width = Math.max(...said.map(([word]) => word!.length));
   return said.map(([word, rest]) => `${word!.padEnd(width)}  ${rest}\n`).join("");
 }
 
-interface Planned extends Deed {
+interface PlannedPart extends FileAction {
   /** `null`: the file goes. */
   readonly text?: string | null;
 }
@@ -82,9 +82,14 @@ interface Planned extends Deed {
  * Takes the parts out. A file that is as Remand left it becomes what it was, to the byte, or goes where there was
  * none; from one that somebody has changed since only Remand's own part is taken, and that is said.
  */
-async function uninstall(files: Files, root: string, parts: readonly Part[], isDry: boolean): Promise<readonly Deed[]> {
+async function uninstall(
+  files: Files,
+  root: string,
+  parts: readonly SetupPart[],
+  isDry: boolean,
+): Promise<readonly FileAction[]> {
   const record = await readRecord(files, root);
-  const planned: Planned[] = [];
+  const planned: PlannedPart[] = [];
   for (const part of parts) {
     const text = await editableText(files, root, part.path);
     const known = record.files.find(({ path }) => path === part.path);
@@ -105,14 +110,14 @@ async function uninstall(files: Files, root: string, parts: readonly Part[], isD
 }
 
 /** The file as it was before, where it is as it was left; `null` where that cannot be shown. */
-function asItWas(path: string, text: string, known: InstalledFile | undefined): Planned | null {
+function asItWas(path: string, text: string, known: InstalledFile | undefined): PlannedPart | null {
   if (known === undefined || sha256(text) !== known.after) return null;
   if (known.before === null) return { path, did: "removed", why: "", text: null };
   const before = without(text, known.added);
   return sha256(before) === known.before ? { path, did: "restored", why: "", text: before } : null;
 }
 
-function withoutOurs(part: Part, text: string, known: InstalledFile | undefined): Planned {
+function withoutOurs(part: SetupPart, text: string, known: InstalledFile | undefined): PlannedPart {
   const { path } = part;
   const since = known === undefined ? "there is no record here of how it was" : "it was changed since";
   if (part.type === "file") {

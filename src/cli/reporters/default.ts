@@ -23,13 +23,13 @@ export function createDefaultReporter({ world, asked }: ReporterSetting): Report
   let output = "";
   let drawn = 0;
 
-  const erased = (): string => (drawn === 0 ? "" : `\r\u001b[${drawn}A\u001b[J`);
+  const eraseFooter = (): string => (drawn === 0 ? "" : `\r\u001b[${drawn}A\u001b[J`);
   const draw = (lines: string): void => {
     const footer =
       state === null
         ? []
         : footerLines({ state, asked, output, beganAt, now: world.now(), columns: world.columns(), glyphs });
-    world.out(`${erased()}${lines}${footer.map((line) => `${paint.dim(line)}\n`).join("")}`);
+    world.out(`${eraseFooter()}${lines}${footer.map((line) => `${paint.dim(line)}\n`).join("")}`);
     drawn = footer.length;
   };
   // The elapsed time moves on even when nothing happens: people should see that it is alive.
@@ -53,13 +53,13 @@ export function createDefaultReporter({ world, asked }: ReporterSetting): Report
     },
     note(text) {
       // The footer is taken away first: a message below it would be erased in its place.
-      if (drawn > 0) world.out(erased());
+      if (drawn > 0) world.out(eraseFooter());
       drawn = 0;
       world.err(text);
     },
     end(after) {
       if (ticking !== null) clearInterval(ticking);
-      world.out(`${erased()}${summaryText(after, asked, glyphs.dot)}\n`);
+      world.out(`${eraseFooter()}${summaryText(after, asked, glyphs.dot)}\n`);
       drawn = 0;
       return Promise.resolve();
     },
@@ -94,11 +94,11 @@ export function footerLines({ state, asked, output, beganAt, now, columns, glyph
     `${summaryText(state, asked, glyphs.dot)} ${glyphs.dot} ${elapsed}`,
   ];
   // One column less: a terminal that is filled to its edge may begin a new line by itself.
-  return lines.map((line) => fitted(line, Math.max(8, columns - 1)));
+  return lines.map((line) => fitLine(line, Math.max(8, columns - 1)));
 }
 
 /** A line that wraps would be two, and drawing the footer again would leave one of them behind. */
-function fitted(line: string, columns: number): string {
+function fitLine(line: string, columns: number): string {
   let used = 0;
   let kept = "";
   for (const char of line) {

@@ -4,7 +4,7 @@ import { storiesOf, summaryText } from "../../views/run/run-summary.ts";
 import { statusOf } from "../../views/story/story-status.ts";
 import { inertLines, workflowCommand } from "../../write/reports/problem-text.ts";
 import { paintFor } from "../terminal-kind.ts";
-import { type Heard, createListener, lineText } from "./listener.ts";
+import { type ReportedLine, createListener, lineText } from "./listener.ts";
 import type { Reporter, ReporterSetting } from "./reporter.ts";
 
 /** GitHub Actions: groups that fold, annotations on the lines of the files, and a table on the summary page. */
@@ -36,7 +36,7 @@ export function createGithubReporter({ world, asked }: ReporterSetting): Reporte
 
 const PLAIN = paintFor(false);
 
-function workflowText({ line, stored }: Heard): string {
+function workflowText({ line, stored }: ReportedLine): string {
   const [head, ...details] = lineText(line, 0, UNICODE_GLYPHS, PLAIN).trimEnd().split("\n");
   const body = details.map((detail) => `${detail}\n`).join("");
   const folded =

@@ -6,13 +6,13 @@ import { type LineMemory, NOTHING_HEARD, type RunLine, linesFor } from "../../vi
 import type { Paint } from "../terminal-kind.ts";
 
 /** A line of the run with the line of the journal it came from. */
-export interface Heard {
+export interface ReportedLine {
   readonly line: RunLine;
   readonly stored: Stored;
 }
 
 /** Turns lines of the journal into lines for people, and keeps what one of them needs of those before it. */
-export function createListener(glyphs: Glyphs): (lines: readonly Stored[], state: RunState) => Heard[] {
+export function createListener(glyphs: Glyphs): (lines: readonly Stored[], state: RunState) => ReportedLine[] {
   const memories = new Map<StoryId | null, LineMemory>();
   return (lines, state) =>
     lines.flatMap((stored) => {
@@ -26,7 +26,7 @@ export function createListener(glyphs: Glyphs): (lines: readonly Stored[], state
 export function lineText(line: RunLine, width: number, glyphs: Glyphs, paint: Paint): string {
   const sign = toneOf(line.mark, paint)(glyphs.marks[line.mark]);
   const story = line.story === null ? "" : paint.strong(line.story.padEnd(width));
-  const head = [sign, story, painted(line.text, glyphs, paint)].filter((part) => part !== "").join(" ");
+  const head = [sign, story, paintGlyphs(line.text, glyphs, paint)].filter((part) => part !== "").join(" ");
   const details = line.details.map((detail) => `    ${paint.dim(detail)}\n`);
   return `${head.trimEnd()}\n${details.join("")}`;
 }
@@ -54,7 +54,7 @@ function toneOf(mark: Mark, paint: Paint): (text: string) => string {
 }
 
 /** The signs of the gates get their colours where they are signs; words in ASCII stay plain. */
-function painted(text: string, glyphs: Glyphs, paint: Paint): string {
+function paintGlyphs(text: string, glyphs: Glyphs, paint: Paint): string {
   if (glyphs.pass.length > 1) return text;
   return text.replaceAll(glyphs.pass, paint.good(glyphs.pass)).replaceAll(glyphs.fail, paint.bad(glyphs.fail));
 }

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import type { AcpWish, ClientWish, ModelWish } from "../../app/agent-spec.ts";
+import type { AcpSpec, ClientSpec, ModelSpec } from "../../app/agent-spec.ts";
 import type { Probe } from "../../app/host.ts";
 import { type AcpGreeting, greetAcp } from "../../agents/acp/acp-greeting.ts";
 import {
@@ -19,15 +19,15 @@ import { readJson } from "../../parse/data/data-text.ts";
 import { CLIENT_NEEDS, findClient, onPath } from "../../agents/client/client-program.ts";
 import { type ProcessResult, runProcess } from "../../adapters/process/run-process.ts";
 
-type Source = Readonly<Record<string, string | undefined>>;
+type EnvVariables = Readonly<Record<string, string | undefined>>;
 
 /** Is it there, does it speak the protocol, can a conversation be begun? No model is asked. */
-export async function acpProbe({ command, args, env: sees }: AcpWish, source: Source): Promise<Probe> {
+export async function acpProbe({ command, args, env: sees }: AcpSpec, source: EnvVariables): Promise<Probe> {
   // Its own folder: what lies in the project is none of its business here.
   const cwd = await mkdtemp(join(tmpdir(), "remand-probe-"));
   try {
     const env = { ...allowedEnvironment(source, sees), ...QUIET };
-    return acpWords(
+    return acpProbeText(
       [command, ...(args ?? [])].join(" "),
       await greetAcp({ command, args, cwd, env, timeoutMs: PATIENCE_MS }),
     );
@@ -41,7 +41,7 @@ const PATIENCE_MS = 20_000;
 /** To be looked at is no reason to call home. */
 const QUIET = { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1", DISABLE_AUTOUPDATER: "1" };
 
-function acpWords(line: string, greeting: AcpGreeting): Probe {
+function acpProbeText(line: string, greeting: AcpGreeting): Probe {
   const problem = (detail: string, fix: string): Probe => ({
     name: "acp",
     ok: false,
@@ -70,7 +70,7 @@ function acpWords(line: string, greeting: AcpGreeting): Probe {
 }
 
 /** Is it said which model, can its packages be loaded, is there a key? Nobody is asked. */
-export function modelProbe(root: string, { model }: ModelWish, source: Source): Probe {
+export function modelProbe(root: string, { model }: ModelSpec, source: EnvVariables): Probe {
   const problem = (detail: string, fix: string): Probe => ({ name: "model", ok: false, detail, fix });
   const provider = providerIn(model);
   if (model === null || provider === null)
@@ -106,7 +106,7 @@ export function modelProbe(root: string, { model }: ModelWish, source: Source): 
 /** Which client there is, its version, whether it has a login, and whether it has a sandbox. Nothing is spent. */
 export async function clientProbe(
   root: string,
-  { use, command, args, env: sees }: ClientWish,
+  { use, command, args, env: sees }: ClientSpec,
   source: Readonly<Record<string, string | undefined>>,
 ): Promise<Probe> {
   const program = await findClient({ client: use, command, root, env: source });
@@ -146,7 +146,7 @@ const LOGIN = {
 
 /** In words; `null` when there is none. */
 async function loginOf(
-  use: ClientWish["use"],
+  use: ClientSpec["use"],
   ask: (...args: string[]) => Promise<ProcessResult>,
   env: Environment,
 ): Promise<string | null> {
@@ -169,7 +169,7 @@ async function loginOf(
 }
 
 async function sandboxWords(
-  use: ClientWish["use"],
+  use: ClientSpec["use"],
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<string> {
   if (use === "codex") return "";

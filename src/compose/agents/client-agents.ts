@@ -8,7 +8,7 @@ import { createClaudeAgent } from "../../agents/claude/claude-agent.ts";
 import { createCodexAgent } from "../../agents/codex/codex-agent.ts";
 import { COOKIE_VARIABLE } from "../../adapters/process/leftovers.ts";
 import type { ReportTool } from "../../core/schemas/report.ts";
-import { NOTHING_REPORTED, type Reported, reportTools } from "../../app/report-tools.ts";
+import { NOTHING_REPORTED, type AgentReport, reportTools } from "../../app/report-tools.ts";
 import { openMcpDesk } from "../../adapters/mcp/http.ts";
 
 /** The clients of providers, as a role's config wants them. */
@@ -123,7 +123,7 @@ function hint({ kind, story }: NonNullable<AgentRequest["report"]>): string {
 }
 
 /** Only of an agent that ended well: what one that broke had reported may have been true of an earlier state. */
-function withReport(result: AgentResult, { value, disputes }: Reported): AgentResult {
+function withReport(result: AgentResult, { value, disputes }: AgentReport): AgentResult {
   if (result.status !== "completed") return result;
   const summary = typeof value?.["summary"] === "string" ? value["summary"] : "";
   const text = result.text.trim() === "" ? summary : result.text;

@@ -22,14 +22,14 @@ import { inOwnPlace } from "../checks/own-python.ts";
 import { type Prices, costAt, priceOf } from "../../core/events/event-cost.ts";
 import { acpAgent, clientAgent } from "./client-agents.ts";
 
-interface Parts {
+interface RoleParts {
   readonly clock: Clock;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly python: OwnPython;
 }
 
 /** Who plays which role: the loop's one command, or whom the caller brought, or what the config says of each role. */
-export async function rosterOf(root: string, plan: RunPlan, parts: Parts): Promise<Roster> {
+export async function rosterOf(root: string, plan: RunPlan, parts: RoleParts): Promise<Roster> {
   const { agentCommand, config } = plan;
   if (agentCommand !== null) {
     const [program = "", ...args] = agentCommand;
@@ -79,7 +79,7 @@ async function agentOf(
   role: string,
   config: AgentConfig,
   env: readonly string[],
-  parts: Parts,
+  parts: RoleParts,
 ): Promise<Agent> {
   const use = config.use ?? "command";
   if (use === "claude" || use === "codex") return clientAgent(use, root, config, { source: parts.env, sees: env });
@@ -110,7 +110,7 @@ async function agentOf(
   );
 }
 
-async function scriptedAgent(file: string, role: string, { clock }: Parts): Promise<Agent> {
+async function scriptedAgent(file: string, role: string, { clock }: RoleParts): Promise<Agent> {
   const text = await textOf(file);
   if (text === null)
     throw new RemandError(
@@ -185,7 +185,7 @@ export function pricedAgent(agent: Agent, prices: Prices): Agent {
     ...agent,
     async run(request, control) {
       const onEvent = (event: AgentEvent): void => control.onEvent(pricedEvent(event, request, prices));
-      return priced(await agent.run(request, { ...control, onEvent }), request, prices, control);
+      return withPrice(await agent.run(request, { ...control, onEvent }), request, prices, control);
     },
   };
 }
@@ -207,7 +207,7 @@ function pricedEvent(event: AgentEvent, { model: wanted }: AgentRequest, prices:
   return { ...event, costUsd };
 }
 
-function priced(result: AgentResult, request: AgentRequest, prices: Prices, control: AgentControl): AgentResult {
+function withPrice(result: AgentResult, request: AgentRequest, prices: Prices, control: AgentControl): AgentResult {
   const { costUsd, tokens, usage } = result;
   if (costUsd !== null || tokens === null || tokens === 0) return result;
   const unknown = (why: string): AgentResult => {

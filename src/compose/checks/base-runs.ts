@@ -11,11 +11,11 @@ import { checkVariablesOf } from "./check-variables.ts";
 import { commandOf } from "./own-python.ts";
 import { type DecidingOptions, withDecidingVariables } from "./deciding-variables.ts";
 
-type Env = Readonly<Record<string, string | undefined>>;
+type EnvVariables = Readonly<Record<string, string | undefined>>;
 
 interface BaseOptions extends Pick<DecidingOptions, "checksWith"> {
   readonly config: Config;
-  readonly env: Env;
+  readonly env: EnvVariables;
   /** Remand's own folder; `null`: work is started whatever the base says. */
   readonly state: string | null;
 }
@@ -42,7 +42,7 @@ function withoutBaseTrouble(gate: Gate): Gate {
 }
 
 /** What a run of the checks depends on besides the files. */
-export function checksKey(config: Config, env: Env): string {
+export function checksKey(config: Config, env: EnvVariables): string {
   const { [COOKIE_VARIABLE]: _cookie, ...variables } = checkVariablesOf(env, config).seen;
   const named = Object.keys(variables)
     .toSorted()

@@ -46,7 +46,7 @@ export async function blame(
     const more = { count: laboratory.room?.() ?? 0, open: () => laboratory.open({ signal }) };
     const bench = await laboratory.open({ signal });
     try {
-      return await looked(root, plan, place, { bench, more, trial });
+      return await blameIn(root, plan, place, { bench, more, trial });
     } finally {
       await bench.close();
     }
@@ -56,7 +56,7 @@ export async function blame(
 }
 
 /** What is named, with the commit that it came from and whose work that was, as far as git knows. */
-async function traced(
+async function traceBlame(
   root: string,
   { base, commit, tree }: JudgedPlace,
   found: Pick<BlameReport, "considered" | "hunks"> & { readonly blame: Blame },
@@ -78,7 +78,7 @@ async function traced(
 
 const NO_STORY = storyId("blame");
 
-async function looked(
+async function blameIn(
   root: string,
   plan: BlamePlan,
   place: JudgedPlace,
@@ -132,7 +132,7 @@ async function looked(
     command === null ? "no check is known: give --check" : plan.prove ? "the runs did not settle it" : "--no-prove";
   const hunks = proven?.hunks ?? [];
   return report({
-    ...(await traced(root, place, { blame: found, considered: ranked.hunks, hunks })),
+    ...(await traceBlame(root, place, { blame: found, considered: ranked.hunks, hunks })),
     runs: runs + (proven?.runs ?? 0),
     unproven: found.basis === "proven" ? null : why,
   });

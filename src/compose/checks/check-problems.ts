@@ -8,7 +8,7 @@ import { nearMiss } from "../../stdx/near-miss.ts";
 import { allowedEnvironment, type Environment } from "../../adapters/process/environment.ts";
 import { runProcess } from "../../adapters/process/run-process.ts";
 
-export interface CheckPlace {
+export interface CheckLocation {
   readonly root: string;
   /** What the checks see. */
   readonly env: Environment;
@@ -18,7 +18,7 @@ export interface CheckPlace {
 }
 
 /** Why a check cannot start here, found without running it; each with its fix. */
-export async function checkProblems(commands: readonly string[], place: CheckPlace): Promise<readonly Probe[]> {
+export async function checkProblems(commands: readonly string[], place: CheckLocation): Promise<readonly Probe[]> {
   const problems: Probe[] = [];
   for (const command of commands) {
     const found = await problemIn(command, place, 0);
@@ -27,11 +27,11 @@ export async function checkProblems(commands: readonly string[], place: CheckPla
   return problems;
 }
 
-type Found = Pick<Probe, "detail" | "fix">;
+type CheckProblem = Pick<Probe, "detail" | "fix">;
 
 const DEEPEST_SCRIPT = 3;
 
-async function problemIn(line: string, place: CheckPlace, depth: number): Promise<Found | null> {
+async function problemIn(line: string, place: CheckLocation, depth: number): Promise<CheckProblem | null> {
   for (const started of startedPrograms(line)) {
     const found =
       (await programProblem(started, place, depth > 0)) ??
@@ -42,7 +42,7 @@ async function problemIn(line: string, place: CheckPlace, depth: number): Promis
   return null;
 }
 
-async function programProblem({ program, isMoved }: StartedProgram, place: CheckPlace, isScript: boolean) {
+async function programProblem({ program, isMoved }: StartedProgram, place: CheckLocation, isScript: boolean) {
   if (program.includes("/")) return isMoved ? null : fileProblem(program, place);
   if (isScript && (await isInstalled(program, place))) return null;
   if (await isKnownToShell(program, place)) return null;
@@ -59,7 +59,10 @@ async function programProblem({ program, isMoved }: StartedProgram, place: Check
 }
 
 /** `sh check.sh`, `node test/all.mjs`: what an interpreter is told to read. */
-async function scriptFileProblem({ program, args, isMoved }: StartedProgram, place: CheckPlace): Promise<Found | null> {
+async function scriptFileProblem(
+  { program, args, isMoved }: StartedProgram,
+  place: CheckLocation,
+): Promise<CheckProblem | null> {
   const [file = ""] = args;
   const isFile = INTERPRETER.test(program) && /^[\w./@-]+\.\w+$/.test(file) && !file.startsWith("-");
   return isFile && !isMoved ? fileProblem(file, place, false) : null;
@@ -69,9 +72,9 @@ const INTERPRETER = /^(?:sh|bash|dash|ksh|zsh|node|python|python3|ruby|perl|php)
 
 async function fileProblem(
   program: string,
-  { root, isElsewhere, hasSetup }: CheckPlace,
+  { root, isElsewhere, hasSetup }: CheckLocation,
   isStarted = true,
-): Promise<Found | null> {
+): Promise<CheckProblem | null> {
   const [first = ""] = program.replace(/^\.\//, "").split("/");
   const isVenv = /^\.?venv$/.test(first);
   const mayBeMade = isElsewhere && hasSetup;
@@ -96,7 +99,11 @@ async function fileProblem(
 /** Folders that a worktree gets from the checkout. */
 const INSTALLED = /^(?:node_modules|\.?venv|vendor)$/;
 
-async function scriptProblem(started: StartedProgram, place: CheckPlace, depth: number): Promise<Found | null> {
+async function scriptProblem(
+  started: StartedProgram,
+  place: CheckLocation,
+  depth: number,
+): Promise<CheckProblem | null> {
   const name = scriptOf(started);
   if (name === null || depth >= DEEPEST_SCRIPT) return null;
   const text = await readFile(join(place.root, "package.json"), "utf8").catch(() => null);
@@ -133,13 +140,13 @@ function scriptsIn(text: string): Readonly<Record<string, string>> | null {
 }
 
 /** Programs, builtins and functions alike: the shell that will run the check is asked. */
-async function isKnownToShell(program: string, { root, env }: CheckPlace): Promise<boolean> {
+async function isKnownToShell(program: string, { root, env }: CheckLocation): Promise<boolean> {
   const command = ["sh", "-c", 'command -v -- "$1"', "sh", program] as const;
   const ended = await runProcess({ command, cwd: root, env, timeoutMs: 10_000 });
   return ended.status !== "exited" || ended.exitCode === 0;
 }
 
-async function isInstalled(program: string, { root }: CheckPlace): Promise<boolean> {
+async function isInstalled(program: string, { root }: CheckLocation): Promise<boolean> {
   for (let folder = resolve(root); ; folder = dirname(folder)) {
     if (await isThere(join(folder, "node_modules/.bin", program), constants.F_OK)) return true;
     if (dirname(folder) === folder) return false;

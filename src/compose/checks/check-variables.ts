@@ -10,26 +10,34 @@ import {
 import { COOKIE_VARIABLE } from "../../adapters/process/leftovers.ts";
 import { secretValues } from "../../parse/secrets/secret-literals.ts";
 
-type Source = Readonly<Record<string, string | undefined>>;
+type EnvVariables = Readonly<Record<string, string | undefined>>;
 
 /** What the checks of a project see of the environment, and what is withheld from them. */
-export const checkVariablesOf = (env: Source, { env: named }: Pick<Config, "env">): CheckVariables =>
+export const checkVariablesOf = (env: EnvVariables, { env: named }: Pick<Config, "env">): CheckVariables =>
   checkVariables(env, [...named, COOKIE_VARIABLE]);
 
 /**
  * What `workspace.setup` sees: what checks see, and the logins of package registries. Those are named by
  * `workspace.env`, or by `${NAME}` in the registry settings of the user and of the user's own checkout.
  */
-export function setupVariablesOf(root: string, env: Source, config: Pick<Config, "env" | "workspace">): Environment {
+export function setupVariablesOf(
+  root: string,
+  env: EnvVariables,
+  config: Pick<Config, "env" | "workspace">,
+): Environment {
   return checkVariables(env, setupNames(root, env, config)).seen;
 }
 
-function setupNames(root: string, env: Source, { env: named, workspace }: Pick<Config, "env" | "workspace">) {
+function setupNames(root: string, env: EnvVariables, { env: named, workspace }: Pick<Config, "env" | "workspace">) {
   return [...named, ...(workspace.env ?? []), ...registryNames(root, env), "npm_config_*"];
 }
 
 /** The values that must not be kept: of variables that are passed although their names, or looks, say secret. */
-export function passedSecrets(root: string, env: Source, config: Pick<Config, "env" | "workspace">): readonly string[] {
+export function passedSecrets(
+  root: string,
+  env: EnvVariables,
+  config: Pick<Config, "env" | "workspace">,
+): readonly string[] {
   const usual = allowedEnvironment(env);
   const named = checkVariables(env, setupNames(root, env, config)).seen;
   const { seen: unnamed } = checkVariables(env);
@@ -38,7 +46,7 @@ export function passedSecrets(root: string, env: Source, config: Pick<Config, "e
 }
 
 /** Variables that the settings of npm, pnpm, yarn and bun take their logins from. */
-function registryNames(root: string, env: Source): readonly string[] {
+function registryNames(root: string, env: EnvVariables): readonly string[] {
   const home = env["HOME"] ?? env["USERPROFILE"];
   const files = [
     ...["npmrc", "yarnrc.yml"].flatMap((name) => [root, home].map((folder) => folder && join(folder, `.${name}`))),

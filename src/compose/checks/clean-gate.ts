@@ -23,9 +23,9 @@ export function inCleanCheckout(
     const { commit, base, tree, path } = request;
     if (isAsItIs(request)) return work(request, () => Promise.resolve([]));
     const bench = await checkouts.open({ signal, commit: commit === "" ? base : commit, tree, base });
-    const written = async (): Promise<readonly string[]> => (rules === null ? [] : writtenTests(bench, rules));
+    const readWrittenTests = async (): Promise<readonly string[]> => (rules === null ? [] : writtenTests(bench, rules));
     try {
-      return await work({ ...request, path: bench.path, workedIn: path }, written);
+      return await work({ ...request, path: bench.path, workedIn: path }, readWrittenTests);
     } finally {
       await bench.close();
     }

@@ -76,7 +76,7 @@ export async function gate(
     const rules = pullRequest === undefined ? null : await ownerRulesAt(place.base, workspace);
     const recorded = isHeldToBase ? await recordedLicenses(root, place, onNotice) : [];
     const testsMayChange = [...(plan.testsMayChange ?? []), ...recorded.map(({ test }) => test)];
-    const seen = await judged({ ...plan, testsMayChange }, gates, place, isSame);
+    const seen = await runGates({ ...plan, testsMayChange }, gates, place, isSame);
     const report =
       pullRequest === undefined
         ? seen
@@ -115,7 +115,7 @@ async function mentionWithheld(
 
 const NOBODY = { onLines: () => undefined, onOutput: () => undefined };
 
-async function judged(
+async function runGates(
   plan: GatePlan,
   gates: ReadonlyMap<GateName, Gate>,
   place: JudgedPlace,
@@ -191,11 +191,11 @@ async function judgement(
     return await gate.judge(request, { signal, onOutput: (text) => plan.onOutput(gate.name, text) });
   } catch (error) {
     if (!(error instanceof RemandError)) throw error;
-    return broken(gate.name, place.tree, `${gate.name}: ${error.message} — ${error.hint}`);
+    return errorJudgement(gate.name, place.tree, `${gate.name}: ${error.message} — ${error.hint}`);
   }
 }
 
-function broken(gate: GateName, tree: TreeId, summary: string): Judgement {
+function errorJudgement(gate: GateName, tree: TreeId, summary: string): Judgement {
   return { gate, tree, result: "error", findings: [], blocking: [], summary, evidence: [], durationMs: 0 };
 }
 

@@ -32,19 +32,19 @@ export function sessionFile(state: string, session: string): string {
 export async function readSession(file: string): Promise<HeldSession | null> {
   const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return null;
-    throw broken(file, error.message);
+    throw unreadable(file, error.message);
   });
   if (text === null) return null;
-  const value = parsed(file, text);
+  const value = parseJson(file, text);
   if (!isRecord(value) || value["schema"] !== "remand.hook/1" || !Array.isArray(value["lines"]))
-    throw broken(file, "it is no record of a conversation");
+    throw unreadable(file, "it is no record of a conversation");
   const lines = value["lines"].map((line) => {
     const read = readRecorded(line);
-    if (!read.ok) throw broken(file, read.problem);
+    if (!read.ok) throw unreadable(file, read.problem);
     return read.recorded;
   });
   const { session, at, standing, why, blocks, tree } = value;
-  if (!isStanding(standing) || typeof blocks !== "number") throw broken(file, "it does not say how it stands");
+  if (!isStanding(standing) || typeof blocks !== "number") throw unreadable(file, "it does not say how it stands");
   return {
     schema: "remand.hook/1",
     session: String(session),
@@ -65,15 +65,15 @@ export async function writeSession(state: string, record: HeldSession): Promise<
 const isStanding = (value: unknown): value is SessionRecord["standing"] =>
   value === "begun" || value === "passed" || value === "held" || value === "released";
 
-function parsed(file: string, text: string): unknown {
+function parseJson(file: string, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw broken(file, (error as Error).message);
+    throw unreadable(file, (error as Error).message);
   }
 }
 
-function broken(file: string, why: string): RemandError {
+function unreadable(file: string, why: string): RemandError {
   return new RemandError("file-unreadable", `${file} cannot be read: ${why}`, "Delete it: the next stop begins anew.");
 }
 

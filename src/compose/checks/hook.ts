@@ -25,14 +25,14 @@ import { stateFolder } from "../state-folder.ts";
 import { gate } from "./gate.ts";
 import { type HeldSession, blameOfStop, readSession, sessionFile, writeSession } from "./hook-session.ts";
 
-type Env = Readonly<Record<string, string | undefined>>;
+type EnvVariables = Readonly<Record<string, string | undefined>>;
 
 /**
  * May an agent that works in the checkout stop? The gates judge the files as they are. What follows from that is
  * decided as it is in a run: each conversation is a story of its own, its events are folded and the same rules say
  * whether its work goes back, and when that has no more sense. So the loop has the bounds that every loop has.
  */
-export async function stop(root: string, plan: StopPlan, env: Env): Promise<StopAnswer> {
+export async function stop(root: string, plan: StopPlan, env: EnvVariables): Promise<StopAnswer> {
   const state = stateFolder(root);
   const known = await readSession(sessionFile(state.path, plan.session));
   const policy = policyInside(plan);
@@ -97,7 +97,7 @@ type Gates = Policy["gates"];
 const insideOf = (rules: GateRules): GateRules => ({ ...rules, onUnexplained: "send-back" });
 
 /** What happened since a person spoke last, and what follows from it. */
-interface Chain {
+interface HookStory {
   readonly id: StoryId;
   readonly isNew: boolean;
   state(): StoryState;
@@ -105,32 +105,37 @@ interface Chain {
   record(answer: StopAnswer, blocks: number): HeldSession;
 }
 
-function openChain(plan: StopPlan, policy: Policy, known: HeldSession | null, { judged }: GateReport): Chain {
+function openChain(plan: StopPlan, policy: Policy, known: HeldSession | null, { judged }: GateReport): HookStory {
   const id = storyId(`session-${sha256(plan.session).slice(0, 8)}`);
   const lines = [...(known?.lines ?? [])];
   let run: RunState = fold(lines, EMPTY_RUN);
-  const put = (story: StoryId | null, event: Event): void => {
+  const appendEvent = (story: StoryId | null, event: Event): void => {
     const line = { v: 1 as const, at: Date.now(), story, event };
     run = evolve(run, line);
     lines.push(line);
   };
   if (known === null) {
-    put(null, { type: "policy.set", policy, by: "hook" });
-    put(id, { type: "story.added", story: storyOf(id) });
-    put(id, { type: "story.started", by: "hook" });
-    put(id, { type: "story.prepared", tree: judged.tree, commit: judged.commit, preExisting: [] });
+    appendEvent(null, { type: "policy.set", policy, by: "hook" });
+    appendEvent(id, { type: "story.added", story: storyOf(id) });
+    appendEvent(id, { type: "story.started", by: "hook" });
+    appendEvent(id, { type: "story.prepared", tree: judged.tree, commit: judged.commit, preExisting: [] });
   }
   return {
     id,
     isNew: known === null,
     state: () => lookup(run.stories, id, byText)!,
-    append: (...events) => events.forEach((event) => put(id, event)),
+    append: (...events) => events.forEach((event) => appendEvent(id, event)),
     record: (answer, blocks) => ({ ...recordOf(plan.session, answer, judged.tree), blocks, lines }),
   };
 }
 
 /** The agent wants to stop: that is an attempt which it says is ready, whatever its words are. */
-function handIn(chain: Chain, plan: StopPlan, { judged, judgements }: GateReport, changed: readonly string[]): void {
+function handIn(
+  chain: HookStory,
+  plan: StopPlan,
+  { judged, judgements }: GateReport,
+  changed: readonly string[],
+): void {
   const before = chain.state();
   const attempt = before.attempts.length + 1;
   const role = plan.policy.roles.phase.implement;
@@ -155,40 +160,40 @@ function handIn(chain: Chain, plan: StopPlan, { judged, judgements }: GateReport
   }
 }
 
-interface Given {
+interface StopContext {
   readonly root: string;
   readonly plan: StopPlan;
-  readonly env: Env;
+  readonly env: EnvVariables;
   readonly report: GateReport;
   readonly evidence: Evidence;
   /** What differs from the base. */
   readonly files: readonly string[];
-  readonly chain: Chain;
+  readonly chain: HookStory;
   /** No file has changed since the conversation began, or since it stopped last. */
   readonly isUntouched: boolean;
 }
 
 /** Asks the rules until they send the work back or give it up. Nothing here is decided by anything else. */
-async function afterJudging(given: Given): Promise<StopAnswer> {
+async function afterJudging(given: StopContext): Promise<StopAnswer> {
   const { report, chain } = given;
   const failed = report.judgements.find(({ result }) => result !== "pass");
   if (failed === undefined)
-    return released(`nothing was judged: ${report.skipped.map(({ gate, why }) => `${gate}: ${why}`).join("; ")}`);
-  if (failed.result !== "fail") return released(`the work was not judged (${failed.result}): ${failed.summary}`);
-  if (given.isUntouched) return released(`${failed.summary}; no file was changed since`);
-  if (isUnchanged(chain.state())) return released(`${failed.summary}; sent back, it left the work as it was`);
+    return release(`nothing was judged: ${report.skipped.map(({ gate, why }) => `${gate}: ${why}`).join("; ")}`);
+  if (failed.result !== "fail") return release(`the work was not judged (${failed.result}): ${failed.summary}`);
+  if (given.isUntouched) return release(`${failed.summary}; no file was changed since`);
+  if (isUnchanged(chain.state())) return release(`${failed.summary}; sent back, it left the work as it was`);
   for (let steps = 0; steps < MOST_STEPS; steps++) {
     const action = nextStep(chain.state(), { base: "", usualMs: null }).action;
     if (action.type === "send-back") return sendBack(given, action, failed);
     const event = await eventOf(given, action, failed);
-    if (event === null) return released(`${failed.summary}; ${endOf(action)}`);
+    if (event === null) return release(`${failed.summary}; ${endOf(action)}`);
     chain.append(event);
   }
-  return released(failed.summary);
+  return release(failed.summary);
 }
 
 const MOST_STEPS = 10;
-const released = (why: string): StopAnswer => ({ type: "released", why });
+const release = (why: string): StopAnswer => ({ type: "released", why });
 
 /** A run asks this before it judges; here everything was judged already, since a pass would have been one. */
 function isUnchanged({ counters, policy }: StoryState): boolean {
@@ -196,7 +201,7 @@ function isUnchanged({ counters, policy }: StoryState): boolean {
   return counters.unchanged >= policy.stall.unchanged;
 }
 
-async function eventOf(given: Given, action: StoryAction, failed: Judgement): Promise<Event | null> {
+async function eventOf(given: StopContext, action: StoryAction, failed: Judgement): Promise<Event | null> {
   switch (action.type) {
     case "find-blame": {
       const beganAt = performance.now();
@@ -228,7 +233,7 @@ function endOf(action: StoryAction): string {
   }
 }
 
-async function sendBack(given: Given, command: SendBack, failed: Judgement): Promise<StopAnswer> {
+async function sendBack(given: StopContext, command: SendBack, failed: Judgement): Promise<StopAnswer> {
   const { chain, evidence, plan, files } = given;
   const texts = await Promise.all(
     failed.evidence.map(async (id) => ({ text: await evidence.read(id), fullAt: evidence.placeOf(id) })),

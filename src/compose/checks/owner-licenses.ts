@@ -20,7 +20,7 @@ import type { Workspace } from "../../ports/workspace.ts";
 import { readCodeOwners } from "../../parse/code/code-owners.ts";
 import { repositoryIn } from "../delivery.ts";
 
-interface Parts {
+interface LicenseParts {
   readonly root: string;
   /** The number of the pull request that was judged. */
   readonly pullRequest: number;
@@ -36,7 +36,7 @@ interface Parts {
  * Contested tests whose code owner approved what was judged are licensed. A forge that does not answer licenses nothing,
  * and the report says so.
  */
-export async function withOwnerLicenses(report: GateReport, parts: Parts): Promise<GateReport> {
+export async function withOwnerLicenses(report: GateReport, parts: LicenseParts): Promise<GateReport> {
   const tests = await ownedTests(report, parts.workspace);
   if (tests.length === 0 || parts.signal.aborted) return report;
   const signal = AbortSignal.any([parts.signal, AbortSignal.timeout(LONGEST_MS)]);
@@ -53,7 +53,7 @@ export async function withOwnerLicenses(report: GateReport, parts: Parts): Promi
 const LONGEST_MS = 60_000;
 
 /** The open contested tests. A file that the base does not have is the name of something else, such as a check. */
-async function ownedTests(report: GateReport, workspace: Parts["workspace"]): Promise<readonly OwnedTest[]> {
+async function ownedTests(report: GateReport, workspace: LicenseParts["workspace"]): Promise<readonly OwnedTest[]> {
   const { base, folder } = report.judged;
   const open = report.judgements.flatMap((judgement) =>
     openContested(report, judgement).map((contested) => ({ gate: judgement.gate, contested })),
@@ -70,7 +70,7 @@ async function ownedTests(report: GateReport, workspace: Parts["workspace"]): Pr
 async function rulingOn(
   { judged }: GateReport,
   tests: readonly OwnedTest[],
-  { root, pullRequest: number, rules, env, clock, signal }: Parts,
+  { root, pullRequest: number, rules, env, clock, signal }: LicenseParts,
 ): Promise<OwnerRuling> {
   const reviews = createGithubReviews({ ...(await githubOf(root, env)), clock });
   const pullRequest = await reviews.pullRequest(number, signal);
@@ -93,7 +93,7 @@ async function rulingOn(
  */
 async function githubOf(
   root: string,
-  env: Parts["env"],
+  env: LicenseParts["env"],
 ): Promise<{ readonly api: string; readonly token: string | null; readonly repository: string }> {
   const repository = env["GITHUB_REPOSITORY"] || repositoryIn(await remoteAddress(root, "origin"));
   if (repository === null)

@@ -23,10 +23,10 @@ import { checkVariablesOf, setupVariablesOf } from "./check-variables.ts";
 import { commandOf, ownPythonOf } from "./own-python.ts";
 import { gatesOf } from "./gates.ts";
 
-type Env = Readonly<Record<string, string | undefined>>;
+type EnvVariables = Readonly<Record<string, string | undefined>>;
 
 /** Can the checks run, before an agent is paid? Nothing is written to the journal. */
-export async function preflight(root: string, plan: PreflightPlan, env: Env): Promise<Preflight> {
+export async function preflight(root: string, plan: PreflightPlan, env: EnvVariables): Promise<Preflight> {
   const { config } = plan;
   const { seen } = checkVariablesOf(env, config);
   const isElsewhere = plan.at !== "files";
@@ -42,7 +42,7 @@ export async function preflight(root: string, plan: PreflightPlan, env: Env): Pr
     ...(plan.signal === undefined ? [] : [plan.signal]),
     ...(limits.length === 0 ? [] : [AbortSignal.timeout(Math.min(...limits))]),
   ]);
-  const given = await tried(root, plan, env, signal).catch((error: unknown) => {
+  const given = await tryChecks(root, plan, env, signal).catch((error: unknown) => {
     if (signal.aborted) return UNKNOWN;
     throw error;
   });
@@ -53,7 +53,12 @@ export async function preflight(root: string, plan: PreflightPlan, env: Env): Pr
 const UNKNOWN: Preflight = { problems: [], isGreen: false, summary: "", variables: [] };
 
 /** Runs the checks on the base once, as the engine would. */
-async function tried(root: string, plan: PreflightPlan, env: Env, signal: AbortSignal): Promise<Preflight> {
+async function tryChecks(
+  root: string,
+  plan: PreflightPlan,
+  env: EnvVariables,
+  signal: AbortSignal,
+): Promise<Preflight> {
   const { config, at } = plan;
   const folder = stateFolder(root);
   const onNotice = (text: string): void => plan.onNotice?.(text);
@@ -95,10 +100,10 @@ async function tried(root: string, plan: PreflightPlan, env: Env, signal: AbortS
   return seen === null ? UNKNOWN : reportOn(seen, config);
 }
 
-interface AboutBase {
+interface BaseContext {
   readonly root: string;
   readonly plan: PreflightPlan;
-  readonly env: Env;
+  readonly env: EnvVariables;
   readonly signal: AbortSignal;
   readonly start: WorkStarter;
   readonly place: JudgedPlace;
@@ -106,12 +111,12 @@ interface AboutBase {
 }
 
 /** The look, which the engine may take over before it has ended. */
-interface LookControl {
+interface ProbeControl {
   isOver(): boolean;
   self(): Promise<Baseline>;
 }
 
-async function lookAtBase(about: AboutBase, { isOver, self }: LookControl): Promise<Baseline> {
+async function lookAtBase(about: BaseContext, { isOver, self }: ProbeControl): Promise<Baseline> {
   const { root, plan, env, signal, start, place, checkouts } = about;
   const { config } = plan;
   const folder = stateFolder(root);

@@ -2,7 +2,7 @@ import type { LicensedTest } from "../../core/gates/contested-test.ts";
 import type { JudgedState } from "../../core/gates/gate-report.ts";
 import { RemandError } from "../../core/events/error.ts";
 import { storyId, type TreeId } from "../../core/events/ids.ts";
-import { closeUp } from "../journal/read-journal.ts";
+import { readStories } from "../journal/read-journal.ts";
 import { journalTrouble } from "../journal/journal-past.ts";
 import { stateFolder } from "../state-folder.ts";
 
@@ -34,7 +34,7 @@ async function licensesOf(
   const trouble = await journalTrouble(root, stateFolder(root).journal, true);
   if (trouble !== null)
     throw new RemandError("journal-corrupt", trouble.text, "Find out what happened with remand verify.");
-  const seen = await closeUp(root, null, [storyId(attemptOf)]);
+  const seen = await readStories(root, null, [storyId(attemptOf)]);
   if (seen === null) return [];
   try {
     const state = seen.states[0];

@@ -28,7 +28,7 @@ export interface ReviewerParts {
   productOf?(request: GateRequest): Promise<string>;
 }
 
-interface Parts extends ReviewerParts {
+interface ReviewerContext extends ReviewerParts {
   readonly evidence: Evidence;
   readonly clock: Clock;
   readonly workspace: Workspace;
@@ -39,7 +39,7 @@ interface Parts extends ReviewerParts {
 }
 
 /** The gates that have somebody look at the work. They are given the rule by which it is judged: see ADR 9. */
-export function reviewerGates(config: Config, parts: Parts): readonly (readonly [GateName, Gate])[] {
+export function reviewerGates(config: Config, parts: ReviewerContext): readonly (readonly [GateName, Gate])[] {
   const { checks, commands, ...rest } = parts;
   const named = Object.keys(config.environments);
   const everywhere = named.length === 0 ? ["local"] : named;
@@ -61,7 +61,7 @@ export function reviewerGates(config: Config, parts: Parts): readonly (readonly 
 }
 
 /** Within the TDD cycle somebody looks at the types, where the config has a stage of that name. */
-export function domainGate(config: Config, parts: Omit<Parts, "checks" | "commands">): Gate | null {
+export function domainGate(config: Config, parts: Omit<ReviewerContext, "checks" | "commands">): Gate | null {
   if (!config.gates.tdd.stages.includes(DOMAIN_STAGE)) return null;
   const role = config.roles.stage[DOMAIN_STAGE] ?? config.roles.critic;
   return createReviewGate({ ...parts, judge, judgedBy: [`a review of the types by ${role}`] });

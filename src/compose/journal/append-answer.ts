@@ -4,7 +4,7 @@ import type { Event } from "../../core/events/event.ts";
 import type { StoryId } from "../../core/events/ids.ts";
 import { openLedger, type Ledger } from "../../engine/ledger.ts";
 import { createSystemClock } from "../../adapters/clock/system-clock.ts";
-import { journalPlace } from "./read-journal.ts";
+import { journalLocation } from "./read-journal.ts";
 import { assertAuthority, speakerIn } from "./author.ts";
 
 /**
@@ -19,19 +19,19 @@ export async function tell(
   speaker?: Speaker,
 ): Promise<void> {
   assertAuthority(speaker ?? (await speakerIn(root)), events);
-  const opened = await journalPlace(root, db).write();
+  const opened = await journalLocation(root, db).write();
   if (opened === null)
     throw new RemandError("file-missing", "nothing has run here yet", "Start with `remand run` or `remand loop`.");
   try {
     const ledger = await openLedger({ journal: opened.journal, clock: createSystemClock(), watcher: NOBODY });
-    await insist(ledger, stream, events);
+    await appendWithRetry(ledger, stream, events);
   } finally {
     await opened.close();
   }
 }
 
 /** Somebody may write at the same moment; a person's word is not lost by that. */
-export async function insist(ledger: Ledger, stream: StoryId | null, events: readonly Event[]): Promise<void> {
+export async function appendWithRetry(ledger: Ledger, stream: StoryId | null, events: readonly Event[]): Promise<void> {
   for (let tries = 0; tries < MOST_TRIES; tries++) if (await ledger.append(stream, events)) return;
   throw new RemandError("journal-locked", "the journal is written to without a pause", "Try again in a moment.");
 }

@@ -11,7 +11,7 @@ import { COOKIE_VARIABLE, cookieValue, killLeftovers } from "../../adapters/proc
 import { journalAnchors } from "./journal-anchors.ts";
 import { stateFolder } from "../state-folder.ts";
 
-type Environment = Readonly<Record<string, string | undefined>>;
+type EnvVariables = Readonly<Record<string, string | undefined>>;
 
 /** The engine that works in a checkout, or the last one that did. */
 export interface EngineRecord {
@@ -76,14 +76,14 @@ function originOf(line: readonly Ancestor[]): Ancestor | null {
 /** Whom an engine speaks for, and the environment of what it starts. */
 export interface Engine {
   readonly speaker: Speaker;
-  readonly env: Environment;
+  readonly env: EnvVariables;
 }
 
 /**
  * Takes the role of the engine in a checkout whose journal this process has just locked: refuses a process that an
  * engine started, ends what an engine before left, and gives the environment that marks whatever is started from now on.
  */
-export async function becomeEngine(root: string, env: Environment): Promise<Engine> {
+export async function becomeEngine(root: string, env: EnvVariables): Promise<Engine> {
   const line = await ancestry();
   const marks = engineMarks(line);
   const known = await recordIn(root);

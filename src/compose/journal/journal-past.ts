@@ -20,20 +20,20 @@ export async function compareWithAnchor(
   journal: Pick<SqliteReader, "id" | "hashAt" | "head" | "read">,
   anchor: JournalAnchor,
 ): Promise<JournalTrouble | null> {
-  const changed = (text: string): JournalTrouble => ({ kind: "changed", text });
+  const changedTrouble = (text: string): JournalTrouble => ({ kind: "changed", text });
   if (journal.id !== null && journal.id !== anchor.id) {
     if ((await replacementIn(journal))?.lost.id === anchor.id) return null;
-    return changed(
+    return changedTrouble(
       `The journal is not the one that belongs here: its id is ${journal.id.slice(0, 8)}, and ${anchor.id.slice(0, 8)} is recorded with ${recordedText(anchor)}.`,
     );
   }
   const { position } = await journal.head();
   if (position < anchor.position)
-    return changed(
+    return changedTrouble(
       `The journal ends at line ${position}, but it had ${recordedText(anchor)}: line ${position + 1} and what followed were cut off, or an older copy was put back.`,
     );
   if (journal.hashAt(anchor.position) === anchor.hash) return null;
-  return changed(
+  return changedTrouble(
     `Line ${anchor.position} of the journal is not the one that was recorded: lines up to it were written again, or the file was replaced.`,
   );
 }

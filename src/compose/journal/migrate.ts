@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import type { Migrated, MigratePlan } from "../../app/host.ts";
+import type { MigrationResult, MigratePlan } from "../../app/host.ts";
 import { RemandError } from "../../core/events/error.ts";
 import { foldJournal } from "../../engine/fold-journal.ts";
 import { createSnapshotSaver } from "../../engine/snapshot.ts";
@@ -10,22 +10,22 @@ import { createPostgresJournal, hasJournal } from "../../adapters/postgres/journ
 import { openPool, type PostgresPool } from "../../adapters/postgres/pool.ts";
 import { createReading } from "../../adapters/postgres/reading.ts";
 import { beginning, takeOver, takeOverEvidence } from "../../adapters/postgres/take-over.ts";
-import { held } from "../open-engine.ts";
+import { lockedError } from "../open-engine.ts";
 import { stateFolder } from "../state-folder.ts";
 
 /** Takes a checkout's journal, evidence and outbox to a fleet's database, and marks the file that was left behind. */
-export async function migrate(root: string, plan: MigratePlan): Promise<Migrated> {
+export async function migrate(root: string, plan: MigratePlan): Promise<MigrationResult> {
   const folder = stateFolder(root);
   if (!existsSync(folder.journal))
     throw new RemandError("file-missing", "nothing has run here yet", "There is no journal to move: start a worker.");
   const claim = await takeOwnership(folder.journal);
-  if ("heldBy" in claim) throw held(claim.heldBy);
+  if ("heldBy" in claim) throw lockedError(claim.heldBy);
   try {
     const contents = await openSqliteContents(folder.journal);
     try {
       const pool = await openPool(plan.to);
       try {
-        return await moved(contents, await evidenceFiles(folder.evidence), pool, plan);
+        return await moveContents(contents, await evidenceFiles(folder.evidence), pool, plan);
       } finally {
         await pool.close();
       }
@@ -37,12 +37,12 @@ export async function migrate(root: string, plan: MigratePlan): Promise<Migrated
   }
 }
 
-async function moved(
+async function moveContents(
   contents: SqliteContents,
   files: readonly EvidenceFile[],
   pool: PostgresPool,
   plan: MigratePlan,
-): Promise<Migrated> {
+): Promise<MigrationResult> {
   const verified = await contents.verify();
   if (!verified.ok)
     throw new RemandError(

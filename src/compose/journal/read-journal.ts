@@ -5,49 +5,49 @@ import type * as SqliteAdapter from "../../adapters/journal/sqlite-journal.ts";
 import type * as PostgresAdapter from "../../adapters/postgres/journal.ts";
 import type { PostgresPool } from "../../adapters/postgres/pool.ts";
 import { stateFolder } from "../state-folder.ts";
-import type { CloseLook, Look } from "../../app/host.ts";
+import type { StoriesView, JournalView } from "../../app/host.ts";
 import { foldJournal } from "../../engine/fold-journal.ts";
 import type { StoryId } from "../../core/events/ids.ts";
 import type { RunOutline } from "../../core/stories/outline.ts";
 import { foldCloseUp, foldOutlines } from "../../engine/fold-outlines.ts";
 
 /** Where a project's journal and evidence are: in its checkout, or in the database of a fleet. */
-export interface JournalPlace {
+export interface JournalLocation {
   /** For looking, beside whoever writes; `null` where nothing was ever written. Close it. */
-  read(): Promise<Opened<JournalReader> | null>;
+  read(): Promise<OpenedJournal<JournalReader> | null>;
   /** For a word from outside of the engine; `null` where nothing was ever written. Close it. */
-  write(): Promise<Opened<Journal> | null>;
+  write(): Promise<OpenedJournal<Journal> | null>;
 }
 
-export interface Opened<J> {
+export interface OpenedJournal<J> {
   readonly journal: J;
   readonly evidence: Evidence;
   close(): Promise<void>;
 }
 
 /** `db`: the address of a database; `null`: the checkout's own. What the other would need is not loaded. */
-export function journalPlace(root: string, db: string | null): JournalPlace {
+export function journalLocation(root: string, db: string | null): JournalLocation {
   return db === null ? inCheckout(root) : inDatabase(db);
 }
 
-function inCheckout(root: string): JournalPlace {
+function inCheckout(root: string): JournalLocation {
   const { journal: file, evidence: folder } = stateFolder(root);
-  const opened = async <J extends JournalReader>(open: (adapter: typeof SqliteAdapter) => Promise<J>) => {
+  const openExisting = async <J extends JournalReader>(open: (adapter: typeof SqliteAdapter) => Promise<J>) => {
     if (!existsSync(file)) return null;
     const journal = await open(await import("../../adapters/journal/sqlite-journal.ts"));
     const { createEvidenceStore } = await import("../../adapters/evidence/evidence-store.ts");
     return { journal, evidence: createEvidenceStore(folder), close: () => journal.close() };
   };
   return {
-    read: () => opened(({ openJournalReadOnly }) => openJournalReadOnly(file)),
-    write: () => opened<Journal>(async () => (await import("./open-journal.ts")).openJournalBeside(root, file)),
+    read: () => openExisting(({ openJournalReadOnly }) => openJournalReadOnly(file)),
+    write: () => openExisting<Journal>(async () => (await import("./open-journal.ts")).openJournalBeside(root, file)),
   };
 }
 
-function inDatabase(db: string): JournalPlace {
-  const opened = async <J extends JournalReader>(
+function inDatabase(db: string): JournalLocation {
+  const openExisting = async <J extends JournalReader>(
     open: (adapter: typeof PostgresAdapter, pool: PostgresPool) => Promise<J>,
-  ): Promise<Opened<J> | null> => {
+  ): Promise<OpenedJournal<J> | null> => {
     const { openPool } = await import("../../adapters/postgres/pool.ts");
     const { createPostgresEvidence } = await import("../../adapters/postgres/evidence.ts");
     const adapter = await import("../../adapters/postgres/journal.ts");
@@ -70,14 +70,14 @@ function inDatabase(db: string): JournalPlace {
     }
   };
   return {
-    read: () => opened(({ openPostgresReadOnly }, pool) => openPostgresReadOnly(pool)),
-    write: () => opened<Journal>(({ createPostgresJournal }, pool) => createPostgresJournal(pool)),
+    read: () => openExisting(({ openPostgresReadOnly }, pool) => openPostgresReadOnly(pool)),
+    write: () => openExisting<Journal>(({ createPostgresJournal }, pool) => createPostgresJournal(pool)),
   };
 }
 
 /** What there is now. Git is loaded when somebody asks for code: most who look want to know how the stories stand. */
-export async function look(root: string, db: string | null): Promise<Look | null> {
-  const opened = await journalPlace(root, db).read();
+export async function openView(root: string, db: string | null): Promise<JournalView | null> {
+  const opened = await journalLocation(root, db).read();
   if (opened === null) return null;
   const { journal, evidence, close } = opened;
   try {
@@ -100,12 +100,12 @@ export async function look(root: string, db: string | null): Promise<Look | null
 }
 
 /** How the stories stand, and nothing else. */
-export async function glance(
+export async function readOutline(
   root: string,
   db: string | null,
   only: readonly StoryId[] | "open" | null = null,
 ): Promise<RunOutline | null> {
-  const opened = await journalPlace(root, db).read();
+  const opened = await journalLocation(root, db).read();
   if (opened === null) return null;
   try {
     return await foldOutlines(opened.journal, only);
@@ -115,12 +115,12 @@ export async function glance(
 }
 
 /** Some stories as they are, and their lines. */
-export async function closeUp(
+export async function readStories(
   root: string,
   db: string | null,
   of: readonly StoryId[] | "asking",
-): Promise<CloseLook | null> {
-  const opened = await journalPlace(root, db).read();
+): Promise<StoriesView | null> {
+  const opened = await journalLocation(root, db).read();
   if (opened === null) return null;
   const { journal, close } = opened;
   try {

@@ -8,7 +8,7 @@ import type { VerifyDocument } from "../../views/board/dashboard.ts";
 import { openJournalReadOnly } from "../../adapters/journal/sqlite-journal.ts";
 import { stateFolder } from "../state-folder.ts";
 import { journalAnchors, notedHeads } from "./journal-anchors.ts";
-import { journalPlace } from "./read-journal.ts";
+import { journalLocation } from "./read-journal.ts";
 import { compareWithAnchor, missingJournal, replacementIn } from "./journal-past.ts";
 
 /**
@@ -40,7 +40,7 @@ async function verifyCheckout(root: string, onProgress: VerifyProgress): Promise
 }
 
 async function verifyDatabase(root: string, db: string, onProgress: VerifyProgress): Promise<VerifyDocument | null> {
-  const opened = await journalPlace(root, db).read();
+  const opened = await journalLocation(root, db).read();
   if (opened === null) return null;
   try {
     const heads = (await notesAnother(root)) ? new Set<string>() : await notedHeads(root, null);
@@ -53,7 +53,7 @@ async function verifyDatabase(root: string, db: string, onProgress: VerifyProgre
 /** A checkout with a journal of its own has commits that know that one, not the fleet's; unless it was moved there. */
 async function notesAnother(root: string): Promise<boolean> {
   try {
-    const local = await journalPlace(root, null).read();
+    const local = await journalLocation(root, null).read();
     await local?.close();
     return local !== null;
   } catch (error) {

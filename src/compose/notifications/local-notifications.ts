@@ -7,7 +7,7 @@ import type { Watcher } from "../../ports/watcher.ts";
 import { redactSecrets } from "../../parse/secrets/secrets.ts";
 import { createSystemClock } from "../../adapters/clock/system-clock.ts";
 import { createReminderNote } from "../../adapters/journal/reminder-note.ts";
-import { type Doorbell, createDoorbell } from "../../app/notifications/notifications.ts";
+import { type Notifications, createNotifications } from "../../app/notifications/notifications.ts";
 import { envSecrets, listedSecrets } from "../project-evidence.ts";
 import type { SenderParts } from "../../app/notifications/send-notices.ts";
 import { stateFolder } from "../state-folder.ts";
@@ -15,18 +15,18 @@ import type { Ledger } from "../../engine/ledger.ts";
 import type { EngineWorld } from "../../engine/world.ts";
 import { createPostgresNote } from "../../adapters/postgres/reminder-note.ts";
 import { type PostgresPool, openPool } from "../../adapters/postgres/pool.ts";
-import { type ServeBell, createServeBell } from "../../app/notifications/server-notifications.ts";
+import { type ServerNotifications, createServerNotifications } from "../../app/notifications/server-notifications.ts";
 import { outletsOf } from "./notifiers.ts";
 
 /** The doorbell of a checkout: whom its config names, and without what its `.env` files hold. */
-export async function doorbellOf(
+export async function notificationsOf(
   root: string,
   { config, onNotice }: Pick<RunPlan, "config" | "onNotice">,
   env: Readonly<Record<string, string | undefined>>,
   parts: { readonly journal: Pick<Journal, "read">; readonly watcher: Watcher },
-): Promise<Doorbell> {
+): Promise<Notifications> {
   const sending = await sendingOf(root, config, env, (text) => onNotice?.(text));
-  return createDoorbell({ ...parts, ...sending, note: noteOf(root) });
+  return createNotifications({ ...parts, ...sending, note: noteOf(root) });
 }
 
 /** Everything that it takes to tell the people whom the config names. */
@@ -46,7 +46,7 @@ export async function sendingOf(
 
 export const noteOf = (root: string): ReminderNote => createReminderNote(`${stateFolder(root).journal}.reminders`);
 
-export interface FleetBellParts {
+export interface FleetNotificationsParts {
   readonly root: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly config: Pick<Config, "notify" | "env" | "redact">;
@@ -60,22 +60,22 @@ export interface FleetBellParts {
  * Tells people of a fleet's questions: the worker that leads does, of new ones when they come up, and again while nobody
  * answers. Each once: beside any dashboard, and also where another comes to lead.
  */
-export async function createFleetBell(parts: FleetBellParts): Promise<ServeBell> {
+export async function createFleetNotifications(parts: FleetNotificationsParts): Promise<ServerNotifications> {
   const { root, env, config, pool, ledger, journal, onNotice } = parts;
   const sending = await sendingOf(root, config, env, onNotice);
   if (sending.outlets.length === 0) return { close: () => Promise.resolve() };
   const view = {
-    now: () => Promise.resolve({ state: ledger.state(), sight: { lines: (after: number) => journal.read(after) } }),
-    changed: (signal: AbortSignal) => Promise.race([ledger.changed(), aborted(signal)]),
+    now: () => Promise.resolve({ state: ledger.state(), view: { lines: (after: number) => journal.read(after) } }),
+    changed: (signal: AbortSignal) => Promise.race([ledger.changed(), whenAborted(signal)]),
   };
   const notes = {
     note: createPostgresNote(pool, "reminders"),
     newsNote: createPostgresNote(pool, "questions"),
   };
-  return createServeBell(view, { ...sending, ...notes });
+  return createServerNotifications(view, { ...sending, ...notes });
 }
 
-function aborted(signal: AbortSignal): Promise<void> {
+function whenAborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();
     signal.addEventListener("abort", () => resolve(), { once: true });

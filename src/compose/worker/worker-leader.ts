@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { BranchNews } from "../../app/host.ts";
+import type { BranchUpdate } from "../../app/host.ts";
 import type { Policy } from "../../core/events/policy.ts";
 import type { Story } from "../../core/stories/story.ts";
 import { RemandError } from "../../core/events/error.ts";
@@ -7,24 +7,24 @@ import { dispatch, handBack } from "../../engine/dispatch.ts";
 import { recoverStory } from "../../engine/recover.ts";
 import type { FleetQueue } from "../../ports/queue.ts";
 import { canonicalJson } from "../../stdx/canonical-json.ts";
-import { commentEar } from "../pr-comment-poller.ts";
-import { createFleetBell } from "../notifications/local-notifications.ts";
+import { prCommentPoller } from "../pr-comment-poller.ts";
+import { createFleetNotifications } from "../notifications/local-notifications.ts";
 import { bringUpToDate } from "../open-engine.ts";
-import type { ServeBell } from "../../app/notifications/server-notifications.ts";
+import type { ServerNotifications } from "../../app/notifications/server-notifications.ts";
 import { type WorkerParts, heldBack, policyFor } from "./worker-parts.ts";
 
-export interface Leading {
+export interface Leadership {
   /** Hands out jobs from now on, or stops to. */
   turn(leads: boolean): void;
   close(): Promise<void>;
 }
 
 /** What one of the workers does for all of them: says what is to be done, listens to the forge, and keeps the books small. */
-export function createLeading(parts: WorkerParts, queue: FleetQueue, launched: Promise<void>): Leading {
+export function createLeadership(parts: WorkerParts, queue: FleetQueue, launched: Promise<void>): Leadership {
   let stop: AbortController | null = null;
   let life = Promise.resolve();
   const { plan, policy } = parts;
-  const newest: Newest = { stories: plan.run.stories, policy, heldBack: "", isTold: false };
+  const newest: NewestBranch = { stories: plan.run.stories, policy, heldBack: "", isTold: false };
   return {
     turn: (leads) => {
       if (!leads) {
@@ -44,7 +44,7 @@ export function createLeading(parts: WorkerParts, queue: FleetQueue, launched: P
 }
 
 /** The branch as this worker has last read it. */
-interface Newest {
+interface NewestBranch {
   stories: readonly Story[];
   policy: Policy;
   /** Settings that hold only when the workers are started again, in words. */
@@ -56,17 +56,17 @@ interface Newest {
 async function lead(
   parts: WorkerParts,
   queue: FleetQueue,
-  newest: Newest,
+  newest: NewestBranch,
   launched: Promise<void>,
   signal: AbortSignal,
 ): Promise<void> {
-  await Promise.race([launched, aborted(signal)]);
+  await Promise.race([launched, whenAborted(signal)]);
   if (signal.aborted) return;
   const { ledger, world, plan } = parts;
   const say = (text: string): void => plan.run.onNotice?.(text);
-  const ear = commentEar(ledger, world, null, say);
-  const unhear = ear.stay(() => undefined);
-  const bell = await bellOf(parts, say);
+  const ear = prCommentPoller(ledger, world, null, say);
+  const unhear = ear.keepPolling(() => undefined);
+  const notifications = await notificationsOf(parts, say);
   // Whoever led before may have read newer things: what this worker was started with must not take those back.
   newest.isTold = false;
   const tidying = Promise.all([tidy(parts, queue, signal), followBranch(parts, newest, signal)]);
@@ -85,22 +85,25 @@ async function lead(
     }
   }
   unhear();
-  await bell?.close();
+  await notifications?.close();
   await tidying;
 }
 
 /** Without anybody to tell, or with an address that is none, jobs are handed out all the same. */
-async function bellOf(parts: WorkerParts, onNotice: (text: string) => void): Promise<ServeBell | null> {
+async function notificationsOf(
+  parts: WorkerParts,
+  onNotice: (text: string) => void,
+): Promise<ServerNotifications | null> {
   const { plan, world } = parts;
   try {
-    return await createFleetBell({ ...parts, config: plan.run.config, journal: world.journal, onNotice });
+    return await createFleetNotifications({ ...parts, config: plan.run.config, journal: world.journal, onNotice });
   } catch (error) {
     onNotice(`notify: ${error instanceof Error ? error.message : String(error)}`);
     return null;
   }
 }
 
-function aborted(signal: AbortSignal): Promise<void> {
+function whenAborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();
     signal.addEventListener("abort", () => resolve(), { once: true });
@@ -108,7 +111,7 @@ function aborted(signal: AbortSignal): Promise<void> {
 }
 
 /** What people put on the branch meanwhile: new stories, new words in those that are there, and new rules. */
-async function followBranch(parts: WorkerParts, newest: Newest, signal: AbortSignal): Promise<void> {
+async function followBranch(parts: WorkerParts, newest: NewestBranch, signal: AbortSignal): Promise<void> {
   const { followMs, run } = parts.plan;
   let trouble = "";
   while (!signal.aborted) {
@@ -125,7 +128,7 @@ async function followBranch(parts: WorkerParts, newest: Newest, signal: AbortSig
   }
 }
 
-async function readBranch(parts: WorkerParts, newest: Newest): Promise<void> {
+async function readBranch(parts: WorkerParts, newest: NewestBranch): Promise<void> {
   const { ledger, plan } = parts;
   await ledger.catchUp();
   // A journal that has no rules yet gets those that the worker was started with, whatever has become of the branch since.
@@ -140,7 +143,7 @@ async function readBranch(parts: WorkerParts, newest: Newest): Promise<void> {
 }
 
 /** Stories that start from now on go by new rules; those that have started keep what they began with. */
-async function take(news: BranchNews, newest: Newest, parts: WorkerParts): Promise<void> {
+async function take(news: BranchUpdate, newest: NewestBranch, parts: WorkerParts): Promise<void> {
   const say = (text: string): void => parts.plan.run.onNotice?.(text);
   const known = parts.ledger.state().policy ?? newest.policy;
   newest.stories = news.stories;

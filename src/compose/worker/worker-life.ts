@@ -4,7 +4,7 @@ import { type PostgresPool, readAddress } from "../../adapters/postgres/pool.ts"
 import { locksOf } from "../../adapters/postgres/lock.ts";
 import type { Gone } from "../../adapters/postgres/workers.ts";
 import { type DbosQueue, createDbosQueue } from "../../adapters/queue/dbos-queue.ts";
-import type { WorkPlan, Working } from "../../app/host.ts";
+import type { WorkPlan, RunningWorker } from "../../app/host.ts";
 import type { Policy } from "../../core/events/policy.ts";
 import { doJob, handBack, storyOf } from "../../engine/dispatch.ts";
 import type { Ledger } from "../../engine/ledger.ts";
@@ -16,11 +16,11 @@ import { byText, lookup } from "../../stdx/sorted-map.ts";
 import type { RunState } from "../../core/stories/run-state.ts";
 import { decide, nextWake } from "../../decide/decide.ts";
 import { LANES } from "../../core/stories/command.ts";
-import { type Leading, createLeading } from "./worker-leader.ts";
+import { type Leadership, createLeadership } from "./worker-leader.ts";
 import type { WorkerParts } from "./worker-parts.ts";
 
 /** From the first sign of life to the last. */
-export async function startWorking(parts: WorkerParts): Promise<Working> {
+export async function startWorking(parts: WorkerParts): Promise<RunningWorker> {
   const { id, plan, pool, ledger, world, policy } = parts;
   const queue = await createDbosQueue({
     url: readAddress(plan.db).url,
@@ -32,12 +32,12 @@ export async function startWorking(parts: WorkerParts): Promise<Working> {
     onTrouble: (text) => plan.run.onNotice?.(`queue: ${text}`),
   });
   const jobs = createJobs(ledger, world);
-  const launched = new Gate();
-  const leading = createLeading(parts, queue, launched.opened);
+  const launched = new Deferred();
+  const leading = createLeadership(parts, queue, launched.opened);
   // First of all: whatever is in our hands when we die must be found by our name.
   const presence = presenceOf(parts, queue, leading, launched.opened);
   const unwatch = followJournal(parts);
-  const standing: Standing = { isDraining: false };
+  const standing: DrainState = { isDraining: false };
   const open: (() => Promise<void>)[] = [() => parts.close(), () => presence.leave(), () => leading.close()];
   const close = async (): Promise<void> => {
     unwatch();
@@ -59,28 +59,37 @@ export async function startWorking(parts: WorkerParts): Promise<Working> {
   }
 }
 
-interface Standing {
+interface DrainState {
   isDraining: boolean;
 }
 
-interface Life {
+interface WorkerContext {
   readonly parts: WorkerParts;
   readonly presence: Presence;
   readonly queue: FleetQueue;
   readonly jobs: ReturnType<typeof createJobs>;
-  readonly leading: Leading;
-  readonly standing: Standing;
+  readonly leading: Leadership;
+  readonly standing: DrainState;
   readonly healthUrl: string | null;
   close(): Promise<void>;
 }
 
-function workingOf({ parts, presence, queue, jobs, leading, standing, healthUrl, close }: Life): Working {
+function workingOf({
+  parts,
+  presence,
+  queue,
+  jobs,
+  leading,
+  standing,
+  healthUrl,
+  close,
+}: WorkerContext): RunningWorker {
   const { ledger, world, plan } = parts;
   return {
     healthUrl,
     state: () => ledger.state(),
     lost: presence.lost,
-    settled: () => settled(ledger, world, plan),
+    settled: () => untilSettled(ledger, world, plan),
     drain: async (patienceMs) => {
       standing.isDraining = true;
       presence.resign();
@@ -100,7 +109,7 @@ function workingOf({ parts, presence, queue, jobs, leading, standing, healthUrl,
   };
 }
 
-function presenceOf(parts: WorkerParts, queue: FleetQueue, leading: Leading, launched: Promise<void>): Presence {
+function presenceOf(parts: WorkerParts, queue: FleetQueue, leading: Leadership, launched: Promise<void>): Presence {
   const { id, plan, beating } = parts;
   const say = (text: string): void => plan.run.onNotice?.(text);
   return createPresence(beating, {
@@ -129,7 +138,11 @@ function followJournal({ world, ledger, plan }: WorkerParts): () => void {
 const limitsOf = ({ concurrency }: Policy): Parameters<DbosQueue["limit"]>[0] => ({ ...concurrency, engine: Infinity });
 
 /** When the rules change, as many jobs run at once as the new ones say. */
-async function keepLimits({ ledger, plan, policy }: WorkerParts, queue: DbosQueue, standing: Standing): Promise<void> {
+async function keepLimits(
+  { ledger, plan, policy }: WorkerParts,
+  queue: DbosQueue,
+  standing: DrainState,
+): Promise<void> {
   let known = policy;
   while (!standing.isDraining) {
     const change = ledger.changed();
@@ -168,7 +181,7 @@ const MOST_TURNS = 100;
 const TURN_MS = 200;
 
 /** Opened once, for everybody who waits. */
-class Gate {
+class Deferred {
   open: () => void = () => undefined;
   readonly opened = new Promise<void>((resolve) => (this.open = resolve));
 }
@@ -259,7 +272,7 @@ async function healthOf(
 }
 
 /** Until nothing is left to be done, here or elsewhere. */
-async function settled(ledger: Ledger, world: EngineWorld, { run }: WorkPlan): Promise<void> {
+async function untilSettled(ledger: Ledger, world: EngineWorld, { run }: WorkPlan): Promise<void> {
   for (;;) {
     const change = ledger.changed();
     const state = ledger.state();

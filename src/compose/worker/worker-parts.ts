@@ -1,5 +1,5 @@
 import type { PostgresPool } from "../../adapters/postgres/pool.ts";
-import type { BranchNews, WorkPlan } from "../../app/host.ts";
+import type { BranchUpdate, WorkPlan } from "../../app/host.ts";
 import type { Policy } from "../../core/events/policy.ts";
 import type { Ledger } from "../../engine/ledger.ts";
 import type { EngineWorld } from "../../engine/world.ts";
@@ -30,7 +30,7 @@ export interface WorkerParts {
  * The rules of the branch, for stories that start from now on. They are carried out with the gates and agents that the
  * workers were started with; what those cannot do is refused.
  */
-export async function policyFor({ policy }: BranchNews, { plan, world }: WorkerParts): Promise<Policy> {
+export async function policyFor({ policy }: BranchUpdate, { plan, world }: WorkerParts): Promise<Policy> {
   const able = ablePolicy(policy, new Set(world.gates.keys()), {
     canDeliver: world.integration !== null,
     hasChecks: plan.run.config.gates.checks.commands.length > 0,

@@ -10,7 +10,7 @@ import { type PostgresJournal, createPostgresJournal } from "../../adapters/post
 import { type PostgresPool, openPool } from "../../adapters/postgres/pool.ts";
 import { claimName } from "../../adapters/postgres/workers.ts";
 import { RemandError } from "../../core/events/error.ts";
-import type { ClonePlan, Cloned, RunPlan, WorkPlan, Working } from "../../app/host.ts";
+import type { ClonePlan, WorkerClone, RunPlan, WorkPlan, RunningWorker } from "../../app/host.ts";
 import { type Ledger, openLedger } from "../../engine/ledger.ts";
 import type { EngineWorld } from "../../engine/world.ts";
 import { byText, lookup } from "../../stdx/sorted-map.ts";
@@ -23,10 +23,10 @@ import { telemetryOf } from "../telemetry.ts";
 import { startWorking } from "./worker-life.ts";
 import type { WorkerParts } from "./worker-parts.ts";
 
-type Environment = Readonly<Record<string, string | undefined>>;
+type EnvVariables = Readonly<Record<string, string | undefined>>;
 
 /** A worker's own clone of the project, at the newest commit of the branch that work is for. */
-export async function clone({ remote, folder, branch, onNotice, signal }: ClonePlan): Promise<Cloned> {
+export async function clone({ remote, folder, branch, onNotice, signal }: ClonePlan): Promise<WorkerClone> {
   const made = await whenReached(
     () => openClone({ remote, folder, onNotice, signal, ...(branch === null ? {} : { branch }) }),
     onNotice,
@@ -55,7 +55,7 @@ const AGAIN_MS = 2000;
 const clones = new Map<string, Clone>();
 
 /** Becomes one of the workers of a fleet: takes jobs, and hands them out when it is the one whose turn that is. */
-export async function work(root: string, plan: WorkPlan, env: Environment): Promise<Working> {
+export async function work(root: string, plan: WorkPlan, env: EnvVariables): Promise<RunningWorker> {
   const id = `${plan.name}@${randomBytes(6).toString("hex")}`;
   const pool = await openPool(plan.db, { openPatienceMs: plan.openPatienceMs, connections: CONNECTIONS });
   // Whoever is cut off should notice it no later than the others do, and end what they are going to do again.
@@ -110,7 +110,7 @@ const CONNECTIONS = 8;
 async function workerParts(
   root: string,
   plan: WorkPlan,
-  env: Environment,
+  env: EnvVariables,
   pool: PostgresPool,
   journal: PostgresJournal,
 ) {
@@ -159,7 +159,7 @@ function sharedPlaces(
   root: string,
   folder: StateFolder,
   plan: RunPlan,
-  env: Environment,
+  env: EnvVariables,
   at: { readonly ledger: Ledger | null },
 ) {
   const options = placeOptions(root, folder, plan, env);

@@ -28,7 +28,7 @@ export function criteriaResults(criteria: readonly Criterion[], reading: Reading
 }
 
 /** The criteria, in the prompt's words, that an audit has to name and did not. */
-export function unmentioned(criteria: readonly Criterion[], reading: Reading): string[] {
+export function unmentionedCriteria(criteria: readonly Criterion[], reading: Reading): string[] {
   const results = criteriaResults(criteria, reading);
   return criteria.flatMap(({ id, text }, index) =>
     results[index]?.status === "unknown" ? [`Is ${id} verified, or has it failed, and what shows it? ${text}`] : [],
@@ -81,7 +81,7 @@ export function runsOf(engine: readonly CheckRun[], reading: Reading | null): Ch
 }
 
 /** Commands that the auditor calls failed and that the engine saw pass: the exit code wins, and both are told. */
-export function refuted(
+export function refutedCommands(
   engine: readonly CheckRun[],
   reading: Reading,
 ): { readonly said: ReadCommand; readonly run: CheckRun }[] {
@@ -121,7 +121,7 @@ export function disagreementOf(
       (run) =>
         `auditor against engine: the auditor passed the work, and \`${run.command}\` failed in ${run.environment} (${run.details}); the exit code counts`,
     ),
-    ...refuted(engine, reading).map(
+    ...refutedCommands(engine, reading).map(
       ({ run }) =>
         `auditor against engine: the auditor says that \`${run.command}\` failed in ${run.environment}, and the engine saw it pass (${run.details})`,
     ),

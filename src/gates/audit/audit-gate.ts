@@ -9,21 +9,21 @@ import type { Reading } from "../../core/stories/reading.ts";
 import type { Gate, GateRequest } from "../../ports/gate.ts";
 import type { Workspace } from "../../ports/workspace.ts";
 import { writeAuditorPrompt } from "../../write/prompts/audit.ts";
-import { type Judging, type Reviewing, askReviewer } from "../review/ask-reviewer.ts";
-import type { Heard } from "../review/reviewer-reply.ts";
+import { type ReviewRun, type ReviewerSettings, askReviewer } from "../review/ask-reviewer.ts";
+import type { ReviewerReply } from "../review/reviewer-reply.ts";
 import { NO_PARTICULARS, bestEffortWords, contestedIn, shownContested, spentOn } from "../review/review-summary.ts";
 import { distinct, findingsOf } from "../checks/verdict-findings.ts";
 import {
   criteriaResults,
   criterionMeant,
   disagreementOf,
-  refuted,
+  refutedCommands,
   refutedFinding,
   runsOf,
-  unmentioned,
+  unmentionedCriteria,
 } from "./audit-criteria.ts";
 
-export interface AuditOptions extends Reviewing {
+export interface AuditOptions extends ReviewerSettings {
   readonly workspace: Pick<Workspace, "changed" | "diff">;
   /** The rule that makes one result of what was said. */
   readonly judge: Judge;
@@ -45,29 +45,29 @@ export function createAuditGate(options: AuditOptions): Gate {
     judgedBy: () => options.judgedBy,
     async judge(request, control) {
       const beganAt = options.clock.now();
-      const done = (judgement: Omit<Judgement, "gate" | "tree" | "durationMs">): Judgement => ({
+      const judgement = (judgement: Omit<Judgement, "gate" | "tree" | "durationMs">): Judgement => ({
         gate: "audit",
         tree: request.tree,
         durationMs: options.clock.now() - beganAt,
         ...judgement,
       });
-      const unjudged = (result: "error" | "blocked", why: string, more: Partial<Judgement> = {}): Judgement =>
-        done({ result, findings: [], blocking: [], evidence: [], ...more, summary: `audit: ${why}` });
+      const noJudgement = (result: "error" | "blocked", why: string, more: Partial<Judgement> = {}): Judgement =>
+        judgement({ result, findings: [], blocking: [], evidence: [], ...more, summary: `audit: ${why}` });
       const judging = { request, control, asks: new Map<RoleName, number>() };
-      if (control.signal.aborted) return unjudged("error", "stopped before it began");
+      if (control.signal.aborted) return noJudgement("error", "stopped before it began");
       try {
         const checks = await engineRuns(options, request, control);
-        if (control.signal.aborted) return unjudged("error", "stopped before it ended");
+        if (control.signal.aborted) return noJudgement("error", "stopped before it ended");
         // In surroundings that are broken there is nothing to audit, and nothing to pay an auditor for.
         if (checks?.result === "blocked" || checks?.result === "error")
-          return unjudged(checks.result, checks.summary, { runs: checks.runs ?? [], evidence: checks.evidence });
-        const heard = await audited(options, judging, checks);
-        const spent = spentOn(judging, [heard]);
-        if (control.signal.aborted) return unjudged("error", "stopped before it ended", spent);
-        return done(judgementOf(options.judge, judging, heard, checks));
+          return noJudgement(checks.result, checks.summary, { runs: checks.runs ?? [], evidence: checks.evidence });
+        const reply = await runAudit(options, judging, checks);
+        const spent = spentOn(judging, [reply]);
+        if (control.signal.aborted) return noJudgement("error", "stopped before it ended", spent);
+        return judgement(judgementOf(options.judge, judging, reply, checks));
       } catch (error) {
         if (!(error instanceof RemandError)) throw error;
-        return unjudged("error", `${error.message} — ${error.hint}`);
+        return noJudgement("error", `${error.message} — ${error.hint}`);
       }
     },
   };
@@ -77,12 +77,12 @@ export function createAuditGate(options: AuditOptions): Gate {
 async function engineRuns(
   { verify }: AuditOptions,
   request: GateRequest,
-  control: Judging["control"],
+  control: ReviewRun["control"],
 ): Promise<Judgement | null> {
   return request.beside.checks ?? request.beside.tdd ?? (verify === null ? null : await verify(request, control));
 }
 
-async function audited(options: AuditOptions, judging: Judging, checks: Judgement | null): Promise<Heard> {
+async function runAudit(options: AuditOptions, judging: ReviewRun, checks: Judgement | null): Promise<ReviewerReply> {
   const { request } = judging;
   const { story, base, commit, tree, roles, beside, earlier } = request;
   const filesModified = await options.workspace.changed(story.id, base, tree);
@@ -120,36 +120,36 @@ async function audited(options: AuditOptions, judging: Judging, checks: Judgemen
         },
         { nonce },
       ),
-    leftOut: (reading) => (reading.result === "pass" ? unmentioned(story.criteria, reading) : []),
+    leftOut: (reading) => (reading.result === "pass" ? unmentionedCriteria(story.criteria, reading) : []),
   });
 }
 
 /** The engine is one of those who are heard, with what it ran itself; unless a person has let that through. */
 function judgementOf(
   judge: Judge,
-  judging: Judging,
-  heard: Heard,
+  judging: ReviewRun,
+  reply: ReviewerReply,
   checks: Judgement | null,
 ): Omit<Judgement, "gate" | "tree" | "durationMs"> {
   const { request } = judging;
-  const { reading } = heard;
+  const { reading } = reply;
   const engine = checks?.runs ?? [];
   // Checks that failed and are behind us all the same were waived: they are shown, and not held against it twice.
   const isWaived = request.beside.checks !== undefined && request.beside.checks.result !== "pass";
   const counted = isWaived ? [] : engine;
-  const findings = reading === null ? [] : auditFindings(request, heard, reading, counted);
-  const verdicts = [verdictOf(heard, findings), ...verification(checks, isWaived || engine.length === 0)];
+  const findings = reading === null ? [] : auditFindings(request, reply, reading, counted);
+  const verdicts = [verdictOf(reply, findings), ...verification(checks, isWaived || engine.length === 0)];
   const { tree, rules, overturned } = request;
   const judged = judge({ gate: "audit", tree, rules, verdicts, kept: [], overturned });
   const disagreement = reading === null ? null : disagreementOf(reading, counted, request.beside.review, findings);
   const context = [
     ...(reading?.context ?? []),
     ...(disagreement === null ? [] : [`Disagreement: ${disagreement}`]),
-    ...(heard.isBestEffort ? [NO_PARTICULARS] : []),
+    ...(reply.isBestEffort ? [NO_PARTICULARS] : []),
   ];
   const runs = runsOf(engine, reading);
   const contested = contestedIn([checks, request.beside.tdd]);
-  const { evidence, ...spent } = spentOn(judging, [heard]);
+  const { evidence, ...spent } = spentOn(judging, [reply]);
   return {
     result: judged.result,
     findings: distinct(judged.findings),
@@ -157,20 +157,20 @@ function judgementOf(
     ...(judged.failure === undefined ? {} : { failure: judged.failure }),
     ...(judged.stages === undefined ? {} : { stages: judged.stages }),
     ...(judged.conflicts === undefined ? {} : { conflicts: judged.conflicts }),
-    summary: summaryOf(judged.result, judged.summary, heard),
+    summary: summaryOf(judged.result, judged.summary, reply),
     criteria: reading === null ? [] : criteriaFor(request, reading),
     runs,
     ...(contested.length === 0 ? {} : { contested }),
     ...(context.length === 0 ? {} : { context }),
     ...((reading?.requiredFixes.length ?? 0) === 0 ? {} : { requiredFixes: reading!.requiredFixes }),
     ...(disagreement === null ? {} : { disagreement }),
-    ...(heard.isBestEffort ? { isBestEffort: true } : {}),
+    ...(reply.isBestEffort ? { isBestEffort: true } : {}),
     evidence: [...evidence, ...(judged.result === "fail" && !isWaived ? (checks?.evidence ?? []) : [])],
     ...spent,
   };
 }
 
-function verdictOf({ role, reading, trouble }: Heard, findings: readonly Finding[]): Verdict {
+function verdictOf({ role, reading, trouble }: ReviewerReply, findings: readonly Finding[]): Verdict {
   const base = { stage: "audit", reviewer: role };
   if (reading === null) return { ...base, result: "error", findings: [], summary: trouble };
   const result = reading.result === "pass" || reading.result === "blocked" ? reading.result : "fail";
@@ -194,13 +194,13 @@ function verification(checks: Judgement | null, isSilent: boolean): Verdict[] {
 
 function auditFindings(
   request: GateRequest,
-  heard: Heard,
+  reply: ReviewerReply,
   reading: Reading,
   engine: Judgement["runs"] & object,
 ): Finding[] {
-  const { role } = heard;
-  if (heard.isBestEffort) {
-    const said = bestEffortWords(heard);
+  const { role } = reply;
+  if (reply.isBestEffort) {
+    const said = bestEffortWords(reply);
     const message = "the audit was failed without particulars, even when asked for them";
     return [
       identifyFinding({
@@ -220,7 +220,7 @@ function auditFindings(
   const listed = findingsOf({ ...reading, findings: meant }, { source: role, category: "audit", path: request.path });
   return distinct([
     ...listed,
-    ...(reading.result === "fail" ? refuted(engine, reading).map((claim) => refutedFinding(role, claim)) : []),
+    ...(reading.result === "fail" ? refutedCommands(engine, reading).map((claim) => refutedFinding(role, claim)) : []),
   ]);
 }
 
@@ -233,7 +233,7 @@ function criteriaFor({ story, last }: GateRequest, reading: Reading): CriterionR
   });
 }
 
-function summaryOf(result: Judgement["result"], summary: string, { trouble, reading }: Heard): string {
+function summaryOf(result: Judgement["result"], summary: string, { trouble, reading }: ReviewerReply): string {
   if (result === "error" && trouble !== "") return `audit: ${trouble}`;
   if (result !== "blocked" || reading === null) return summary;
   const broken = reading.preExisting.length > 0 ? reading.preExisting.join("; ") : (reading.summary ?? "");

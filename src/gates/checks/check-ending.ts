@@ -2,13 +2,13 @@ import { countText } from "../../stdx/plain-text.ts";
 import type { CheckRun } from "../../core/gates/gate.ts";
 import type { TestOutput } from "../../parse/tests/test-output.ts";
 import type { ProcessResult } from "../../adapters/process/run-process.ts";
-import { isBlocking, lastWords, secondsOf, type Fault } from "./check-faults.ts";
+import { isBlocking, lastWords, secondsOf, type CheckFault } from "./check-faults.ts";
 
 /** The exit code decides; what the output and the reports say only explains it, or takes a pass away. */
 export function resultOn(
   ended: ProcessResult,
   output: TestOutput,
-  faults: readonly Fault[],
+  faults: readonly CheckFault[],
 ): Pick<CheckRun, "result" | "details"> {
   const broken = brokenBy(ended);
   if (broken !== null) return { result: "error", details: broken };
@@ -25,19 +25,19 @@ export function resultOn(
 }
 
 /** What a pass was given in spite of, one sentence for each kind. */
-export function passedWith(faults: readonly Fault[]): string[] {
-  const named = (kind: Fault["kind"], one: string, many?: string): string[] => {
+export function passedWith(faults: readonly CheckFault[]): string[] {
+  const namesOf = (kind: CheckFault["kind"], one: string, many?: string): string[] => {
     const names = [...new Set(faults.filter((fault) => fault.kind === kind).map(({ name }) => name))];
     return names.length === 0 ? [] : [`${countText(names.length, one, many)}: ${names.join(", ")}`];
   };
   return [
-    ...named("known", "known failure"),
-    ...named(
+    ...namesOf("known", "known failure"),
+    ...namesOf(
       "unrelated",
       "failure that was there before and is not a target",
       "failures that were there before and are not targets",
     ),
-    ...named("flaky", "quarantined flaky test"),
+    ...namesOf("flaky", "quarantined flaky test"),
   ];
 }
 

@@ -14,7 +14,7 @@ import type { TestOutput } from "../../parse/tests/test-output.ts";
 import type { ProcessResult } from "../../adapters/process/run-process.ts";
 
 /** Something wrong, and the name under which it would have been known before the work began. */
-export interface Fault {
+export interface CheckFault {
   readonly name: string;
   readonly finding: Finding;
   /** What it is to the work. */
@@ -24,7 +24,7 @@ export interface Fault {
 }
 
 /** Does it stand between the work and a pass? */
-export const isBlocking = ({ kind }: Fault): boolean => isBlockingKind(kind);
+export const isBlocking = ({ kind }: CheckFault): boolean => isBlockingKind(kind);
 
 /** What a failed command complains of: what its output names, or at least that it failed, with its last words. */
 export function faultsIn(
@@ -32,21 +32,26 @@ export function faultsIn(
   ended: ProcessResult,
   { failures }: Pick<TestOutput, "failures">,
   atBase: BaseFailures,
-): Fault[] {
+): CheckFault[] {
   return failures.length === 0 ? [opaque(command, ended, atBase)] : namedFaults(command.name, failures, atBase);
 }
 
-export function namedFaults(check: string, failures: readonly OutputFailure[], atBase: BaseFailures): Fault[] {
+export function namedFaults(check: string, failures: readonly OutputFailure[], atBase: BaseFailures): CheckFault[] {
   const kindOf = failureKinds(atBase);
   return failures.map((failure) => {
     const name = nameOf(check, failure);
     const kind = kindOf(name);
-    return { name, finding: explained(findingOf(check, failure, kind), name, kind, atBase), kind, isOpaque: false };
+    return {
+      name,
+      finding: explainFailure(findingOf(check, failure, kind), name, kind, atBase),
+      kind,
+      isOpaque: false,
+    };
   });
 }
 
 /** Says what the failure is to the work, where the output cannot. It is the same finding all the same. */
-function explained(finding: Finding, name: string, kind: FailureKind, { known }: BaseFailures): Finding {
+function explainFailure(finding: Finding, name: string, kind: FailureKind, { known }: BaseFailures): Finding {
   const entry = kind === "known" ? known.find(({ test }) => matchesTest(name, test)) : undefined;
   const words = kindWords(kind, entry);
   if (words === "") return finding;
@@ -73,7 +78,7 @@ function opaque(
   { name, run }: { readonly name: string; readonly run: string },
   ended: ProcessResult,
   atBase: BaseFailures,
-): Fault {
+): CheckFault {
   const kind = failureKind(name, atBase);
   const how = ended.signal === null ? `failed with exit code ${ended.exitCode}` : `was ended by ${ended.signal}`;
   const words = lastWords(ended.output);
@@ -83,7 +88,7 @@ function opaque(
     source: name,
     message: `\`${run}\` ${how}${words === "" ? "" : `: ${words}`}`,
   });
-  return { name, finding: explained(finding, name, kind, atBase), kind, isOpaque: true };
+  return { name, finding: explainFailure(finding, name, kind, atBase), kind, isOpaque: true };
 }
 
 /** A check that ended in time at the base and hangs with the work. */
@@ -91,7 +96,7 @@ export function hangFault(
   { name, run }: { readonly name: string; readonly run: string },
   limitMs: number,
   { output }: ProcessResult,
-): Fault {
+): CheckFault {
   const words = lastWords(output);
   const finding = identifyFinding({
     severity: "critical",

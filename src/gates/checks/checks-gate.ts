@@ -7,16 +7,16 @@ import type { Evidence } from "../../ports/evidence.ts";
 import type { Baseline, Gate, GateRequest } from "../../ports/gate.ts";
 import type { Workspace } from "../../ports/workspace.ts";
 import type { EnvironmentIn } from "../../adapters/process/environment.ts";
-import { besideTheRuns } from "../pinned/base-test-findings.ts";
+import { suiteFindings } from "../pinned/base-test-findings.ts";
 import { baseRunOf, suiteResultsOf, testIdentities } from "../pinned/match-tests.ts";
-import type { Fault } from "./check-faults.ts";
+import type { CheckFault } from "./check-faults.ts";
 import { isNotStarted } from "./check-ending.ts";
 import { checksJudgement, confirmAtBase, nothingJudged, withLateReports } from "./checks-result.ts";
 import { type CheckEnvironment, LOCAL, cellName } from "./environments.ts";
-import { type KnownFlake, flakyElsewhere, marked, meant } from "./flakes.ts";
+import { type KnownFlake, flakyElsewhere, markFlake, classifyFailures } from "./flakes.ts";
 import type { CoverageRules } from "./measures.ts";
 import { momentIn, seenReports, shownPaths } from "./read-reports.ts";
-import { type CheckCommand, type CheckControl, type CheckOutcome, type RunHow, checkRunner } from "./run-check.ts";
+import { type CheckCommand, type CheckControl, type CheckOutcome, type RunOptions, checkRunner } from "./run-check.ts";
 
 export interface ChecksOptions {
   readonly commands: readonly CheckCommand[];
@@ -53,7 +53,7 @@ export interface TestedJudgement {
 }
 
 /** Looks again at what a check said first, by running it again where that is worth it. */
-type Confirm = (first: CheckOutcome, run: (how?: RunHow) => Promise<CheckOutcome>) => Promise<CheckOutcome>;
+type Confirm = (first: CheckOutcome, run: (how?: RunOptions) => Promise<CheckOutcome>) => Promise<CheckOutcome>;
 
 /**
  * Runs every command in every environment, and goes by the exit codes. What failed is read out of the output and the
@@ -67,22 +67,22 @@ export function createChecksGate(options: ChecksOptions): ChecksGate {
     const beganAt = options.clock.now();
     const flakes = new Map((await (options.flakes?.() ?? [])).map((flake) => [flake.name, flake]));
     const again = { reruns: options.reruns ?? 0, quarantined: flakyElsewhere(flakes.values(), request) };
-    const ran = await runAll(request, control, (first, run) => meant(first, request, again, run));
+    const ran = await runAll(request, control, (first, run) => classifyFailures(first, request, again, run));
     const tests = suiteResultsOf(ran.outcomes);
-    const ended = (judgement: Omit<Judgement, "durationMs">): TestedJudgement => ({
+    const endWith = (judgement: Omit<Judgement, "durationMs">): TestedJudgement => ({
       judgement: { ...judgement, durationMs: options.clock.now() - beganAt },
       tests,
     });
-    if (control.signal.aborted) return ended(nothingJudged(request, "error", "checks: stopped before they ended"));
+    if (control.signal.aborted) return endWith(nothingJudged(request, "error", "checks: stopped before they ended"));
     if (ran.outcomes.length === 0)
-      return ended(nothingJudged(request, "inconclusive", "checks: there is no command to judge by"));
+      return endWith(nothingJudged(request, "inconclusive", "checks: there is no command to judge by"));
     const outcomes = ran.outcomes.map((outcome) => ({
       ...outcome,
-      faults: outcome.faults.map((fault) => marked(fault, flakes)),
+      faults: outcome.faults.map((fault) => markFlake(fault, flakes)),
     }));
-    const beside = await besideTheRuns(options, request, { ...ran, outcomes }, flakes);
+    const beside = await suiteFindings(options, request, { ...ran, outcomes }, flakes);
     const identities = await testIdentities(request, outcomes, beside.faults, options.workspace ?? null);
-    return ended(checksJudgement(request, outcomes, beside, identities));
+    return endWith(checksJudgement(request, outcomes, beside, identities));
   }
 
   return {
@@ -112,7 +112,7 @@ function allRuns(options: ChecksOptions) {
   const parallel = options.reset === undefined ? Math.min(options.parallel ?? 1, cells.length) : 1;
   const patterns = options.reports ?? [];
   const setUp = new Map<string, TreeId>();
-  const company = createCompany();
+  const lock = createRunLock();
 
   return async (request: GateRequest, control: CheckControl, confirm: Confirm) => {
     const runner = checkRunner({ ...options, environments: new Map(known), setUp }, request, control.signal);
@@ -123,13 +123,13 @@ function allRuns(options: ChecksOptions) {
     const outcomes = await inTurns(cells, parallel, control.signal, async ({ command, environment }) => {
       const where = environment === LOCAL ? command.name : `${command.name}, ${environment}`;
       const onOutput = (line: string): void => control.onOutput(parallel > 1 ? `[${where}] ${line}` : line);
-      const run = (how?: RunHow): Promise<CheckOutcome> => runner.run(command, environment, own, onOutput, how);
+      const run = (how?: RunOptions): Promise<CheckOutcome> => runner.run(command, environment, own, onOutput, how);
       if (options.reset !== undefined)
-        return company.alone(async () => {
+        return lock.exclusive(async () => {
           const first = await run();
           return control.signal.aborted ? first : confirm(first, run);
         });
-      const first = await runBeside(company, run, control);
+      const first = await runBeside(lock, run, control);
       return control.signal.aborted ? first : confirm(first, run);
     });
     if (patterns.length === 0 || own !== null) return { outcomes, reports, began, contradiction: null };
@@ -157,17 +157,17 @@ function baselineOf(outcomes: readonly CheckOutcome[], tests: EvidenceId): Basel
 
 /** Two checks that want the same port are in each other's way, and that is no fault of the work of either. */
 async function runBeside(
-  company: Company,
+  lock: RunLock,
   run: () => Promise<CheckOutcome>,
   control: CheckControl,
 ): Promise<CheckOutcome> {
-  const { result, hadCompany } = await company.among(run);
-  if (!hadCompany || control.signal.aborted || !result.faults.some(isAboutPort)) return result;
+  const { result, wasShared } = await lock.shared(run);
+  if (!wasShared || control.signal.aborted || !result.faults.some(isAboutPort)) return result;
   control.onOutput("a port was in use while another check ran: this one is run again, alone");
-  return company.alone(run);
+  return lock.exclusive(run);
 }
 
-const isAboutPort = ({ finding }: Fault): boolean =>
+const isAboutPort = ({ finding }: CheckFault): boolean =>
   /\bEADDRINUSE\b|address already in use/i.test(`${finding.message} ${finding.detail ?? ""}`);
 
 /** So many at once; what comes out is in the order of what went in. */
@@ -190,15 +190,15 @@ async function inTurns<T, R>(
 }
 
 /** Runs that may be under way side by side, and such as must be made alone. */
-export interface Company {
+export interface RunLock {
   /** Makes a run, and says whether another was under way at any time of it. */
-  among<T>(work: () => Promise<T>): Promise<{ readonly result: T; readonly hadCompany: boolean }>;
+  shared<T>(work: () => Promise<T>): Promise<{ readonly result: T; readonly wasShared: boolean }>;
   /** Makes a run when all others are over, and lets none begin before it is. */
-  alone<T>(work: () => Promise<T>): Promise<T>;
+  exclusive<T>(work: () => Promise<T>): Promise<T>;
 }
 
-function createCompany(): Company {
-  const under = new Set<{ hadCompany: boolean }>();
+function createRunLock(): RunLock {
+  const under = new Set<{ wasShared: boolean }>();
   /** Whoever waits looks again whenever something is over. */
   let waiting: (() => void)[] = [];
   let reserved = 0;
@@ -209,22 +209,22 @@ function createCompany(): Company {
     for (const look of all) look();
   };
   return {
-    async among(work) {
+    async shared(work) {
       while (reserved > 0) await change();
-      const own = { hadCompany: under.size > 0 };
-      for (const other of under) other.hadCompany = true;
+      const own = { wasShared: under.size > 0 };
+      for (const other of under) other.wasShared = true;
       under.add(own);
       try {
-        return { result: await work(), hadCompany: own.hadCompany };
+        return { result: await work(), wasShared: own.wasShared };
       } finally {
         under.delete(own);
         over();
       }
     },
-    async alone(work) {
+    async exclusive(work) {
       reserved++;
       while (under.size > 0) await change();
-      const own = { hadCompany: false };
+      const own = { wasShared: false };
       under.add(own);
       try {
         return await work();

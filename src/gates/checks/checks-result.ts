@@ -4,19 +4,19 @@ import { type Finding, failureFingerprint } from "../../core/gates/finding.ts";
 import type { Judgement, TestIdentities } from "../../core/gates/gate.ts";
 import { type Result, byWeight, worstResult } from "../../core/events/error.ts";
 import type { GateRequest } from "../../ports/gate.ts";
-import type { BesideTheRuns } from "../pinned/base-test-findings.ts";
+import type { SuiteFindings } from "../pinned/base-test-findings.ts";
 import { type TestReport, isSameFailure } from "../../parse/tests/test-report-parts.ts";
 import { cellName, notVerified } from "./environments.ts";
 import { passedWith } from "./check-ending.ts";
-import { type Fault, isBlocking, namedFaults } from "./check-faults.ts";
-import { compared, flakeFinding } from "./flakes.ts";
-import type { CheckOutcome, RunHow } from "./run-check.ts";
+import { type CheckFault, isBlocking, namedFaults } from "./check-faults.ts";
+import { compareRuns, flakeFinding } from "./flakes.ts";
+import type { CheckOutcome, RunOptions } from "./run-check.ts";
 
 /** One judgement of all that was run, and of what is to be said beside it. */
 export function checksJudgement(
   request: GateRequest,
   outcomes: readonly CheckOutcome[],
-  beside: BesideTheRuns,
+  beside: SuiteFindings,
   identities: TestIdentities,
 ): Omit<Judgement, "durationMs"> {
   const said = [
@@ -59,7 +59,7 @@ export function checksJudgement(
 }
 
 /** A known failure that is gone: whoever listed it can take it off the list. */
-function noLongerFailing({ atBase }: GateRequest, faults: readonly Fault[]): string[] {
+function noLongerFailing({ atBase }: GateRequest, faults: readonly CheckFault[]): string[] {
   const kindOf = failureKinds(atBase);
   const failing = new Set(faults.map(({ name }) => name));
   const names = (atBase.failing ?? []).filter((name) => kindOf(name) === "known" && !failing.has(name));
@@ -103,19 +103,19 @@ function summaryOf(
  */
 export async function confirmAtBase(
   first: CheckOutcome,
-  again: (how?: RunHow) => Promise<CheckOutcome>,
+  again: (how?: RunOptions) => Promise<CheckOutcome>,
 ): Promise<CheckOutcome> {
   if (!isRed(first)) return first;
   const bare = await again({ isBare: true });
   if (bare.run.result === "pass") {
     const isSteady = (await again({ isBare: true })).run.result === "pass" && isRed(await again());
-    return isSteady ? { ...bare, isUnreported: true } : compared(first, bare, new Set());
+    return isSteady ? { ...bare, isUnreported: true } : compareRuns(first, bare, new Set());
   }
   if (first.run.result !== "fail" || bare.run.result !== "fail") return first;
   const second = { ...bare, faults: namedAs(first.faults, bare.faults) };
   // The output alone may not name every failure; where there are as many, they are the same ones.
   const isSame = second.faults.length === first.faults.length || second.faults.some(({ isOpaque }) => isOpaque);
-  if (!isSame) return compared(first, second, new Set());
+  if (!isSame) return compareRuns(first, second, new Set());
   return first.run.exitCode === bare.run.exitCode ? first : { ...bare, isUnreported: true };
 }
 
@@ -124,7 +124,7 @@ const isRed = ({ run }: CheckOutcome): boolean =>
   run.result === "fail" || (run.result === "error" && run.exitCode !== null);
 
 /** The faults of a bare run, under the names that the reporting run gave them. */
-function namedAs(known: readonly Fault[], faults: readonly Fault[]): Fault[] {
+function namedAs(known: readonly CheckFault[], faults: readonly CheckFault[]): CheckFault[] {
   const left = new Set(known);
   return faults.map((fault) => {
     const same = [...left].find((each) => each.name === fault.name || isSameFailure(namedIn(each), namedIn(fault)));
@@ -135,7 +135,7 @@ function namedAs(known: readonly Fault[], faults: readonly Fault[]): Fault[] {
 }
 
 /** The file is left out: the output tells where an error was thrown, and a report in which file the test is. */
-const namedIn = ({ finding }: Fault) => ({ test: finding.symbol ?? null, file: null, line: finding.line ?? null });
+const namedIn = ({ finding }: CheckFault) => ({ test: finding.symbol ?? null, file: null, line: finding.line ?? null });
 
 /**
  * Adds what reports say when several checks ran at once, and nobody knows which of them wrote which. What no check has

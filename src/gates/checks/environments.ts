@@ -35,15 +35,15 @@ export function lineIn({ run }: CheckEnvironment, command: string, checkout?: st
   const named = run?.trim() ?? "";
   const wrapper = checkout === undefined ? named : named.replaceAll("{checkout}", () => plainOrQuoted(checkout));
   if (wrapper === "") return command;
-  if (/^(?:\S*\/)?(?:ssh|autossh)\s/.test(wrapper)) return `${wrapper} ${quoted(command)}`;
+  if (/^(?:\S*\/)?(?:ssh|autossh)\s/.test(wrapper)) return `${wrapper} ${shellQuote(command)}`;
   return /^[\w@%+=:,./ -]*$/.test(command) && !/^\w+=/.test(command)
     ? `${wrapper} ${command}`
-    : `${wrapper} sh -c ${quoted(command)}`;
+    : `${wrapper} sh -c ${shellQuote(command)}`;
 }
 
-const plainOrQuoted = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : quoted(text));
+const plainOrQuoted = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : shellQuote(text));
 
-const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+const shellQuote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 interface ReadyOptions {
   /** Run before each run of a check. */
@@ -54,25 +54,25 @@ interface ReadyOptions {
 
 export interface ReadyEnvironments {
   /** Makes an environment ready for one run of a check; says why that cannot be done. */
-  troubleWith(name: string, environment: CheckEnvironment, onOutput: OnLine): Promise<Trouble | null>;
+  troubleWith(name: string, environment: CheckEnvironment, onOutput: LineListener): Promise<Trouble | null>;
   /** Does it see other files than those of the checkout? */
   isUnverified(name: string): boolean;
 }
 
-type OnLine = (line: string) => void;
+type LineListener = (line: string) => void;
 
 /** Each environment is looked at once in a judgement, when the first check needs it; what checks share is reset each time. */
 export function readyEnvironments(
   { reset, setUp }: ReadyOptions,
   request: GateRequest,
-  start: (line: string, timeoutMs: number, onLine: OnLine) => Promise<ProcessResult>,
+  start: (line: string, timeoutMs: number, onLine: LineListener) => Promise<ProcessResult>,
 ): ReadyEnvironments {
   const troubles = new Map<string, Promise<Trouble | null>>();
   const unverified = new Set<string>();
-  const starterIn = (environment: CheckEnvironment, onLine: OnLine) => (command: string, timeoutMs: number) =>
+  const starterIn = (environment: CheckEnvironment, onLine: LineListener) => (command: string, timeoutMs: number) =>
     start(lineIn(environment, command, request.path), timeoutMs, onLine);
 
-  async function look(name: string, environment: CheckEnvironment, onOutput: OnLine): Promise<Trouble | null> {
+  async function look(name: string, environment: CheckEnvironment, onOutput: LineListener): Promise<Trouble | null> {
     const place = `${request.path}\n${name}`;
     const isSetUp = setUp.get(place) === request.tree;
     const trouble = await troubleIn(environment, request.timeoutMs, starterIn(environment, onOutput), isSetUp);

@@ -1,7 +1,7 @@
 import { type Finding, identifyFinding } from "../../core/gates/finding.ts";
 import type { GateRequest } from "../../ports/gate.ts";
 import { passedWith } from "./check-ending.ts";
-import { type Fault, isBlocking } from "./check-faults.ts";
+import { type CheckFault, isBlocking } from "./check-faults.ts";
 import type { CheckOutcome } from "./run-check.ts";
 
 /** A test that was seen to give two answers about one tree, some time before. */
@@ -26,7 +26,7 @@ export function flakyElsewhere(known: Iterable<KnownFlake>, { story, atBase }: G
  * fails only sometimes proves nothing. Where nothing fails each time the whole check is inconclusive, unless all of it
  * is quarantined.
  */
-export async function meant(
+export async function classifyFailures(
   first: CheckOutcome,
   request: Pick<GateRequest, "last" | "tree">,
   { reruns, quarantined }: { readonly reruns: number; readonly quarantined: ReadonlySet<string> },
@@ -36,7 +36,7 @@ export async function meant(
   for (let run = 1; run <= reruns; run++) {
     const second = await again();
     if (second.run.result !== "pass" && second.run.result !== "fail") return first;
-    const both = compared(first, second, quarantined);
+    const both = compareRuns(first, second, quarantined);
     if (both.flaky.length > 0) return both;
   }
   return first;
@@ -50,10 +50,10 @@ function isWorthAnotherRun({ run, faults }: CheckOutcome, { last, tree }: Pick<G
   return !fresh.every(({ finding }) => seen.has(finding.id));
 }
 
-export function compared(first: CheckOutcome, second: CheckOutcome, quarantined: ReadonlySet<string>): CheckOutcome {
+export function compareRuns(first: CheckOutcome, second: CheckOutcome, quarantined: ReadonlySet<string>): CheckOutcome {
   const [before, after] = [first, second].map(
     ({ faults }) => new Map(faults.filter(isBlocking).map((fault) => [fault.name, fault])),
-  ) as [Map<string, Fault>, Map<string, Fault>];
+  ) as [Map<string, CheckFault>, Map<string, CheckFault>];
   const flaky = [
     ...[...before.values()].filter(({ name }) => !after.has(name)),
     ...[...after.values()].filter(({ name }) => !before.has(name)),
@@ -63,7 +63,7 @@ export function compared(first: CheckOutcome, second: CheckOutcome, quarantined:
   if (flaky.length === 0) return first;
   if (steady.some(isBlocking)) return { ...first, faults: steady, flaky, evidence };
   if (flaky.every(({ name }) => quarantined.has(name))) {
-    const excused = flaky.map((fault): Fault => ({ ...fault, kind: "flaky" }));
+    const excused = flaky.map((fault): CheckFault => ({ ...fault, kind: "flaky" }));
     const run = { ...second.run, result: "pass" as const, details: passedWith([...steady, ...excused]).join("; ") };
     return { ...second, run, faults: steady, flaky: excused, evidence };
   }
@@ -83,7 +83,7 @@ export function compared(first: CheckOutcome, second: CheckOutcome, quarantined:
 }
 
 /** What is said of a test that cannot make up its mind. It asks nothing of the author, and is seen by a person. */
-export function flakeFinding({ finding }: Fault): Finding {
+export function flakeFinding({ finding }: CheckFault): Finding {
   const { message, detail, id: _, ...rest } = finding;
   return identifyFinding({
     ...rest,
@@ -95,7 +95,7 @@ export function flakeFinding({ finding }: Fault): Finding {
 }
 
 /** A fault of a test that is known to be flaky says so. */
-export function marked(fault: Fault, known: ReadonlyMap<string, KnownFlake>): Fault {
+export function markFlake(fault: CheckFault, known: ReadonlyMap<string, KnownFlake>): CheckFault {
   const flake = known.get(fault.name);
   if (flake === undefined) return fault;
   const note = `Known to be flaky: it gave two answers about one tree ${flake.times === 1 ? "once" : `${flake.times} times`} before.`;

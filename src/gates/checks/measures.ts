@@ -1,7 +1,7 @@
 import { identifyFinding, type Finding } from "../../core/gates/finding.ts";
 import type { CheckRun, Coverage, Judgement, Measures, TestCounts } from "../../core/gates/gate.ts";
-import { readCoverage, type Reached } from "../../parse/tests/coverage.ts";
-import { filesIn, isWrittenSince, textOf, type Moment } from "./read-reports.ts";
+import { readCoverage, type CoverageCount } from "../../parse/tests/coverage.ts";
+import { filesIn, isWrittenSince, textOf, type ReportBaseline } from "./read-reports.ts";
 
 /** What is asked of the coverage that a check reports, in per cent. */
 export interface CoverageRules {
@@ -16,7 +16,11 @@ export interface CoverageRules {
 export type MeasuredCoverage = { readonly coverage: Coverage } | { readonly problem: string };
 
 /** Reads the coverage that was reported since then; of several files, of all of them together. */
-export async function coverageIn(root: string, { report }: CoverageRules, moment: Moment): Promise<MeasuredCoverage> {
+export async function coverageIn(
+  root: string,
+  { report }: CoverageRules,
+  moment: ReportBaseline,
+): Promise<MeasuredCoverage> {
   const there = await filesIn(root, [report]);
   if (there.length === 0) return { problem: `no check left a coverage report that is called ${report}` };
   const files = there.filter((file) => isWrittenSince(file, moment));
@@ -24,8 +28,8 @@ export async function coverageIn(root: string, { report }: CoverageRules, moment
     const newest = new Date(Math.max(...there.map((file) => file.mtimeMs))).toISOString();
     return { problem: `the coverage report ${there[0]!.path} is older than the run: it was written ${newest}` };
   }
-  const lines: Reached[] = [];
-  const branches: Reached[] = [];
+  const lines: CoverageCount[] = [];
+  const branches: CoverageCount[] = [];
   for (const file of files) {
     const text = await textOf(root, file);
     const read = typeof text === "string" ? readCoverage(text) : { lines: null, ...text };
@@ -36,8 +40,8 @@ export async function coverageIn(root: string, { report }: CoverageRules, moment
   return { coverage: { lines: percent(lines), branches: branches.length === 0 ? null : percent(branches) } };
 }
 
-function percent(parts: readonly Reached[]): number {
-  const sum = (key: keyof Reached): number => parts.reduce((all, part) => all + part[key], 0);
+function percent(parts: readonly CoverageCount[]): number {
+  const sum = (key: keyof CoverageCount): number => parts.reduce((all, part) => all + part[key], 0);
   return Math.round((sum("covered") / sum("total")) * 10_000) / 100;
 }
 

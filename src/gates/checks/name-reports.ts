@@ -49,23 +49,24 @@ function reportingEnvironment(env: Environment, folder: string, supportsNodeRepo
   const node = env["NODE_OPTIONS"] ?? "";
   const reporter =
     supportsNodeReporter && !node.includes("--test-reporter")
-      ? [`--test-reporter=${quoted(join(REPORTERS, "node-test.mjs"))}`]
+      ? [`--test-reporter=${quotePath(join(REPORTERS, "node-test.mjs"))}`]
       : [];
   const path = env["PATH"] ?? env["Path"] ?? "";
   return {
     ...env,
     REMAND_TEST_NAMES: folder,
     REMAND_NODE: process.execPath,
-    NODE_OPTIONS: joined(" ", node, `--require=${quoted(join(REPORTERS, "node-preload.cjs"))}`, ...reporter),
-    PYTHONPATH: joined(delimiter, join(REPORTERS, "python"), env["PYTHONPATH"] ?? ""),
+    NODE_OPTIONS: joinNonEmpty(" ", node, `--require=${quotePath(join(REPORTERS, "node-preload.cjs"))}`, ...reporter),
+    PYTHONPATH: joinNonEmpty(delimiter, join(REPORTERS, "python"), env["PYTHONPATH"] ?? ""),
     // The programs there are scripts for a shell.
-    ...(process.platform === "win32" ? {} : { PATH: joined(delimiter, join(REPORTERS, "bin"), path) }),
+    ...(process.platform === "win32" ? {} : { PATH: joinNonEmpty(delimiter, join(REPORTERS, "bin"), path) }),
   };
 }
 
-const joined = (mark: string, ...parts: readonly string[]): string => parts.filter((part) => part !== "").join(mark);
+const joinNonEmpty = (mark: string, ...parts: readonly string[]): string =>
+  parts.filter((part) => part !== "").join(mark);
 
-const quoted = (path: string): string =>
+const quotePath = (path: string): string =>
   /[\s"\\]/.test(path) ? `"${path.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"` : path;
 
 const supported = new Map<string, Promise<boolean>>();
@@ -84,7 +85,10 @@ async function probeNode(env: Environment): Promise<boolean> {
     {
       command: ["node", "-e", "0"],
       cwd: tmpdir(),
-      env: { ...env, NODE_OPTIONS: joined(" ", env["NODE_OPTIONS"] ?? "", `--test-reporter=${quoted(script)}`) },
+      env: {
+        ...env,
+        NODE_OPTIONS: joinNonEmpty(" ", env["NODE_OPTIONS"] ?? "", `--test-reporter=${quotePath(script)}`),
+      },
       timeoutMs: PROBE_MS,
       survivors: "spare",
     },
@@ -124,7 +128,7 @@ export async function javaReports(root: string): Promise<JavaReports> {
         for (const file of await filesIn(root, patterns)) {
           if (!isWrittenSince(file, began)) continue;
           const text = await textOf(root, file);
-          reports.push(typeof text === "string" ? reportOf(text, runner, root, file.path) : broken(runner));
+          reports.push(typeof text === "string" ? reportOf(text, runner, root, file.path) : incompleteReport(runner));
         }
       return reports;
     },
@@ -133,14 +137,14 @@ export async function javaReports(root: string): Promise<JavaReports> {
 
 const GRADLE_FILES = ["build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"];
 
-const broken = (runner: string): NameReport => ({ runner, tests: [], isComplete: false });
+const incompleteReport = (runner: string): NameReport => ({ runner, tests: [], isComplete: false });
 
 /** One class's file. It is written when its tests are over, so a file that can be read is complete. */
 function reportOf(text: string, runner: string, root: string, path: string): NameReport {
   const { report } = readJunit(text);
-  if (report === null) return broken(runner);
+  if (report === null) return incompleteReport(runner);
   const folder = join(root, dirname(path).replace(/(?:^|\/)(?:target\/\w+-reports|build\/test-results(?:\/.*)?)$/, ""));
-  const named = (outcome: ReportedTest["outcome"], test: string): ReportedTest => {
+  const reportedTest = (outcome: ReportedTest["outcome"], test: string): ReportedTest => {
     const [type = "", ...rest] = test.split(" > ");
     const method = rest.join(" > ").replace(/\(\)$/, "");
     const simple = type.slice(type.lastIndexOf(".") + 1);
@@ -155,9 +159,9 @@ function reportOf(text: string, runner: string, root: string, path: string): Nam
     runner,
     isComplete: true,
     tests: [
-      ...(report.passed ?? []).map(({ test }) => named("passed", test)),
-      ...(report.skipped ?? []).map(({ test }) => named("skipped", test)),
-      ...report.failures.map(({ test }) => named("failed", test ?? "")),
+      ...(report.passed ?? []).map(({ test }) => reportedTest("passed", test)),
+      ...(report.skipped ?? []).map(({ test }) => reportedTest("skipped", test)),
+      ...report.failures.map(({ test }) => reportedTest("failed", test ?? "")),
     ],
   };
 }

@@ -8,15 +8,15 @@ import type { ProcessResult } from "../../adapters/process/run-process.ts";
 
 /** The report files of one judgement: which of them were written by the checks, and what they say. */
 export interface SeenReports {
-  before(): Promise<Moment>;
+  before(): Promise<ReportBaseline>;
   /** The reports that were written since; each is told once. */
-  since(moment: Moment): Promise<readonly TestReport[]>;
+  since(moment: ReportBaseline): Promise<readonly TestReport[]>;
   /** Why the reports prove nothing, now that every check has run; empty if all is well. */
   problems(): Promise<readonly string[]>;
 }
 
 /** What was there when something began. */
-export interface Moment {
+export interface ReportBaseline {
   readonly at: number;
   readonly stamps: ReadonlyMap<string, string>;
 }
@@ -34,7 +34,7 @@ export function seenReports(
   const unreadable = new Map<string, string>();
   const old = new Map<string, string>();
 
-  async function read(file: FoundFile, moment: Moment): Promise<TestReport | null> {
+  async function read(file: FoundFile, moment: ReportBaseline): Promise<TestReport | null> {
     if (!isWrittenSince(file, moment)) {
       if (!fresh.has(file.path)) old.set(file.path, `it was written ${new Date(file.mtimeMs).toISOString()}`);
       return null;
@@ -86,17 +86,17 @@ export interface FoundFile {
   readonly stamp: string;
 }
 
-export async function momentIn(root: string, patterns: readonly string[]): Promise<Moment> {
+export async function momentIn(root: string, patterns: readonly string[]): Promise<ReportBaseline> {
   return momentOf(await filesIn(root, patterns));
 }
 
 /** Now, with these files as they are. */
-export function momentOf(files: readonly FoundFile[]): Moment {
+export function momentOf(files: readonly FoundFile[]): ReportBaseline {
   return { at: Date.now(), stamps: new Map(files.map(({ path, stamp }) => [path, stamp])) };
 }
 
 /** Was it written since then, and not only put there with an older date? Some disks know no more than seconds. */
-export function isWrittenSince({ path, mtimeMs, stamp }: FoundFile, { at, stamps }: Moment): boolean {
+export function isWrittenSince({ path, mtimeMs, stamp }: FoundFile, { at, stamps }: ReportBaseline): boolean {
   return stamps.get(path) !== stamp && mtimeMs >= Math.floor(at / 1000) * 1000;
 }
 

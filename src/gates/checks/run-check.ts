@@ -19,7 +19,7 @@ import {
 } from "../../adapters/process/environment.ts";
 import { type ProcessResult, runProcess } from "../../adapters/process/run-process.ts";
 import { brokenBy, endingOf, hangDetails, hasFailed, resultOn } from "./check-ending.ts";
-import { type Fault, faultsIn, hangFault } from "./check-faults.ts";
+import { type CheckFault, faultsIn, hangFault } from "./check-faults.ts";
 import { type CheckEnvironment, cellName, lineIn, readyEnvironments } from "./environments.ts";
 import { openNameReports } from "./name-reports.ts";
 import { type SeenReports, type ShownPaths, shownPaths } from "./read-reports.ts";
@@ -35,11 +35,11 @@ export interface CheckCommand {
 /** One cell of the matrix, and what was found in it. */
 export interface CheckOutcome {
   readonly run: CheckRun;
-  readonly faults: readonly Fault[];
+  readonly faults: readonly CheckFault[];
   readonly tests: TestCounts | null;
   readonly evidence: readonly EvidenceId[];
   /** Tests, or the check itself, that gave two answers about this tree. */
-  readonly flaky: readonly Fault[];
+  readonly flaky: readonly CheckFault[];
   readonly named: NamedTests;
   /** Every test by name, as far as the run says. */
   readonly names: TestNames;
@@ -67,7 +67,7 @@ export interface CheckControl {
   onOutput(line: string): void;
 }
 
-interface RunnerOptions {
+interface CheckRunnerOptions {
   readonly environments: ReadonlyMap<string, CheckEnvironment>;
   readonly evidence: Evidence;
   readonly env: EnvironmentIn;
@@ -85,12 +85,12 @@ export interface CheckRunner {
     environment: string,
     reports: SeenReports | null,
     onOutput: (line: string) => void,
-    how?: RunHow,
+    how?: RunOptions,
   ): Promise<CheckOutcome>;
 }
 
 /** `isBare`: the command alone, and no test runner is made to report names. */
-export interface RunHow {
+export interface RunOptions {
   readonly isBare: boolean;
 }
 
@@ -98,7 +98,7 @@ export interface RunHow {
  * Runs checks over one tree. Each environment is looked at once in a judgement, when the first check needs it, and set
  * up once for a tree, however often that is judged.
  */
-export function checkRunner(options: RunnerOptions, request: GateRequest, signal: AbortSignal): CheckRunner {
+export function checkRunner(options: CheckRunnerOptions, request: GateRequest, signal: AbortSignal): CheckRunner {
   const shown = shownPaths(request);
   const start = starter(options, request, shown, signal);
   const ready = readyEnvironments(options, request, start);
@@ -151,7 +151,7 @@ type Start = (
   env?: Environment,
 ) => Promise<ProcessResult>;
 
-function starter(options: RunnerOptions, request: GateRequest, shown: ShownPaths, signal: AbortSignal): Start {
+function starter(options: CheckRunnerOptions, request: GateRequest, shown: ShownPaths, signal: AbortSignal): Start {
   return async (line, timeoutMs, onLine, env) => {
     const ended = await runProcess(
       {
@@ -168,23 +168,23 @@ function starter(options: RunnerOptions, request: GateRequest, shown: ShownPaths
   };
 }
 
-const environmentOf = async ({ env }: RunnerOptions, { path }: GateRequest): Promise<Environment> =>
+const environmentOf = async ({ env }: CheckRunnerOptions, { path }: GateRequest): Promise<Environment> =>
   checkEnvironment(await environmentIn(env, path));
 
 const isUnreported = ({ baseRun }: GateRequest, cell: string): boolean => baseRun?.unreported?.includes(cell) === true;
 
 /** What a run left beside its output: files that the user names, and what the test runners reported. */
-interface Reported {
+interface ReadReports {
   readonly files: readonly TestReport[];
   readonly names: { readonly reports: readonly NameReport[]; readonly folders: readonly string[] };
 }
 
-const NOTHING_REPORTED: Reported["names"] = { reports: [], folders: [] };
+const NOTHING_REPORTED: ReadReports["names"] = { reports: [], folders: [] };
 
 /** Of a log, beginning and end are kept; the reader sees all of it, while it is printed. */
 const MOST_LOG_BYTES = 4 * 1024 * 1024;
 
-interface Ran {
+interface FinishedCheck {
   readonly command: CheckCommand;
   readonly cell: Pick<CheckRun, "check" | "command" | "environment">;
   readonly ended: ProcessResult;
@@ -192,8 +192,8 @@ interface Ran {
 }
 
 function outcomeOf(
-  { command, cell, ended, output: printed }: Ran,
-  { files, names: { reports, folders } }: Reported,
+  { command, cell, ended, output: printed }: FinishedCheck,
+  { files, names: { reports, folders } }: ReadReports,
   evidence: EvidenceId,
   atBase: BaseFailures,
 ): CheckOutcome {
@@ -215,7 +215,7 @@ function outcomeOf(
 }
 
 /** It ended in time before the work began, so that it is the work that makes it hang. What its tests say is unknown. */
-function hungOutcome({ command, cell, ended }: Ran, limitMs: number, evidence: EvidenceId): CheckOutcome {
+function hungOutcome({ command, cell, ended }: FinishedCheck, limitMs: number, evidence: EvidenceId): CheckOutcome {
   return {
     run: { ...cell, result: "fail", exitCode: null, details: hangDetails(limitMs) },
     faults: [hangFault(command, limitMs, ended)],

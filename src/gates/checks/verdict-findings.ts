@@ -3,7 +3,7 @@ import { identifyFinding, type Finding } from "../../core/gates/finding.ts";
 import type { ReadFinding, Reading } from "../../core/stories/reading.ts";
 import { severityFromWord, type Severity } from "../../core/gates/severity.ts";
 
-export interface Saying {
+export interface FindingContext {
   /** Who said it. */
   readonly source: string;
   /** What kind of thing it is, where the reviewer does not say. */
@@ -13,7 +13,7 @@ export interface Saying {
 }
 
 /** What a reviewer listed, with an identity each. The same thing said twice is one finding, and what is done is none. */
-export function findingsOf(reading: Reading, saying: Saying): Finding[] {
+export function findingsOf(reading: Reading, saying: FindingContext): Finding[] {
   const listed = reading.findings.filter(({ status }) => !isDone(status));
   const found = listed.map((read) => findingOf(read, reading, saying));
   // A reviewer who only says what to do has said what is wrong as well.
@@ -38,7 +38,7 @@ export function distinct(findings: readonly Finding[]): Finding[] {
   return [...known.values()];
 }
 
-function findingOf(read: ReadFinding, reading: Reading, { source, category, path }: Saying): Finding {
+function findingOf(read: ReadFinding, reading: Reading, { source, category, path }: FindingContext): Finding {
   const file = read.file === null ? null : fileBelow(path, read.file);
   const isCriterion = read.criterion !== null && file === null;
   return identifyFinding({

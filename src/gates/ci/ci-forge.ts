@@ -17,7 +17,10 @@ export interface CiForgeOptions {
 
 /** The forge's own CI: the branch is sent there, and what runs over its newest commit is waited for. */
 export function createCiForge({ forge, integration, clock, patienceMs }: CiForgeOptions): CiService {
-  async function ended(commit: string, { signal, onOutput }: CiControl): Promise<readonly ForgeCheck[] | string> {
+  async function waitForChecks(
+    commit: string,
+    { signal, onOutput }: CiControl,
+  ): Promise<readonly ForgeCheck[] | string> {
     const until = clock.now() + patienceMs;
     const appearBy = clock.now() + Math.min(APPEAR_MS, patienceMs);
     let pauseMs = FIRST_PAUSE_MS;
@@ -40,21 +43,21 @@ export function createCiForge({ forge, integration, clock, patienceMs }: CiForge
   return {
     judgedBy: () => [`every check of ${forge.name} over the branch`],
     run: (request, control) =>
-      watched(request, control).catch((error: unknown) => {
+      watchCi(request, control).catch((error: unknown) => {
         if (!(error instanceof RemandError)) throw error;
         // A forge that cannot be asked says nothing of the work: the gate broke, not the run.
         return untold(forge, "error", `${error.message} — ${error.hint}`);
       }),
   };
 
-  async function watched(request: GateRequest, control: CiControl): Promise<CiRun> {
+  async function watchCi(request: GateRequest, control: CiControl): Promise<CiRun> {
     if (!control.signal.aborted) await integration.publish(request.story.id, request.commit);
     if (control.isAgain) {
       await rerunFailed(forge, request.commit, control.signal);
       // Until the forge has noticed, it still shows how the last run ended.
       await clock.sleep(FIRST_PAUSE_MS, control.signal);
     }
-    const checks = await ended(request.commit, control);
+    const checks = await waitForChecks(request.commit, control);
     if (typeof checks === "string") return untold(forge, control.signal.aborted ? "error" : "inconclusive", checks);
     return checks.some(({ state }) => state === "failed")
       ? failedRun(forge, checks, control.signal)
@@ -90,9 +93,9 @@ async function failedRun(forge: Forge, checks: readonly ForgeCheck[], signal: Ab
     result: "fail",
     name: failed.map(({ name }) => name).join(", "),
     details: failed[0]!.summary,
-    log: logs.map(([check, log]) => titled(check, log)).join("\n"),
+    log: logs.map(([check, log]) => withTitle(check, log)).join("\n"),
     step: logs[0]?.[1].step ?? failed[0]!.name,
-    annotations: logs.flatMap(([, { annotations }]) => annotations.flatMap(annotated)),
+    annotations: logs.flatMap(([, { annotations }]) => annotations.flatMap(annotationFindings)),
   };
 }
 
@@ -115,12 +118,12 @@ function passedOrNot(forge: Forge, checks: readonly ForgeCheck[]): CiRun {
   return { ...shared, result: "pass", name: passed.map(({ name }) => name).join(", "), details: "" };
 }
 
-function titled(check: ForgeCheck, log: ForgeLog): string {
+function withTitle(check: ForgeCheck, log: ForgeLog): string {
   const cut = log.isPartial ? " (a part of the log is missing)" : "";
   return `── ${check.name}${cut}\n${log.text}`;
 }
 
-function annotated({ level, path, line, message }: ForgeAnnotation): Finding[] {
+function annotationFindings({ level, path, line, message }: ForgeAnnotation): Finding[] {
   if (level !== "failure" || path === "" || path === ".github") return [];
   return [
     identifyFinding({

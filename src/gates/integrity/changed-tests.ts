@@ -7,7 +7,7 @@ export interface ReadFile extends FilePair {
 }
 
 /** What became of a test that was there before. */
-export type Fate =
+export type TestFate =
   | { readonly is: "kept"; readonly test: TestReading; readonly now: TestReading }
   /** Under another name, or with others in one table. */
   | { readonly is: "rewritten"; readonly test: TestReading; readonly now: TestReading }
@@ -17,10 +17,10 @@ export type Fate =
   | { readonly is: "lost"; readonly test: TestReading };
 
 /** What became of each test, file by file. Each test that is there now accounts for one that was there, and no more. */
-export function fateOfTests(files: readonly ReadFile[]): ReadonlyMap<string, readonly Fate[]> {
-  const fresh: Fresh[] = [];
+export function fateOfTests(files: readonly ReadFile[]): ReadonlyMap<string, readonly TestFate[]> {
+  const fresh: NewTest[] = [];
   const open = new Map<string, readonly TestReading[]>();
-  const fates = new Map<string, Fate[]>();
+  const fates = new Map<string, TestFate[]>();
   for (const { path, was, is } of files) {
     const kept = pairUp(was.tests, is.tests);
     fates.set(path, [...kept.pairs]);
@@ -28,9 +28,9 @@ export function fateOfTests(files: readonly ReadFile[]): ReadonlyMap<string, rea
     fresh.push(...kept.fresh.map((test) => ({ path, test, literals: is.literals, isTaken: false })));
   }
   const textsNow = new Map(files.filter(({ before }) => before === null).map(({ path, after }) => [after, path]));
-  const byPath = grouped(fresh, ({ path }) => path);
-  const byTitle = grouped(fresh, ({ test }) => test.title);
-  const byShape = grouped(fresh, ({ test }) => test.shape);
+  const byPath = groupBy(fresh, ({ path }) => path);
+  const byTitle = groupBy(fresh, ({ test }) => test.title);
+  const byShape = groupBy(fresh, ({ test }) => test.shape);
   for (const file of files) {
     const mine = fates.get(file.path)!;
     const lost = open.get(file.path)!;
@@ -47,7 +47,7 @@ export function fateOfTests(files: readonly ReadFile[]): ReadonlyMap<string, rea
 
 const MOST_COMPARED = 40_000;
 
-interface Fresh {
+interface NewTest {
   readonly path: string;
   readonly test: TestReading;
   /** Every value in its file: the table of a loop stands outside of the test. */
@@ -55,13 +55,13 @@ interface Fresh {
   isTaken: boolean;
 }
 
-interface Where {
-  readonly here: readonly Fresh[];
-  readonly byTitle: ReadonlyMap<string | null, readonly Fresh[]>;
-  readonly byShape: ReadonlyMap<string | null, readonly Fresh[]>;
+interface TestLookup {
+  readonly here: readonly NewTest[];
+  readonly byTitle: ReadonlyMap<string | null, readonly NewTest[]>;
+  readonly byShape: ReadonlyMap<string | null, readonly NewTest[]>;
 }
 
-function fateOf(test: TestReading, path: string, { here, byTitle, byShape }: Where): Fate {
+function fateOf(test: TestReading, path: string, { here, byTitle, byShape }: TestLookup): TestFate {
   const same = test.title === null ? undefined : byTitle.get(test.title)?.find(({ isTaken }) => !isTaken);
   const moved = same ?? byShape.get(test.shape)?.find((each) => !each.isTaken && test.shape.length >= SHORTEST_SHAPE);
   if (moved !== undefined) {
@@ -83,11 +83,11 @@ const SHORTEST_SHAPE = 20;
 
 /** Those that are the same first, then by their names; each accounts for one. */
 function pairUp(was: readonly TestReading[], is: readonly TestReading[]) {
-  const pairs: Fate[] = [];
+  const pairs: TestFate[] = [];
   const used = new Set<TestReading>();
   let gone = was;
   for (const key of [({ title, shape }: TestReading) => `${title}\0${shape}`, ({ title }: TestReading) => title]) {
-    const left = grouped(
+    const left = groupBy(
       is.filter((test) => !used.has(test)),
       key,
     );
@@ -103,7 +103,7 @@ function pairUp(was: readonly TestReading[], is: readonly TestReading[]) {
   return { pairs, gone, fresh: is.filter((test) => !used.has(test)) };
 }
 
-function grouped<T>(items: readonly T[], key: (item: T) => string | null): Map<string | null, T[]> {
+function groupBy<T>(items: readonly T[], key: (item: T) => string | null): Map<string | null, T[]> {
   const groups = new Map<string | null, T[]>();
   for (const item of items) {
     const group = groups.get(key(item));
@@ -121,7 +121,7 @@ function isAlike(before: TestReading, after: TestReading): boolean {
 }
 
 /** Every value that the test used stands in the table. */
-function isRowOf(test: TestReading, table: Fresh): boolean {
+function isRowOf(test: TestReading, table: NewTest): boolean {
   return table.test.assertions > 0 && [...test.literals].every((literal) => table.literals.has(literal));
 }
 

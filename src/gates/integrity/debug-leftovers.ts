@@ -3,10 +3,14 @@ import { findAssignments } from "../../parse/secrets/secret-assignments.ts";
 import { findJwts, findPrivateKeys, findTokens } from "../../parse/secrets/secret-tokens.ts";
 import { matchesAnyGlob } from "../../stdx/glob.ts";
 import type { AddedLine, FileChange } from "./file-changes.ts";
-import type { RuleBook } from "./integrity-rules.ts";
+import type { RuleReporter } from "./integrity-rules.ts";
 
 /** What should not have been left in the files: halves of a merge, secrets, and lines that were written to look. */
-export function leftBehind(changes: readonly FileChange[], testPaths: readonly string[], book: RuleBook): Finding[] {
+export function leftBehind(
+  changes: readonly FileChange[],
+  testPaths: readonly string[],
+  book: RuleReporter,
+): Finding[] {
   return changes.flatMap(({ path, added }) => {
     const isTest = matchesAnyGlob(path, testPaths);
     return [
@@ -18,11 +22,11 @@ export function leftBehind(changes: readonly FileChange[], testPaths: readonly s
 }
 
 /** Both ends must be there: one alone may be a heading, or a text about merging. */
-function conflicts(file: string, lines: readonly AddedLine[], book: RuleBook): Finding[] {
+function conflicts(file: string, lines: readonly AddedLine[], book: RuleReporter): Finding[] {
   const begin = lines.find(({ text }) => /^<{7}(?: |$)/.test(text));
   const end = lines.some(({ text }) => /^>{7}(?: |$)/.test(text));
   if (begin === undefined || !end) return [];
-  return book.breach("conflict-marker", {
+  return book.report("conflict-marker", {
     file,
     line: begin.line,
     message: "the marks of a merge conflict were left in the file",
@@ -30,7 +34,7 @@ function conflicts(file: string, lines: readonly AddedLine[], book: RuleBook): F
   });
 }
 
-function secrets(file: string, lines: readonly AddedLine[], isTest: boolean, book: RuleBook): Finding[] {
+function secrets(file: string, lines: readonly AddedLine[], isTest: boolean, book: RuleReporter): Finding[] {
   const text = lines.map((line) => line.text).join("\n");
   const certain = [...findPrivateKeys(text), ...findTokens(text), ...findJwts(text)].map((secret) => ({
     ...secret,
@@ -46,7 +50,7 @@ function secrets(file: string, lines: readonly AddedLine[], isTest: boolean, boo
     const suggestedFix =
       "Take it out, and read it from the environment. If it is real, it must be replaced: it is in the history now.";
     // Tests are full of made-up passwords.
-    return book.breach(isCertain && !isTest ? "secret" : "secret-likely", {
+    return book.report(isCertain && !isTest ? "secret" : "secret-likely", {
       file,
       line: lines[at]!.line,
       message,
@@ -55,14 +59,14 @@ function secrets(file: string, lines: readonly AddedLine[], isTest: boolean, boo
   });
 }
 
-interface Mark {
+interface LeftoverPattern {
   readonly rule: "debug-output" | "debug-stop" | "remove-marker";
   readonly pattern: RegExp;
   readonly message: string;
 }
 
 /** Printing is left alone in tests; a program that stops there stops the run. */
-const MARKS: readonly Mark[] = [
+const MARKS: readonly LeftoverPattern[] = [
   {
     rule: "debug-output",
     pattern: /^\s*(?:console\.(?:log|debug|trace|dir)\(|dbg!\(|var_dump\(|dd\(|pp\()/,
@@ -83,7 +87,12 @@ const MARKS: readonly Mark[] = [
 
 const MOST_SHOWN = 5;
 
-function leftLines(file: string, lines: readonly AddedLine[], book: RuleBook, marks: readonly Mark[]): Finding[] {
+function leftLines(
+  file: string,
+  lines: readonly AddedLine[],
+  book: RuleReporter,
+  marks: readonly LeftoverPattern[],
+): Finding[] {
   // A text about such lines is full of them.
   if (/\.(?:md|mdx|rst|adoc|txt)$/.test(file)) return [];
   return marks.flatMap(({ rule, pattern, message }) =>
@@ -91,7 +100,7 @@ function leftLines(file: string, lines: readonly AddedLine[], book: RuleBook, ma
       .filter(({ text }) => pattern.test(text.slice(0, 500)))
       .slice(0, MOST_SHOWN)
       .flatMap(({ line, text }) =>
-        book.breach(rule, {
+        book.report(rule, {
           file,
           line,
           message: `${message}: ${text.trim().slice(0, 100)}`,
@@ -105,7 +114,7 @@ function leftLines(file: string, lines: readonly AddedLine[], book: RuleBook, ma
 export function unreadable(
   changes: readonly FileChange[],
   sizes: ReadonlyMap<string, number>,
-  book: RuleBook,
+  book: RuleReporter,
 ): Finding[] {
   return changes.flatMap(({ path, status, isBinary, added }) => {
     if (status === "deleted") return [];
@@ -114,7 +123,7 @@ export function unreadable(
       size > LARGE &&
       !/(?:^|\/)(?:package-lock\.json|pnpm-lock\.yaml|yarn\.lock|Cargo\.lock|uv\.lock|poetry\.lock)$/.test(path)
     )
-      return book.breach("large-file", {
+      return book.report("large-file", {
         file: path,
         message: "a large file was added, or one grew large",
         suggestedFix: "Keep it out of the repository, or make it small.",
@@ -126,7 +135,7 @@ export function unreadable(
       /\.(?:png|jpe?g|gif|webp|avif|ico|svgz|woff2?|ttf|otf|pdf|mp[34]|wasm)$/i.test(path)
     )
       return [];
-    return book.breach("binary-file", {
+    return book.report("binary-file", {
       file: path,
       message: "a file was added that is no text",
       suggestedFix: "Take it out, if it can be made from something readable.",

@@ -1,10 +1,10 @@
 import type { Finding } from "../../core/gates/finding.ts";
 import { matchesAnyGlob } from "../../stdx/glob.ts";
 import type { FileChange } from "./file-changes.ts";
-import type { RuleBook } from "./integrity-rules.ts";
+import type { RuleReporter } from "./integrity-rules.ts";
 
 /** Ways to make tests green that are in no test: code that knows when it is tested, and runs that end by their own will. */
-export function evasions(changes: readonly FileChange[], testPaths: readonly string[], book: RuleBook): Finding[] {
+export function evasions(changes: readonly FileChange[], testPaths: readonly string[], book: RuleReporter): Finding[] {
   return changes.flatMap((change) => {
     const isTest = matchesAnyGlob(change.path, testPaths);
     if (!isTest && !isCode(change.path)) return [];
@@ -21,12 +21,12 @@ const isRunnerFile = (path: string): boolean =>
 const DETECTS =
   /\bNODE_ENV\b["'\]]{0,2}\s?[!=]==?\s?["']test["']|["']test["']\s?[!=]==?\s?[\w.?]{0,30}\bNODE_ENV\b|\b(?:VITEST(?:_WORKER_ID|_POOL_ID)?|JEST_WORKER_ID|NODE_TEST_CONTEXT|PYTEST_CURRENT_TEST|PYTEST_VERSION|MOCHA_COLORS|CARGO_TARGET_TMPDIR|STRYKER_MUTATOR_WORKER)\b|\btypeof (?:jest|vi|describe|it|expect)\s?[!=]==?|["'](?:pytest|unittest)["'] (?:not )?in sys\.modules|\bprocess\.argv\b[^\n]{0,80}(?:vitest|jest|mocha|test)\b|\btesting\.Testing\(\)|\bflag\.Lookup\(["']test\.|\bcfg!\((?:not\()?test\)|#\[cfg\(not\(test\)\)\]/;
 
-function detections({ path, added }: FileChange, book: RuleBook): Finding[] {
+function detections({ path, added }: FileChange, book: RuleReporter): Finding[] {
   return added
     .filter(({ text }) => DETECTS.test(text.slice(0, 1000)) && !/^\s*(?:\/\/|#(?!\[)|\*)/.test(text))
     .slice(0, 5)
     .flatMap(({ line, text }) =>
-      book.breach("environment-detected", {
+      book.report("environment-detected", {
         file: path,
         line,
         message: `this code knows whether it is being tested: ${text.trim().slice(0, 120)}`,
@@ -38,12 +38,12 @@ function detections({ path, added }: FileChange, book: RuleBook): Finding[] {
 const EXITS =
   /\bprocess\.(?:exit|reallyExit)\(\s?0?\s?\)|\bprocess\.exitCode\s?=\s?0\b|\bos\._exit\(0\)|\bsys\.exit\(0?\)|\bpytest\.exit\(|\bos\.Exit\(0\)|\bprocess::exit\(0\)|\bsession\.exitstatus\s?=\s?0|\boutcome\s?=\s?["']passed["']|\bprocess\.on\(\s?["']exit["']/;
 
-function forcedExits({ path, added }: FileChange, book: RuleBook): Finding[] {
+function forcedExits({ path, added }: FileChange, book: RuleReporter): Finding[] {
   return added
     .filter(({ text }) => EXITS.test(text.slice(0, 1000)) && !/^\s*(?:\/\/|#|\*)/.test(text))
     .slice(0, 5)
     .flatMap(({ line, text }) =>
-      book.breach("exit-forced", {
+      book.report("exit-forced", {
         file: path,
         line,
         message: `the test run may end before its tests, or say that all is well: ${text.trim().slice(0, 120)}`,
@@ -55,12 +55,12 @@ function forcedExits({ path, added }: FileChange, book: RuleBook): Finding[] {
 const PATCHES =
   /^\s*(?:globalThis\.|global\.|window\.)?(?:assert|expect)\.\w{1,30}\s?=[^=>]|^\s*(?:globalThis|global|window)\.(?:assert|expect)\s?=[^=]|\bTestCase\.assert\w{1,30}\s?=[^=]|\bassert(?:\.\w{1,20})?\.prototype\.\w{1,30}\s?=[^=]|\bexpect\.extend\(\{[^\n]{0,200}\bto(?:Be|Equal|StrictEqual)\b\s?[(:,}]/;
 
-function patchedAssertions({ path, added }: FileChange, book: RuleBook): Finding[] {
+function patchedAssertions({ path, added }: FileChange, book: RuleReporter): Finding[] {
   return added
     .filter(({ text }) => PATCHES.test(text.slice(0, 1000)))
     .slice(0, 5)
     .flatMap(({ line, text }) =>
-      book.breach("assertion-trivial", {
+      book.report("assertion-trivial", {
         file: path,
         line,
         message: `what asserts was replaced: ${text.trim().slice(0, 120)}`,
@@ -80,7 +80,7 @@ const SPIES =
 const SETS = /^[A-Za-z_]\w{0,60}(?:\.\w{1,60}){1,4}\s?=\s?(?:lambda\b|(?:\w+\.)?(?:Magic|Async)?Mock\()/;
 
 /** `add.test.ts` is about `add`: a mock of just that makes the test one of the mock. */
-function mockedSubjects({ path, added }: FileChange, book: RuleBook): Finding[] {
+function mockedSubjects({ path, added }: FileChange, book: RuleReporter): Finding[] {
   const own = stemOf(path).replace(/^test[_-]|[._-](?:test|spec)s?$/g, "");
   return added.flatMap(({ line, text }) => {
     const match = MOCKS.exec(text.slice(0, 1000));
@@ -97,7 +97,7 @@ function mockedSubjects({ path, added }: FileChange, book: RuleBook): Finding[] 
           ? /^[./@~#]/.test(target) && stemOf(target) === own
           : target.split(".").includes(own);
     if (!isOwn) return [];
-    return book.breach("subject-mocked", {
+    return book.report("subject-mocked", {
       file: path,
       line,
       message: `the test replaces what it is about: ${text.trim().slice(0, 120)}`,

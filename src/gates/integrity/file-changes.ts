@@ -36,8 +36,8 @@ export interface Changes {
  * looks like a head is not taken for one.
  */
 export function readChanges(diff: string): Changes {
-  const files: Open[] = [];
-  let file: Open | null = null;
+  const files: OpenFile[] = [];
+  let file: OpenFile | null = null;
   let line = 0;
   let oldLeft = 0;
   let newLeft = 0;
@@ -77,7 +77,7 @@ export function readChanges(diff: string): Changes {
   return { files: files.filter(({ path }) => path !== ""), isCut };
 }
 
-type Open = { -readonly [K in "path" | "status" | "isBinary"]: FileChange[K] } & {
+type OpenFile = { -readonly [K in "path" | "status" | "isBinary"]: FileChange[K] } & {
   readonly added: AddedLine[];
   readonly removed: string[];
 };
@@ -86,14 +86,14 @@ const HUNK = /^@@ -\d{1,9}(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@/;
 const CUT = /^\[\d+ bytes were cut here\]$/;
 
 /** `diff --git a/x b/x`: the only place that names a binary file. For a renamed one the marks below say it better. */
-function newFile(head: string): Open {
+function newFile(head: string): OpenFile {
   const names = head.slice("diff --git ".length);
   const half = (names.length - 1) / 2;
   const right = unquotedName(names.slice(Math.floor(half) + 1));
   return { path: right.replace(/^b\//, ""), status: "modified", isBinary: false, added: [], removed: [] };
 }
 
-function readHead(file: Open, text: string): void {
+function readHead(file: OpenFile, text: string): void {
   if (text.startsWith("new file mode ")) file.status = "added";
   else if (text.startsWith("deleted file mode ")) file.status = "deleted";
   else if (text.startsWith("rename to ")) file.path = unquotedName(text.slice("rename to ".length));

@@ -10,8 +10,13 @@ import type { Workspace } from "../../ports/workspace.ts";
 import { type Scope, breachOf } from "../../core/stories/scope.ts";
 import { gitFolderOf } from "./file-changes.ts";
 import { lookFrom } from "./integrity-looks.ts";
-import { type RuleBook, type RuleSettings, ruleBook } from "./integrity-rules.ts";
-import { type Surroundings, changedSurroundings, rememberedSurroundings, surroundingsOf } from "./untracked-state.ts";
+import { type RuleReporter, type RuleSettings, createRuleReporter } from "./integrity-rules.ts";
+import {
+  type UntrackedState,
+  changedSurroundings,
+  rememberedSurroundings,
+  readUntrackedState,
+} from "./untracked-state.ts";
 import { unimportedFiles } from "./unimported-files.ts";
 
 export interface IntegrityOptions {
@@ -41,7 +46,7 @@ export function createIntegrityGate(options: IntegrityOptions): Gate {
     name: "integrity",
     // Nothing is red for us: what is remembered is what judges, where git does not look.
     async baseline({ path }) {
-      remembered.keep(path, await surroundingsOf(path, await gitFolderOf(path)));
+      remembered.keep(path, await readUntrackedState(path, await gitFolderOf(path)));
       return { failing: [], flaky: [] };
     },
     judgedBy: () => [
@@ -49,24 +54,24 @@ export function createIntegrityGate(options: IntegrityOptions): Gate {
     ],
     async judge(request, { signal }) {
       const beganAt = clock.now();
-      const done = (judgement: Omit<Judgement, "gate" | "tree" | "durationMs">): Judgement => ({
+      const judgement = (judgement: Omit<Judgement, "gate" | "tree" | "durationMs">): Judgement => ({
         gate: "integrity",
         tree: request.tree,
         durationMs: clock.now() - beganAt,
         ...judgement,
       });
-      const unjudged = (summary: string): Judgement =>
-        done({ result: "error", findings: [], blocking: [], evidence: [], summary });
+      const noJudgement = (summary: string): Judgement =>
+        judgement({ result: "error", findings: [], blocking: [], evidence: [], summary });
       try {
         const { findings, changed } = signal.aborted
           ? NOTHING_SEEN
           : await findingsIn(options, request, remembered.at(request.path), signal);
-        if (signal.aborted) return unjudged("integrity: stopped before it ended");
+        if (signal.aborted) return noJudgement("integrity: stopped before it ended");
         const evidence = await options.evidence.keep(reportOf(changed, findings));
-        return done({ ...verdict(findings, request), evidence: [evidence] });
+        return judgement({ ...verdict(findings, request), evidence: [evidence] });
       } catch (error) {
         if (!(error instanceof RemandError)) throw error;
-        return unjudged(`integrity: ${error.message} — ${error.hint}`);
+        return noJudgement(`integrity: ${error.message} — ${error.hint}`);
       }
     },
   };
@@ -74,7 +79,7 @@ export function createIntegrityGate(options: IntegrityOptions): Gate {
 
 const NOTHING_SEEN = { findings: [], changed: [] };
 
-interface Seen {
+interface ChangeFindings {
   readonly findings: readonly Finding[];
   readonly changed: readonly string[];
 }
@@ -86,16 +91,16 @@ interface Seen {
 async function findingsIn(
   options: IntegrityOptions,
   request: GateRequest,
-  began: Surroundings | undefined,
+  began: UntrackedState | undefined,
   signal: AbortSignal,
-): Promise<Seen> {
+): Promise<ChangeFindings> {
   const { workspace, testPaths, rules = {} } = options;
   const { story, base, previous, tree, scope } = request;
   const sinceLast = await workspace.changed(story.id, previous, tree);
   const isOpen = scope?.tests === "open";
   const reasons = scope?.exceptions === "with-rationale" ? request.exceptions : [];
   const decided = options.runsBaseTests === true ? { explaining: DECIDED_BY_RUNS } : {};
-  const asNewWork = ruleBook({
+  const asNewWork = createRuleReporter({
     isRework: false,
     settings: rules,
     ...decided,
@@ -107,20 +112,20 @@ async function findingsIn(
     const message = "nothing was changed";
     const suggestedFix =
       "Do the work in the files. If nothing has to be done, say so with TASK_INCOMPLETE and the reason.";
-    return { findings: asNewWork.breach("nothing-changed", { message, suggestedFix }), changed: [] };
+    return { findings: asNewWork.report("nothing-changed", { message, suggestedFix }), changed: [] };
   }
   const git = await gitFolderOf(request.path);
   const folder = git?.prefix ?? "";
   const changed = base === previous ? sinceLast : await workspace.changed(story.id, base, tree);
   const isInstalled = changed.some((path) => LOCKFILE.test(path));
-  const now = began === undefined ? null : await surroundingsOf(request.path, git);
+  const now = began === undefined ? null : await readUntrackedState(request.path, git);
   const outside = now === null ? [] : changedSurroundings(began!, now, isInstalled);
   const findings = outsideOfGit(outside, asNewWork);
   const top = folder === "" ? request.path : request.path.slice(0, -folder.length);
   const submodules = (): Promise<string | null> => workspace.fileAt(story.id, tree, ".gitmodules");
   findings.push(...(await unimportedFiles(top, changed, submodules, asNewWork)));
   if (scope !== null) {
-    const asRework = ruleBook({ isRework: true, settings: rules, reasons, ...decided });
+    const asRework = createRuleReporter({ isRework: true, settings: rules, reasons, ...decided });
     const own = `${folder}${options.stories ?? "stories"}/${story.id}.md`;
     // A refused file that is what it was before the story is no change: putting it back is what was asked for.
     const restored = new Set(scope.restore?.filter((path) => !changed.includes(path)));
@@ -141,9 +146,9 @@ const LOCKFILE =
   /(?:^|\/)(?:package-lock\.json|npm-shrinkwrap\.json|pnpm-lock\.yaml|yarn\.lock|bun\.lockb?|uv\.lock|poetry\.lock|Pipfile\.lock|requirements[^/]*\.txt)$/;
 
 /** What an agent changed that is in no change. Dependencies that were brought to another version are not meant. */
-function outsideOfGit(changed: readonly string[], book: RuleBook): Finding[] {
+function outsideOfGit(changed: readonly string[], book: RuleReporter): Finding[] {
   return changed.slice(0, 10).flatMap((what) =>
-    book.breach(what.startsWith(".git/") ? "not-looked-at" : "runner-changed", {
+    book.report(what.startsWith(".git/") ? "not-looked-at" : "runner-changed", {
       severity: "critical",
       message: what.startsWith(".git/")
         ? `git was told to overlook files while the work was done: ${what}`
@@ -201,24 +206,24 @@ function scopeBreaches(
   changed: readonly string[],
   scope: Scope,
   testPaths: readonly string[],
-  book: RuleBook,
+  book: RuleReporter,
 ): Finding[] {
   return changed.flatMap((file) => {
     switch (breachOf(file, scope, testPaths)) {
       case "denied":
-        return book.breach("scope-denied", {
+        return book.report("scope-denied", {
           file,
           message: "this file must not change in this rework, and it did",
           suggestedFix: "Put it back as it was.",
         });
       case "frozen":
-        return book.breach("tests-frozen", {
+        return book.report("tests-frozen", {
           file,
           message: "no test file may change in this rework, and this one did",
           suggestedFix: "Put it back as it was; take it out if it is new.",
         });
       case "outside":
-        return book.breach("scope-outside", {
+        return book.report("scope-outside", {
           file,
           message: "this file is outside of what the rework may touch",
           suggestedFix: `Put it back as it was. Allowed: ${scope.allow.slice(0, 10).join(", ")}${scope.allow.length > 10 ? ", …" : ""}.`,

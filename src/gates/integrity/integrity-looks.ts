@@ -9,7 +9,7 @@ import { type Changes, type FilePair, isTextByName, readChanges, withLines } fro
 import { leftBehind, unreadable } from "./debug-leftovers.ts";
 import { isLooseningConfig, loosenedConfig, suppressions } from "./loosened-config.ts";
 import { PACKAGE_FILE, allScripts, testScripts } from "./package-changes.ts";
-import type { RuleBook } from "./integrity-rules.ts";
+import type { RuleReporter } from "./integrity-rules.ts";
 import { runnerChanges } from "./runner-changes.ts";
 import { replacedSubjects } from "./replaced-subjects.ts";
 import { weakenedTests } from "./weakened-tests.ts";
@@ -20,7 +20,7 @@ interface LookOptions {
   readonly commands?: readonly string[];
 }
 
-interface Span {
+interface LineRange {
   readonly story: StoryId;
   readonly from: string;
   readonly to: string;
@@ -37,8 +37,8 @@ interface Span {
 /** Everything that can be seen between two states of the files, by one set of rules. */
 export async function lookFrom(
   { workspace, testPaths, commands = [] }: LookOptions,
-  span: Span,
-  book: RuleBook,
+  span: LineRange,
+  book: RuleReporter,
   signal: AbortSignal,
 ): Promise<Finding[]> {
   const { changed } = span;
@@ -95,10 +95,10 @@ export async function lookFrom(
 }
 
 /** What could not be read is said, so that nobody takes silence for a good sign. */
-function unseen(diff: Changes, changed: readonly string[], book: RuleBook): Finding[] {
+function unseen(diff: Changes, changed: readonly string[], book: RuleReporter): Finding[] {
   if (!diff.isCut) return [];
   const missing = changed.length - diff.files.length;
-  return book.breach("not-looked-at", {
+  return book.report("not-looked-at", {
     message: "the change is too long to be read whole: a part of it was not looked at",
     suggestedFix: "Make the change smaller, and keep what is generated out of the repository.",
     detail: `${Math.max(0, missing)} of ${changed.length} files are not in the part that was read`,
@@ -121,7 +121,7 @@ async function inTurn<T>(
 
 async function sizesOf(
   workspace: LookOptions["workspace"],
-  { story, to }: Span,
+  { story, to }: LineRange,
   diff: Changes,
 ): Promise<ReadonlyMap<string, number>> {
   const sizes = new Map<string, number>();
@@ -144,7 +144,7 @@ async function sizeOf(workspace: LookOptions["workspace"], story: StoryId, at: s
 }
 
 /** Snapshots that were there and now say something else. One or two are looked at; by the dozen nobody reads them. */
-function snapshotChanges(files: readonly FilePair[], book: RuleBook): Finding[] {
+function snapshotChanges(files: readonly FilePair[], book: RuleReporter): Finding[] {
   const changed = files.flatMap(({ path, before, after }) => {
     const was = snapshotsIn(path, before ?? "");
     const is = snapshotsIn(path, after ?? "");
@@ -156,7 +156,7 @@ function snapshotChanges(files: readonly FilePair[], book: RuleBook): Finding[] 
     const what = isGone
       ? `the file with ${total === 1 ? "its snapshot" : `its ${total} snapshots`} was deleted`
       : `${different} of ${total} snapshots ${different === 1 ? "says" : "say"} something else now`;
-    return book.breach(all >= MANY ? "snapshot-rewritten" : "snapshot-changed", {
+    return book.report(all >= MANY ? "snapshot-rewritten" : "snapshot-changed", {
       file: path,
       message: what,
       suggestedFix: "Restore the snapshots that the work does not ask to change, and make the code give what they say.",

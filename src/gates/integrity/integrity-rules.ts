@@ -6,19 +6,19 @@ import type { Severity } from "../../core/gates/severity.ts";
 export type RuleSettings = Readonly<Record<string, Severity | "off">>;
 
 /** How a breach of a rule becomes a finding: how grave it is depends on the work, on the config, and on a good reason. */
-export interface RuleBook {
+export interface RuleReporter {
   readonly isRework: boolean;
   /** One finding, or none where the rule is switched off. */
-  breach(rule: IntegrityRuleName, breach: Breach): Finding[];
+  report(rule: IntegrityRuleName, breach: RuleReport): Finding[];
 }
 
-export type Breach = Pick<FindingDraft, "message" | "file" | "line" | "symbol" | "detail"> & {
+export type RuleReport = Pick<FindingDraft, "message" | "file" | "line" | "symbol" | "detail"> & {
   readonly suggestedFix: string;
   /** How grave it is where the rule's own answer does not fit this case; a config has the last word. */
   readonly severity?: Severity;
 };
 
-export interface BookOptions {
+export interface RuleReporterOptions {
   readonly isRework: boolean;
   readonly settings: RuleSettings;
   /** The reasons that count here. */
@@ -29,12 +29,12 @@ export interface BookOptions {
   readonly explaining?: ReadonlySet<IntegrityRuleName>;
 }
 
-export function ruleBook(options: BookOptions): RuleBook {
+export function createRuleReporter(options: RuleReporterOptions): RuleReporter {
   const { isRework, settings, reasons = [], excusable = [], explaining } = options;
   const reasonFor = new Map(reasons.map(({ path, rationale }) => [path.replace(/^\.\//, ""), rationale]));
   return {
     isRework,
-    breach(name, { severity: own, suggestedFix, message, ...rest }) {
+    report(name, { severity: own, suggestedFix, message, ...rest }) {
       const rule = INTEGRITY_RULES[name];
       const set = settings[name];
       if (set === "off") return [];

@@ -1,7 +1,7 @@
 import type { Finding } from "../../core/gates/finding.ts";
 import { matchesAnyGlob } from "../../stdx/glob.ts";
 import type { FileChange, FilePair } from "./file-changes.ts";
-import type { RuleBook } from "./integrity-rules.ts";
+import type { RuleReporter } from "./integrity-rules.ts";
 
 /** The files in which thresholds, and how strictly compilers and linters look, are written. */
 const CONFIGS = [
@@ -26,14 +26,14 @@ const CONFIGS = [
 export const isLooseningConfig = (path: string): boolean => matchesAnyGlob(path, CONFIGS);
 
 /** Thresholds that fell, and compilers and linters that look at less. */
-export function loosenedConfig(files: readonly FilePair[], book: RuleBook): Finding[] {
+export function loosenedConfig(files: readonly FilePair[], book: RuleReporter): Finding[] {
   return files.flatMap((file) => [...thresholds(file, book), ...strictness(file, book)]);
 }
 
 const NUMBERS =
   /\b(lines|branches|functions|statements|perFile|fail_under|fail-under|cov-fail-under|minimum_coverage|target|break|threshold|max-warnings)["']?\s{0,5}[:=\s]\s{0,5}["']?(-?\d+(?:\.\d+)?)/g;
 
-function thresholds({ path, before, after }: FilePair, book: RuleBook): Finding[] {
+function thresholds({ path, before, after }: FilePair, book: RuleReporter): Finding[] {
   if (before === null) return [];
   const is = numbersIn(after ?? "");
   return [...numbersIn(before)].flatMap(([key, numbers]) => {
@@ -44,7 +44,7 @@ function thresholds({ path, before, after }: FilePair, book: RuleBook): Finding[
       return number > 0 && (value === undefined || value < number);
     });
     if (!isLower) return [];
-    return book.breach("threshold-lowered", {
+    return book.report("threshold-lowered", {
       file: path,
       message:
         now.length === 0
@@ -85,7 +85,7 @@ const LEVEL: Readonly<Record<string, number>> = {
   2: 2,
 };
 
-function strictness({ path, before, after }: FilePair, book: RuleBook): Finding[] {
+function strictness({ path, before, after }: FilePair, book: RuleReporter): Finding[] {
   // A project that only now gets a config cannot have been stricter before.
   if (before === null && !IGNORE_FILE.test(path)) return [];
   const [was, is] = [before ?? "", after ?? ""].map((text) => text.slice(0, LONGEST_READ)) as [string, string];
@@ -100,7 +100,7 @@ function strictness({ path, before, after }: FilePair, book: RuleBook): Finding[
   const narrowed = after !== null && REACHES.test(path) ? narrowedReach(path, was, is) : [];
   const told = [...off, ...blinded, ...lowered, ...narrowed];
   if (told.length === 0) return [];
-  return book.breach("strictness-lowered", {
+  return book.report("strictness-lowered", {
     file: path,
     message: `this looks at less than before: ${told
       .slice(0, 8)
@@ -136,7 +136,7 @@ const REASON =
   / -- \S|(?:ignore|nocheck|expect-error|noqa|nolint)[^\n]{0,80}?(?:\s(?:#|\/\/|--|—|-)\s?\w|: ?[a-z]+ [a-z]+ )|\b(?:because|until|see|upstream|bug|wrong types?)\b/i;
 
 /** Lines that silence a compiler, a linter or the measurement of coverage. */
-export function suppressions(changes: readonly FileChange[], book: RuleBook): Finding[] {
+export function suppressions(changes: readonly FileChange[], book: RuleReporter): Finding[] {
   return changes.flatMap(({ path, added, removed }) => {
     if (!/\.(?:[cm]?[jt]sx?|vue|svelte|astro|py|go|rs)$/.test(path)) return [];
     const before = new Set(removed.map((text) => text.trim()));
@@ -144,7 +144,7 @@ export function suppressions(changes: readonly FileChange[], book: RuleBook): Fi
       .filter(({ text }) => SILENCERS.test(text.slice(0, 1000)) && !before.has(text.trim()))
       .slice(0, 10)
       .flatMap(({ line, text }) =>
-        book.breach(REASON.test(text.slice(0, 1000)) ? "suppression-explained" : "suppression-added", {
+        book.report(REASON.test(text.slice(0, 1000)) ? "suppression-explained" : "suppression-added", {
           file: path,
           line,
           message: `a complaint was silenced: ${text.trim().slice(0, 120)}`,

@@ -1,6 +1,6 @@
 import type { Finding } from "../../core/gates/finding.ts";
 import type { FilePair } from "./file-changes.ts";
-import type { RuleBook } from "./integrity-rules.ts";
+import type { RuleReporter } from "./integrity-rules.ts";
 
 export const PACKAGE_FILE = /(?:^|\/)package\.json$/;
 
@@ -9,7 +9,7 @@ export function packageChanges(
   packages: readonly FilePair[],
   own: string,
   started: ReadonlySet<string>,
-  book: RuleBook,
+  book: RuleReporter,
 ): Finding[] {
   return packages.flatMap((file) => [
     ...scripts(file, file.path === own ? started : new Set(), book),
@@ -18,7 +18,7 @@ export function packageChanges(
 }
 
 /** Those that are called after tests, and those that the checks start, whatever they are called. */
-function scripts({ path, before, after }: FilePair, started: ReadonlySet<string>, book: RuleBook): Finding[] {
+function scripts({ path, before, after }: FilePair, started: ReadonlySet<string>, book: RuleReporter): Finding[] {
   const judging = (text: string | null): Map<string, string> =>
     new Map(
       [...allScripts(text)].filter(([name]) => {
@@ -34,7 +34,7 @@ function scripts({ path, before, after }: FilePair, started: ReadonlySet<string>
     if (now === script || script.includes("no test specified")) return [];
     const suggestedFix = "Restore the script: the checks must stay what they were when the work began.";
     if (now === undefined)
-      return book.breach("runner-changed", {
+      return book.report("runner-changed", {
         file: path,
         message: `the script \`${name}\` was taken out`,
         suggestedFix,
@@ -42,11 +42,11 @@ function scripts({ path, before, after }: FilePair, started: ReadonlySet<string>
     const message = `the script \`${name}\` was changed from \`${short(script)}\` to \`${short(now)}\``;
     const isMore =
       now.includes(script) && !/^\s*(?:true|:|exit|echo)\b|#/.test(now) && !WIDE_OPEN.test(now.replace(script, ""));
-    return book.breach(isMore ? "runner-adjusted" : "runner-changed", { file: path, message, suggestedFix });
+    return book.report(isMore ? "runner-adjusted" : "runner-changed", { file: path, message, suggestedFix });
   });
   const hooks = [...is].flatMap(([name, script]) =>
     /^(?:pre|post)/.test(name) && !was.has(name) && was.has(name.replace(/^(?:pre|post)/, ""))
-      ? book.breach(TOUCHES_FILES.test(script) ? "runner-changed" : "runner-adjusted", {
+      ? book.report(TOUCHES_FILES.test(script) ? "runner-changed" : "runner-adjusted", {
           file: path,
           message: `the script \`${name}\` now runs with the tests: \`${short(script)}\``,
           suggestedFix: "Take it out, unless the story asks for it.",
@@ -74,7 +74,7 @@ const RUNNER_NAMES =
   /^(?:vitest|jest|mocha|ava|tap|jasmine|karma|playwright|@playwright\/test|cypress|c8|nyc|typescript|eslint|oxlint|@biomejs\/biome|@vitest\/.*|@stryker-mutator\/.*)$/;
 
 /** A runner that is taken from a folder of the project, or that is not there any more. */
-function runners({ path, before, after }: FilePair, book: RuleBook): Finding[] {
+function runners({ path, before, after }: FilePair, book: RuleReporter): Finding[] {
   return ["dependencies", "devDependencies", "overrides", "resolutions"].flatMap((kind) => {
     const was = stringsIn(before, kind, RUNNER_NAMES);
     const is = stringsIn(after, kind, RUNNER_NAMES);
@@ -85,7 +85,7 @@ function runners({ path, before, after }: FilePair, book: RuleBook): Finding[] {
         now !== was.get(name) &&
         /^(?:file|link|portal|workspace|npm|git|https?):|^[.~/]/.test(now);
       if (!isLocal && !(now === undefined && !after?.includes(`"${name}"`))) return [];
-      return book.breach("runner-changed", {
+      return book.report("runner-changed", {
         file: path,
         message: now === undefined ? `\`${name}\` was taken out` : `\`${name}\` now comes from \`${short(now)}\``,
         suggestedFix: "Restore it: the checks must be run by what ran them before.",

@@ -1,6 +1,6 @@
 import type { Finding } from "../../core/gates/finding.ts";
 import type { FilePair } from "./file-changes.ts";
-import type { RuleBook } from "./integrity-rules.ts";
+import type { RuleReporter } from "./integrity-rules.ts";
 
 /**
  * A test that no longer uses what it used: the name is now a function of the test file, or comes from a file of the
@@ -9,7 +9,7 @@ import type { RuleBook } from "./integrity-rules.ts";
 export function replacedSubjects(
   files: readonly FilePair[],
   isTest: (path: string) => boolean,
-  book: RuleBook,
+  book: RuleReporter,
 ): Finding[] {
   return files.flatMap(({ path, before, after }) => {
     if (before === null || after === null || before === after) return [];
@@ -19,7 +19,7 @@ export function replacedSubjects(
     return [...was].flatMap(([name, from]) => {
       const isAssertion = /^(?:assert|expect)$/.test(name);
       const isOwn = isLocal(path, from);
-      if ((!isOwn && !isAssertion) || (isOwn && isTest(resolved(path, from)))) return [];
+      if ((!isOwn && !isAssertion) || (isOwn && isTest(resolveImport(path, from)))) return [];
       const now = is.get(name);
       const made = definition(name, text);
       const isMade = made !== null && definition(name, withoutImports(before)) === null;
@@ -27,7 +27,7 @@ export function replacedSubjects(
       const isOther = now !== undefined && now !== from && isStub(path, now, isTest) && !/fixture/i.test(now);
       if (!isMade && !isOther) return [];
       const instead = isMade ? `is now made in the test: ${made}` : `now comes from ${now}`;
-      return book.breach(isAssertion ? "assertion-trivial" : "subject-mocked", {
+      return book.report(isAssertion ? "assertion-trivial" : "subject-mocked", {
         file: path,
         symbol: name,
         message: isAssertion
@@ -89,11 +89,11 @@ const isLocal = (path: string, from: string): boolean =>
 
 function isStub(path: string, from: string, isTest: (path: string) => boolean): boolean {
   if (/(?:^|[./_-])(?:stubs?|fakes?|mocks?|__mocks__|dumm(?:y|ies))(?:$|[./_-])/i.test(from)) return true;
-  return (path.endsWith(".py") || /^\.{1,2}\//.test(from)) && isTest(resolved(path, from));
+  return (path.endsWith(".py") || /^\.{1,2}\//.test(from)) && isTest(resolveImport(path, from));
 }
 
 /** Where a name leads to that a file gives for another. */
-export function resolved(path: string, from: string): string {
+export function resolveImport(path: string, from: string): string {
   if (path.endsWith(".py")) return `${from.replaceAll(".", "/")}.py`;
   const parts = path.split("/").slice(0, -1);
   for (const part of from.split("/")) {

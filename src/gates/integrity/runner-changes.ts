@@ -3,7 +3,7 @@ import { matchesAnyGlob } from "../../stdx/glob.ts";
 import { type RunChain, makeRules } from "../checks/run-chain.ts";
 import type { FileChange, FilePair } from "./file-changes.ts";
 import { packageChanges } from "./package-changes.ts";
-import type { RuleBook } from "./integrity-rules.ts";
+import type { RuleReporter } from "./integrity-rules.ts";
 
 export interface RunnerLook extends JudgingLook {
   /** Every `package.json` that changed, and the project's own in any case: its scripts name what runs the tests. */
@@ -13,11 +13,11 @@ export interface RunnerLook extends JudgingLook {
 }
 
 /** What changes how tests are run: another script, a config that leaves tests out, another program in the runner's place. */
-export function runnerChanges(look: RunnerLook, book: RuleBook): Finding[] {
+export function runnerChanges(look: RunnerLook, book: RuleReporter): Finding[] {
   return [
     ...packageChanges(look.packages, look.ownPackage, look.chain.scripts, book),
     ...leftOut(look, book),
-    ...adjusted(look, book),
+    ...adjustedRunner(look, book),
     ...commandsGone(look, book),
     ...judgingPrograms(look, book),
     ...ignoredFiles(look, book),
@@ -78,7 +78,7 @@ function choicesOf(lines: readonly string[]): ReadonlySet<string> {
 const NAMES_ONE =
   /\b(?:include|testMatch|testRegex|spec|testpaths)\b["']?\s{0,5}[:=][^\n*]{0,200}\w[._-](?:test|spec)\.\w/;
 
-function leftOut({ changes }: RunnerLook, book: RuleBook): Finding[] {
+function leftOut({ changes }: RunnerLook, book: RuleReporter): Finding[] {
   const configs = changes.filter(({ path }) => isRunnerConfig(path));
   // A config that got another name is still the same config.
   const goneWith = configs.filter(({ status }) => status === "deleted").flatMap(({ removed }) => removed);
@@ -102,7 +102,7 @@ function leftOut({ changes }: RunnerLook, book: RuleBook): Finding[] {
         })
         .slice(0, 20)
         .flatMap(({ file, line, text }) =>
-          book.breach("tests-left-out", {
+          book.report("tests-left-out", {
             file,
             line,
             message: `this may leave tests out, or hide that they fail: ${short(text.trim())}`,
@@ -113,7 +113,7 @@ function leftOut({ changes }: RunnerLook, book: RuleBook): Finding[] {
 }
 
 /** What may be honest, and is worth a look. */
-function adjusted({ changes }: RunnerLook, book: RuleBook): Finding[] {
+function adjustedRunner({ changes }: RunnerLook, book: RuleReporter): Finding[] {
   const marks = [
     ["runner-adjusted", ADJUSTS, "this changes what the tests run"],
     ["test-retried", RETRIES, "tests may now be tried again when they fail"],
@@ -127,7 +127,7 @@ function adjusted({ changes }: RunnerLook, book: RuleBook): Finding[] {
           .filter(({ text }) => !removed.some((gone) => gone.trim() === text.trim()))
           .slice(0, 3)
           .flatMap(({ file, line, text }) =>
-            book.breach(rule, {
+            book.report(rule, {
               file,
               line,
               message: `${what}: ${short(text.trim())}`,
@@ -139,7 +139,7 @@ function adjusted({ changes }: RunnerLook, book: RuleBook): Finding[] {
 }
 
 /** A config or a test that git is told not to look at is in no change, and runs all the same; or never again. */
-function ignoredFiles({ changes }: RunnerLook, book: RuleBook): Finding[] {
+function ignoredFiles({ changes }: RunnerLook, book: RuleReporter): Finding[] {
   return changes
     .filter(({ path }) => /(?:^|\/)\.gitignore$/.test(path))
     .flatMap(({ added }) =>
@@ -152,7 +152,7 @@ function ignoredFiles({ changes }: RunnerLook, book: RuleBook): Finding[] {
           );
         })
         .flatMap(({ file, line, text }) =>
-          book.breach("runner-changed", {
+          book.report("runner-changed", {
             file,
             line,
             message: `git is told not to look at what judges the work: ${short(text.trim())}`,
@@ -163,14 +163,14 @@ function ignoredFiles({ changes }: RunnerLook, book: RuleBook): Finding[] {
 }
 
 /** A filter shows git another text than that which runs. Large files have theirs, which everybody knows. */
-function filteredFiles({ changes }: RunnerLook, book: RuleBook): Finding[] {
+function filteredFiles({ changes }: RunnerLook, book: RuleReporter): Finding[] {
   return changes
     .filter(({ path }) => /(?:^|\/)\.gitattributes$/.test(path))
     .flatMap(({ added }) =>
       added
         .filter(({ text }) => /\bfilter=(?!lfs\b)/.test(text))
         .flatMap(({ file, line, text }) =>
-          book.breach("not-looked-at", {
+          book.report("not-looked-at", {
             file,
             line,
             message: `git is told to see other text in files than what is there: ${short(text.trim())}`,
@@ -184,7 +184,7 @@ const RUNS_TESTS =
   /\b(?:pytest|vitest|jest|mocha|ava|node --test|go test|cargo (?:test|nextest)|tox|nox|unittest|npm (?:run )?(?:test|check|ci)|(?:pnpm|yarn|bun) (?:run )?test|make (?:test|check)|tsc|eslint|oxlint|mypy|ruff|clippy)\b/;
 
 /** Lines of a makefile, of Python's configs or of CI that ran something, and that are gone. */
-function commandsGone({ changes }: RunnerLook, book: RuleBook): Finding[] {
+function commandsGone({ changes }: RunnerLook, book: RuleReporter): Finding[] {
   return changes
     .filter(({ path }) => isRunnerConfig(path) && !path.endsWith("package.json") && !/\.config\.\w+$/.test(path))
     .flatMap(({ path, added, removed }) => {
@@ -194,7 +194,7 @@ function commandsGone({ changes }: RunnerLook, book: RuleBook): Finding[] {
         .filter((text) => RUNS_TESTS.test(text.slice(0, 1000)) && !text.startsWith("#"))
         .filter((text) => !lines.some((line) => line.includes(text) && !line.startsWith("#")));
       if (gone.length === 0) return [];
-      return book.breach("runner-changed", {
+      return book.report("runner-changed", {
         file: path,
         message: `a command that checks the work was taken out or changed: ${short(gone[0]!)}`,
         suggestedFix: "Restore it: the checks must stay what they were when the work began.",
@@ -203,12 +203,12 @@ function commandsGone({ changes }: RunnerLook, book: RuleBook): Finding[] {
 }
 
 /** The file that says how work is judged here is not a part of the work. */
-function ownRules({ changed, ownPackage }: RunnerLook, book: RuleBook): Finding[] {
+function ownRules({ changed, ownPackage }: RunnerLook, book: RuleReporter): Finding[] {
   const folder = ownPackage.slice(0, -"package.json".length);
   return changed
     .filter((path) => ["", folder].some((each) => [`${each}remand.yaml`, `${each}remand.yml`].includes(path)))
     .flatMap((file) =>
-      book.breach("runner-changed", {
+      book.report("runner-changed", {
         file,
         message: "this file says how the work is judged, and it was changed",
         suggestedFix: "Restore it: a person changes the rules, not the work that is judged by them.",
@@ -228,16 +228,16 @@ export interface JudgingLook {
 }
 
 /** Programs of the project that a check starts, or that stand in the way of those that it means to start. */
-function judgingPrograms(look: JudgingLook, book: RuleBook): Finding[] {
-  return [...replaced(look, book), ...recipes(look, book), ...shadows(look, book)];
+function judgingPrograms(look: JudgingLook, book: RuleReporter): Finding[] {
+  return [...replacedPrograms(look, book), ...recipes(look, book), ...shadows(look, book)];
 }
 
 /** Test files are judged as tests. */
-function replaced({ chain, changed, testPaths }: JudgingLook, book: RuleBook): Finding[] {
+function replacedPrograms({ chain, changed, testPaths }: JudgingLook, book: RuleReporter): Finding[] {
   return changed
     .filter((path) => chain.programs.has(path) && !matchesAnyGlob(path, testPaths))
     .flatMap((file) =>
-      book.breach("runner-changed", {
+      book.report("runner-changed", {
         file,
         message: "this program is a part of what judges the work, and it was changed",
         suggestedFix: "Restore it: the checks must stay what they were.",
@@ -246,7 +246,7 @@ function replaced({ chain, changed, testPaths }: JudgingLook, book: RuleBook): F
 }
 
 /** What a target runs that a check asks for. More may be added; other targets are nobody's business here. */
-function recipes({ chain, makefiles }: JudgingLook, book: RuleBook): Finding[] {
+function recipes({ chain, makefiles }: JudgingLook, book: RuleReporter): Finding[] {
   return makefiles.flatMap(({ path, before, after }) => {
     const was = makeRules(before ?? "");
     const is = makeRules(after ?? "");
@@ -255,7 +255,7 @@ function recipes({ chain, makefiles }: JudgingLook, book: RuleBook): Finding[] {
       return was.get(name)!.recipe.filter((line) => !now.has(line));
     });
     if (gone.length === 0) return [];
-    return book.breach("runner-changed", {
+    return book.report("runner-changed", {
       file: path,
       message: `a command that checks the work was taken out or changed: ${gone[0]!.slice(0, 120)}`,
       suggestedFix: "Restore it: the checks must stay what they were when the work began.",
@@ -272,13 +272,13 @@ const MAKEFILE = /(?:GNUm|m|M)akefile$/;
 const comesBefore = (path: string, file: string): boolean =>
   /(?:GNUm|m)akefile$/.test(path) && path !== file && path.replace(MAKEFILE, "") === file.replace(MAKEFILE, "");
 
-function shadows({ changes, chain }: JudgingLook, book: RuleBook): Finding[] {
+function shadows({ changes, chain }: JudgingLook, book: RuleReporter): Finding[] {
   const makefiles = [...chain.targets.keys()];
   return changes
     .filter(({ status }) => status === "added")
     .filter(({ path }) => SHADOWS.test(path) || makefiles.some((file) => comesBefore(path, file)))
     .flatMap(({ path }) =>
-      book.breach("runner-changed", {
+      book.report("runner-changed", {
         file: path,
         message: "a file of this name is run in the place of what checks the work",
         suggestedFix: "Take it out, or give it another name.",

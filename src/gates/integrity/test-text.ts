@@ -65,7 +65,7 @@ export function readTestText(path: string, text: string): TestText {
 }
 
 function readBlock(path: string, { title, head, body, isTable, isLeftOut, rows }: TestBlock): TestReading {
-  const { swallowed, conditional } = unheard(path, body, (code) => countOf(code, ASSERTIONS));
+  const { swallowed, conditional } = findSwallowedAssertions(path, body, (code) => countOf(code, ASSERTIONS));
   return {
     title,
     shape: shapeOf(body),
@@ -175,19 +175,23 @@ function withoutComments(path: string, text: string): string {
  * Assertions that may never be heard: inside of a `try` whose `catch` goes on as if nothing had happened, or inside of
  * an `if` without an `else`. It reads brackets (in Python, how far lines are set in) and does not parse.
  */
-export interface Unheard {
+export interface SwallowedAssertions {
   readonly swallowed: number;
   readonly conditional: number;
 }
 
-function unheard(path: string, body: string, assertions: (code: string) => number): Unheard {
+function findSwallowedAssertions(
+  path: string,
+  body: string,
+  assertions: (code: string) => number,
+): SwallowedAssertions {
   return path.endsWith(".py") ? inPython(body, assertions) : inBrackets(body, assertions);
 }
 
 /** Who asserts, throws or keeps the error to look at it does not swallow it. */
 const HEARS = /\b(?:throw|raise|assert\w*|expect|fail\w*|reject|done|panic!|should)\b|(?<![=!<>])=(?![=>])/;
 
-function inBrackets(code: string, assertions: (code: string) => number): Unheard {
+function inBrackets(code: string, assertions: (code: string) => number): SwallowedAssertions {
   let swallowed = 0;
   let conditional = 0;
   for (const { index } of code.matchAll(/\btry\s{0,5}(?=\{)/g)) {
@@ -227,7 +231,7 @@ function blockAt(code: string, open: number, left: string, right: string): { tex
 
 const LONGEST = 20_000;
 
-function inPython(code: string, assertions: (code: string) => number): Unheard {
+function inPython(code: string, assertions: (code: string) => number): SwallowedAssertions {
   const lines = code.split("\n");
   let swallowed = 0;
   let conditional = 0;

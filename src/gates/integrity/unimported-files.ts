@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Finding } from "../../core/gates/finding.ts";
-import type { RuleBook } from "./integrity-rules.ts";
+import type { RuleReporter } from "./integrity-rules.ts";
 
 /**
  * What an agent left at a changed path and no commit can hold: a repository of its own, of which git keeps a number, a
@@ -12,7 +12,7 @@ export async function unimportedFiles(
   top: string,
   changed: readonly string[],
   submodules: () => Promise<string | null>,
-  book: RuleBook,
+  book: RuleReporter,
 ): Promise<readonly Finding[]> {
   const findings: Finding[] = [];
   for (const path of changed) {
@@ -21,7 +21,7 @@ export async function unimportedFiles(
     if (!what.isDirectory()) {
       const kind = what.isFIFO() ? "a named pipe" : what.isSocket() ? "a socket" : "a device";
       findings.push(
-        ...book.breach("not-looked-at", {
+        ...book.report("not-looked-at", {
           file: path,
           message: `this is ${kind}, which git cannot keep`,
           suggestedFix: `Remove ${path}, and write a regular file if one is needed there.`,
@@ -29,7 +29,7 @@ export async function unimportedFiles(
       );
     } else if (existsSync(join(top, path, ".git")) && !pathsIn((await submodules()) ?? "").includes(path))
       findings.push(
-        ...book.breach("not-looked-at", {
+        ...book.report("not-looked-at", {
           file: path,
           message: "this is a git repository of its own: its files are not in the work",
           suggestedFix: `Remove ${path}/.git, so that its files are kept with the rest, or make ${path} a submodule.`,

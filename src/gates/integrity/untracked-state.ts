@@ -4,13 +4,13 @@ import { join } from "node:path";
 import type { GitFolder } from "./file-changes.ts";
 
 /** What judges the work and is in no change, because git does not look there: by its name, what it is. */
-export type Surroundings = ReadonlyMap<string, string>;
+export type UntrackedState = ReadonlyMap<string, string>;
 
 /**
  * The programs that run tests as they are installed in a place, and what git is told to overlook. Contents count, and
  * not times: whoever installs the same once more has changed nothing.
  */
-export async function surroundingsOf(place: string, git: GitFolder | null): Promise<Surroundings> {
+export async function readUntrackedState(place: string, git: GitFolder | null): Promise<UntrackedState> {
   const found = new Map<string, string>();
   for (const folder of await runnerFolders(place)) await addFiles(found, place, folder, 0);
   await addPrograms(found, place, "node_modules/.bin");
@@ -27,7 +27,7 @@ export async function surroundingsOf(place: string, git: GitFolder | null): Prom
  * What is otherwise now. A package in another version was installed anew; where a lockfile changed, so were the ways to
  * the programs. What git overlooks is told where it grew.
  */
-export function changedSurroundings(was: Surroundings, is: Surroundings, isInstalled: boolean): string[] {
+export function changedSurroundings(was: UntrackedState, is: UntrackedState, isInstalled: boolean): string[] {
   const renewed = new Set(
     [...is].filter(([name, text]) => isVersion(name) && was.get(name) !== text).map(([name]) => packageOf(name)),
   );
@@ -43,11 +43,11 @@ export function changedSurroundings(was: Surroundings, is: Surroundings, isInsta
 
 /** The surroundings of many places: most are the same, and those are kept once. */
 export function rememberedSurroundings(): {
-  keep(place: string, found: Surroundings): void;
-  at(place: string): Surroundings | undefined;
+  keep(place: string, found: UntrackedState): void;
+  at(place: string): UntrackedState | undefined;
 } {
-  const places = new Map<string, Surroundings>();
-  let last: Surroundings = new Map();
+  const places = new Map<string, UntrackedState>();
+  let last: UntrackedState = new Map();
   return {
     keep(place, found) {
       const isSame = found.size === last.size && [...found].every(([name, text]) => last.get(name) === text);

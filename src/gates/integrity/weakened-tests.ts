@@ -1,8 +1,8 @@
 import type { Finding } from "../../core/gates/finding.ts";
 import type { FilePair } from "./file-changes.ts";
-import { resolved } from "./replaced-subjects.ts";
-import type { RuleBook } from "./integrity-rules.ts";
-import { fateOfTests, type Fate, type ReadFile } from "./changed-tests.ts";
+import { resolveImport } from "./replaced-subjects.ts";
+import type { RuleReporter } from "./integrity-rules.ts";
+import { fateOfTests, type TestFate, type ReadFile } from "./changed-tests.ts";
 import { readTestText, type TestReading, type TestText } from "./test-text.ts";
 
 export interface TestLook {
@@ -14,7 +14,7 @@ export interface TestLook {
 }
 
 /** What was done to the tests that makes them prove less. A test that moved to another file is not lost. */
-export function weakenedTests({ files, gone, isTest }: TestLook, book: RuleBook): Finding[] {
+export function weakenedTests({ files, gone, isTest }: TestLook, book: RuleReporter): Finding[] {
   const reading = (path: string, text: string | null): TestText => {
     if (text === null) return EMPTY;
     const read = readTestText(path, text);
@@ -43,7 +43,7 @@ const EMPTY: TestText = {
   literals: new Set(),
 };
 
-function inFile(file: ReadFile, fates: readonly Fate[], gone: ReadonlySet<string>, book: RuleBook): Finding[] {
+function inFile(file: ReadFile, fates: readonly TestFate[], gone: ReadonlySet<string>, book: RuleReporter): Finding[] {
   const { path, was, is } = file;
   if (file.after === null && was.tests.length === 0) return lostFile(file, fates, book);
   const specific = fates.flatMap((fate) => ("now" in fate ? weaknesses(path, fate, is.helpers, book) : []));
@@ -63,9 +63,9 @@ function inFile(file: ReadFile, fates: readonly Fate[], gone: ReadonlySet<string
 }
 
 /** A file of test data, or of functions for tests, that is gone. What moved, with all it held, is still there. */
-function lostFile({ path }: ReadFile, fates: readonly Fate[], book: RuleBook): Finding[] {
+function lostFile({ path }: ReadFile, fates: readonly TestFate[], book: RuleReporter): Finding[] {
   if (fates.some(({ is }) => is === "moved")) return [];
-  return book.breach("test-changed", {
+  return book.report("test-changed", {
     file: path,
     message: "a file that belongs to the tests was deleted",
     suggestedFix: "Restore it.",
@@ -74,16 +74,16 @@ function lostFile({ path }: ReadFile, fates: readonly Fate[], book: RuleBook): F
 
 function lostTests(
   { path, before, after }: ReadFile,
-  fates: readonly Fate[],
+  fates: readonly TestFate[],
   gone: ReadonlySet<string>,
-  book: RuleBook,
+  book: RuleReporter,
 ): Finding[] {
   const lost = fates.filter(({ is }) => is === "lost").map(({ test }) => test);
   const hidden = fates.flatMap((fate) => (fate.is === "hidden" ? fate.to : []));
   const found: Finding[] = [];
   if (hidden.length > 0) {
     found.push(
-      ...book.breach("test-out-of-run", {
+      ...book.report("test-out-of-run", {
         file: path,
         message: `${countOf(hidden.length)} moved to ${hidden[0]}, where the runner does not look`,
         suggestedFix: "Give the file a name that the runner looks for, as it had before.",
@@ -98,7 +98,7 @@ function lostTests(
       : `${lost.length === 1 ? "a test is" : `${lost.length} tests are`} no longer there: ${titles(lost)}`;
   return [
     ...found,
-    ...book.breach("test-deleted", {
+    ...book.report("test-deleted", {
       file: path,
       message: hasNoSubject ? `${what}; what it tested was deleted too` : what,
       suggestedFix:
@@ -111,7 +111,7 @@ function lostTests(
 }
 
 /** A row of a table is a test. Rows that moved to other tests of the file are still there. */
-function lostRows({ path, is }: ReadFile, fates: readonly Fate[], book: RuleBook): Finding[] {
+function lostRows({ path, is }: ReadFile, fates: readonly TestFate[], book: RuleReporter): Finding[] {
   const known = new Set(fates.flatMap((fate) => ("now" in fate ? [fate.now] : [])));
   let elsewhere = is.tests
     .filter((test) => !known.has(test))
@@ -121,10 +121,10 @@ function lostRows({ path, is }: ReadFile, fates: readonly Fate[], book: RuleBook
     const lost = fate.test.rows - fate.now.rows;
     if (lost > 0) elsewhere -= lost;
     if (lost <= 0 || elsewhere >= 0) return [];
-    return book.breach("test-deleted", {
+    return book.report("test-deleted", {
       file: path,
       symbol: fate.test.title ?? "a test without a name",
-      message: `the test ${quoted(fate.test)} has ${fate.now.rows} rows, and had ${fate.test.rows}`,
+      message: `the test ${quoteTitle(fate.test)} has ${fate.now.rows} rows, and had ${fate.test.rows}`,
       suggestedFix: "Put the rows back, and make the code satisfy them. New ones may be added.",
     });
   });
@@ -133,27 +133,27 @@ function lostRows({ path, is }: ReadFile, fates: readonly Fate[], book: RuleBook
 /** Is everything of the project that the test file names gone too? Then there is nothing left for it to test. */
 function subjectsOf(path: string, text: string, gone: ReadonlySet<string>): boolean {
   const named = [...text.matchAll(/(?:from|require\(|import\(?)\s{0,5}["'](\.{1,2}\/[^"'\n]{1,200})["']/g)].map(
-    ([, target]) => resolved(path, target!),
+    ([, target]) => resolveImport(path, target!),
   );
   if (named.length === 0) return false;
   return named.every((target) => [...gone].some((each) => each === target || each.replace(/\.\w+$/, "") === target));
 }
 
-function skips(file: string, count: number, book: RuleBook): Finding[] {
+function skips(file: string, count: number, book: RuleReporter): Finding[] {
   const message = `${count === 1 ? "a test or group is" : `${count} tests or groups are`} now skipped, or expected to fail`;
-  return book.breach("test-skipped", { file, message, suggestedFix: "Take the skip away and make the test pass." });
+  return book.report("test-skipped", { file, message, suggestedFix: "Take the skip away and make the test pass." });
 }
 
-function focus(file: string, book: RuleBook): Finding[] {
-  return book.breach("test-focused", {
+function focus(file: string, book: RuleReporter): Finding[] {
+  return book.report("test-focused", {
     file,
     message: "only some of the tests in this file run now (`only`, `fit`, `focus`)",
     suggestedFix: "Take the focus away, so that every test runs again.",
   });
 }
 
-function retries(file: string, book: RuleBook): Finding[] {
-  return book.breach("test-retried", {
+function retries(file: string, book: RuleReporter): Finding[] {
+  return book.report("test-retried", {
     file,
     message: "tests in this file may now be tried again when they fail",
     suggestedFix: "Take the retry out, and mend what makes the test fail at times.",
@@ -163,47 +163,47 @@ function retries(file: string, book: RuleBook): Finding[] {
 /** What makes one test prove less than it did under the same name. The gravest alone is told. */
 function weaknesses(
   path: string,
-  fate: Extract<Fate, { now: TestReading }>,
+  fate: Extract<TestFate, { now: TestReading }>,
   helpers: ReadonlySet<string>,
-  book: RuleBook,
+  book: RuleReporter,
 ): Finding[] {
   const { test, now } = fate;
   if (now.shape === test.shape) return [];
   const file = fate.is === "moved" ? fate.to : path;
   const symbol = test.title ?? "a test without a name";
-  const told = (
+  const report = (
     rule: "trivial" | "unreached" | "loosened" | "removed",
     what: string,
     suggestedFix: string,
     detail?: string,
   ) =>
-    book.breach(`assertion-${rule}`, {
+    book.report(`assertion-${rule}`, {
       file,
       symbol,
-      message: `the test ${quoted(test)} ${what}`,
+      message: `the test ${quoteTitle(test)} ${what}`,
       suggestedFix,
       ...(detail === undefined ? {} : { detail }),
     });
   // A function that asserts may be called in the place of assertions.
   const isHandedOn = [...now.words].some((word) => helpers.has(word) && !test.words.has(word));
   const restore = "Assert what the code does, as the test did before.";
-  if (now.trivial > test.trivial) return told("trivial", "now asserts something that is always true", restore);
+  if (now.trivial > test.trivial) return report("trivial", "now asserts something that is always true", restore);
   if (test.assertions > 0 && now.assertions === 0 && !isHandedOn)
-    return told("trivial", "asserts nothing any more", restore);
+    return report("trivial", "asserts nothing any more", restore);
   // A condition with an assertion of its own before it only tells the compiler what is known by then.
   if (now.muted > test.muted || (now.conditional > test.conditional && now.assertions <= test.assertions))
-    return told(
+    return report(
       "unreached",
       "can now end before its assertions, or ignore that they fail",
       "Take out what ends it early or catches the failure.",
     );
   if (now.loose > test.loose && now.exact < test.exact)
-    return told("loosened", "now accepts more than before", "Assert the exact value again.");
+    return report("loosened", "now accepts more than before", "Assert the exact value again.");
   // One assertion about a whole may stand for several about its parts, and one in a loop for many.
   const isRefactored =
     isHandedOn || now.isTable || now.whole > test.whole || /\bfor\(|\.forEach\(|for\w+in/.test(now.shape);
   if (now.assertions >= test.assertions || isRefactored) return [];
-  return told(
+  return report(
     "removed",
     "asserts less than before",
     "Restore the assertions that were taken out, and make the code satisfy them.",
@@ -212,21 +212,21 @@ function weaknesses(
 }
 
 /** Functions that tests call assert too; and a whole group may stand in something that is never true. */
-function aroundThem({ path, after, was, is }: ReadFile, book: RuleBook): Finding[] {
+function aroundThem({ path, after, was, is }: ReadFile, book: RuleReporter): Finding[] {
   if (after === null) return [];
   const moved =
     is.tests.reduce((sum, test) => sum + test.assertions, 0) -
     was.tests.reduce((sum, test) => sum + test.assertions, 0);
   return [
     ...(is.mutedAround > was.mutedAround
-      ? book.breach("assertion-unreached", {
+      ? book.report("assertion-unreached", {
           file: path,
           message: "a part of this file stands in a condition that is never true",
           suggestedFix: "Take the condition out.",
         })
       : []),
     ...(is.assertionsAround < was.assertionsAround && moved <= 0
-      ? book.breach("assertion-removed", {
+      ? book.report("assertion-removed", {
           file: path,
           message: "the functions that the tests call assert less than before",
           suggestedFix: "Restore the assertions that were taken out, and make the code satisfy them.",
@@ -239,10 +239,10 @@ function aroundThem({ path, after, was, is }: ReadFile, book: RuleBook): Finding
 /** Whatever else was changed in tests that were there, or in what stands around them. */
 function changes(
   { path, before, after, was, is }: ReadFile,
-  fates: readonly Fate[],
+  fates: readonly TestFate[],
   named: ReadonlySet<string>,
   isSkipTold: boolean,
-  book: RuleBook,
+  book: RuleReporter,
 ): Finding[] {
   if (before === null || after === null || before === after) return [];
   const changed = fates.filter(
@@ -261,7 +261,7 @@ function changes(
       : was.tests.length > 0
         ? "what stands around the existing tests was changed"
         : "a file that belongs to the tests was changed";
-  return book.breach("test-changed", {
+  return book.report("test-changed", {
     file: path,
     message,
     suggestedFix: "Put it back as it was, and make the code fit. New tests may be added.",
@@ -282,12 +282,12 @@ function take(counts: Map<string, number>, value: string): boolean {
   return left > 0;
 }
 
-const quoted = ({ title }: TestReading): string =>
+const quoteTitle = ({ title }: TestReading): string =>
   title === null ? "without a name" : JSON.stringify(title.slice(0, 100));
 
 const countOf = (count: number): string => (count === 1 ? "a test" : `${count} tests`);
 
 function titles(tests: readonly TestReading[]): string {
-  const shown = tests.slice(0, 5).map(quoted);
+  const shown = tests.slice(0, 5).map(quoteTitle);
   return `${shown.join(", ")}${tests.length > shown.length ? ` and ${tests.length - shown.length} more` : ""}`;
 }

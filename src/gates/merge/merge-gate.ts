@@ -21,7 +21,7 @@ export function createMergeGate({ integration, evidence, clock }: MergeOptions):
     judgedBy: () => ["the branch holds all of its target, and nothing in it contradicts the target"],
     async judge(request, { signal }) {
       const beganAt = clock.now();
-      if (signal.aborted) return stopped(request);
+      if (signal.aborted) return stoppedJudgement(request);
       const { target, isCurrent, conflicts } = await integration.standing(request.story.id, request.commit);
       const on = `${target.branch} at ${target.commit.slice(0, 12)}`;
       const findings = conflicts.map((file) =>
@@ -52,7 +52,7 @@ export function createMergeGate({ integration, evidence, clock }: MergeOptions):
   };
 }
 
-const stopped = ({ tree }: GateRequest): Judgement => ({
+const stoppedJudgement = ({ tree }: GateRequest): Judgement => ({
   gate: "merge",
   tree,
   result: "error",

@@ -13,7 +13,7 @@ import {
 import { matchesAnyGlob } from "../../stdx/glob.ts";
 import { type EnvironmentIn, checkEnvironment, environmentIn } from "../../adapters/process/environment.ts";
 import { type ProcessResult, runProcess } from "../../adapters/process/run-process.ts";
-import { type Moment, fileAt, isWrittenSince, momentOf, shownPaths, textOf } from "../checks/read-reports.ts";
+import { type ReportBaseline, fileAt, isWrittenSince, momentOf, shownPaths, textOf } from "../checks/read-reports.ts";
 import { countText } from "../../stdx/plain-text.ts";
 
 export interface MutationOptions {
@@ -41,23 +41,23 @@ export function createMutationGate(options: MutationOptions): Gate {
     judgedBy: () => (command === null ? [] : [`${command}, ${options.threshold} % of the mutants killed`]),
     async judge(request, control) {
       const beganAt = clock.now();
-      const told = await judged(options, request, control);
+      const told = await runMutation(options, request, control);
       const kept = told.log === "" ? [] : [await evidence.keep(told.log)];
       return { ...told.judgement, evidence: kept, durationMs: clock.now() - beganAt };
     },
   };
 }
 
-interface Told {
+interface MutationOutcome {
   readonly judgement: Omit<Judgement, "durationMs" | "evidence">;
   readonly log: string;
 }
 
-async function judged(
+async function runMutation(
   options: MutationOptions,
   request: GateRequest,
   { signal, onOutput }: Parameters<Gate["judge"]>[1],
-): Promise<Told> {
+): Promise<MutationOutcome> {
   if (options.command === null) return nothing(request, "inconclusive", "no command is set: gates.mutation.commands");
   const files = await storyFiles(options, request);
   if (files.length === 0) return nothing(request, "inconclusive", "the story changed no file that could be mutated");
@@ -68,7 +68,7 @@ async function judged(
   const shown = shownPaths(request);
   const ran = await runProcess(
     {
-      command: options.command.replaceAll("{files}", quoted(list)),
+      command: options.command.replaceAll("{files}", shellQuote(list)),
       cwd: request.path,
       env: { ...env, REMAND_FILES: list },
       timeoutMs: request.timeoutMs,
@@ -141,13 +141,13 @@ const CODE = /\.(?:[cm]?[jt]sx?|vue|svelte|py|go|rs|java|kt|kts|scala|cs|rb|php|
 /** Types and settings hold nothing that a test could notice. */
 const NO_CODE = /\.d\.[cm]?ts$|(?:^|\/)[\w.-]+\.(?:config|conf)\.[cm]?[jt]s$/;
 
-const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+const shellQuote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 /** A report that was there before proves nothing of this run, whatever its date. */
 async function freshReport(
   root: string,
   path: string,
-  began: Moment,
+  began: ReportBaseline,
 ): Promise<{ readonly text: string } | { readonly problem: string }> {
   const file = await fileAt(root, path);
   if (file === null) return { problem: "is not there" };
@@ -159,7 +159,7 @@ async function freshReport(
 /** It holds the text of every file that was changed. */
 const MOST_BYTES = 96 * 1024 * 1024;
 
-function nothing(request: GateRequest, result: "inconclusive" | "error", why: string): Told {
+function nothing(request: GateRequest, result: "inconclusive" | "error", why: string): MutationOutcome {
   const summary = `mutation: ${result} (${why})`;
   return { judgement: { gate: "mutation", tree: request.tree, result, findings: [], blocking: [], summary }, log: "" };
 }

@@ -9,7 +9,7 @@ import { sumOfCounts } from "../../parse/tests/test-output.ts";
 import { readTestsRemoved } from "../../parse/tests/test-report-parts.ts";
 import { type KnownFlake, flakyElsewhere } from "../checks/flakes.ts";
 import { type CoverageRules, coverageFaults, coverageIn, measuredBefore, mostOf, ranOf } from "../checks/measures.ts";
-import type { Moment, SeenReports } from "../checks/read-reports.ts";
+import type { ReportBaseline, SeenReports } from "../checks/read-reports.ts";
 import type { CheckOutcome } from "../checks/run-check.ts";
 import type { PinnedTree } from "./pinned-tree.ts";
 
@@ -85,7 +85,7 @@ export function fewerTests({ before, now }: { readonly before: number; readonly 
   });
 }
 
-export function untested(): Finding {
+export function noTestFinding(): Finding {
   return identifyFinding({
     severity: "critical",
     category: "tests",
@@ -96,7 +96,7 @@ export function untested(): Finding {
 }
 
 /** What is to be said of all checks together, after each has been judged by itself. */
-export interface BesideTheRuns {
+export interface SuiteFindings {
   readonly said: readonly { readonly about: string; readonly result: Result; readonly details: string }[];
   /** Those of them that stand in the way. */
   readonly faults: readonly Finding[];
@@ -106,10 +106,10 @@ export interface BesideTheRuns {
   readonly most: Measures;
 }
 
-interface Ran {
+interface FinishedRuns {
   readonly outcomes: readonly CheckOutcome[];
   readonly reports: SeenReports;
-  readonly began: Moment;
+  readonly began: ReportBaseline;
   readonly contradiction: string | null;
 }
 
@@ -117,17 +117,17 @@ interface Ran {
  * Reports that are missing or old, coverage, the number of tests, and what is known of this tree. What takes a pass
  * away is looked at only where there is one to take away: a run that failed often leaves no report.
  */
-export async function besideTheRuns(
+export async function suiteFindings(
   options: { readonly coverage?: CoverageRules; readonly evidence: Evidence },
   request: GateRequest,
-  { outcomes, reports, began, contradiction }: Ran,
+  { outcomes, reports, began, contradiction }: FinishedRuns,
   flakes: ReadonlyMap<string, KnownFlake>,
-): Promise<BesideTheRuns> {
+): Promise<SuiteFindings> {
   const runs = outcomes.map(({ run }) => run);
   const isGreen = runs.every(({ result }) => result === "pass");
   const before = measuredBefore(request.last, runs);
   const unproven = (about: string, details: string) => ({ about, result: "inconclusive" as const, details });
-  const said: BesideTheRuns["said"][number][] = [];
+  const said: SuiteFindings["said"][number][] = [];
   const faults: Finding[] = [];
   if (isGreen) {
     if (contradiction !== null) said.push(unproven("reports", contradiction));

@@ -6,7 +6,7 @@ import type { Workspace } from "../../ports/workspace.ts";
 import { baseName, lettersOf } from "../../parse/tests/test-report-parts.ts";
 import { gitFolderOf } from "../integrity/file-changes.ts";
 import { cellName } from "../checks/environments.ts";
-import type { Fault } from "../checks/check-faults.ts";
+import type { CheckFault } from "../checks/check-faults.ts";
 import { ranOf } from "../checks/measures.ts";
 import type { CheckOutcome } from "../checks/run-check.ts";
 import { type TestReading, readTestText } from "../integrity/test-text.ts";
@@ -99,12 +99,12 @@ function notLoadedIn(outcomes: readonly CheckOutcome[], base: BaseRun | null, la
 /** A check that failed and ran no test. */
 const isSilent = ({ named, faults }: CheckOutcome): boolean => faults.length > 0 && !named.ranTests;
 
-const isTest = ({ finding }: Fault): boolean => finding.category === "test" && finding.symbol !== undefined;
+const isTest = ({ finding }: CheckFault): boolean => finding.category === "test" && finding.symbol !== undefined;
 
 /** Did the check run its tests there, this file loaded, and this test not failing? */
 function ranWell(
   run: Pick<BaseRun, "ranTests" | "notLoaded"> | null,
-  { name, finding }: Fault,
+  { name, finding }: CheckFault,
   cell: string,
   failing: readonly string[],
 ): boolean {
@@ -124,7 +124,7 @@ function existenceIn(request: GateRequest, workspace: FileAt | null) {
     const found = text === null ? [] : readTestText(file, text).tests.flatMap(({ title }) => title ?? []);
     return new Set(found);
   };
-  return async ({ finding }: Fault, at: string): Promise<boolean> => {
+  return async ({ finding }: CheckFault, at: string): Promise<boolean> => {
     const { file, symbol } = finding;
     if (workspace === null || file === undefined || symbol === undefined) return false;
     const key = `${at}\n${file}`;

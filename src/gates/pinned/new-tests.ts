@@ -8,14 +8,14 @@ import type { TestedJudgement } from "../checks/checks-gate.ts";
 import { type TestReading, readTestText } from "../integrity/test-text.ts";
 import type { GateRequest } from "../../ports/gate.ts";
 import type { Workspace } from "../../ports/workspace.ts";
-import { type Work, failuresIn, inBench, noted } from "./pinned-run.ts";
+import { type PinnedContext, failuresIn, inCheckout, withNote } from "./pinned-run.ts";
 import { isPlaceOf, runSelected } from "./selected-tests.ts";
 
 /**
  * Says how many of the work's new tests pass without its change: such a test shows nothing. It is a note, never a
  * refusal. Only the files with new tests are run, with the base's product, and only where that is cheap.
  */
-export async function withNewTests(work: Work, ran: TestedJudgement, judged: Judgement): Promise<Judgement> {
+export async function withNewTests(work: PinnedContext, ran: TestedJudgement, judged: Judgement): Promise<Judgement> {
   const { options, control } = work;
   if (judged.result !== "pass" || options.laboratory === null || control.signal.aborted) return judged;
   if (options.isTestDemandedElsewhere === true) return judged;
@@ -24,11 +24,11 @@ export async function withNewTests(work: Work, ran: TestedJudgement, judged: Jud
   const without = leavesRoom(ran, files) ? await runWithout(work, files) : null;
   if (control.signal.aborted) return judged;
   const many = ran.tests.isNamed ? countText(tests.length, "new test") : "new tests";
-  if (without === null) return noted(judged, `${many} not shown to fail without the change`);
+  if (without === null) return withNote(judged, `${many} not shown to fail without the change`);
   const isRed = (test: string): boolean =>
     !without.passed.has(test) && !without.unexplained.some((place) => isPlaceOf(test, place));
   const failing = tests.filter(isRed).length;
-  return failing === tests.length ? judged : noted(judged, `${many}, ${failingWords(failing)} without the change`);
+  return failing === tests.length ? judged : withNote(judged, `${many}, ${failingWords(failing)} without the change`);
 }
 
 const failingWords = (failing: number): string =>
@@ -42,7 +42,7 @@ interface NewTests {
 }
 
 async function newTests(
-  { options, request, changed }: Work,
+  { options, request, changed }: PinnedContext,
   { tests: { passed } }: TestedJudgement,
 ): Promise<NewTests> {
   const { workspace, testPaths } = options;
@@ -87,7 +87,7 @@ interface WithoutChange {
 }
 
 /** The new tests with the base's product; `null` where they cannot be run by themselves. */
-async function runWithout(work: Work, files: readonly string[]): Promise<WithoutChange | null> {
+async function runWithout(work: PinnedContext, files: readonly string[]): Promise<WithoutChange | null> {
   const { options, request, control, changed } = work;
   const { testPaths, oracle, product } = options;
   const rules = { testPaths, oracle, product, named: new Set<string>() };
@@ -97,17 +97,20 @@ async function runWithout(work: Work, files: readonly string[]): Promise<Without
   try {
     const made = await bench.set(base, new Map(), { from: tree, paths });
     const textAt = (path: string): string | null => bench.text(path);
-    const own = await runSelected(options.selectTests, files, inBench(request, bench, made), control, textAt);
+    const own = await runSelected(options.selectTests, files, inCheckout(request, bench, made), control, textAt);
     return own === null
       ? null
-      : { passed: new Set(own.tests.passed.keys()), unexplained: await unexplained(work, own) };
+      : { passed: new Set(own.tests.passed.keys()), unexplained: await unexplainedFailures(work, own) };
   } finally {
     await bench.close();
   }
 }
 
 /** A file that does not load because the change adds what it uses is red, though unproven. Another one shows nothing. */
-async function unexplained({ options, request, changed }: Work, own: TestedJudgement): Promise<string[]> {
+async function unexplainedFailures(
+  { options, request, changed }: PinnedContext,
+  own: TestedJudgement,
+): Promise<string[]> {
   const broken = failuresIn(own, null).filter(({ isLoadFailure }) => isLoadFailure);
   if (broken.length === 0) return [];
   const product = changed.filter((path) => !matchesAnyGlob(path, options.testPaths));

@@ -25,7 +25,7 @@ export interface TestedWorkOptions extends PinnedOptions {
 }
 
 /** What is held to tests as they were before. */
-export interface Work {
+export interface PinnedContext {
   readonly checks: ChecksGate;
   readonly options: TestedWorkOptions;
   readonly request: GateRequest;
@@ -34,7 +34,7 @@ export interface Work {
 }
 
 /** The same request for other files. What it finds is told as if it were in the folder of the work. */
-export const inBench = (request: GateRequest, bench: Bench, tree: TreeId): GateRequest => ({
+export const inCheckout = (request: GateRequest, bench: Bench, tree: TreeId): GateRequest => ({
   ...request,
   last: null,
   path: bench.path,
@@ -72,6 +72,6 @@ export const namesNoTest = ({ symbol, file = "", category }: Finding): boolean =
 export const namesOf = (tests: readonly ContestedTest[]): string =>
   tests.map((each) => `${each.test} (${contestedWords(each)})`).join(", ");
 
-export function noted(judged: Judgement, note: string): Judgement {
+export function withNote(judged: Judgement, note: string): Judgement {
   return { ...judged, notes: [...(judged.notes ?? []), note], summary: `${judged.summary}; ${note}` };
 }

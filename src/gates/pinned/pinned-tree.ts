@@ -113,13 +113,13 @@ const isLockfile = (path: string): boolean => LOCKFILES.includes(basename(path))
 /** A manifest that was only written differently is the same. */
 function isSameJson(one: string, other: string): boolean {
   try {
-    return JSON.stringify(sorted(JSON.parse(one))) === JSON.stringify(sorted(JSON.parse(other)));
+    return JSON.stringify(sortedEntries(JSON.parse(one))) === JSON.stringify(sortedEntries(JSON.parse(other)));
   } catch {
     return false;
   }
 }
 
-const sorted = (value: unknown): unknown =>
+const sortedEntries = (value: unknown): unknown =>
   typeof value === "object" && value !== null ? Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)) : value;
 
 /** Scripts and makefiles that the checks run, as the base has them: a file that judges is not the work's to change. */

@@ -6,7 +6,7 @@ import type { Judgement } from "../../core/gates/gate.ts";
 import type { GateRequest } from "../../ports/gate.ts";
 import type { Bench } from "../../ports/experiment-runner.ts";
 import type { TestedJudgement } from "../checks/checks-gate.ts";
-import { failuresIn, inBench, namesOf, noted, type Work } from "./pinned-run.ts";
+import { failuresIn, inCheckout, namesOf, withNote, type PinnedContext } from "./pinned-run.ts";
 import { pinnedTree, setPinned, type PinnedTree } from "./pinned-tree.ts";
 import { renamedTests } from "./match-tests.ts";
 import { runSelected } from "./selected-tests.ts";
@@ -15,7 +15,7 @@ import { runSelected } from "./selected-tests.ts";
  * Tests that the story added or changed, and that a passed gate or a person has seen, are pinned too. Where the work
  * changed them since, they are run as they were then: what fails or is gone is contested, as a test of the base is.
  */
-export async function heldToSeen(work: Work, ran: TestedJudgement, judged: Judgement): Promise<Judgement> {
+export async function heldToSeen(work: PinnedContext, ran: TestedJudgement, judged: Judgement): Promise<Judgement> {
   const { options, request, control } = work;
   const { laboratory } = options;
   const { seenTree } = request;
@@ -49,7 +49,7 @@ interface SeenChanges {
 }
 
 /** `null` where the work left alone what was seen of its own tests; the base's are held to the base. */
-async function changesSinceSeen({ options, request }: Work, seen: GateRequest): Promise<SeenChanges | null> {
+async function changesSinceSeen({ options, request }: PinnedContext, seen: GateRequest): Promise<SeenChanges | null> {
   const { workspace } = options;
   const { story, base, tree } = request;
   const since = await workspace.changed(story.id, seen.base, tree);
@@ -65,12 +65,12 @@ async function changesSinceSeen({ options, request }: Work, seen: GateRequest): 
 
 /** The files alone where their runner can be told so, and otherwise everything. */
 async function runSeen(
-  { checks, options, control }: Work,
+  { checks, options, control }: PinnedContext,
   seen: GateRequest,
   { pinned, files }: SeenChanges,
   bench: Bench,
 ): Promise<TestedJudgement> {
-  const request = inBench(seen, bench, await setPinned(bench, seen, pinned));
+  const request = inCheckout(seen, bench, await setPinned(bench, seen, pinned));
   const textAt = (path: string): string | null => bench.text(path);
   const selected = await runSelected(options.selectTests, files, request, control, textAt);
   return selected ?? checks.judgeTests(request, control);
@@ -78,7 +78,7 @@ async function runSeen(
 
 /** With those tests as the measure: each that passes in the version seen then must still run. */
 async function seenVerdict(
-  { options, request }: Work,
+  { options, request }: PinnedContext,
   seen: GateRequest,
   { since }: SeenChanges,
   ran: TestedJudgement,
@@ -104,7 +104,7 @@ function withSeen(judged: Judgement, verdict: BaseTestVerdict, own: TestedJudgem
   const { licensed } = verdict;
   const evidence = [...new Set([...judged.evidence, ...own.judgement.evidence])];
   const allowed = `${countText(licensed.length, "test")} changed as allowed: ${namesOf(licensed)}`;
-  const held = licensed.length === 0 ? { ...judged, evidence } : noted({ ...judged, evidence }, allowed);
+  const held = licensed.length === 0 ? { ...judged, evidence } : withNote({ ...judged, evidence }, allowed);
   if (more.length === 0) return held;
   const summary = `${held.summary}; ${contestedSummary(more)}`;
   return { ...held, contested: [...(judged.contested ?? []), ...more], summary };

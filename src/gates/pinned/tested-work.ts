@@ -10,9 +10,17 @@ import { matchesAnyGlob } from "../../stdx/glob.ts";
 import { faultNameOf } from "../checks/check-faults.ts";
 import type { ChecksGate, TestedJudgement } from "../checks/checks-gate.ts";
 import { countText } from "../../stdx/plain-text.ts";
-import { NO_TEST, fewerTests, goneTests, missingTarget, unmetTarget, untested } from "./base-test-findings.ts";
+import { NO_TEST, fewerTests, goneTests, missingTarget, unmetTarget, noTestFinding } from "./base-test-findings.ts";
 import { movedNames, withNewTests } from "./new-tests.ts";
-import { type TestedWorkOptions, type Work, failuresIn, inBench, namesNoTest, namesOf, noted } from "./pinned-run.ts";
+import {
+  type TestedWorkOptions,
+  type PinnedContext,
+  failuresIn,
+  inCheckout,
+  namesNoTest,
+  namesOf,
+  withNote,
+} from "./pinned-run.ts";
 import { type PinnedTree, openPinned, pinnedTree, setPinned, testFilesAtBase } from "./pinned-tree.ts";
 import { renamedTests } from "./match-tests.ts";
 import { heldToSeen } from "./seen-tests.ts";
@@ -38,7 +46,7 @@ export function withTestedWork(checks: ChecksGate, options: TestedWorkOptions): 
       const tests = changed.filter((path) => matchesAnyGlob(path, options.testPaths));
       const isShown = changed.length === 0 || (await someStillThere(options, request, tests));
       if (isShown || options.isTestDemandedElsewhere === true) return judged;
-      return request.requireTest ? refused(judged, [untested()]) : noted(judged, NO_TEST);
+      return request.requireTest ? refuseJudgement(judged, [noTestFinding()]) : withNote(judged, NO_TEST);
     },
   };
 }
@@ -52,7 +60,7 @@ async function someStillThere(
   return false;
 }
 
-async function heldToBase(work: Work, ran: TestedJudgement): Promise<Judgement> {
+async function heldToBase(work: PinnedContext, ran: TestedJudgement): Promise<Judgement> {
   const { options, request, control, changed } = work;
   const pinned = await pinnedTree(options, request, changed, await testFilesAtBase(options.evidence, request));
   if (pinned === null) return baseVerdict(work, ran, { pinned: null, ran: null, bench: null });
@@ -63,7 +71,7 @@ async function heldToBase(work: Work, ran: TestedJudgement): Promise<Judgement> 
   const bench = await openPinned(options.laboratory, request, pinned, control.signal);
   try {
     const tree = await setPinned(bench, request, pinned);
-    const own = await work.checks.judgeTests(inBench(request, bench, tree), control);
+    const own = await work.checks.judgeTests(inCheckout(request, bench, tree), control);
     const written = await writtenTests(bench, options);
     const judged = await baseVerdict(work, ran, { pinned, ran: own, bench });
     return judged.result === "pass" ? unlessWritten(judged, request, written) : judged;
@@ -79,12 +87,12 @@ interface PinnedRun {
   readonly bench: Bench | null;
 }
 
-async function baseVerdict(work: Work, ran: TestedJudgement, own: PinnedRun): Promise<Judgement> {
+async function baseVerdict(work: PinnedContext, ran: TestedJudgement, own: PinnedRun): Promise<Judgement> {
   const { request, control } = work;
   if (control.signal.aborted) return ran.judgement;
   const base = await baseResults(work, own);
   const unmet = await unmetTargets(work, ran, own, base);
-  if (unmet.refused.length > 0) return refused(ran.judgement, unmet.refused, own.ran?.judgement.evidence);
+  if (unmet.refused.length > 0) return refuseJudgement(ran.judgement, unmet.refused, own.ran?.judgement.evidence);
   const isInconclusive = own.ran !== null && !["pass", "fail"].includes(own.ran.judgement.result);
   if (isInconclusive && request.atBase.targets.length > 0) return unproven(ran.judgement, own.ran.judgement.summary);
   let verdict = await verdictOn(work, ran, own, base);
@@ -97,14 +105,14 @@ async function baseVerdict(work: Work, ran: TestedJudgement, own: PinnedRun): Pr
     ...goneTests(verdict.gone, work.changed),
     ...(verdict.fewer === null ? [] : [fewerTests(verdict.fewer)]),
   ];
-  if (gone.length > 0) return refused(ran.judgement, gone, own.ran?.judgement.evidence);
+  if (gone.length > 0) return refuseJudgement(ran.judgement, gone, own.ran?.judgement.evidence);
   const contested = [...unmet.contested, ...verdict.contested];
   const licensed = [...unmet.licensed, ...verdict.licensed];
   return withContested(ran.judgement, { ...verdict, contested, licensed }, own.ran?.judgement ?? null);
 }
 
 async function verdictOn(
-  { options, request, changed }: Work,
+  { options, request, changed }: PinnedContext,
   ran: TestedJudgement,
   own: PinnedRun,
   base: SuiteResults | null,
@@ -122,13 +130,13 @@ async function verdictOn(
 }
 
 /** What every test said at the base: kept since the story began, or asked of the base now where it matters. */
-async function baseResults(work: Work, own: PinnedRun): Promise<SuiteResults | null> {
+async function baseResults(work: PinnedContext, own: PinnedRun): Promise<SuiteResults | null> {
   const { options, request, control, checks } = work;
   const kept = request.baseRun?.tests === undefined ? null : await options.evidence.read(request.baseRun.tests);
   const known = kept === null ? null : readSuiteResults(kept);
   if (known !== null || own.bench === null || own.ran?.judgement.result === "pass") return known;
   const tree = await own.bench.set(request.base, new Map());
-  return (await checks.judgeTests(inBench(request, own.bench, tree), control)).tests;
+  return (await checks.judgeTests(inCheckout(request, own.bench, tree), control)).tests;
 }
 
 interface TargetVerdict {
@@ -140,7 +148,7 @@ interface TargetVerdict {
 
 /** A target must pass in its base version. One that does not load because the work moved what it uses is contested. */
 async function unmetTargets(
-  work: Work,
+  work: PinnedContext,
   ran: TestedJudgement,
   own: PinnedRun,
   base: SuiteResults | null,
@@ -170,7 +178,11 @@ async function unmetTargets(
 }
 
 /** Does what the run printed speak of something that the work moved? Not every runner says it with the failure. */
-async function isAboutMoved({ options, request, changed }: Work, own: PinnedRun, finding: Finding): Promise<boolean> {
+async function isAboutMoved(
+  { options, request, changed }: PinnedContext,
+  own: PinnedRun,
+  finding: Finding,
+): Promise<boolean> {
   const pinned = new Set(own.pinned?.taken);
   const product = changed.filter((path) => !pinned.has(path));
   const printed = await Promise.all((own.ran?.judgement.evidence ?? []).map((id) => options.evidence.read(id)));
@@ -205,14 +217,18 @@ function withContested(
     ...(renamed.length === 0 ? [] : [`${countText(renamed.length, "test")} renamed or moved: ${renamed.join(", ")}`]),
   ];
   const evidence = [...new Set([...judged.evidence, ...(pinned?.evidence ?? [])])];
-  const held = notes.reduce(noted, { ...judged, evidence });
+  const held = notes.reduce(withNote, { ...judged, evidence });
   if (contested.length === 0) return held;
   // No note: acceptance says who let them through.
   const summary = `${held.summary}; ${contestedSummary(contested)}`;
   return { ...held, contested, summary };
 }
 
-function refused(judged: Judgement, findings: readonly Finding[], evidence: Judgement["evidence"] = []): Judgement {
+function refuseJudgement(
+  judged: Judgement,
+  findings: readonly Finding[],
+  evidence: Judgement["evidence"] = [],
+): Judgement {
   const { notes: _notes, ...rest } = judged;
   const summary = `checks: fail (${findings.map(({ message }) => message).join("; ")}), ${findings.length} to fix`;
   return {

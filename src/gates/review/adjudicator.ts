@@ -3,17 +3,17 @@ import type { Reading } from "../../core/stories/reading.ts";
 import type { Adjudicator, DisputedFinding } from "../../ports/gate.ts";
 import { verdictJsonSchema } from "../../core/schemas/gate-result.ts";
 import { writeAdjudicationPrompt } from "../../write/prompts/contested.ts";
-import { askReviewer, inTurn, type Reviewing } from "./ask-reviewer.ts";
+import { askReviewer, inTurn, type ReviewerSettings } from "./ask-reviewer.ts";
 
 /** Asks as reviewers are asked: with stand-ins, by a schema, and again where the answer cannot be read. */
-export function createAdjudicator(reviewing: Reviewing): Adjudicator {
+export function createAdjudicator(reviewing: ReviewerSettings): Adjudicator {
   return {
     async decide(dispute, control) {
       const { request, role, finding, disputedBy, rebuttal } = dispute;
       const { id, title, body } = request.story;
       const asks = new Map<RoleName, number>();
       const roles = { ...request.roles, fallback: impartial(dispute) };
-      const heard = await askReviewer(
+      const reply = await askReviewer(
         reviewing,
         { request: { ...request, roles }, control, asks },
         {
@@ -31,10 +31,10 @@ export function createAdjudicator(reviewing: Reviewing): Adjudicator {
           hasMore: () => true,
         },
       );
-      const { reading, trouble, costUsd, tokens } = heard;
+      const { reading, trouble, costUsd, tokens } = reply;
       return {
         upheld: reading?.result !== "pass",
-        by: reading === null ? null : heard.role,
+        by: reading === null ? null : reply.role,
         reason: reading === null ? trouble : reasonIn(reading),
         asked: Object.fromEntries(asks),
         costUsd,

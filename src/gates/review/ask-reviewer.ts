@@ -11,11 +11,11 @@ import { readAgentAnswer } from "../../parse/agent/agent-answer.ts";
 import { charactersLeftOut, fenced, grouped } from "../../write/untrusted-text.ts";
 import { DIFF_CHARS } from "../../write/prompts/sheet.ts";
 import { writeClarificationPrompt } from "../../write/prompts/signal-forms.ts";
-import { type Heard, isGone, retryAtOf, together, troubleWith, unheard } from "./reviewer-reply.ts";
+import { type ReviewerReply, isGone, retryAtOf, together, troubleWith, noReply } from "./reviewer-reply.ts";
 import { type ReviewerFolder, openReviewerFolder } from "./reviewer-checkout.ts";
 
 /** What reviewers are asked with. */
-export interface Reviewing {
+export interface ReviewerSettings {
   readonly roster: Roster;
   readonly evidence: Evidence;
   readonly clock: Clock;
@@ -25,14 +25,14 @@ export interface Reviewing {
   readonly checkouts?: Laboratory | undefined;
 }
 
-export interface Judging {
+export interface ReviewRun {
   readonly request: GateRequest;
   readonly control: GateControl;
   /** How often each role was asked in this judgement. */
   readonly asks: Map<RoleName, number>;
 }
 
-export interface Question {
+export interface ReviewQuestion {
   readonly wanted: RoleName;
   /** The role whose part it is, where somebody else is wanted in its place from the start. */
   readonly part?: RoleName;
@@ -52,21 +52,25 @@ export interface Question {
 }
 
 /** Asks whoever plays the role, or stands in for it, until there is an answer that can be read, or no use in asking. */
-export async function askReviewer(reviewing: Reviewing, judging: Judging, question: Question): Promise<Heard> {
+export async function askReviewer(
+  reviewing: ReviewerSettings,
+  judging: ReviewRun,
+  question: ReviewQuestion,
+): Promise<ReviewerReply> {
   const { fallback } = judging.request.roles;
-  let gone: Heard | null = null;
+  let gone: ReviewerReply | null = null;
   for (const role of inTurn(question.wanted, fallback)) {
     const player = await reviewing.roster.playing(role, question.part ?? question.wanted);
     if (player === null) continue;
-    const { heard, isMissing } = tooLargeFor(player.agent, question)
-      ? { heard: unheard(role, tooLargeWords(role, question)), isMissing: true }
+    const { reply, isMissing } = tooLargeFor(player.agent, question)
+      ? { reply: noReply(role, tooLargeWords(role, question)), isMissing: true }
       : await converse(reviewing, judging, question, { role, player });
-    if (!isMissing) return gone === null ? heard : together(gone, heard);
-    gone = gone === null ? heard : together(gone, heard);
+    if (!isMissing) return gone === null ? reply : together(gone, reply);
+    gone = gone === null ? reply : together(gone, reply);
   }
   return (
     gone ??
-    unheard(
+    noReply(
       question.wanted,
       `nobody plays ${question.wanted} — say who does: agents: { ${question.wanted}: { use: command, command: … } }`,
     )
@@ -74,10 +78,10 @@ export async function askReviewer(reviewing: Reviewing, judging: Judging, questi
 }
 
 /** Who sees nothing but the prompt would pass what it was never shown. */
-const tooLargeFor = ({ seesPromptAlone = false }: Agent, { shows = "" }: Question): boolean =>
+const tooLargeFor = ({ seesPromptAlone = false }: Agent, { shows = "" }: ReviewQuestion): boolean =>
   seesPromptAlone && charactersLeftOut(shows, DIFF_CHARS) > 0;
 
-const tooLargeWords = (role: RoleName, { shows = "" }: Question): string =>
+const tooLargeWords = (role: RoleName, { shows = "" }: ReviewQuestion): string =>
   `${role} sees nothing but its prompt, and the work has ${grouped(shows.length)} characters of at most ` +
   `${grouped(DIFF_CHARS)} — give the role, or its fallback, to an agent that can look for itself`;
 
@@ -91,17 +95,22 @@ export function* inTurn(role: RoleName, fallback: Readonly<Record<string, RoleNa
   }
 }
 
-interface Cast {
+interface CastRole {
   readonly role: RoleName;
   readonly player: Player;
 }
 
 interface Conversation {
-  readonly heard: Heard;
+  readonly reply: ReviewerReply;
   readonly isMissing: boolean;
 }
 
-async function converse(reviewing: Reviewing, judging: Judging, question: Question, cast: Cast): Promise<Conversation> {
+async function converse(
+  reviewing: ReviewerSettings,
+  judging: ReviewRun,
+  question: ReviewQuestion,
+  cast: CastRole,
+): Promise<Conversation> {
   const { request, control } = judging;
   const { role, player } = cast;
   // An author's own conversation is no place to review its work in.
@@ -120,10 +129,10 @@ async function converse(reviewing: Reviewing, judging: Judging, question: Questi
 
 async function converseIn(
   folder: ReviewerFolder,
-  reviewing: Reviewing,
-  judging: Judging,
-  question: Question,
-  cast: Cast,
+  reviewing: ReviewerSettings,
+  judging: ReviewRun,
+  question: ReviewQuestion,
+  cast: CastRole,
 ): Promise<Conversation> {
   const { request, control } = judging;
   const { role, player } = cast;
@@ -131,16 +140,16 @@ async function converseIn(
   const first = question.write(player.prompt, nonce, player.agent);
   const known = question.goesOn ? request.sessions[role] : undefined;
   let talk = { prompt: first, session: known?.agent === player.agent.name ? known : null };
-  let heard = unheard(role, "");
+  let reply = noReply(role, "");
   const left = { clarifications: request.clarifications, particulars: 1, fillings: 1 };
   for (;;) {
-    const result = folder.replyOf(await asked(folder, judging, cast, question, talk));
+    const result = folder.replyOf(await askPlayer(folder, judging, cast, question, talk));
     const words = wordsOf(result);
-    const title = `${role}, asked ${countText(heard.asked + 1, "time")}`;
+    const title = `${role}, asked ${countText(reply.asked + 1, "time")}`;
     const kept = words === "" ? [] : [await reviewing.evidence.keep(`${title}:\n\n${words}\n`)];
-    const replies = [...heard.replies, words];
-    heard = together(heard, {
-      ...unheard(role, ""),
+    const replies = [...reply.replies, words];
+    reply = together(reply, {
+      ...noReply(role, ""),
       words,
       replies,
       asked: 1,
@@ -152,11 +161,11 @@ async function converseIn(
     });
     const trouble = control.signal.aborted ? `${role} was stopped before it answered` : troubleWith(role, result);
     if (trouble !== null)
-      return { heard: { ...heard, reading: null, trouble }, isMissing: heard.asked === 1 && isGone(result) };
+      return { reply: { ...reply, reading: null, trouble }, isMissing: reply.asked === 1 && isGone(result) };
     const reading = readAgentAnswer(result, { id: request.story.id, role: question.speaksAs });
     const doubt = doubtAbout(reading, question, replies);
-    if (doubt === null) return { heard: { ...heard, reading }, isMissing: false };
-    if (left[doubt.bound] <= 0) return { heard: concluded(heard, reading, doubt, question), isMissing: false };
+    if (doubt === null) return { reply: { ...reply, reading }, isMissing: false };
+    if (left[doubt.bound] <= 0) return { reply: concludeReply(reply, reading, doubt, question), isMissing: false };
     left[doubt.bound]--;
     const again = askAgain(request, question, doubt, request.clarifications - left.clarifications, nonce);
     // A client without conversations has forgotten everything: it is told what it was asked, and what it said.
@@ -174,8 +183,8 @@ const SHOWN = 20_000;
 
 function askAgain(
   { story, clarifications }: GateRequest,
-  { speaksAs }: Question,
-  { why, problems }: Doubt,
+  { speaksAs }: ReviewQuestion,
+  { why, problems }: ReplyDoubt,
   ask: number,
   nonce: string,
 ): string {
@@ -185,14 +194,14 @@ function askAgain(
   );
 }
 
-interface Doubt {
+interface ReplyDoubt {
   readonly why: "unreadable" | "no-particulars" | "incomplete";
   readonly bound: "clarifications" | "particulars" | "fillings";
   readonly problems: readonly string[];
 }
 
 /** What keeps an answer from counting as it is. */
-function doubtAbout(reading: Reading, question: Question, replies: readonly string[]): Doubt | null {
+function doubtAbout(reading: Reading, question: ReviewQuestion, replies: readonly string[]): ReplyDoubt | null {
   if (reading.result === "unknown") return { why: "unreadable", bound: "clarifications", problems: reading.problems };
   const isBare = reading.findings.length === 0 && reading.requiredFixes.length === 0;
   if (reading.result === "fail" && isBare && question.hasMore?.(replies) !== true)
@@ -202,22 +211,27 @@ function doubtAbout(reading: Reading, question: Question, replies: readonly stri
 }
 
 /** Asked as often as it may be, and still in doubt. A plain FAIL stands, and so does what the question can settle. */
-function concluded(heard: Heard, reading: Reading, { why, problems }: Doubt, { settled }: Question): Heard {
-  if (why === "no-particulars") return { ...heard, reading, isBestEffort: true };
-  if (why === "incomplete" && settled !== undefined) return { ...heard, reading: settled(reading, heard.replies) };
+function concludeReply(
+  reply: ReviewerReply,
+  reading: Reading,
+  { why, problems }: ReplyDoubt,
+  { settled }: ReviewQuestion,
+): ReviewerReply {
+  if (why === "no-particulars") return { ...reply, reading, isBestEffort: true };
+  if (why === "incomplete" && settled !== undefined) return { ...reply, reading: settled(reading, reply.replies) };
   const what = why === "unreadable" ? "gave no answer that can be read" : "left out what its verdict needs";
   return {
-    ...heard,
+    ...reply,
     reading: null,
-    trouble: `${heard.role} ${what}, asked ${countText(heard.asked, "time")}: ${problems.join(" ")}`,
+    trouble: `${reply.role} ${what}, asked ${countText(reply.asked, "time")}: ${problems.join(" ")}`,
   };
 }
 
-async function asked(
+async function askPlayer(
   folder: ReviewerFolder,
-  { request, control, asks }: Judging,
-  { role, player }: Cast,
-  { outputSchema }: Question,
+  { request, control, asks }: ReviewRun,
+  { role, player }: CastRole,
+  { outputSchema }: ReviewQuestion,
   { prompt, session }: { readonly prompt: string; readonly session: AgentSession | null },
 ): Promise<AgentResult> {
   const turn = (request.asked[role] ?? 0) + (asks.get(role) ?? 0);

@@ -3,20 +3,20 @@ import type { Reading } from "../../core/stories/reading.ts";
 import { readFindingAnswers, type FindingAnswer } from "../../parse/agent/finding-answers.ts";
 
 /** What a second look asks about: the findings of the first, and whether each of them must be answered by its id. */
-export interface Earlier {
+export interface EarlierFindings {
   readonly findings: readonly Finding[];
   /** S1's stages want an answer to each; a critic of S2 and a view of S4 answer by a plain pass, or by a new list. */
   readonly isEachAnswered: boolean;
 }
 
 /** Does the reviewer say of one of them that it is not addressed? Then a FAIL needs no other issue. */
-export function leavesOne({ findings }: Earlier, replies: readonly string[]): boolean {
+export function leavesOne({ findings }: EarlierFindings, replies: readonly string[]): boolean {
   return [...answersTo(findings, replies).values()].some(({ isAddressed }) => !isAddressed);
 }
 
 /** What keeps a pass from counting at once: a finding that it says nothing of, or that it calls not addressed. */
 export function leftOpen(
-  { findings, isEachAnswered }: Earlier,
+  { findings, isEachAnswered }: EarlierFindings,
   reading: Reading,
   replies: readonly string[],
 ): string[] {
@@ -35,7 +35,7 @@ export function leftOpen(
  * newest word about any finding is NOT ADDRESSED. If it calls none of them open, it passes the work, and the record
  * says which findings it never answered.
  */
-export function settledPass(earlier: Earlier, reading: Reading, replies: readonly string[]): Reading {
+export function settledPass(earlier: EarlierFindings, reading: Reading, replies: readonly string[]): Reading {
   if (leavesOne(earlier, replies)) return { ...reading, result: "fail" };
   const answers = answersTo(earlier.findings, replies);
   const unanswered = earlier.findings.flatMap(({ id }) => (answers.has(id) ? [] : [id]));
@@ -49,7 +49,7 @@ export function settledPass(earlier: Earlier, reading: Reading, replies: readonl
  */
 export function withEarlier(
   fresh: readonly Finding[],
-  earlier: Earlier,
+  earlier: EarlierFindings,
   reading: Reading,
   replies: readonly string[],
 ): Finding[] {

@@ -6,19 +6,19 @@ import type { RoleName } from "../../core/events/ids.ts";
 import type { Gate, GateRequest } from "../../ports/gate.ts";
 import type { Workspace } from "../../ports/workspace.ts";
 import { distinct, findingsOf } from "../checks/verdict-findings.ts";
-import { type Judging, type Reviewing, askReviewer, inTurn } from "./ask-reviewer.ts";
-import type { Heard } from "./reviewer-reply.ts";
+import { type ReviewRun, type ReviewerSettings, askReviewer, inTurn } from "./ask-reviewer.ts";
+import type { ReviewerReply } from "./reviewer-reply.ts";
 import { withEarlier } from "./earlier-findings.ts";
 import {
   type MaterialOptions,
   type ReviewMaterial,
-  type Stage,
+  type ReviewStage,
   reviewMaterial,
   reviewQuestion,
 } from "./review-questions.ts";
 import { NO_PARTICULARS, bestEffortWords, contestedIn, spentOn } from "./review-summary.ts";
 
-export interface ReviewOptions extends Reviewing, MaterialOptions {
+export interface ReviewOptions extends ReviewerSettings, MaterialOptions {
   readonly workspace: Pick<Workspace, "changed" | "diff">;
   /** The rule that makes one result of what was said. */
   readonly judge: Judge;
@@ -27,9 +27,9 @@ export interface ReviewOptions extends Reviewing, MaterialOptions {
 }
 
 /** What one reviewer said of one stage. */
-interface Spoken {
-  readonly stage: Stage;
-  readonly heard: Heard;
+interface StageReply {
+  readonly stage: ReviewStage;
+  readonly reply: ReviewerReply;
   readonly verdict: Verdict;
 }
 
@@ -44,47 +44,47 @@ export function createReviewGate(options: ReviewOptions): Gate {
     judgedBy: () => options.judgedBy,
     async judge(request, control) {
       const beganAt = options.clock.now();
-      const done = (judgement: Omit<Judgement, "gate" | "tree" | "durationMs">): Judgement => ({
+      const judgement = (judgement: Omit<Judgement, "gate" | "tree" | "durationMs">): Judgement => ({
         gate: "review",
         tree: request.tree,
         durationMs: options.clock.now() - beganAt,
         ...judgement,
       });
       const judging = { request, control, asks: new Map<RoleName, number>() };
-      const unjudged = (why: string, spoken: readonly Spoken[] = []): Judgement =>
-        done({
+      const noJudgement = (why: string, spoken: readonly StageReply[] = []): Judgement =>
+        judgement({
           result: "error",
           findings: [],
           blocking: [],
           summary: `review: ${why}`,
           ...spentOn(
             judging,
-            spoken.map(({ heard }) => heard),
+            spoken.map(({ reply }) => reply),
           ),
         });
-      if (control.signal.aborted) return unjudged("stopped before it began");
+      if (control.signal.aborted) return noJudgement("stopped before it began");
       try {
         const material = await reviewMaterial(options, request);
         const seen = await allHeard(options, judging, material);
-        if (control.signal.aborted) return unjudged("stopped before it ended", seen);
-        return done(judgementOf(options.judge, judging, seen));
+        if (control.signal.aborted) return noJudgement("stopped before it ended", seen);
+        return judgement(judgementOf(options.judge, judging, seen));
       } catch (error) {
         if (!(error instanceof RemandError)) throw error;
-        return unjudged(`${error.message} — ${error.hint}`);
+        return noJudgement(`${error.message} — ${error.hint}`);
       }
     },
   };
 }
 
-async function allHeard(options: ReviewOptions, judging: Judging, material: ReviewMaterial): Promise<Spoken[]> {
+async function allHeard(options: ReviewOptions, judging: ReviewRun, material: ReviewMaterial): Promise<StageReply[]> {
   const { request } = judging;
   const stages = await stagesOf(options, request);
-  const hear = async (stage: Stage): Promise<Spoken> => {
-    const heard = await askReviewer(options, judging, reviewQuestion(request, material, stage));
-    return { stage, heard, verdict: verdictOf(request, stage, heard) };
+  const hear = async (stage: ReviewStage): Promise<StageReply> => {
+    const reply = await askReviewer(options, judging, reviewQuestion(request, material, stage));
+    return { stage, reply, verdict: verdictOf(request, stage, reply) };
   };
   if (request.rules.stageOrder === "side-by-side" && stages.length > 1) return sideBySide(stages, hear);
-  const spoken: Spoken[] = [];
+  const spoken: StageReply[] = [];
   for (const stage of stages) {
     const one = await hear(stage);
     spoken.push(one);
@@ -96,21 +96,24 @@ async function allHeard(options: ReviewOptions, judging: Judging, material: Revi
 }
 
 /** At the same time, except that one role is asked one thing after the other: it is one agent with one script. */
-async function sideBySide(stages: readonly Stage[], hear: (stage: Stage) => Promise<Spoken>): Promise<Spoken[]> {
-  const groups = new Map<RoleName, Stage[]>();
+async function sideBySide(
+  stages: readonly ReviewStage[],
+  hear: (stage: ReviewStage) => Promise<StageReply>,
+): Promise<StageReply[]> {
+  const groups = new Map<RoleName, ReviewStage[]>();
   for (const stage of stages) groups.set(stage.wanted, [...(groups.get(stage.wanted) ?? []), stage]);
-  const heard = await Promise.all(
+  const reply = await Promise.all(
     [...groups.values()].map(async (group) => {
-      const spoken: Spoken[] = [];
+      const spoken: StageReply[] = [];
       for (const stage of group) spoken.push(await hear(stage));
       return spoken;
     }),
   );
-  return heard.flat().toSorted((a, b) => stages.indexOf(a.stage) - stages.indexOf(b.stage));
+  return reply.flat().toSorted((a, b) => stages.indexOf(a.stage) - stages.indexOf(b.stage));
 }
 
 /** What is to be heard, and by whom: whoever looked at it last time, or plays the role, or stands in for it. */
-async function stagesOf({ roster }: ReviewOptions, request: GateRequest): Promise<Stage[]> {
+async function stagesOf({ roster }: ReviewOptions, request: GateRequest): Promise<ReviewStage[]> {
   const { rules, roles, last, earlier } = request;
   const names = rules.stages.length === 0 ? [null] : stagesToHear(request);
   const isPerspective = rules.stageOrder === "side-by-side" && rules.stages.length > 0;
@@ -136,21 +139,21 @@ async function stagesOf({ roster }: ReviewOptions, request: GateRequest): Promis
   }));
 }
 
-function verdictOf(request: GateRequest, { name, earlier }: Stage, heard: Heard): Verdict {
+function verdictOf(request: GateRequest, { name, earlier }: ReviewStage, reply: ReviewerReply): Verdict {
   const stage = name ?? "review";
-  const { reading, role } = heard;
+  const { reading, role } = reply;
   const base = { stage, reviewer: role };
-  if (reading === null) return { ...base, result: "error", findings: [], summary: heard.trouble };
+  if (reading === null) return { ...base, result: "error", findings: [], summary: reply.trouble };
   const result = reading.result === "pass" ? "pass" : "fail";
   const listed = findingsOf(reading, { source: role, category: stage, path: request.path });
-  const findings = heard.isBestEffort
-    ? [unspecified(role, heard)]
-    : distinct(withEarlier(listed, earlier, reading, heard.replies));
+  const findings = reply.isBestEffort
+    ? [unspecifiedFinding(role, reply)]
+    : distinct(withEarlier(listed, earlier, reading, reply.replies));
   return { ...base, result, findings, summary: reading.summary ?? findings[0]?.message ?? `${role} says ${result}` };
 }
 
-function unspecified(source: RoleName, heard: Heard): Finding {
-  const said = bestEffortWords(heard);
+function unspecifiedFinding(source: RoleName, reply: ReviewerReply): Finding {
+  const said = bestEffortWords(reply);
   return identifyFinding({
     severity: "major",
     category: "unspecified",
@@ -160,7 +163,7 @@ function unspecified(source: RoleName, heard: Heard): Finding {
   });
 }
 
-function hearingOf(request: GateRequest, spoken: readonly Spoken[]): Parameters<Judge>[0] {
+function hearingOf(request: GateRequest, spoken: readonly StageReply[]): Parameters<Judge>[0] {
   const { tree, rules, overturned } = request;
   return {
     gate: "review",
@@ -188,15 +191,15 @@ function stagesToHear(request: GateRequest): readonly string[] {
 
 function judgementOf(
   judge: Judge,
-  judging: Judging,
-  spoken: readonly Spoken[],
+  judging: ReviewRun,
+  spoken: readonly StageReply[],
 ): Omit<Judgement, "gate" | "tree" | "durationMs"> {
   const { gate: _gate, tree: _tree, ...judged } = judge(hearingOf(judging.request, spoken));
-  const conversations = spoken.map(({ heard }) => heard);
+  const conversations = spoken.map(({ reply }) => reply);
   const troubles = conversations.flatMap(({ trouble }) => (trouble === "" ? [] : [trouble]));
-  const isBestEffort = conversations.some((heard) => heard.isBestEffort);
-  const readings = spoken.flatMap(({ heard, stage }) =>
-    heard.reading === null ? [] : [{ reading: heard.reading, stage }],
+  const isBestEffort = conversations.some((reply) => reply.isBestEffort);
+  const readings = spoken.flatMap(({ reply, stage }) =>
+    reply.reading === null ? [] : [{ reading: reply.reading, stage }],
   );
   const context = readings.flatMap(({ reading }) => reading.context);
   const fixes = readings.flatMap(({ reading }) => (reading.result === "fail" ? reading.requiredFixes : []));

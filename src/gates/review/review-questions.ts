@@ -5,8 +5,8 @@ import type { GateRequest } from "../../ports/gate.ts";
 import type { Workspace } from "../../ports/workspace.ts";
 import { verdictJsonSchema } from "../../core/schemas/gate-result.ts";
 import { writeCriticPrompt, writePerspectivePrompt, writeReReviewPrompt } from "../../write/prompts/review.ts";
-import type { Question } from "./ask-reviewer.ts";
-import { type Earlier, leavesOne, leftOpen, settledPass } from "./earlier-findings.ts";
+import type { ReviewQuestion } from "./ask-reviewer.ts";
+import { type EarlierFindings, leavesOne, leftOpen, settledPass } from "./earlier-findings.ts";
 import { contestedIn, shownContested } from "./review-summary.ts";
 
 /** What every reviewer of one judgement is shown. */
@@ -55,7 +55,7 @@ export async function reviewMaterial(options: MaterialOptions, request: GateRequ
   };
 }
 
-export interface Stage {
+export interface ReviewStage {
   /** `null` where the gate has no parts. */
   readonly name: string | null;
   readonly wanted: RoleName;
@@ -63,11 +63,11 @@ export interface Stage {
   readonly part: RoleName;
   readonly goesOn: boolean;
   readonly isPerspective: boolean;
-  readonly earlier: Earlier;
+  readonly earlier: EarlierFindings;
 }
 
 /** Who raised findings looks at the fix; who has not seen the work, or has passed it, looks at the work. */
-export function reviewQuestion(request: GateRequest, material: ReviewMaterial, stage: Stage): Question {
+export function reviewQuestion(request: GateRequest, material: ReviewMaterial, stage: ReviewStage): ReviewQuestion {
   const { earlier, wanted, part, goesOn } = stage;
   return {
     wanted,
@@ -83,13 +83,13 @@ export function reviewQuestion(request: GateRequest, material: ReviewMaterial, s
   };
 }
 
-const looksAtFix = ({ fix }: ReviewMaterial, { earlier }: Stage): boolean =>
+const looksAtFix = ({ fix }: ReviewMaterial, { earlier }: ReviewStage): boolean =>
   fix !== null && earlier.findings.length > 0;
 
 function writtenFor(
   request: GateRequest,
   { story, files, work, fix, message, practices, contested }: ReviewMaterial,
-  { name, isPerspective, earlier }: Stage,
+  { name, isPerspective, earlier }: ReviewStage,
   rolePrompt: string,
   nonce: string,
 ): string {

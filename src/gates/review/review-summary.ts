@@ -4,29 +4,29 @@ import type { ContestedTest } from "../../core/gates/contested-test.ts";
 import type { ShownContested } from "../../core/stories/prompt.ts";
 import type { GateRequest } from "../../ports/gate.ts";
 import type { Workspace } from "../../ports/workspace.ts";
-import type { Judging } from "./ask-reviewer.ts";
-import { type Heard, sum } from "./reviewer-reply.ts";
+import type { ReviewRun } from "./ask-reviewer.ts";
+import { type ReviewerReply, sum } from "./reviewer-reply.ts";
 
-type Spent = Pick<Judgement, "asked" | "sessions" | "evidence" | "costUsd" | "tokens" | "retryAt">;
+type ReviewSpending = Pick<Judgement, "asked" | "sessions" | "evidence" | "costUsd" | "tokens" | "retryAt">;
 
 /** What all conversations of one judgement come to: how often who was asked, what was said, what it cost. */
-export function spentOn({ request, asks }: Judging, conversations: readonly Heard[]): Spent {
+export function spentOn({ request, asks }: ReviewRun, conversations: readonly ReviewerReply[]): ReviewSpending {
   const asked: Readonly<Record<RoleName, number>> = Object.fromEntries(asks);
-  const costUsd = conversations.map((heard) => heard.costUsd).reduce(sum, 0);
-  const tokens = conversations.map((heard) => heard.tokens).reduce(sum, 0);
+  const costUsd = conversations.map((reply) => reply.costUsd).reduce(sum, 0);
+  const tokens = conversations.map((reply) => reply.tokens).reduce(sum, 0);
   // An author's conversation is the author's; and where one role spoke for several, nobody's is gone on with.
-  const isOwn = ({ role }: Heard): boolean =>
+  const isOwn = ({ role }: ReviewerReply): boolean =>
     !Object.values(request.roles.phase).includes(role) &&
     conversations.filter((other) => other.role === role).length === 1;
-  const led = conversations.flatMap((heard) =>
-    heard.session !== null && isOwn(heard) ? [[heard.role, heard.session]] : [],
+  const led = conversations.flatMap((reply) =>
+    reply.session !== null && isOwn(reply) ? [[reply.role, reply.session]] : [],
   );
-  const retryAt = conversations.flatMap((heard) => heard.retryAt ?? []);
+  const retryAt = conversations.flatMap((reply) => reply.retryAt ?? []);
   return {
     ...(retryAt.length === 0 ? {} : { retryAt: Math.max(...retryAt) }),
     ...(Object.keys(asked).length === 0 ? {} : { asked }),
-    ...(led.length === 0 ? {} : { sessions: Object.fromEntries(led) as NonNullable<Spent["sessions"]> }),
-    evidence: [...new Set(conversations.flatMap((heard) => heard.evidence))],
+    ...(led.length === 0 ? {} : { sessions: Object.fromEntries(led) as NonNullable<ReviewSpending["sessions"]> }),
+    evidence: [...new Set(conversations.flatMap((reply) => reply.evidence))],
     ...(costUsd === null ? {} : { costUsd }),
     ...(tokens === null ? {} : { tokens }),
   };
@@ -36,7 +36,7 @@ export const NO_PARTICULARS =
   "The reviewer failed the work and, asked for particulars, named nothing that can be acted on. What it said is all there is: do what you can, and say what you did.";
 
 /** In few words, what a reviewer that failed the work said of it. */
-export function bestEffortWords({ reading, words }: Heard): string {
+export function bestEffortWords({ reading, words }: ReviewerReply): string {
   const said = reading?.summary ?? words.split("\n").find((line) => /\w/.test(line) && !/^[A-Z_]+:/.test(line)) ?? "";
   return said.trim().slice(0, 400);
 }

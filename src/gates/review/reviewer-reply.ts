@@ -3,7 +3,7 @@ import type { Reading } from "../../core/stories/reading.ts";
 import type { AgentError, AgentResult } from "../../ports/agent.ts";
 
 /** How one conversation with one reviewer ended. Without a reading nothing was said of the work, and `trouble` tells why. */
-export interface Heard {
+export interface ReviewerReply {
   readonly role: RoleName;
   readonly reading: Reading | null;
   readonly trouble: string;
@@ -23,7 +23,7 @@ export interface Heard {
 }
 
 /** Nobody was asked. */
-export function unheard(role: RoleName, trouble: string): Heard {
+export function noReply(role: RoleName, trouble: string): ReviewerReply {
   return {
     role,
     reading: null,
@@ -41,7 +41,7 @@ export function unheard(role: RoleName, trouble: string): Heard {
 }
 
 /** The second after the first, with what both cost. What one of them did not say is not known of both. */
-export function together(first: Heard, second: Heard): Heard {
+export function together(first: ReviewerReply, second: ReviewerReply): ReviewerReply {
   return {
     ...second,
     words: second.words === "" ? first.words : second.words,

@@ -35,18 +35,18 @@ export function createTddGate(options: TddOptions): Gate {
     ...(tests.baseline === undefined ? {} : { baseline: tests.baseline }),
     async judge(request, control) {
       const beganAt = clock.now();
-      const judgement = await judged(options, request, control);
+      const judgement = await runTdd(options, request, control);
       return { ...judgement, durationMs: clock.now() - beganAt };
     },
   };
 }
 
-async function judged(options: TddOptions, request: GateRequest, control: Control): Promise<Judgement> {
+async function runTdd(options: TddOptions, request: GateRequest, control: Control): Promise<Judgement> {
   const ran = asTdd(await options.tests.judge(request, control));
   if (ran.result === "fail") return { ...ran, tddPhase: isTestAtFault(ran, options.testPaths) ? "red" : "green" };
   if (ran.result !== "pass") return ran;
   const red = await redAtFault(options, request, control);
-  if (red !== null) return failed(ran, red, "red");
+  if (red !== null) return failedJudgement(ran, red, "red");
   if (options.domain === null || control.signal.aborted) return ran;
   const looked = asTdd(await options.domain.judge({ ...request, stages: ["domain"] }, control));
   const both = { ...looked, evidence: [...ran.evidence, ...looked.evidence], ...(ran.runs ? { runs: ran.runs } : {}) };
@@ -118,7 +118,7 @@ function finding(message: string, file: string | undefined, suggestedFix: string
   });
 }
 
-function failed(ran: Judgement, wrong: Finding, tddPhase: TddPhase): Judgement {
+function failedJudgement(ran: Judgement, wrong: Finding, tddPhase: TddPhase): Judgement {
   const summary = `tdd: fail (${tddPhase.toUpperCase()}: ${wrong.message}), 1 to fix`;
   return {
     ...ran,

@@ -74,7 +74,7 @@ export function readPhaseProduct(message: string, heading: string): string | nul
     }
   }
   const product = start < 0 ? "" : text.slice(start, end).trim();
-  return product === "" ? null : capped(product);
+  return product === "" ? null : capLength(product);
 }
 
 const SIGNAL_LINE = new RegExp(`^(?:${SIGNALS.join("|")})(?![\\w])`);
@@ -94,7 +94,7 @@ function isNamed(title: string, heading: string): boolean {
 /** More than anybody reads, and less than what makes a repository heavy. */
 const MOST_CHARS = 200_000;
 
-function capped(product: string): string {
+function capLength(product: string): string {
   if (product.length <= MOST_CHARS) return product;
   return `${product.slice(0, MOST_CHARS)}\n\n… ${countText(product.length - MOST_CHARS, "character")} left out …`;
 }

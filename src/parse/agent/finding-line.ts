@@ -142,10 +142,10 @@ const DETAIL =
   /^\s{0,99}(?:[-*•+] )?(?:\*\*)?(severity|category|file|lines?|criterion|status|suggested ?fix|fix|suggestion|recommendation)(?:\*\*)? ?: ?/i;
 
 /** Looks into values that somebody else made: own keys only, nothing is assumed, nothing throws. */
-export type Fields = Readonly<Record<string, unknown>>;
+export type RawFields = Readonly<Record<string, unknown>>;
 
 /** The first of these keys that is there with a value. */
-export function pick(fields: Fields, ...keys: readonly string[]): unknown {
+export function pick(fields: RawFields, ...keys: readonly string[]): unknown {
   for (const key of keys) if (Object.hasOwn(fields, key) && fields[key] != null) return fields[key];
   return undefined;
 }

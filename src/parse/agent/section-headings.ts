@@ -30,7 +30,7 @@ export type Sections = ReadonlyMap<SectionName, Section>;
 export function readSections(text: string, signal: Signal | null): Sections {
   const sections = new Map<SectionName, Section>();
   const fences = watchFences();
-  const here: Place = { section: null, severity: null, blank: false, indent: 0, name: null };
+  const here: SectionCursor = { section: null, severity: null, blank: false, indent: 0, name: null };
   for (const line of text.split("\n")) {
     if (line.trim() === "") {
       here.blank = true;
@@ -44,7 +44,7 @@ export function readSections(text: string, signal: Signal | null): Sections {
   return sections;
 }
 
-interface Place {
+interface SectionCursor {
   section: Section | null;
   name: SectionName | null;
   severity: Severity | null;
@@ -52,7 +52,7 @@ interface Place {
   indent: number;
 }
 
-function takeLine(sections: Map<SectionName, Section>, here: Place, line: string, signal: Signal | null): void {
+function takeLine(sections: Map<SectionName, Section>, here: SectionCursor, line: string, signal: Signal | null): void {
   if (/^ {0,3}>/.test(line)) return;
   const heading = headingOf(line, signal, here.section !== null && here.section.items.length > 0);
   if (heading !== null) {
@@ -77,7 +77,7 @@ function takeLine(sections: Map<SectionName, Section>, here: Place, line: string
   takeContent(here, here.section, line);
 }
 
-function takeContent(here: Place, section: Section, line: string): void {
+function takeContent(here: SectionCursor, section: Section, line: string): void {
   if (/^\s*\|/.test(line)) {
     if (!/^[\s|:-]+$/.test(line)) section.rows.push(cellsOf(line));
     return;
@@ -95,7 +95,7 @@ function takeContent(here: Place, section: Section, line: string): void {
 }
 
 /** Code under a heading is what a command printed, or shows what an item means. */
-function takeCode(here: Place, line: string): void {
+function takeCode(here: SectionCursor, line: string): void {
   if (here.section?.items.length === 0) here.section.lines.push(line.trimEnd());
 }
 

@@ -32,7 +32,7 @@ export interface SignalScan {
 
 /** Finds the signals of a text. Fences are followed only where there is a signal that could stand in one. */
 export function scanSignals(text: string, expected: string | undefined): SignalScan {
-  const found: Found = {
+  const found: ScanState = {
     id: expected,
     since: 0,
     own: new Map(),
@@ -63,7 +63,7 @@ export function scanSignals(text: string, expected: string | undefined): SignalS
 /** Lines that may be a fence or a signal, runs of the same one counted once. A flood of them is no answer. */
 export const MOST_LOOKED_AT = 50_000;
 
-interface Found {
+interface ScanState {
   readonly flooded: boolean;
   id: string | undefined;
   since: number;
@@ -72,7 +72,14 @@ interface Found {
   readonly malformed: Map<Signal, SignalLine>;
 }
 
-function note(found: Found, text: string, signal: Signal, { plain, id }: ReadLine, start: number, end: number): void {
+function note(
+  found: ScanState,
+  text: string,
+  signal: Signal,
+  { plain, id }: ReadLine,
+  start: number,
+  end: number,
+): void {
   found.id ??= id ?? undefined;
   const since = found.since;
   found.since = end;

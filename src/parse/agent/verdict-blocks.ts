@@ -52,21 +52,21 @@ const JSON_KEY = new RegExp(`["'“](?:${KEYS})["'”]|\\b(?:${KEYS})\\b\\s{0,99
 const YAML_KEY = new RegExp(`^(?:${KEYS}):`, "m");
 const SOME_KEYS = ['"passed"', '"verdict"', '"decision"', '"approved"', '"converged"'];
 
-interface Block {
+interface VerdictBlock {
   readonly start: number;
   readonly end: number;
   readonly open: boolean;
   read(): DataResult;
 }
 
-function jsonBlocks(text: string): readonly Block[] {
+function jsonBlocks(text: string): readonly VerdictBlock[] {
   return findJsonBlocks(text, (block) => JSON_KEY.test(block), MOST_BLOCKS + 1).map(
     ({ text: json, start, end, open }) => ({ start, end, open, read: () => readJson(json) }),
   );
 }
 
 /** Fences with YAML in them, and the whole text where it begins like YAML and has a verdict's key at a line's start. */
-function yamlBlocks(text: string): readonly Block[] {
+function yamlBlocks(text: string): readonly VerdictBlock[] {
   if (!YAML_KEY.test(text)) return [];
   const whole = text.trim();
   const blocks = fencedBlocks(text).filter(({ content }) => YAML_KEY.test(content) && !/^\s*[{[]/.test(content));

@@ -15,7 +15,7 @@ import {
 } from "../../core/stories/signal.ts";
 import { isRecord } from "../../stdx/assert.ts";
 import {
-  type Fields,
+  type RawFields,
   type ReadingParts,
   findingFromLine,
   lineOf,
@@ -53,7 +53,7 @@ export function readVerdictValue(value: unknown, depth = 0): VerdictValue | null
 
 const WRAPPERS = ["verdict", "review", "audit", "result", "output", "response", "structured_output"];
 
-function partsOf(fields: Fields, result: ReadingResult): ReadingParts {
+function partsOf(fields: RawFields, result: ReadingResult): ReadingParts {
   const reasons = textsOf(pick(fields, "reasons", "failReasons", "fail_reasons") ?? []).map((text) =>
     findingFromLine(text),
   );
@@ -89,7 +89,7 @@ export function priorityOf(word: string | null): Reading["priority"] {
   return severity === undefined ? null : toPriorityScale(severity);
 }
 
-function stageFindings(fields: Fields): readonly ReadFinding[] {
+function stageFindings(fields: RawFields): readonly ReadFinding[] {
   const stages = pick(fields, "stages");
   return (isRecord(stages) ? Object.values(stages) : listOf(stages))
     .filter(isRecord)
@@ -104,7 +104,7 @@ function findingsOf(value: unknown): readonly ReadFinding[] {
   });
 }
 
-function findingOf(fields: Fields): ReadFinding | null {
+function findingOf(fields: RawFields): ReadFinding | null {
   const message = textOf(pick(fields, "description", "message", "issue", "text", "title", "summary", "reason"));
   if (message === null) return null;
   const place = textOf(pick(fields, "location"));
@@ -157,7 +157,7 @@ function commandsOf(value: unknown): readonly ReadCommand[] {
     });
 }
 
-function incompleteOf(fields: Fields, result: ReadingResult): ReadIncomplete | null {
+function incompleteOf(fields: RawFields, result: ReadingResult): ReadIncomplete | null {
   const given = pick(fields, "incomplete");
   const inner = isRecord(given) ? given : result === "incomplete" ? fields : null;
   if (inner === null) return null;
@@ -182,7 +182,7 @@ export function incompleteCategory(word: string | null): IncompleteCategory | nu
  * What an object says about the work, by every key that may say it. `null`: it is no verdict at all. Keys that say
  * different things, and words that nobody knows, make the verdict unknown.
  */
-function spokenResult(fields: Fields): { readonly result: ReadingResult; readonly problem: string | null } | null {
+function spokenResult(fields: RawFields): { readonly result: ReadingResult; readonly problem: string | null } | null {
   const said = new Map<ReadingResult, string>();
   for (const [key, result] of sayings(fields)) if (!said.has(result)) said.set(result, key);
   if (said.size === 0) return null;
@@ -199,7 +199,7 @@ function spokenResult(fields: Fields): { readonly result: ReadingResult; readonl
   };
 }
 
-function* sayings(fields: Fields): Generator<readonly [string, ReadingResult]> {
+function* sayings(fields: RawFields): Generator<readonly [string, ReadingResult]> {
   for (const key of ["passed", "approved", "converged"]) {
     const value = pick(fields, key);
     if (value === true || value === "true") yield [key, "pass"];

@@ -115,7 +115,7 @@ export interface TestOutcomes {
   readonly passedAgain: ReadonlyMap<string, number>;
 }
 
-interface Seen {
+interface SeenTest {
   readonly name: string;
   readonly passed: boolean;
   readonly at: number;
@@ -128,11 +128,11 @@ interface Seen {
  * name. Where a tool names the package after its tests, they wait until it does.
  */
 export function testOutcomes(lines: readonly string[]): TestOutcomes {
-  const known: Known = { failed: new Map(), passedAgain: new Map(), passedUnder: new Map() };
+  const known: KnownTests = { failed: new Map(), passedAgain: new Map(), passedUnder: new Map() };
   const isRepeated = lines.some((line) => REPEATS.test(line));
   let place = "";
   let command = "";
-  let waiting: Seen[] = [];
+  let waiting: SeenTest[] = [];
   for (const [at, line] of lines.entries()) {
     command = COMMAND.exec(line)?.[1] ?? command;
     const behind = GO_PACKAGE.exec(line)?.[1];
@@ -150,13 +150,13 @@ export function testOutcomes(lines: readonly string[]): TestOutcomes {
 }
 
 /** What is known of each test so far. */
-interface Known {
+interface KnownTests {
   readonly failed: Map<string, number>;
   readonly passedAgain: Map<string, number>;
   readonly passedUnder: Map<string, string>;
 }
 
-function learn({ failed, passedAgain, passedUnder }: Known, place: string, seen: readonly Seen[]): void {
+function learn({ failed, passedAgain, passedUnder }: KnownTests, place: string, seen: readonly SeenTest[]): void {
   for (const { name, passed, at, command } of seen) {
     const key = `${place}\t${name}`;
     if (passed) {
@@ -168,7 +168,7 @@ function learn({ failed, passedAgain, passedUnder }: Known, place: string, seen:
 }
 
 /** A runner that starts another prints the other's shorter name as well. */
-function outcomesOf({ failed, passedAgain }: Known): TestOutcomes {
+function outcomesOf({ failed, passedAgain }: KnownTests): TestOutcomes {
   const again = [...passedAgain.keys()];
   const isSameTest = (key: string): boolean => again.some((name) => name.endsWith(` ${key.split("\t")[1]}`));
   return { failed: new Map([...failed].filter(([key]) => !isSameTest(key))), passedAgain };

@@ -40,7 +40,7 @@ function simpleCommands(line: string): { words: string[]; isCertain: boolean }[]
   for (const [token] of line.matchAll(TOKEN)) {
     if (/^[(){}`]|^<</.test(token)) return commands;
     if (!/^(?:&&?|\|\|?|;|\n)$/.test(token)) {
-      if (token.trim() !== "" && !/^\d*[<>]/.test(token)) words.push(unquoted(token));
+      if (token.trim() !== "" && !/^\d*[<>]/.test(token)) words.push(unquote(token));
       continue;
     }
     commands.push({ words, isCertain });
@@ -53,7 +53,7 @@ function simpleCommands(line: string): { words: string[]; isCertain: boolean }[]
 const TOKEN =
   /&&|\|\||<<|\d*>{1,2}&?\s*\S+|\d*<\s*\S+|[;|&\n(){}`]|[ \t\r]+|(?:'[^']*'|"(?:[^"\\]|\\.)*"|\\.|[^\s'"\\;|&(){}`<>])+|./gs;
 
-const unquoted = (word: string): string => word.replaceAll(/'([^']*)'|"((?:[^"\\]|\\.)*)"|\\(.)/gs, "$1$2$3");
+const unquote = (word: string): string => word.replaceAll(/'([^']*)'|"((?:[^"\\]|\\.)*)"|\\(.)/gs, "$1$2$3");
 
 /** The script of package.json that a package manager is told to run; `null` where it runs none, or elsewhere. */
 export function scriptOf({ program, args, isMoved }: StartedProgram): string | null {

@@ -9,7 +9,7 @@ export interface ListedFailure {
   readonly line: number | null;
 }
 
-type Tool = (lines: readonly string[], at: number) => ListedFailure | null;
+type FailureReader = (lines: readonly string[], at: number) => ListedFailure | null;
 
 /** What tools say that the readers of tests and compilers do not know: read only where those found nothing. */
 export function readOtherFailures(lines: readonly string[]): ListedFailure[] {
@@ -26,7 +26,7 @@ export function readOtherFailures(lines: readonly string[]): ListedFailure[] {
   return [...found.values()];
 }
 
-const TOOLS: readonly Tool[] = [playwright, ava, webpack, vite, esbuild];
+const TOOLS: readonly FailureReader[] = [playwright, ava, webpack, vite, esbuild];
 
 /** `  1) [chromium] › tests/a.spec.ts:3:5 › outer › name ────` */
 function playwright(lines: readonly string[], at: number): ListedFailure | null {
@@ -94,14 +94,14 @@ function wordsBelow(lines: readonly string[], at: number): string {
 }
 
 function test(name: string, file: string | null, line: string | null, message: string): ListedFailure {
-  return made("test", name, file, line, message);
+  return listedFailure("test", name, file, line, message);
 }
 
 function build(file: string | null, line: string | null, message: string): ListedFailure {
-  return made("build", null, file, line, message);
+  return listedFailure("build", null, file, line, message);
 }
 
-function made(
+function listedFailure(
   category: ListedFailure["category"],
   name: string | null,
   file: string | null,
@@ -164,7 +164,7 @@ function diffValues(lines: readonly string[]): ComparedValues {
   const head = lines.findIndex((line) => /(?:^|[\s(])[-+] ?(?:expected|actual|received)\b/i.test(line));
   if (head < 0) return { expected: null, actual: null };
   const isPlusExpected = lines.slice(head, head + 2).some((line) => /\+ ?expected/i.test(line));
-  const signed = (sign: string): string | null => {
+  const valueAfterSign = (sign: string): string | null => {
     const found = lines
       .slice(head + 1, head + 60)
       .flatMap(
@@ -176,6 +176,6 @@ function diffValues(lines: readonly string[]): ComparedValues {
       .slice(0, 6);
     return found.length === 0 ? null : found.map((line) => line.trim()).join(" ");
   };
-  const [plus, minus] = [signed("+"), signed("-")];
+  const [plus, minus] = [valueAfterSign("+"), valueAfterSign("-")];
   return isPlusExpected ? { expected: plus, actual: minus } : { expected: minus, actual: plus };
 }

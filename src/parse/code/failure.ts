@@ -6,7 +6,7 @@ import { type ListedFailure, readOtherFailures, readValues } from "./failure-too
 import type { PathIndex } from "./imports.ts";
 import { type SourceMap, readSourceMap, readStack } from "./stack.ts";
 
-export interface FailureSurroundings {
+export interface FailureContext {
   /** Where the check ran: paths below it are the project's. */
   readonly root: string;
   readonly paths: PathIndex;
@@ -20,7 +20,7 @@ const MOST_LINES = 20_000;
 const LONGEST_SECTION = 300;
 
 /** Reads what a failed check printed: what failed, where it went through, what it compared, what it mentions. */
-export function readFailure(text: string, surroundings: FailureSurroundings): FailureReading {
+export function readFailure(text: string, surroundings: FailureContext): FailureReading {
   const plain = plainText(text);
   const all = plain.split("\n");
   const lines = (all.length > MOST_LINES ? [...all.slice(0, 2000), ...all.slice(2000 - MOST_LINES)] : all).map((line) =>
@@ -33,7 +33,7 @@ export function readFailure(text: string, surroundings: FailureSurroundings): Fa
   const failures =
     tests.length > 0
       ? sectionsOf(lines, tests).map(({ failure, section }) =>
-          testFailure(told(failure, section, lines), section, surroundings, maps),
+          testFailure(withMessage(failure, section, lines), section, surroundings, maps),
         )
       : listed.length > 0
         ? listed.slice(0, MOST_FAILURES).map((failure) => complaint(failure, lines, surroundings))
@@ -49,7 +49,7 @@ export function readFailure(text: string, surroundings: FailureSurroundings): Fa
 }
 
 /** A file that could not be loaded fails without a word; what went wrong was printed by the file, somewhere above. */
-function told(failure: ListedFailure, section: readonly string[], lines: readonly string[]): ListedFailure {
+function withMessage(failure: ListedFailure, section: readonly string[], lines: readonly string[]): ListedFailure {
   if (!saysNothing(failure.message)) return failure;
   const said = [...section, ...lines].find((line) => ERROR_LINE.test(line.replace(/^# /, "")));
   return said === undefined ? failure : { ...failure, message: said.replace(/^# /, "").trim() };
@@ -57,7 +57,7 @@ function told(failure: ListedFailure, section: readonly string[], lines: readonl
 
 type Maps = ReadonlyMap<string, SourceMap>;
 
-function mapsOf({ sourceMaps }: FailureSurroundings): Maps {
+function mapsOf({ sourceMaps }: FailureContext): Maps {
   return new Map(
     [...(sourceMaps ?? [])].flatMap(([path, text]) => {
       const map = readSourceMap(text);
@@ -102,7 +102,7 @@ function sectionsOf(
 function testFailure(
   failure: ListedFailure,
   section: readonly string[],
-  surroundings: FailureSurroundings,
+  surroundings: FailureContext,
   maps: Maps,
 ): Failure {
   const frames = framesOf(section, surroundings, maps);
@@ -121,7 +121,7 @@ function testFailure(
   };
 }
 
-function complaint(failure: ListedFailure, lines: readonly string[], surroundings: FailureSurroundings): Failure {
+function complaint(failure: ListedFailure, lines: readonly string[], surroundings: FailureContext): Failure {
   const file = failure.file === null ? null : projectPath(failure.file, surroundings.root, surroundings.paths);
   const line = failure.line ?? 1;
   const at = lines.findIndex((each) => each.includes(failure.message.slice(0, 60)));
@@ -139,7 +139,7 @@ function complaint(failure: ListedFailure, lines: readonly string[], surrounding
 }
 
 /** No tool was recognised: whatever looks like an error, and every place that is named. */
-function crash(lines: readonly string[], surroundings: FailureSurroundings, maps: Maps): Failure[] {
+function crash(lines: readonly string[], surroundings: FailureContext, maps: Maps): Failure[] {
   const at = lines.findIndex((line) => ERROR_LINE.test(line));
   const text = lines.filter((line) => line.trim() !== "");
   if (text.length === 0) return [];
@@ -163,7 +163,7 @@ function crash(lines: readonly string[], surroundings: FailureSurroundings, maps
 const ERROR_LINE =
   /^(?:Uncaught |Caused by: |E\s+|\[?ERROR\]? |fatal: |error: |panic: )?(?:[\w.]*(?:Error|Exception|panic)\b|fatal|error)(?:\s\[\w+\])?:? ./;
 
-function framesOf(lines: readonly string[], { root, paths }: FailureSurroundings, maps: Maps): Frame[] {
+function framesOf(lines: readonly string[], { root, paths }: FailureContext, maps: Maps): Frame[] {
   const frames: Frame[] = [];
   const seen = new Set<string>();
   for (const raw of readStack(lines)) {
@@ -219,11 +219,11 @@ function plainPath(raw: string): string {
     scheme.startsWith("file") ? "/" : "",
   );
   path = path.replace(/^\([^()/]*\)\//, "").replace(/\?[\w=&.-]*$/, "");
-  if (/%[0-9a-f]{2}/i.test(path)) path = decoded(path);
+  if (/%[0-9a-f]{2}/i.test(path)) path = decodePath(path);
   return path.replace(/^\/+(?=[A-Za-z]:\/)/, "");
 }
 
-function decoded(path: string): string {
+function decodePath(path: string): string {
   try {
     return decodeURIComponent(path);
   } catch {

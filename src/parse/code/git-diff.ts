@@ -48,9 +48,12 @@ export function readGitDiff(text: string): readonly FileDiff[] {
 
 const FILE = "diff --git ";
 
-type Names = Pick<FileDiff, "change" | "path" | "oldPath">;
+type DiffNames = Pick<FileDiff, "change" | "path" | "oldPath">;
 
-function readHead(lines: readonly string[], start: number): { names: Names | null; isBinary: boolean; next: number } {
+function readHead(
+  lines: readonly string[],
+  start: number,
+): { names: DiffNames | null; isBinary: boolean; next: number } {
   const marks = new Map<string, string>();
   let at = start + 1;
   for (; at < lines.length; at++) {
@@ -76,7 +79,7 @@ const MARKS = [
   "+++ ",
 ];
 
-function namesOf(header: string, marks: ReadonlyMap<string, string>): Names | null {
+function namesOf(header: string, marks: ReadonlyMap<string, string>): DiffNames | null {
   for (const [change, from, to] of [
     ["renamed", "rename from ", "rename to "],
     ["copied", "copy from ", "copy to "],

@@ -127,7 +127,7 @@ function scriptTarget(name: string, folder: string, index: PathIndex): string | 
     return null;
   }
   if (!isRelative && !/^[@~#]?\/|^(?:src|lib|app|test|tests)\//.test(name)) return null;
-  const base = isRelative ? joined(folder, name) : name.replace(/^[@~#]?\//, "");
+  const base = isRelative ? joinPath(folder, name) : name.replace(/^[@~#]?\//, "");
   // TypeScript lets an import say `.js` for a file that is written in `.ts`.
   const stems = /\.[cm]?jsx?$/.test(base) ? [base, base.replace(/js(x?)$/, "ts$1")] : [base];
   for (const stem of stems) {
@@ -150,7 +150,8 @@ function pythonTargets(text: string, folder: string, index: PathIndex): string[]
     if (from !== null) {
       const dots = from[1]!.length;
       const up = dots > 1 ? "../".repeat(dots - 1) : "";
-      const base = dots > 0 ? joined(folder, `./${up}${from[2]!.replaceAll(".", "/")}`) : from[2]!.replaceAll(".", "/");
+      const base =
+        dots > 0 ? joinPath(folder, `./${up}${from[2]!.replaceAll(".", "/")}`) : from[2]!.replaceAll(".", "/");
       const parts = from[3]!
         .replaceAll(/[()#].*/g, "")
         .split(",")
@@ -177,14 +178,14 @@ function pythonModule(base: string, isRelative: boolean, index: PathIndex): stri
 
 function rustTargets(text: string, path: string, folder: string): string[] {
   const found: string[] = [];
-  const crate = /^(.*?\bsrc)(?:\/|$)/.exec(folder)?.[1] ?? joined(folder, "../src");
+  const crate = /^(.*?\bsrc)(?:\/|$)/.exec(folder)?.[1] ?? joinPath(folder, "../src");
   const own = /\/(?:mod|lib|main)\.rs$/.test(path) ? folder : path.replace(/\.rs$/, "");
   for (const name of matches(text, /^\s*(?:pub(?:\([^)]*\))?\s+)?mod\s+(\w+)\s*;/gm)) {
     found.push(...[own, folder].flatMap((base) => [`${base}/${name}.rs`, `${base}/${name}/mod.rs`]));
   }
   for (const use of matches(text, /\b(?:use\s+)?((?:crate|super|self|\w+)(?:::\w+)+)/g)) {
     const [head = "", ...rest] = use.split("::");
-    const base = head === "super" ? joined(own, "..") : head === "self" ? own : crate;
+    const base = head === "super" ? joinPath(own, "..") : head === "self" ? own : crate;
     for (let length = rest.length; length > 0; length--) {
       const stem = `${base}/${rest.slice(0, length).join("/")}`;
       found.push(`${stem}.rs`, `${stem}/mod.rs`);
@@ -217,7 +218,7 @@ function otherTargets(text: string, folder: string, index: PathIndex): string[] 
   const headers = matches(text, /^[ \t]*#[ \t]*include[ \t]+"([^"\n]{1,200})"/gm);
   const scripts = matches(text, /([\w./-]{1,200}\.(?:sh|bash|bats))\b/g);
   return [...headers, ...scripts].flatMap((name) => {
-    const near = joined(folder, name);
+    const near = joinPath(folder, name);
     const found = index.has(near) ? near : index.bySuffix(name.replace(/^(?:\.{0,2}\/)+/, ""));
     if (found === null) return [];
     const stem = found.replace(/\.h(?:h|pp|xx)?$/, "");
@@ -231,7 +232,7 @@ function dataFiles(text: string, folder: string, index: PathIndex): string[] {
     text,
     /["'`]([\w./@-]{1,200}\.(?:json|ya?ml|toml|csv|tsv|txt|sql|md|html|xml|ini|env|graphql|proto|tmpl|hbs))["'`]/g,
   ).flatMap((name) => {
-    const near = joined(folder, name);
+    const near = joinPath(folder, name);
     if (index.has(near)) return [near];
     const far = index.bySuffix(name.replace(/^(?:\.{0,2}\/)+/, ""));
     return far === null ? [] : [far];
@@ -243,7 +244,7 @@ function matches(text: string, pattern: RegExp): string[] {
 }
 
 /** A path joined to a folder, with `.` and `..` taken out. */
-function joined(folder: string, path: string): string {
+function joinPath(folder: string, path: string): string {
   const parts: string[] = [];
   for (const part of `${folder}/${path}`.split("/")) {
     if (part === "..") parts.pop();

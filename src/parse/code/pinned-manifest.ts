@@ -22,7 +22,7 @@ const OF_THE_PRODUCT: ReadonlySet<string> = new Set(
 );
 
 function mergePackage(base: string, work: string): string | null {
-  const [before, after] = [parsed(base), parsed(work)];
+  const [before, after] = [parseJson(base), parseJson(work)];
   if (before === null || after === null) return null;
   const kept = Object.entries(after).filter(([key]) => OF_THE_PRODUCT.has(key));
   const pinned = Object.entries(before).filter(([key]) => !OF_THE_PRODUCT.has(key));
@@ -50,7 +50,7 @@ function withBaseSources(
 
 /** Does the work take a package of the base from another place? */
 export function hasMovedPackages(base: string, work: string): boolean {
-  const [before, after] = [parsed(base), parsed(work)];
+  const [before, after] = [parseJson(base), parseJson(work)];
   if (before === null || after === null) return false;
   return DEPENDENCIES.some((group) => withBaseSources(recordIn(before[group]), recordIn(after[group])) !== null);
 }
@@ -58,7 +58,7 @@ export function hasMovedPackages(base: string, work: string): boolean {
 /** What a name stood for at the base it stands for still: tests import by such names too. */
 const recordIn = (value: unknown): Record<string, unknown> => (isRecord(value) ? value : {});
 
-function parsed(text: string): Record<string, unknown> | null {
+function parseJson(text: string): Record<string, unknown> | null {
   try {
     const value: unknown = JSON.parse(text);
     return isRecord(value) ? value : null;
@@ -77,7 +77,7 @@ const PINNED_SECTIONS: Readonly<Record<string, (section: string) => boolean>> = 
 /** Sections of what only tests use: what the base names there is the base's, more may be added. */
 const FOR_TESTS = /^(?:target\..*\.)?dev[-_]dependencies(?:\..*)?$/;
 
-interface Section {
+interface ManifestSection {
   readonly name: string;
   readonly text: string;
 }
@@ -94,7 +94,7 @@ function mergeSections(base: string, work: string, isPinned: (section: string) =
 }
 
 /** A section that the base has too, with the base's lines and the work's for all keys that the base does not have. */
-function withBaseKeys(section: Section, base: Section | undefined): Section {
+function withBaseKeys(section: ManifestSection, base: ManifestSection | undefined): ManifestSection {
   if (base === undefined || base.text === section.text) return section;
   const keyOf = (line: string): string => /^\s*([\w."'-]+)\s*=/.exec(line)?.[1] ?? "";
   const lines = base.text.split(/(?<=\n)/);
@@ -106,7 +106,7 @@ function withBaseKeys(section: Section, base: Section | undefined): Section {
   return { ...section, text: [base.text.trimEnd(), ...added.map((line) => line.trimEnd()), ""].join("\n") };
 }
 
-function sectionsOf(text: string): Section[] {
+function sectionsOf(text: string): ManifestSection[] {
   const sections: { name: string; lines: string[] }[] = [{ name: "", lines: [] }];
   for (const line of text.split(/(?<=\n)/)) {
     const name = /^\s*\[\[?\s*([\w.:"' *()-]+?)\s*\]\]?\s*(?:[#;].*)?$/.exec(line)?.[1];

@@ -94,7 +94,7 @@ export interface SourceMap {
 
 /** Reads a source map (version 3) given as text; `null` where it is none. */
 export function readSourceMap(text: string): SourceMap | null {
-  const data = parsed(text);
+  const data = parseSourceMap(text);
   if (data === null) return null;
   const lines = data.mappings.split(";");
   const rows: (readonly Segment[])[] = [];
@@ -122,7 +122,7 @@ function segmentsOf(line: string, before: { source: number; line: number }): Seg
   const found: Segment[] = [];
   let column = 0;
   for (const part of line.split(",")) {
-    const numbers = decoded(part);
+    const numbers = decodeSegment(part);
     column += numbers[0] ?? 0;
     if (numbers.length < 4) continue;
     before.source += numbers[1]!;
@@ -135,7 +135,7 @@ function segmentsOf(line: string, before: { source: number; line: number }): Seg
 const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 /** Base64 digits of five bits each, the lowest first; the first bit of a number is its sign. */
-function decoded(part: string): number[] {
+function decodeSegment(part: string): number[] {
   const numbers: number[] = [];
   let value = 0;
   let shift = 0;
@@ -152,7 +152,7 @@ function decoded(part: string): number[] {
   return numbers;
 }
 
-function parsed(text: string): { mappings: string; sources: readonly string[]; root: string } | null {
+function parseSourceMap(text: string): { mappings: string; sources: readonly string[]; root: string } | null {
   try {
     const data = JSON.parse(text.replace(/^\)\]\}'[^\n]*\n/, "")) as Record<string, unknown> | null;
     if (data === null || typeof data !== "object" || typeof data["mappings"] !== "string") return null;

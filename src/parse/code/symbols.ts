@@ -87,14 +87,14 @@ function keySymbols(lines: readonly string[], path: string): CodeSymbol[] {
   });
 }
 
-type Beginning = readonly [pattern: RegExp, kind: CodeSymbol["kind"]];
+type SymbolPattern = readonly [pattern: RegExp, kind: CodeSymbol["kind"]];
 
-const METHOD: Beginning = [
+const METHOD: SymbolPattern = [
   /^\s+(?:(?:public|private|protected|internal|static|async|override|readonly|get|set|final|abstract|synchronized|virtual)\s+)*(?:\*\s*)?(#?[A-Za-z_$][\w$]*)\s*(?:<[^>]*>)?\([^;]*$/,
   "function",
 ];
 
-const BEGINNINGS: Readonly<Record<Exclude<Family, "python" | "other">, readonly Beginning[]>> = {
+const BEGINNINGS: Readonly<Record<Exclude<Family, "python" | "other">, readonly SymbolPattern[]>> = {
   javascript: [
     [/^\s*(?:export\s+)?(?:default\s+)?(?:async\s+)?function\s*\*?\s*([A-Za-z_$][\w$]*)/, "function"],
     [

@@ -68,14 +68,14 @@ export type LenientResult =
   | { readonly ok: false };
 
 export function readLenientJson(text: string): LenientResult {
-  const cursor: Cursor = { text, at: 0, cut: false };
+  const cursor: TextCursor = { text, at: 0, cut: false };
   const value = readValue(cursor, "array", 0);
   skip(cursor);
   if (value === FAILED || cursor.at < text.length) return { ok: false };
   return { ok: true, value, cut: cursor.cut };
 }
 
-interface Cursor {
+interface TextCursor {
   readonly text: string;
   at: number;
   cut: boolean;
@@ -86,7 +86,7 @@ type Inside = "object" | "array";
 const FAILED = Symbol("not nearly JSON");
 const DEEPEST = 100;
 
-function readValue(cursor: Cursor, inside: Inside, depth: number): unknown {
+function readValue(cursor: TextCursor, inside: Inside, depth: number): unknown {
   skip(cursor);
   const char = cursor.text[cursor.at];
   if (char === undefined) {
@@ -102,7 +102,7 @@ function readValue(cursor: Cursor, inside: Inside, depth: number): unknown {
   return close === undefined ? readWord(cursor) : readString(cursor, close, inside);
 }
 
-function readObject(cursor: Cursor, depth: number): unknown {
+function readObject(cursor: TextCursor, depth: number): unknown {
   // Without a prototype, so that no key of the text means anything to the language.
   const object = Object.create(null) as Record<string, unknown>;
   for (;;) {
@@ -123,7 +123,7 @@ function readObject(cursor: Cursor, depth: number): unknown {
   }
 }
 
-function readArray(cursor: Cursor, depth: number): unknown {
+function readArray(cursor: TextCursor, depth: number): unknown {
   const items: unknown[] = [];
   for (;;) {
     skip(cursor, ",;");
@@ -138,7 +138,7 @@ function readArray(cursor: Cursor, depth: number): unknown {
 }
 
 /** White space, comments, and what else may be passed over here. */
-function skip(cursor: Cursor, also = ""): void {
+function skip(cursor: TextCursor, also = ""): void {
   const { text } = cursor;
   for (;;) {
     const char = text[cursor.at];
@@ -155,7 +155,7 @@ function endOf(text: string, mark: string, from: number): number {
   return at < 0 ? text.length : at + mark.length;
 }
 
-function readKey(cursor: Cursor): unknown {
+function readKey(cursor: TextCursor): unknown {
   KEY.lastIndex = cursor.at;
   const key = KEY.exec(cursor.text)?.[0];
   if (key === undefined) return FAILED;
@@ -163,7 +163,7 @@ function readKey(cursor: Cursor): unknown {
   return key;
 }
 
-function readWord(cursor: Cursor): unknown {
+function readWord(cursor: TextCursor): unknown {
   WORD.lastIndex = cursor.at;
   const found = WORD.exec(cursor.text)?.[0];
   if (found === undefined) return FAILED;
@@ -173,7 +173,7 @@ function readWord(cursor: Cursor): unknown {
   return NUMBER.test(word) ? Number(word) : word;
 }
 
-function readString(cursor: Cursor, close: string, inside: Inside | "key"): string {
+function readString(cursor: TextCursor, close: string, inside: Inside | "key"): string {
   const { text } = cursor;
   const parts: string[] = [];
   let from = ++cursor.at;

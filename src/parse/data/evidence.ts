@@ -34,14 +34,14 @@ export function readEvidence<D, T>(
   schema: Schema<D>,
   meaning: (document: D) => EvidenceReading<T>,
 ): EvidenceReading<T> {
-  if (text.length > LONGEST) return refused(`The document is longer than ${LONGEST} characters.`);
+  if (text.length > LONGEST) return refusal(`The document is longer than ${LONGEST} characters.`);
   const data = dataOf(plainText(text), name);
-  if (!data.ok) return refused(`The document ${data.problem}.`);
-  if (data.cut) return refused("The document has no end.");
+  if (!data.ok) return refusal(`The document ${data.problem}.`);
+  if (data.cut) return refusal("The document has no end.");
   const { value } = data;
   const named = isRecord(value) && Object.hasOwn(value, name) ? value[name] : value;
   const parsed = schema.safeParse(named);
-  if (!parsed.success) return refused(...parsed.error.issues.slice(0, MOST_PROBLEMS).map(issueText));
+  if (!parsed.success) return refusal(...parsed.error.issues.slice(0, MOST_PROBLEMS).map(issueText));
   return meaning(parsed.data);
 }
 
@@ -54,7 +54,7 @@ interface Schema<D> {
     | { readonly success: false; readonly error: { readonly issues: readonly Parameters<typeof issueText>[0][] } };
 }
 
-export function refused(...problems: readonly string[]): { ok: false; problems: readonly string[] } {
+export function refusal(...problems: readonly string[]): { ok: false; problems: readonly string[] } {
   return { ok: false, problems };
 }
 
@@ -91,12 +91,12 @@ export function readCiEvidence(text: string): EvidenceReading<CiEvidence> {
 
 function ciEvidence(document: CiDocument): EvidenceReading<CiEvidence> {
   const runId = document.run_id ?? document.pipeline_run_id;
-  if (runId == null) return refused("run_id: the run has none");
+  if (runId == null) return refusal("run_id: the run has none");
   const result = STATUSES.get(key(document.status));
-  if (result === undefined) return refused(`status: "${document.status}" is no end of a run`);
+  if (result === undefined) return refusal(`status: "${document.status}" is no end of a run`);
   const word = document.failure_type ?? document.failure_classification;
   const failureClass = word == null ? null : classOf(word);
-  if (failureClass === undefined) return refused(`failure_type: "${word}" is no known class of failure`);
+  if (failureClass === undefined) return refusal(`failure_type: "${word}" is no known class of failure`);
   // The same code that failed before and passes now proves nothing about the code.
   const isFlakyPass = result === "pass" && failureClass === "flaky";
   const seconds = document.duration ?? document.duration_seconds;
@@ -162,12 +162,12 @@ function mutationEvidence(document: MutationDocument): EvidenceReading<MutationE
   const { total_mutants: total, killed, survived, timed_out: timedOut, score } = document.results;
   const { survivors } = document;
   if (killed + survived + timedOut > total) {
-    return refused(
+    return refusal(
       `results: ${killed} killed, ${survived} survived and ${timedOut} timed out are more than ${total} in all`,
     );
   }
   if (survivors.length > survived)
-    return refused(`survivors: ${survivors.length} are listed, and ${survived} survived`);
+    return refusal(`survivors: ${survivors.length} are listed, and ${survived} survived`);
   return {
     ok: true,
     value: {
@@ -212,22 +212,22 @@ export function readReviewEvidence(text: string): EvidenceReading<ReviewEvidence
   return readEvidence(text, "REVIEW_RESULT", reviewEvidenceSchema, reviewEvidence);
 }
 
-type Stage = Exclude<ReviewDocument["stages"], readonly unknown[]>[string];
+type StageDocument = Exclude<ReviewDocument["stages"], readonly unknown[]>[string];
 
 function reviewEvidence(document: ReviewDocument): EvidenceReading<ReviewEvidence> {
-  const given: readonly (readonly [string, Stage])[] = Array.isArray(document.stages)
+  const given: readonly (readonly [string, StageDocument])[] = Array.isArray(document.stages)
     ? document.stages.map((stage) => [stage.stage, stage] as const)
     : Object.entries(document.stages);
-  if (given.length === 0) return refused("stages: there is none, so nothing was reviewed");
+  if (given.length === 0) return refusal("stages: there is none, so nothing was reviewed");
   const unclear = given.filter(([, { verdict }]) => stageResult(verdict) === null);
   if (unclear.length > 0) {
-    return refused(...unclear.map(([name, { verdict }]) => `stages.${name}: "${verdict}" is neither PASS nor FAIL`));
+    return refusal(...unclear.map(([name, { verdict }]) => `stages.${name}: "${verdict}" is neither PASS nor FAIL`));
   }
   const stages = inOrder(given).map(([name, stage]) => resultOf(name, stage));
   const result = stages.find((stage) => stage.result !== "pass")?.result ?? "pass";
   const overall = document.overall == null ? result : stageResult(document.overall);
   if (overall !== result)
-    return refused(`overall: "${document.overall}" does not agree with the stages, which say ${result}`);
+    return refusal(`overall: "${document.overall}" does not agree with the stages, which say ${result}`);
   return {
     ok: true,
     value: {
@@ -251,21 +251,21 @@ function stageResult(verdict: string): "pass" | "fail" | null {
 /** S1 reviews in this order; a stage of another name comes after them. */
 const ORDER = ["spec_compliance", "code_quality", "domain_integrity"];
 
-function inOrder(stages: readonly (readonly [string, Stage])[]): readonly (readonly [string, Stage])[] {
+function inOrder(stages: readonly (readonly [string, StageDocument])[]): readonly (readonly [string, StageDocument])[] {
   const place = (name: string): number => (ORDER.includes(name) ? ORDER.indexOf(name) : ORDER.length);
   return stages.toSorted(([a], [b]) => place(a) - place(b));
 }
 
-function resultOf(name: string, stage: Stage): StageResult {
+function resultOf(name: string, stage: StageDocument): StageResult {
   const result = stageResult(stage.verdict);
   assert(result !== null, "unclear stages were refused before");
   return { stage: name, result, reviewer: roleName(reviewerOf(name, stage)) };
 }
 
-const reviewerOf = (name: string, { led_by: led }: Stage): string =>
+const reviewerOf = (name: string, { led_by: led }: StageDocument): string =>
   led == null || led.length === 0 ? name : led.join(", ");
 
-function findingsOf(name: string, stage: Stage): readonly Finding[] {
+function findingsOf(name: string, stage: StageDocument): readonly Finding[] {
   return stage.findings.map(({ severity, file, line, description, category }) => {
     const known = severityFromWord(severity);
     assert(known !== undefined, "the schema lets only known severities through");

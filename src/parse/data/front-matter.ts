@@ -21,7 +21,7 @@ export function readMarkdownFile(file: string, bytes: string): MarkdownFile {
   const [from, to] = parts.kind === "closed" ? [parts.yamlStart, parts.yamlEnd] : [0, 0];
   const yaml = readYaml(file, text, from, to);
   const problems = [...yaml.problems];
-  if (parts.kind !== "closed") problems.push(...misplaced(file, text, parts));
+  if (parts.kind !== "closed") problems.push(...misplacedProblems(file, text, parts));
   const unreadable = yaml.value === null && problems.some((problem) => problem.severity === "error");
   const fields = unreadable ? null : fieldsOf(yaml, problems);
   return { file, fields, yaml, text, bodyStart: parts.bodyStart, problems };
@@ -33,7 +33,7 @@ export function fileName(path: string): string {
 }
 
 /** Front matter that a person meant and that is none. */
-function misplaced(file: string, text: string, parts: FrontMatter): Problem[] {
+function misplacedProblems(file: string, text: string, parts: FrontMatter): Problem[] {
   if (parts.kind === "unterminated") {
     const hint = "Close it with a line of three hyphens: ---";
     return [{ ...lineAt(file, text, 0), severity: "error", message: "the front matter is not closed", hint }];
@@ -85,21 +85,21 @@ export function fieldReader(fields: YamlMap, yaml: YamlText, problems: Problem[]
     const path = index === undefined ? [key] : [key, index];
     problems.push({ ...yaml.valuePlace(path), severity: "error", message, hint });
   };
-  const given = (key: string): YamlValue | undefined => {
+  const valueOf = (key: string): YamlValue | undefined => {
     const value = Object.hasOwn(fields, key) ? fields[key] : undefined;
     return value === null ? undefined : value;
   };
   return {
     complain,
     text(key) {
-      const value = given(key);
+      const value = valueOf(key);
       if (value === undefined || typeof value === "string") return value;
       if (typeof value !== "object") return String(value);
       complain(key, `\`${key}\` must be text, and is ${kindOf(value)}`, `Write it on one line: ${key}: …`);
       return undefined;
     },
     flag(key) {
-      const value = given(key);
+      const value = valueOf(key);
       if (value === undefined || typeof value === "boolean") return value;
       complain(
         key,
@@ -109,7 +109,7 @@ export function fieldReader(fields: YamlMap, yaml: YamlText, problems: Problem[]
       return undefined;
     },
     integer(key, least, most) {
-      const value = given(key);
+      const value = valueOf(key);
       if (value === undefined) return undefined;
       const whole = typeof value === "number" && Number.isInteger(value);
       if (whole && value >= least && value <= most) return value;
@@ -122,7 +122,7 @@ export function fieldReader(fields: YamlMap, yaml: YamlText, problems: Problem[]
       return whole ? Math.min(most, Math.max(least, value)) : undefined;
     },
     texts(key) {
-      const value = given(key);
+      const value = valueOf(key);
       if (value === undefined) return undefined;
       if (typeof value === "string") return [value];
       if (Array.isArray(value)) return textItems(key, value as readonly YamlValue[], complain);

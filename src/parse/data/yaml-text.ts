@@ -37,19 +37,19 @@ const LIMITS = { characters: 250_000, depth: 50, aliases: 100, values: 20_000, p
 const TOO_DEEP = `more than ${LIMITS.depth} levels of nesting are not read`;
 const SIMPLER = "Make it simpler.";
 
-type Span = readonly [start: number, end: number];
+type YamlSpan = readonly [start: number, end: number];
 
 /** Reads the YAML between two offsets of a file's text. Never throws, whatever the text is. */
 export function readYaml(file: string, text: string, from = 0, to = text.length): YamlText {
   const lines = lineIndex(text);
-  const place = ([start, end]: Span): Place => {
+  const place = ([start, end]: YamlSpan): Place => {
     const { line, column } = lines.at(from + start);
     const source = lines.text(line);
     if (source.length > LONGEST_SHOWN) return { file, line, column };
     // A caret runs to the end of its line at most.
     return { file, line, column, source, length: Math.max(1, Math.min(end - start, source.length - column + 1)) };
   };
-  const spans = new Map<string, { readonly key: Span; readonly value: Span }>();
+  const spans = new Map<string, { readonly key: YamlSpan; readonly value: YamlSpan }>();
   const nearest = (path: YamlPath, part: "key" | "value"): Place => {
     for (let length = path.length; length >= 0; length--) {
       const found = spans.get(spanKey(path.slice(0, length)));
@@ -69,11 +69,11 @@ export function readYaml(file: string, text: string, from = 0, to = text.length)
 /** A longer line is not shown: nobody can read it, and a caret under it would say nothing. */
 const LONGEST_SHOWN = 1000;
 
-interface Fault extends Pick<Problem, "message" | "hint" | "severity"> {
-  readonly span: Span;
+interface YamlFault extends Pick<Problem, "message" | "hint" | "severity"> {
+  readonly span: YamlSpan;
 }
 
-const fault = (span: Span, message: string, hint: string, severity: Problem["severity"] = "error"): Fault => ({
+const fault = (span: YamlSpan, message: string, hint: string, severity: Problem["severity"] = "error"): YamlFault => ({
   span,
   message,
   hint,
@@ -87,13 +87,13 @@ const TOO_LONG: ReturnType<typeof readDocument> = {
 
 interface Walk {
   readonly document: Document.Parsed;
-  readonly spans: Map<string, { readonly key: Span; readonly value: Span }>;
-  readonly faults: Fault[];
+  readonly spans: Map<string, { readonly key: YamlSpan; readonly value: YamlSpan }>;
+  readonly faults: YamlFault[];
   aliases: number;
   values: number;
 }
 
-function readDocument(yaml: string, spans: Walk["spans"]): { value: YamlValue; faults: readonly Fault[] } {
+function readDocument(yaml: string, spans: Walk["spans"]): { value: YamlValue; faults: readonly YamlFault[] } {
   const document = parseYaml(yaml);
   if ("tooDeepAt" in document)
     return { value: null, faults: [fault(shownSpan([document.tooDeepAt, 0], yaml), TOO_DEEP, SIMPLER)] };
@@ -109,22 +109,22 @@ function readDocument(yaml: string, spans: Walk["spans"]): { value: YamlValue; f
 }
 
 /** What is missing at the end of the text is shown at its last character: behind it, there may be another line. */
-function shownSpan([start, end]: Span, yaml: string): Span {
+function shownSpan([start, end]: YamlSpan, yaml: string): YamlSpan {
   const last = Math.max(0, yaml.trimEnd().length - 1);
   return start > last ? [last, last + 1] : [start, Math.max(end, start + 1)];
 }
 
 /** The plain value of a node; `undefined` once a limit is reached, which is then the last fault. */
-function plain(node: ParsedNode | null, path: YamlPath, key: Span | null, walk: Walk): YamlValue | undefined {
+function plain(node: ParsedNode | null, path: YamlPath, key: YamlSpan | null, walk: Walk): YamlValue | undefined {
   // Nothing has no place of its own; what is wrong with it is shown at its key.
   const isEmpty = node === null || node.range[0] === node.range[1];
-  const span: Span = isEmpty ? (key ?? [0, 1]) : [node.range[0], node.range[1]];
+  const span: YamlSpan = isEmpty ? (key ?? [0, 1]) : [node.range[0], node.range[1]];
   walk.spans.set(spanKey(path), { key: key ?? span, value: span });
-  if (path.length > LIMITS.depth) return stopped(walk, span, TOO_DEEP);
-  if (++walk.values > LIMITS.values) return stopped(walk, span, `more than ${LIMITS.values} values are not read`);
+  if (path.length > LIMITS.depth) return stopAt(walk, span, TOO_DEEP);
+  if (++walk.values > LIMITS.values) return stopAt(walk, span, `more than ${LIMITS.values} values are not read`);
   if (node === null) return null;
   if (isAlias(node)) {
-    if (++walk.aliases > LIMITS.aliases) return stopped(walk, span, `more than ${LIMITS.aliases} aliases are not read`);
+    if (++walk.aliases > LIMITS.aliases) return stopAt(walk, span, `more than ${LIMITS.aliases} aliases are not read`);
     const meant = node.resolve(walk.document) as ParsedNode | undefined;
     if (meant !== undefined) return plain(meant, path, key ?? span, walk);
     walk.faults.push(
@@ -156,7 +156,7 @@ function list(items: readonly (ParsedNode | null)[], path: YamlPath, walk: Walk)
 function map(items: readonly MapItem[], path: YamlPath, walk: Walk): YamlValue | undefined {
   const entries = new Map<string, YamlValue>();
   for (const item of items) {
-    const span: Span = item.key === null ? [0, 1] : [item.key.range[0], item.key.range[1]];
+    const span: YamlSpan = item.key === null ? [0, 1] : [item.key.range[0], item.key.range[1]];
     const name = item.key !== null && isScalar(item.key) ? String(item.key.value) : null;
     if (name === null) {
       walk.faults.push(fault(span, "a key must be plain text", "Write the key as a word."));
@@ -178,7 +178,7 @@ function scalar(value: unknown): YamlValue {
   return typeof value === "bigint" ? String(value) : null;
 }
 
-function stopped(walk: Walk, span: Span, message: string): undefined {
+function stopAt(walk: Walk, span: YamlSpan, message: string): undefined {
   walk.faults.push(fault(span, message, SIMPLER));
   return undefined;
 }

@@ -25,12 +25,12 @@ interface Scan {
   bareEnd(from: number): number;
 }
 
-type Read = (scan: Scan, from: number, match: RegExpExecArray) => Secret | null;
+type AssignmentReader = (scan: Scan, from: number, match: RegExpExecArray) => Secret | null;
 
 const NAMES =
   "pass(?:word|wd|phrase)|pwd|secret(?:[_-]?access)?(?:[_-]?key)?|token|credential|(?:api|access|private|account|signing|encryption|auth|session|shared)[_-]?key";
 
-const FORMS: readonly { readonly pattern: RegExp; readonly read: Read }[] = [
+const FORMS: readonly { readonly pattern: RegExp; readonly read: AssignmentReader }[] = [
   { pattern: new RegExp(`(${NAMES})\\\\{0,3}["'\`]?([ \\t]{0,8}(?:=>|:=|[:=])[ \\t]{0,8})`, "gi"), read: readAssigned },
   { pattern: new RegExp(`--(?:[a-z0-9]{1,20}-){0,4}(${NAMES})[ \\t]{1,3}`, "gi"), read: readArgument },
   {
@@ -58,13 +58,13 @@ function readAssigned({ text, bareEnd }: Scan, from: number, match: RegExpExecAr
   return isSecret ? { ...place, kind } : null;
 }
 
-interface Place {
+interface TextRange {
   readonly start: number;
   readonly end: number;
 }
 
 /** `NAME=value`, as in an environment, a query, a command. */
-function isTightSecret(text: string, place: Place, name: string): boolean {
+function isTightSecret(text: string, place: TextRange, name: string): boolean {
   const value = text.slice(place.start, place.end);
   if (!mayBeSecret(text, place, value) || PLAIN.test(value))
     return kindOf(name) === "password" && /^\d{4,}$/.test(value);
@@ -73,7 +73,7 @@ function isTightSecret(text: string, place: Place, name: string): boolean {
 }
 
 /** `name: value` and `name = value`, as in YAML, and as in code and in sentences, where it is mostly no secret. */
-function isLooseSecret(text: string, place: Place, kind: string): boolean {
+function isLooseSecret(text: string, place: TextRange, kind: string): boolean {
   const value = text.slice(place.start, place.end);
   if (!mayBeSecret(text, place, value)) return false;
   if (!isWord(value)) return !PLAIN.test(value) || kind === "password";
@@ -82,7 +82,7 @@ function isLooseSecret(text: string, place: Place, kind: string): boolean {
   return kind === "password" && endsLine && /^[a-z]{6,}$/.test(value) && !ORDINARY.test(value);
 }
 
-function mayBeSecret(text: string, { end }: Place, value: string): boolean {
+function mayBeSecret(text: string, { end }: TextRange, value: string): boolean {
   const isCode = text.charAt(end) === "(" || CODE.test(value);
   return value.length >= 4 && !isPlaceholder(value) && !isCode;
 }
@@ -140,7 +140,7 @@ function createBareEnd(text: string): (from: number) => number {
 const LONGEST_QUOTED = 4096;
 
 /** Between quotes, which may be escaped; `null` where no quote stands or none ends it on the same line. */
-function quotedValue(text: string, from: number): Place | null {
+function quotedValue(text: string, from: number): TextRange | null {
   let start = from;
   while (start - from < 3 && text.charAt(start) === "\\") start++;
   const escapes = start - from;

@@ -35,12 +35,12 @@ export function redactSecrets(text: string, rules: SecretRules = {}): Redacted {
     ...findAssignments(text),
     ...(rules.patterns ?? []).flatMap((rule) => findPattern(text, rule)),
   ];
-  let clean = replaced(text, found, counts);
+  let clean = replaceSecrets(text, found, counts);
   // A literal can come about anew, out of a mark and what stands beside it. Each round takes some away for good.
   for (let round = 0; round < MOST_ROUNDS; round++) {
     const left = findLiterals(clean, literals, LITERAL);
     if (left.length === 0) break;
-    clean = replaced(clean, left, counts);
+    clean = replaceSecrets(clean, left, counts);
   }
   return { text: clean, counts };
 }
@@ -63,7 +63,7 @@ function findPattern(text: string, { kind, pattern }: { readonly kind: string; r
 }
 
 /** Places that overlap become one, named after the first of them. */
-function replaced(text: string, found: readonly Secret[], counts: Record<string, number>): string {
+function replaceSecrets(text: string, found: readonly Secret[], counts: Record<string, number>): string {
   const sorted = [...found].sort((a, b) => a.start - b.start || b.end - a.end);
   const parts: string[] = [];
   let kept = 0;
@@ -86,7 +86,7 @@ function replaced(text: string, found: readonly Secret[], counts: Record<string,
 export function withoutSecrets<T>(value: T, rules: SecretRules): T {
   // A story's document says the same of many attempts: each text is looked through once.
   const known = new Map<string, string>();
-  return cleaned(value, (text) => {
+  return cleanValue(value, (text) => {
     const before = known.get(text);
     if (before !== undefined) return before;
     const clean = cleanText(text, rules);
@@ -95,11 +95,11 @@ export function withoutSecrets<T>(value: T, rules: SecretRules): T {
   }) as T;
 }
 
-function cleaned(value: unknown, clean: (text: string) => string): unknown {
+function cleanValue(value: unknown, clean: (text: string) => string): unknown {
   if (typeof value === "string") return clean(value);
-  if (Array.isArray(value)) return value.map((each) => cleaned(each, clean));
+  if (Array.isArray(value)) return value.map((each) => cleanValue(each, clean));
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, cleaned(each, clean)]));
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, cleanValue(each, clean)]));
 }
 
 /** A short text holds no secret that is known by its looks, and most texts are short. */

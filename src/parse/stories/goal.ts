@@ -4,7 +4,7 @@ import {
   type CONDITION_TYPES,
   type GoalDocument,
 } from "../../core/schemas/evidence.ts";
-import { readEvidence, refused, type EvidenceReading } from "../data/evidence.ts";
+import { readEvidence, refusal, type EvidenceReading } from "../data/evidence.ts";
 
 /** S3's goal: what is to be reached, how one can see that it is, and what it may cost. */
 export interface Goal {
@@ -29,7 +29,7 @@ export function readGoal(text: string): EvidenceReading<Goal> {
     const unbounded = document.stoppingConditions.findIndex(({ type, threshold }) => {
       return type === "coverage_threshold" && threshold == null;
     });
-    if (unbounded >= 0) return refused(`stoppingConditions[${unbounded}].threshold: a coverage needs one`);
+    if (unbounded >= 0) return refusal(`stoppingConditions[${unbounded}].threshold: a coverage needs one`);
     return { ok: true, value: goalOf(document) };
   });
 }
@@ -66,9 +66,9 @@ export interface OracleVerdict {
 export function readOracleVerdict(text: string): EvidenceReading<OracleVerdict> {
   return readEvidence(text, "oracle", oracleVerdictSchema, (document) => {
     const { converged, verdict: word } = document;
-    if (converged == null && word == null) return refused("converged: it is not said whether the goal is reached");
+    if (converged == null && word == null) return refusal("converged: it is not said whether the goal is reached");
     if (converged != null && word != null && converged !== (word === "pass")) {
-      return refused(`verdict: "${word}" does not agree with converged: ${converged}`);
+      return refusal(`verdict: "${word}" does not agree with converged: ${converged}`);
     }
     const conditions = (document.conditionResults ?? []).map(({ type, passed, output }) => ({
       type,
@@ -78,7 +78,7 @@ export function readOracleVerdict(text: string): EvidenceReading<OracleVerdict> 
     const verdict = word ?? (converged === true ? "pass" : "fail");
     const unmet = conditions.find(({ passed }) => !passed);
     if (verdict === "pass" && unmet !== undefined) {
-      return refused(`converged: it says so, and the condition ${unmet.type} does not hold`);
+      return refusal(`converged: it says so, and the condition ${unmet.type} does not hold`);
     }
     return {
       ok: true,

@@ -121,9 +121,9 @@ function idOf(file: MarkdownFile, fields: FieldReader, name: string, problems: P
   const fault = storyIdFault(id);
   if (fault === null) return storyId(id);
   const why = `cannot be a story's id: ${fault}`;
-  if (given !== undefined) fields.complain("id", `"${shortened(id)}" ${why}`, ID_HINT);
+  if (given !== undefined) fields.complain("id", `"${shorten(id)}" ${why}`, ID_HINT);
   else {
-    const message = `the file's name "${shortened(id)}" ${why}`;
+    const message = `the file's name "${shorten(id)}" ${why}`;
     problems.push(fileProblem(file.file, message, `Rename the file, or give the story an \`id\`. ${ID_HINT}`));
   }
   return null;
@@ -143,7 +143,7 @@ function shelfOf(fields: FieldReader): Shelf {
   if (shelf !== undefined) return shelf;
   const meant = nearMiss(status, SHELVES);
   const hint = meant === undefined ? `Write one of ${SHELVES.join(", ")}.` : `did you mean "${meant}"?`;
-  fields.complain("status", `"${shortened(status)}" is not a status`, hint);
+  fields.complain("status", `"${shorten(status)}" is not a status`, hint);
   return "backlog";
 }
 
@@ -161,7 +161,7 @@ function dependencies(fields: FieldReader): StoryId[] {
   for (const key of DEPENDENCY_KEYS) {
     for (const [index, id] of (fields.texts(key) ?? []).entries()) {
       if (STORY_ID_PATTERN.test(id)) ids.add(storyId(id));
-      else fields.complain(key, `"${shortened(id)}" cannot be a story's id`, "Write the id of the other story.", index);
+      else fields.complain(key, `"${shorten(id)}" cannot be a story's id`, "Write the id of the other story.", index);
     }
   }
   return [...ids];
@@ -221,4 +221,4 @@ function firstHeading(body: string): string | undefined {
   return undefined;
 }
 
-const shortened = (text: string): string => (text.length > 60 ? `${text.slice(0, 60)}…` : text);
+const shorten = (text: string): string => (text.length > 60 ? `${text.slice(0, 60)}…` : text);

@@ -9,7 +9,7 @@ export interface StoriesReading {
   readonly problems: readonly Problem[];
 }
 
-type Known = PlacedStory & { readonly story: Story };
+type ReadStory = PlacedStory & { readonly story: Story };
 
 /** A file in the folder of the stories; `text` is `null` for a symbolic link, which is refused unread. */
 export interface StorySource {
@@ -20,16 +20,16 @@ export interface StorySource {
 /** Reads all story files, and what can only be seen with all of them at hand. A broken file hides no other. */
 export function readStoryFiles(files: readonly StorySource[]): StoriesReading {
   const read = files.map(({ path, text }) => (text === null ? refusedLink(path) : readPlacedStory(path, text)));
-  const known = new Map<StoryId, Known>();
+  const known = new Map<StoryId, ReadStory>();
   // Branches and worktrees are files: on many systems two whose names differ by case are one.
-  const byFoldedId = new Map<string, Known>();
+  const byFoldedId = new Map<string, ReadStory>();
   for (const one of read) {
     if (one.story === null) continue;
     const folded = one.story.id.toLowerCase();
     const earlier = byFoldedId.get(folded);
     if (earlier === undefined) {
-      known.set(one.story.id, one as Known);
-      byFoldedId.set(folded, one as Known);
+      known.set(one.story.id, one as ReadStory);
+      byFoldedId.set(folded, one as ReadStory);
     } else one.problems.push(usedTwice(one, one.story.id, earlier));
   }
   const broken = new Set(read.filter((one) => one.story === null).map((one) => one.name));
@@ -39,7 +39,7 @@ export function readStoryFiles(files: readonly StorySource[]): StoriesReading {
   return { stories: [...known.values()].map((one) => one.story), problems: read.flatMap((one) => one.problems) };
 }
 
-function usedTwice(one: PlacedStory, id: StoryId, earlier: Known): Problem {
+function usedTwice(one: PlacedStory, id: StoryId, earlier: ReadStory): Problem {
   const hint = "Give one of the two another id. Only the other one is read until then.";
   const { file } = earlier.idPlace();
   const message =
@@ -50,8 +50,8 @@ function usedTwice(one: PlacedStory, id: StoryId, earlier: Known): Problem {
 }
 
 function missingDependencies(
-  one: Known,
-  known: ReadonlyMap<string, Known>,
+  one: ReadStory,
+  known: ReadonlyMap<string, ReadStory>,
   broken: ReadonlySet<string>,
   suggest: (id: string) => string | undefined,
 ): void {
@@ -70,12 +70,12 @@ function missingDependencies(
 /** Comparing a name with every story costs, so only the first few missing ones get a suggestion. */
 const MOST_SUGGESTIONS = 20;
 
-function suggestions(known: ReadonlyMap<string, Known>): (id: string) => string | undefined {
+function suggestions(known: ReadonlyMap<string, ReadStory>): (id: string) => string | undefined {
   let asked = 0;
   return (id) => (++asked > MOST_SUGGESTIONS ? undefined : nearMiss(id, known.keys()));
 }
 
-function nameCycles(known: ReadonlyMap<string, Known>): void {
+function nameCycles(known: ReadonlyMap<string, ReadStory>): void {
   const graph = new Map([...known].map(([id, one]) => [id, one.story.dependsOn]));
   for (const cycle of findCycles(graph)) {
     const last = known.get(cycle.at(-1)!)!;

@@ -2,13 +2,13 @@ import { asCount, asRecord } from "./test-report-parts.ts";
 import { readXml } from "./test-report-xml.ts";
 
 /** How much of something there is, and how much of it was reached. */
-export interface Reached {
+export interface CoverageCount {
   readonly covered: number;
   readonly total: number;
 }
 
 export type ReadCoverage =
-  | { readonly lines: Reached; readonly branches: Reached | null; readonly problem: null }
+  | { readonly lines: CoverageCount; readonly branches: CoverageCount | null; readonly problem: null }
   | { readonly lines: null; readonly problem: string };
 
 /** lcov's tracefile, Cobertura's XML, or Istanbul's `coverage-summary.json`, by what is in it. */
@@ -60,7 +60,7 @@ interface LcovFile {
 
 const newFile = (): LcovFile => ({ said: {}, lines: { covered: 0, total: 0 }, branches: { covered: 0, total: 0 } });
 
-function add(sum: { covered: number; total: number }, { covered, total }: Reached): void {
+function add(sum: { covered: number; total: number }, { covered, total }: CoverageCount): void {
   sum.covered += Math.min(covered, total);
   sum.total += total;
 }
@@ -69,7 +69,7 @@ function add(sum: { covered: number; total: number }, { covered, total }: Reache
 function cobertura(text: string): ReadCoverage {
   const lines = { covered: 0, total: 0 };
   const branches = { covered: 0, total: 0 };
-  const said: { root: string | null; lines: Reached | null; branches: Reached | null } = {
+  const said: { root: string | null; lines: CoverageCount | null; branches: CoverageCount | null } = {
     root: null,
     lines: null,
     branches: null,
@@ -102,7 +102,7 @@ function cobertura(text: string): ReadCoverage {
   return { lines: said.lines ?? lines, branches: reached.total === 0 ? null : reached, problem: null };
 }
 
-const both = (covered: number | null, total: number | null): Reached | null =>
+const both = (covered: number | null, total: number | null): CoverageCount | null =>
   covered === null || total === null || total === 0 ? null : { covered: Math.min(covered, total), total };
 
 function istanbul(text: string): ReadCoverage {
@@ -113,7 +113,7 @@ function istanbul(text: string): ReadCoverage {
     return { lines: null, problem: `it is no JSON: ${(error as Error).message.slice(0, 100)}` };
   }
   const total = asRecord(asRecord(value)["total"]);
-  const part = (name: string): Reached | null => {
+  const part = (name: string): CoverageCount | null => {
     const { covered, total: all } = asRecord(total[name]);
     return both(asCount(covered), asCount(all));
   };

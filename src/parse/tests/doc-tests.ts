@@ -83,20 +83,20 @@ export function spliceDocTests(path: string, base: string, work: string): string
   return lines.join("\n");
 }
 
-interface Block {
+interface DocBlock {
   readonly from: number;
   readonly count: number;
   readonly text: string;
 }
 
-const blockAt = (lines: readonly string[], from: number, to: number): Block => ({
+const blockAt = (lines: readonly string[], from: number, to: number): DocBlock => ({
   from,
   count: to - from,
   text: lines.slice(from, to).join("\n"),
 });
 
-function rustBlocks(lines: readonly string[]): Block[] {
-  const blocks: Block[] = [];
+function rustBlocks(lines: readonly string[]): DocBlock[] {
+  const blocks: DocBlock[] = [];
   for (let at = 0; at < lines.length; at++) {
     if (!RUST_FENCE.test(lines[at]!)) continue;
     let end = at + 1;
@@ -110,8 +110,8 @@ function rustBlocks(lines: readonly string[]): Block[] {
 const RUST_COMMENT = /^\s*\/\/[/!]/;
 const RUST_FENCE = /^\s*\/\/[/!]\s*```/;
 
-function pythonBlocks(lines: readonly string[]): Block[] {
-  const blocks: Block[] = [];
+function pythonBlocks(lines: readonly string[]): DocBlock[] {
+  const blocks: DocBlock[] = [];
   for (let at = 0; at < lines.length; at++) {
     if (!/^\s*>>> /.test(lines[at]!)) continue;
     let end = at + 1;
@@ -123,8 +123,8 @@ function pythonBlocks(lines: readonly string[]): Block[] {
 }
 
 /** Which block of the work stands for which of the base: equal ones for each other, those between them in their order. */
-function pairs(before: readonly Block[], now: readonly Block[]): (readonly [Block, Block])[] {
-  const found: (readonly [Block, Block])[] = [];
+function pairs(before: readonly DocBlock[], now: readonly DocBlock[]): (readonly [DocBlock, DocBlock])[] {
+  const found: (readonly [DocBlock, DocBlock])[] = [];
   let [from, at] = [0, 0];
   const pairUp = (toOld: number, toNew: number): void => {
     for (; from < toOld && at < toNew; from++, at++) found.push([before[from]!, now[at]!]);
@@ -139,7 +139,7 @@ function pairs(before: readonly Block[], now: readonly Block[]): (readonly [Bloc
 }
 
 /** The longest row of equal blocks, by their numbers. */
-function commonBlocks(before: readonly Block[], now: readonly Block[]): (readonly [number, number])[] {
+function commonBlocks(before: readonly DocBlock[], now: readonly DocBlock[]): (readonly [number, number])[] {
   const lengths = Array.from({ length: before.length + 1 }, () => new Uint32Array(now.length + 1));
   for (let i = before.length - 1; i >= 0; i--)
     for (let j = now.length - 1; j >= 0; j--)

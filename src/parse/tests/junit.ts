@@ -1,4 +1,4 @@
-import { testCounts, type CodePlace, type OutputFailure, type PassedTest } from "./test-output-parts.ts";
+import { testCounts, type CodeLocation, type OutputFailure, type PassedTest } from "./test-output-parts.ts";
 import { timeOf, toldFailure, type ReadReport } from "./test-report-parts.ts";
 import { readXml } from "./test-report-xml.ts";
 
@@ -19,7 +19,7 @@ export function readJunit(text: string): ReadReport {
   const notLoaded: string[] = [];
   const said = { failed: 0, writtenAt: null as number | null, root: null as string | null };
   let files: (string | null)[] = [];
-  let test: Case | null = null;
+  let test: JunitCase | null = null;
   let trouble: { message: string; body: string } | null = null;
   const problem = readXml(text, {
     open(name, attributes) {
@@ -70,14 +70,14 @@ export function readJunit(text: string): ReadReport {
 
 const LONGEST_BODY = 20_000;
 
-interface Case {
+interface JunitCase {
   readonly name: string;
-  readonly place: CodePlace | null;
+  readonly place: CodeLocation | null;
   outcome: "passed" | "failed" | "skipped";
 }
 
 /** Some put the file into the class's name. A class's name stands in front of the test's, unless it is there already. */
-function caseOf(attributes: ReadonlyMap<string, string>, suiteFile: string | null): Omit<Case, "outcome"> {
+function caseOf(attributes: ReadonlyMap<string, string>, suiteFile: string | null): Omit<JunitCase, "outcome"> {
   const name = attributes.get("name") ?? "";
   // Node writes `test` there, whatever it is.
   const group = attributes.get("classname")?.replace(/^test$/, "") ?? "";

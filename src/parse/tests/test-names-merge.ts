@@ -1,6 +1,6 @@
 import type { TestCounts } from "../../core/gates/gate.ts";
 import { distinctTests, normalizedTestName, type NamedTest, type TestNames } from "../../core/gates/test-names.ts";
-import { reportedTests, titleOf, type NameReport, type RunPlace } from "./test-names.ts";
+import { reportedTests, titleOf, type NameReport, type RunFolder } from "./test-names.ts";
 import { testCounts, type OutputFailure } from "./test-output-parts.ts";
 import type { TestOutput } from "./test-output.ts";
 import { isSameFailure } from "./test-report-parts.ts";
@@ -17,7 +17,7 @@ export interface NamedOutput {
  * that both tell keeps the printed message, and gets the reported name and file, because these do not depend on where
  * the error was thrown.
  */
-export function withNames(printed: TestOutput, reports: readonly NameReport[], place: RunPlace): NamedOutput {
+export function withNames(printed: TestOutput, reports: readonly NameReport[], place: RunFolder): NamedOutput {
   const tests = reportedTests(reports, place);
   const isComplete = reports.length > 0 && reports.every((report) => report.isComplete);
   if (!isComplete || sizeOf(tests) < (printed.counts?.total ?? 0))
@@ -30,7 +30,7 @@ const sizeOf = (tests: readonly NamedTest[]): number => tests.reduce((sum, { cou
 
 function outputWith(printed: TestOutput, tests: readonly NamedTest[], runners: readonly string[]): TestOutput {
   const failing = tests.filter(({ outcome }) => outcome === "failed");
-  const { failures, matched } = renamed(printed.failures, failing);
+  const { failures, matched } = renameFailures(printed.failures, failing);
   const untold = withoutParents(failing).filter((test) => !matched.has(test) && !isTold(failures, test));
   const room = Math.max(0, MOST_FAILURES - failures.length);
   const notLoaded = tests.filter(({ outcome }) => outcome === "not-loaded").map(({ identity }) => identity);
@@ -53,7 +53,7 @@ function outputWith(printed: TestOutput, tests: readonly NamedTest[], runners: r
 const MOST_FAILURES = 200;
 
 /** Printed failures under their reported names. Each reported test is given to one failure at most. */
-function renamed(
+function renameFailures(
   printed: readonly OutputFailure[],
   failing: readonly NamedTest[],
 ): { readonly failures: OutputFailure[]; readonly matched: ReadonlySet<NamedTest> } {
@@ -110,18 +110,18 @@ function countsOf(tests: readonly NamedTest[]): TestCounts {
 }
 
 /** The names that the output itself gives: all of them, where they are as many as it counts. */
-function printedNames(printed: TestOutput, { check }: RunPlace): TestNames {
+function printedNames(printed: TestOutput, { check }: RunFolder): TestNames {
   const { counts, runners, failures, passed = [], skipped = [], notLoaded = [], files = [] } = printed;
-  const named = (outcome: "passed" | "failed" | "skipped", test: string, file: string | null): NamedTest => ({
+  const namedTest = (outcome: "passed" | "failed" | "skipped", test: string, file: string | null): NamedTest => ({
     identity: `${file ?? check} > ${normalizedTestName(test)}`,
     file,
     outcome,
   });
   const failed = failures.filter(({ test, category }) => test !== null && category === "test");
   const tests = distinctTests([
-    ...passed.map(({ test, file }) => named("passed", test, file)),
-    ...skipped.map(({ test, file }) => named("skipped", test, file)),
-    ...failed.map(({ test, file }) => named("failed", test!, file)),
+    ...passed.map(({ test, file }) => namedTest("passed", test, file)),
+    ...skipped.map(({ test, file }) => namedTest("skipped", test, file)),
+    ...failed.map(({ test, file }) => namedTest("failed", test!, file)),
     ...notLoaded.map((file): NamedTest => ({ identity: file, file, outcome: "not-loaded" })),
   ]);
   const isAll =

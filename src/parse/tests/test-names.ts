@@ -78,17 +78,20 @@ function testIn(record: Readonly<Record<string, unknown>>): ReportedTest | null 
 }
 
 /** Where a run took place: the check's name, and its folder by all the paths that lead to it. */
-export interface RunPlace {
+export interface RunFolder {
   readonly check: string;
   readonly folders: readonly string[];
 }
 
 /** The tests of all reports, each once. */
-export function reportedTests(reports: readonly NameReport[], place: RunPlace): NamedTest[] {
+export function reportedTests(reports: readonly NameReport[], place: RunFolder): NamedTest[] {
   return distinctTests(reports.flatMap(({ tests }) => tests.map((test) => namedTest(test, place))));
 }
 
-function namedTest({ outcome, name, file, package: inPackage }: ReportedTest, { check, folders }: RunPlace): NamedTest {
+function namedTest(
+  { outcome, name, file, package: inPackage }: ReportedTest,
+  { check, folders }: RunFolder,
+): NamedTest {
   const path = file === null ? null : relativeTo(file, folders);
   if (name === null) return { identity: path ?? inPackage ?? check, file: path, outcome };
   return { identity: `${path ?? check} > ${normalizedTestName(relativeTo(name, folders))}`, file: path, outcome };

@@ -1,7 +1,7 @@
 import { LONGEST_LINE } from "./test-output-parts.ts";
 
 /** The lines of an output of any length that are worth reading, in bounded memory. */
-export interface OutputSieve {
+export interface OutputFilter {
   push(line: string): void;
   /** In their order. `isCut`: a line that says something had to go, so what is counted line by line is not the whole. */
   kept(): { readonly lines: readonly string[]; readonly isCut: boolean };
@@ -11,7 +11,7 @@ export interface OutputSieve {
  * The beginning and the end are kept as they are; of what lies between, the lines that a runner, a compiler or a
  * linter may have written for somebody to read, each with some lines below it. So a short output is read whole.
  */
-export function createOutputSieve(sizes: Sizes = SIZES): OutputSieve {
+export function createOutputSieve(sizes: Sizes = SIZES): OutputFilter {
   const head: string[] = [];
   const middle: string[] = [];
   let headSize = 0;

@@ -1,7 +1,7 @@
 import {
   type OutputFailure,
   type RanFile,
-  type Recognised,
+  type RecognizedOutput,
   detailIn,
   testCounts,
   testFailure,
@@ -18,7 +18,7 @@ import {
  * ```
  * Without `-v` it names only what failed, so how many there were is not known.
  */
-export function readGo(lines: readonly string[]): Recognised | null {
+export function readGo(lines: readonly string[]): RecognizedOutput | null {
   const packages = lines.flatMap((line) => /^(ok  |FAIL|\?   )\t(\S+)(?:\t(.*)| (\[.*\]))?$/.exec(line) ?? []).length;
   if (packages === 0) return null;
   const seen = { PASS: 0, FAIL: 0, SKIP: 0 };

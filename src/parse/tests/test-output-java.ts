@@ -1,7 +1,7 @@
 import {
-  type CodePlace,
+  type CodeLocation,
   type OutputFailure,
-  type Recognised,
+  type RecognizedOutput,
   detailIn,
   firstWords,
   testCounts,
@@ -17,7 +17,7 @@ import {
  * [ERROR] Tests run: 2, Failures: 1, Errors: 0, Skipped: 0
  * ```
  */
-export function readMaven(lines: readonly string[]): Recognised | null {
+export function readMaven(lines: readonly string[]): RecognizedOutput | null {
   const sums = { run: 0, failed: 0, skipped: 0 };
   let isSummed = false;
   let hasNone = false;
@@ -81,7 +81,7 @@ function endOfStack(lines: readonly string[], from: number): number {
  * ```
  * Where every test is well it says nothing of them.
  */
-export function readGradle(lines: readonly string[]): Recognised | null {
+export function readGradle(lines: readonly string[]): RecognizedOutput | null {
   const failures: OutputFailure[] = [];
   const sums = { run: 0, failed: 0, skipped: 0 };
   for (const [at, line] of lines.entries()) {
@@ -111,7 +111,7 @@ function gradleFailure(lines: readonly string[], at: number, type: string, metho
 }
 
 /** `(CartTest.java:12)` of a stack, or `… at CartTest.java:12` where the stack is left out. */
-function ownPlace(line: string, type: string): CodePlace[] {
+function ownPlace(line: string, type: string): CodeLocation[] {
   const found = /\b(\w+)(\.\w+):(\d{1,7})\)?$/.exec(line);
   return found === null || !type.startsWith(found[1]!) ? [] : [{ file: found[1]! + found[2]!, line: Number(found[3]) }];
 }

@@ -1,7 +1,7 @@
 import {
   type OutputFailure,
   type RanFile,
-  type Recognised,
+  type RecognizedOutput,
   detailIn,
   firstFrame,
   firstWords,
@@ -19,7 +19,7 @@ import {
  *       Tests  2 failed | 1 passed | 1 skipped (4)
  * ```
  */
-export function readVitest(lines: readonly string[], folder: string): Recognised | null {
+export function readVitest(lines: readonly string[], folder: string): RecognizedOutput | null {
   const summaries = lines.flatMap((line) => /^\s{2,}Tests\s{2,}(.*)$/.exec(line)?.[1] ?? []);
   const isRun = lines.some((line) => /^\s*RUN\s+v\d+\.\d+/.test(line));
   if (!isRun && summaries.length === 0) return null;
@@ -104,7 +104,7 @@ function packageOf(lines: readonly string[], from: number, folder: string): stri
  * Tests:       2 failed, 1 skipped, 1 passed, 4 total
  * ```
  */
-export function readJest(lines: readonly string[]): Recognised | null {
+export function readJest(lines: readonly string[]): RecognizedOutput | null {
   const summaries = lines.flatMap((line) => /^Tests:\s+(.* total)$/.exec(line)?.[1] ?? []);
   const isEmpty = lines.some((line) => /^No tests found, exiting with code \d/.test(line));
   if (summaries.length === 0 && !isEmpty) return null;
@@ -154,7 +154,7 @@ const outcomeOf = (isGreen: boolean): RanFile["outcome"] => (isGreen ? "passed" 
  *       at Context.<anonymous> (test/a.js:3:60)
  * ```
  */
-export function readMocha(lines: readonly string[]): Recognised | null {
+export function readMocha(lines: readonly string[]): RecognizedOutput | null {
   const summary = lines.findIndex((line) => /^ {2}\d+ passing \(/.test(line));
   if (summary === -1) return null;
   const numbers = lines.filter((line) => /^ {2}\d+ (?:passing|failing|pending)\b/.test(line));

@@ -1,8 +1,8 @@
 import {
-  type CodePlace,
+  type CodeLocation,
   type OutputFailure,
   type PassedTest,
-  type Recognised,
+  type RecognizedOutput,
   detailIn,
   firstWords,
   testCounts,
@@ -18,7 +18,7 @@ import {
  * 	  1 - prices (Failed)
  * ```
  */
-export function readCtest(lines: readonly string[]): Recognised | null {
+export function readCtest(lines: readonly string[]): RecognizedOutput | null {
   const sums = lines.flatMap((line) => {
     const sum = /^\d{1,3}% tests passed, (\d{1,9}) tests? failed out of (\d{1,9})$/.exec(line);
     return sum === null ? [] : [{ failed: Number(sum[1]), run: Number(sum[2]) }];
@@ -67,7 +67,7 @@ function ctestFailure(lines: readonly string[], [, number, name = "", how = ""]:
  * # FAIL:  1
  * ```
  */
-export function readAutomake(lines: readonly string[]): Recognised | null {
+export function readAutomake(lines: readonly string[]): RecognizedOutput | null {
   const sums = new Map<string, number>();
   const failures: OutputFailure[] = [];
   for (const line of lines) {
@@ -89,7 +89,7 @@ export function readAutomake(lines: readonly string[]): Recognised | null {
 const WORDS = { FAIL: "failed", XPASS: "passed, and was expected to fail", ERROR: "could not be run" } as const;
 
 /** An assertion of C: as glibc says it, and as the C libraries of BSD and macOS do. */
-export function readAssertion(line: string): { readonly message: string; readonly place: CodePlace } | null {
+export function readAssertion(line: string): { readonly message: string; readonly place: CodeLocation } | null {
   const gnu = /^(?:[^\s:]+: )?([^\s:]+\.\w{1,4}):(\d{1,7}): (?:.+: )?(Assertion [`'].+' failed)\.?$/.exec(line);
   if (gnu !== null) return { message: gnu[3]!, place: { file: gnu[1]!, line: Number(gnu[2]) } };
   const bsd = /^(Assertion failed: \(.+\)), (?:function .+, )?file (\S+), line (\d{1,7})\.?$/.exec(line);
@@ -104,10 +104,10 @@ export function readAssertion(line: string): { readonly message: string; readonl
  * test result: FAILED. 1 passed; 1 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.08s
  * ```
  */
-export function readCargo(lines: readonly string[]): Recognised | null {
+export function readCargo(lines: readonly string[]): RecognizedOutput | null {
   const sums = { passed: 0, failed: 0, ignored: 0 };
   let isCargo = false;
-  const panics = new Map<string, { message: string; place: CodePlace; detail: string }>();
+  const panics = new Map<string, { message: string; place: CodeLocation; detail: string }>();
   const failed: string[] = [];
   const passed: PassedTest[] = [];
   for (const [at, line] of lines.entries()) {
@@ -162,7 +162,7 @@ function endOfPanic(lines: readonly string[], from: number): number {
  * { "type": "suite", "event": "failed", "passed": 1, "failed": 1, "ignored": 0, … }
  * ```
  */
-export function readCargoJson(lines: readonly string[]): Recognised | null {
+export function readCargoJson(lines: readonly string[]): RecognizedOutput | null {
   const sums = { passed: 0, failed: 0, ignored: 0 };
   let isCargo = false;
   const failures: OutputFailure[] = [];

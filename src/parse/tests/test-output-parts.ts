@@ -19,7 +19,7 @@ export interface PassedTest {
 }
 
 /** What one runner's output says. A recogniser returns `null` for output that is not its runner's. */
-export interface Recognised {
+export interface RecognizedOutput {
   readonly runner: string;
   readonly counts: TestCounts | null;
   /** The counts were made by counting lines, not read from a summary: where lines are missing they are wrong. */
@@ -45,7 +45,7 @@ export const LONGEST_LINE = 2000;
 
 const LONGEST_MESSAGE = 400;
 
-export function testFailure(name: string, message: string, place: CodePlace | null, detail = ""): OutputFailure {
+export function testFailure(name: string, message: string, place: CodeLocation | null, detail = ""): OutputFailure {
   return {
     test: name,
     category: "test",
@@ -61,13 +61,13 @@ export function shortMessage(message: string): string {
   return text.length > LONGEST_MESSAGE ? `${text.slice(0, LONGEST_MESSAGE)}…` : text;
 }
 
-export interface CodePlace {
+export interface CodeLocation {
   readonly file: string;
   readonly line: number;
 }
 
 /** `path:12:5` at the end of a line, in brackets or not: how stack frames of JavaScript end. */
-export function framePlace(line: string): CodePlace | null {
+export function framePlace(line: string): CodeLocation | null {
   const text = line.trimEnd();
   const end = /:(\d{1,7}):\d{1,7}\)?$/.exec(text);
   if (end === null) return null;
@@ -82,7 +82,7 @@ export function framePlace(line: string): CodePlace | null {
 }
 
 /** The first frame, in a stretch of lines, that is neither the runtime's nor a library's. */
-export function firstFrame(lines: readonly string[], from: number, to: number): CodePlace | null {
+export function firstFrame(lines: readonly string[], from: number, to: number): CodeLocation | null {
   for (let at = from; at < to; at++) {
     if (!/^\s*(?:at|❯)\s/.test(lines[at]!)) continue;
     const place = framePlace(lines[at]!);

@@ -1,6 +1,6 @@
 import {
-  type CodePlace,
-  type Recognised,
+  type CodeLocation,
+  type RecognizedOutput,
   cappedDetail,
   detailIn,
   firstWords,
@@ -20,7 +20,7 @@ import {
  * ==== 3 failed, 1 passed, 1 skipped, 4 subtests passed in 0.69s ====
  * ```
  */
-export function readPytest(lines: readonly string[]): Recognised | null {
+export function readPytest(lines: readonly string[]): RecognizedOutput | null {
   const summaries = lines.flatMap(
     (line) => /^=*\s?((?:\d{1,9} (?:subtests )?[a-z]+(?:, )?)+|no tests ran) in [\d.]+s\b.*$/.exec(line)?.[1] ?? [],
   );
@@ -68,9 +68,9 @@ function sectionOf(
   lines: readonly string[],
   from: number,
   to: number,
-): { message: string; place: CodePlace | null; detail: string } {
+): { message: string; place: CodeLocation | null; detail: string } {
   let message = "";
-  let place: CodePlace | null = null;
+  let place: CodeLocation | null = null;
   const detail: string[] = [];
   for (let at = from; at < to; at++) {
     message ||= /^E {2,}(\S.*)$/.exec(lines[at]!)?.[1] ?? "";
@@ -83,7 +83,7 @@ function sectionOf(
 }
 
 /** `Ran 4 tests in 0.001s`, and a block below a line of `=` for each failure. */
-export function readUnittest(lines: readonly string[]): Recognised | null {
+export function readUnittest(lines: readonly string[]): RecognizedOutput | null {
   let ran = -1;
   for (const line of lines) {
     const found = /^Ran (\d{1,9}) tests? in [\d.]+s$/.exec(line);
@@ -103,7 +103,7 @@ export function readUnittest(lines: readonly string[]): Recognised | null {
     /^(?:FAIL|ERROR): (\S+) \((\S+?)\)(?: \[.{0,300}\])?(?: \(.{0,300}\))?$/,
     /^(?:={50,}|Ran \d)/,
   ).map(({ head, from, to }) => {
-    let place: CodePlace | null = null;
+    let place: CodeLocation | null = null;
     let message = "";
     for (let at = from; at < to; at++) {
       const frame = /^\s+File "(.+)", line (\d{1,7})/.exec(lines[at]!);

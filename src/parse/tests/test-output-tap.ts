@@ -1,9 +1,9 @@
 import type { TestCounts } from "../../core/gates/gate.ts";
 import {
-  type CodePlace,
+  type CodeLocation,
   type OutputFailure,
   type PassedTest,
-  type Recognised,
+  type RecognizedOutput,
   detailIn,
   firstFrame,
   firstWords,
@@ -14,7 +14,7 @@ import {
 } from "./test-output-parts.ts";
 
 /** Test Anything Protocol, with the subtests and the YAML blocks that Node's runner adds to it. */
-export function readTap(lines: readonly string[]): Recognised | null {
+export function readTap(lines: readonly string[]): RecognizedOutput | null {
   const isTap =
     lines.some((line) => /^TAP version \d+$/.test(line)) || lines.some((line) => /^1\.\.\d+(?:\s|$)/.test(line));
   const results = lines.some((line) => /^\s*(?:not )?ok \d+\b/.test(line));
@@ -69,7 +69,7 @@ export function readTap(lines: readonly string[]): Recognised | null {
 }
 
 /** Node's own form for people: `✖ name`, and at the end each failure once more below `test at <place>`. */
-export function readNodeSpec(lines: readonly string[]): Recognised | null {
+export function readNodeSpec(lines: readonly string[]): RecognizedOutput | null {
   const counts = summaryCounts(lines, "ℹ ");
   if (counts === null) return null;
   const notLoaded: string[] = [];
@@ -106,30 +106,30 @@ function summaryCounts(lines: readonly string[], mark: string): TestCounts | nul
 /** Lines of a block that are looked at: one without an end must not be read again for every test. */
 const LONGEST_BLOCK = 200;
 
-interface Block {
+interface TapBlock {
   readonly isSuite: boolean;
   /** A whole file that ended badly by itself, outside of its tests: Node says its exit code. */
   readonly isFile: boolean;
   readonly message: string;
-  readonly place: CodePlace | null;
+  readonly place: CodeLocation | null;
   readonly detail: string;
 }
 
 /** The lines between `---` and `...` that say more about a result. */
-export function yamlBlock(lines: readonly string[], from: number): Block {
+export function yamlBlock(lines: readonly string[], from: number): TapBlock {
   if (lines[from]?.trim() !== "---") return { isSuite: false, isFile: false, message: "", place: null, detail: "" };
   let to = from + 1;
   while (to < Math.min(lines.length, from + LONGEST_BLOCK) && lines[to]!.trim() !== "...") to++;
   let message = "";
-  let location: CodePlace | null = null;
-  let frame: CodePlace | null = null;
+  let location: CodeLocation | null = null;
+  let frame: CodeLocation | null = null;
   let isSuite = false;
   let isFile = false;
   let said = to;
   for (let at = from + 1; at < to; at++) {
     const field = /^\s*(error|message|location|at|failureType|stack|type|exitCode): ?(.*)$/.exec(lines[at]!);
     if (field === null) continue;
-    const value = unquoted(field[2]!);
+    const value = unquote(field[2]!);
     if ((field[1] === "error" || field[1] === "message") && message === "") {
       message = /^[|>]/.test(value) ? firstWords(lines, at + 1, to) : value;
       said = /^[|>]/.test(value) ? at + 1 : at;
@@ -143,7 +143,7 @@ export function yamlBlock(lines: readonly string[], from: number): Block {
   return { isSuite, isFile, message, place: frame ?? location, detail: detailIn(lines, said, to) };
 }
 
-function firstPlace(lines: readonly string[], from: number, to: number): CodePlace | null {
+function firstPlace(lines: readonly string[], from: number, to: number): CodeLocation | null {
   for (let at = from; at < to; at++) {
     const place = framePlace(lines[at]!);
     if (place !== null && !/^(?:[\s(]|async )*node:/.test(lines[at]!)) return place;
@@ -151,7 +151,7 @@ function firstPlace(lines: readonly string[], from: number, to: number): CodePla
   return null;
 }
 
-function unquoted(value: string): string {
+function unquote(value: string): string {
   const text = value.trim();
   if (text.startsWith("'") && text.endsWith("'") && text.length > 1) return text.slice(1, -1).replaceAll("''", "'");
   if (text.startsWith('"') && text.endsWith('"') && text.length > 1) return text.slice(1, -1).replaceAll('\\"', '"');

@@ -8,7 +8,7 @@ import {
   type OutputFailure,
   type PassedTest,
   type RanFile,
-  type Recognised,
+  type RecognizedOutput,
   shortMessage,
   testCounts,
   testFailure,
@@ -27,7 +27,7 @@ import { isTape, readNodeSpec, readTap, yamlBlock } from "./test-output-tap.ts";
  * # pass  1
  * ```
  */
-function readTape(lines: readonly string[]): Recognised | null {
+function readTape(lines: readonly string[]): RecognizedOutput | null {
   if (!isTape(lines)) return null;
   const tests = new Map<string, { file: string | null; failure: OutputFailure | null }>();
   let name = "";
@@ -90,7 +90,7 @@ export interface OutputReader {
   end(): TestOutput;
 }
 
-const RECOGNISERS: readonly ((lines: readonly string[], folder: string) => Recognised | null)[] = [
+const RECOGNISERS: readonly ((lines: readonly string[], folder: string) => RecognizedOutput | null)[] = [
   readVitest,
   readJest,
   readMocha,
@@ -166,7 +166,7 @@ function outputOf(lines: readonly string[], isCut: boolean, folder: string): Tes
 }
 
 /** A runner that does not say how many makes the sum unknown. */
-function total(recognised: readonly Recognised[]): TestCounts | null {
+function total(recognised: readonly RecognizedOutput[]): TestCounts | null {
   const counts = recognised.flatMap((each) => each.counts ?? []);
   return counts.length < recognised.length ? null : sumOfCounts(counts);
 }
@@ -212,7 +212,10 @@ function readLocations(lines: readonly string[]): OutputFailure[] {
   let header: string | null = null;
   for (const [at, line] of lines.entries()) {
     const failure =
-      oneLine(line) ?? rustError(lines, at) ?? boxed(lines, at) ?? (header === null ? null : belowHeader(header, line));
+      oneLine(line) ??
+      rustError(lines, at) ??
+      readBoxedFailure(lines, at) ??
+      (header === null ? null : belowHeader(header, line));
     if (failure !== null) found.push(failure);
     // ESLint names the file once, alone on its line, and its errors below it.
     if (/^(?:\/|[A-Za-z]:\\|\.{0,2}[\w@-])[^:*?"<>|]*\.\w{1,5}$/.test(line)) header = line;
@@ -244,7 +247,7 @@ function rustError(lines: readonly string[], at: number): OutputFailure | null {
 }
 
 /** `  x rule: sentence`, and the place in the corner of a box on the next line. */
-function boxed(lines: readonly string[], at: number): OutputFailure | null {
+function readBoxedFailure(lines: readonly string[], at: number): OutputFailure | null {
   const error = /^\s+[x×] (.+)$/.exec(lines[at]!);
   const place = error === null ? null : /^\s*[,╭][-─]\[(.+?):(\d{1,7}):\d{1,7}\]$/.exec(lines[at + 1] ?? "");
   return error === null || place === null ? null : failure("lint", place[1]!, place[2]!, error[1]!);

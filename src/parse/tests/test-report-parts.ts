@@ -1,5 +1,5 @@
 import { plainText } from "../../stdx/plain-text.ts";
-import { type CodePlace, type OutputFailure, detailIn, firstFrame, testFailure } from "./test-output-parts.ts";
+import { type CodeLocation, type OutputFailure, detailIn, firstFrame, testFailure } from "./test-output-parts.ts";
 import { type TestOutput, sumOfCounts } from "./test-output.ts";
 
 /** What a file that a check left behind says. */
@@ -14,7 +14,7 @@ export type ReadReport =
   | { readonly report: null; readonly problem: string };
 
 /** A failure as reports tell it: a message, and a text with a stack in it. */
-export function toldFailure(name: string, message: string, body: string, known: CodePlace | null): OutputFailure {
+export function toldFailure(name: string, message: string, body: string, known: CodeLocation | null): OutputFailure {
   const lines = body.slice(0, LONGEST_BODY).split("\n");
   const said = message.trim() === "" ? lines : message.slice(0, LONGEST_BODY).split("\n");
   const first = said.find((line) => line.trim() !== "")?.trim() ?? "failed";
@@ -28,7 +28,7 @@ export function toldFailure(name: string, message: string, body: string, known: 
 const LONGEST_BODY = 20_000;
 
 /** The nearest place of the project's own; in the file of the test, where that is known and named. */
-function placeIn(lines: readonly string[], file: string | null): CodePlace | null {
+function placeIn(lines: readonly string[], file: string | null): CodeLocation | null {
   const places = lines.flatMap((line) => placeOf(line) ?? []);
   return (
     places.find((place) => file !== null && (place.file === file || place.file.endsWith(`/${file}`))) ??
@@ -38,7 +38,7 @@ function placeIn(lines: readonly string[], file: string | null): CodePlace | nul
   );
 }
 
-function placeOf(line: string): CodePlace | null {
+function placeOf(line: string): CodeLocation | null {
   const found =
     /^\s*File "([^"]+)", line (\d{1,7})/.exec(line) ??
     /(?:^|[\s(])([\w@./\\-]+\.\w{1,5}):(\d{1,7})(?::\d{1,7})?(?=[\s):,]|$)/.exec(line);
@@ -91,10 +91,10 @@ export function withReports(output: TestOutput, reports: readonly TestReport[]):
 
 const MOST_COMPARED = 1000;
 
-type Named = Pick<OutputFailure, "test" | "file" | "line">;
+type FailureName = Pick<OutputFailure, "test" | "file" | "line">;
 
 /** Runners spell one test's name in several ways: with its file, with its class, with other signs between the parts. */
-export function isSameFailure(known: Named, told: Named): boolean {
+export function isSameFailure(known: FailureName, told: FailureName): boolean {
   if (known.test === null || told.test === null)
     return known.test === told.test && known.file === told.file && known.line === told.line;
   if (known.file !== null && told.file !== null && baseName(known.file) !== baseName(told.file)) return false;

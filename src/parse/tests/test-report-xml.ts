@@ -16,7 +16,7 @@ export function readXml(text: string, events: XmlEvents): string | null {
   let hadRoot = false;
   for (;;) {
     const next = text.indexOf("<", at);
-    if (open.length > 0 && next > at) events.text(unescaped(text.slice(at, next)));
+    if (open.length > 0 && next > at) events.text(unescape(text.slice(at, next)));
     if (next === -1) break;
     const tag = tagAt(text, next);
     if (tag === null) return `it breaks off at character ${next}`;
@@ -88,7 +88,7 @@ function elementAt(text: string, at: number): Tag | null {
     const from = end + attribute[0].length;
     const to = text.indexOf(attribute[2]!, from);
     if (to === -1) return null;
-    attributes.set(attribute[1]!, unescaped(text.slice(from, to)));
+    attributes.set(attribute[1]!, unescape(text.slice(from, to)));
     end = to + 1;
   }
   const close = matchAt(/\s*(\/?)>/y, text, end);
@@ -103,7 +103,7 @@ function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | n
 
 const NAMED: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
 
-function unescaped(text: string): string {
+function unescape(text: string): string {
   if (!text.includes("&")) return text;
   return text.replaceAll(
     /&(?:#x([0-9a-fA-F]{1,6})|#(\d{1,7})|(amp|lt|gt|quot|apos));/g,

@@ -21,9 +21,9 @@ import { type OutputFailure, type PassedTest, shortMessage, testCounts } from ".
 export function readTestReport(text: string, folder: string): ReadReport {
   const start = text.replace(/^\uFEFF/, "").trimStart();
   if (start === "") return { report: null, problem: "it is empty" };
-  if (start.startsWith("<")) return shortened(readJunit(start), folder);
+  if (start.startsWith("<")) return shortenPaths(readJunit(start), folder);
   const isLines = /^\{[^\n]*\}[ \t\r]*\n\s*\{/.test(start) || /^\{ ?"(?:Time|Action|type)":/.test(start);
-  if (/^[{[]/.test(start) && !isLines) return shortened(readJson(start), folder);
+  if (/^[{[]/.test(start) && !isLines) return shortenPaths(readJson(start), folder);
   const output = readTestOutput(plainText(text), folder);
   if (output.runners.length === 0) return { report: null, problem: "it is in no form that is known" };
   return { report: { ...output, kind: output.runners.join(", "), writtenAt: null }, problem: null };
@@ -42,7 +42,7 @@ function readJson(text: string): ReadReport {
 const MOST_FAILURES = 200;
 
 /** Paths as they are called below the folder, and no more failures than anybody reads. */
-function shortened(read: ReadReport, folder: string): ReadReport {
+function shortenPaths(read: ReadReport, folder: string): ReadReport {
   if (read.report === null) return read;
   const { failures } = read.report;
   const report: TestReport = {
@@ -54,7 +54,7 @@ function shortened(read: ReadReport, folder: string): ReadReport {
   return { report, problem: null };
 }
 
-type Fields = Readonly<Record<string, unknown>>;
+type ReportFields = Readonly<Record<string, unknown>>;
 
 /** The JSON that runners write about a run: Jest's, which Vitest writes too, Mocha's, and pytest's. `null`: none of them. */
 function readJsonReport(value: unknown): ReadReport | null {
@@ -65,7 +65,7 @@ function readJsonReport(value: unknown): ReadReport | null {
   return null;
 }
 
-function jest(report: Fields): ReadReport {
+function jest(report: ReportFields): ReadReport {
   const notLoaded: string[] = [];
   const passed: PassedTest[] = [];
   const failures = asList(report["testResults"]).flatMap((each) => {
@@ -91,15 +91,15 @@ function jest(report: Fields): ReadReport {
     asCount(report["numPendingTests"]) + asCount(report["numTodoTests"]),
   );
   const startedAt = asCount(report["startTime"]) || null;
-  return told("jest", counts, failures, startedAt, { passed, notLoaded });
+  return readReport("jest", counts, failures, startedAt, { passed, notLoaded });
 }
 
-function jestName(test: Fields): string {
+function jestName(test: ReportFields): string {
   const titles = [...asList(test["ancestorTitles"]), test["title"]].map(asText).filter((title) => title !== "");
   return titles.length === 0 ? asText(test["fullName"]) : titles.join(" > ");
 }
 
-function mocha(report: Fields): ReadReport {
+function mocha(report: ReportFields): ReadReport {
   const stats = asRecord(report["stats"]);
   const failures = asList(report["failures"]).map((each) => {
     const test = asRecord(each);
@@ -123,10 +123,10 @@ function mocha(report: Fields): ReadReport {
     const test = asRecord(each);
     return { test: asText(test["fullTitle"]) || asText(test["title"]), file: asText(test["file"]) || null };
   });
-  return told("mocha", counts, failures, timeOf(asText(stats["start"])), { passed });
+  return readReport("mocha", counts, failures, timeOf(asText(stats["start"])), { passed });
 }
 
-function pytest(report: Fields): ReadReport {
+function pytest(report: ReportFields): ReadReport {
   const summary = asRecord(report["summary"]);
   const failures = asList(report["tests"])
     .map(asRecord)
@@ -160,10 +160,10 @@ function pytest(report: Fields): ReadReport {
     .map((each) => asText(each["nodeid"]));
   const created = report["created"];
   const writtenAt = typeof created === "number" ? created * 1000 : null;
-  return told("pytest", counts, failures, writtenAt, { passed, notLoaded });
+  return readReport("pytest", counts, failures, writtenAt, { passed, notLoaded });
 }
 
-function told(
+function readReport(
   kind: string,
   counts: TestCounts,
   failures: OutputFailure[],

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { openMcpDesk, type McpDesk } from "../../../src/adapters/mcp/http.ts";
 import { createMcpSession } from "../../../src/adapters/mcp/session.ts";
 import { serveStdio } from "../../../src/adapters/mcp/stdio.ts";
-import { reportTools, type Reported } from "../../../src/app/report-tools.ts";
+import { reportTools, type AgentReport } from "../../../src/app/report-tools.ts";
 import type { Tool } from "../../../src/ports/tool.ts";
 
 const echo: Tool = {
@@ -219,7 +219,7 @@ describe("by HTTP", () => {
 
 describe("reports", () => {
   function made(story: string | null = "cart") {
-    const taken: Reported[] = [];
+    const taken: AgentReport[] = [];
     const names = ["report_ready", "report_verdict", "report_blocked", "ask_human", "dispute_finding"] as const;
     const tools = reportTools(names, { story, take: (reported) => Promise.resolve(`ok ${taken.push(reported)}`) });
     const call = (name: (typeof names)[number], input: unknown) =>

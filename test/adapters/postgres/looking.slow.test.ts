@@ -62,7 +62,7 @@ describe("from a folder that has nothing of its own", () => {
     await run(["stop", "second", "--db", server.url, "--by", "ann"], [stop], around());
     await eventually(() => expect(heard).toHaveBeenCalledWith("others"));
     unwatch();
-    const look = (await host.at(server.url).look(root))!;
+    const look = (await host.at(server.url).openView(root))!;
     const told: string[] = [];
     for await (const { event } of look.lines(2)) told.push(event.type);
     expect(told).toEqual(["story.held"]);
@@ -71,7 +71,7 @@ describe("from a folder that has nothing of its own", () => {
 
   test("evidence is read from the database", async () => {
     const id = await createPostgresEvidence(pool).keep("printed elsewhere");
-    const look = (await host.at(server.url).look(root))!;
+    const look = (await host.at(server.url).openView(root))!;
     expect(await look.evidence.read(id)).toBe("printed elsewhere");
     await look.close();
   });
@@ -102,9 +102,9 @@ describe("from a folder that has nothing of its own", () => {
 
 test("a database without a journal is one where nothing has run, and stays without", async () => {
   const empty = `${server.url}?schema=nobodys`;
-  expect(await host.at(empty).glance(root)).toBeNull();
-  expect(await host.at(empty).look(root)).toBeNull();
-  await expect(host.at(empty).tell(root, null, [])).rejects.toMatchObject({ code: "file-missing" });
+  expect(await host.at(empty).readOutline(root)).toBeNull();
+  expect(await host.at(empty).openView(root)).toBeNull();
+  await expect(host.at(empty).appendEvents(root, null, [])).rejects.toMatchObject({ code: "file-missing" });
   expect(await server.sql("SELECT 1 FROM pg_namespace WHERE nspname = 'nobodys'")).toEqual([]);
   expect(existsSync(stateFolder(root).journal)).toBe(false);
 });

@@ -94,7 +94,7 @@ describe("remand migrate", () => {
     const looked = await run(["status"], [status], { host, cwd: root });
     expect(looked).toMatchObject({ exit: 1, err: expect.stringContaining("--db") });
     expect((await run(["status", "--db", url], [status], { host, cwd: root })).out).toContain("story-29");
-    await expect(host.tell(root, null, [])).rejects.toMatchObject({ code: "journal-moved" });
+    await expect(host.appendEvents(root, null, [])).rejects.toMatchObject({ code: "journal-moved" });
     await expect(host.migrate(root, plan())).rejects.toMatchObject({ code: "journal-moved" });
   });
 

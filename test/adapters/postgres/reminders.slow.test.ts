@@ -6,9 +6,9 @@ import { createSystemClock } from "../../../src/adapters/clock/system-clock.ts";
 import { createPostgresJournal, type PostgresJournal } from "../../../src/adapters/postgres/journal.ts";
 import { openPool, type PostgresPool } from "../../../src/adapters/postgres/pool.ts";
 import { createPostgresNote } from "../../../src/adapters/postgres/reminder-note.ts";
-import { createFleetBell } from "../../../src/compose/notifications/local-notifications.ts";
+import { createFleetNotifications } from "../../../src/compose/notifications/local-notifications.ts";
 import { serve } from "../../../src/compose/serve.ts";
-import { createLeading } from "../../../src/compose/worker/worker-leader.ts";
+import { createLeadership } from "../../../src/compose/worker/worker-leader.ts";
 import type { WorkerParts } from "../../../src/compose/worker/worker-parts.ts";
 import { presetPolicy } from "../../../src/config/presets.ts";
 import { storyId } from "../../../src/core/events/ids.ts";
@@ -167,7 +167,7 @@ describe("a question that nobody answered, in a fleet's database", () => {
   test("is raised once beside two dashboards and a worker that leads; and not again by who comes after them", async () => {
     const pool = await connected();
     const journal = await asked(pool);
-    const leading = createLeading(await partsOf(pool, journal), QUEUE as unknown as FleetQueue, Promise.resolve());
+    const leading = createLeadership(await partsOf(pool, journal), QUEUE as unknown as FleetQueue, Promise.resolve());
     leading.turn(true);
     const dashboards = await Promise.all([served(), served()]);
     await expect.poll(rings, { timeout: 60_000 }).toEqual(ONCE);
@@ -182,7 +182,7 @@ describe("a question that nobody answered, in a fleet's database", () => {
     const pool = await connected();
     const journal = await asked(pool);
     const parts = await partsOf(pool, journal);
-    const silent = await createFleetBell({
+    const silent = await createFleetNotifications({
       ...parts,
       config: { notify: [], env: [], redact: [] },
       journal,
@@ -190,7 +190,7 @@ describe("a question that nobody answered, in a fleet's database", () => {
     });
     await silent.close();
     expect(rings()).toEqual([]);
-    const leading = createLeading(parts, QUEUE as unknown as FleetQueue, Promise.resolve());
+    const leading = createLeadership(parts, QUEUE as unknown as FleetQueue, Promise.resolve());
     leading.turn(true);
     await expect.poll(rings, { timeout: 60_000 }).toEqual(ONCE);
     await leading.close();
@@ -202,7 +202,7 @@ describe("a question that nobody answered, in a fleet's database", () => {
     const journal = await asked(pool);
     const parts = await partsOf(pool, journal);
     const lead = async (until: readonly string[]): Promise<void> => {
-      const leading = createLeading(parts, QUEUE as unknown as FleetQueue, Promise.resolve());
+      const leading = createLeadership(parts, QUEUE as unknown as FleetQueue, Promise.resolve());
       leading.turn(true);
       await expect.poll(rings, { timeout: 60_000 }).toEqual(until);
       await leading.close();

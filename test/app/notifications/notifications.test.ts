@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createVirtualClock } from "../../kit/virtual-clock.ts";
 import { createMemoryJournal } from "../../kit/memory-journal.ts";
-import { createDoorbell, type DoorbellParts } from "../../../src/app/notifications/notifications.ts";
+import { createNotifications, type NotificationsParts } from "../../../src/app/notifications/notifications.ts";
 import { outletsOf } from "../../../src/compose/notifications/notifiers.ts";
 import { presetPolicy } from "../../../src/config/presets.ts";
 import type { Event } from "../../../src/core/events/event.ts";
@@ -38,8 +38,8 @@ function project(notify?: Notifier["notify"]) {
   const note = memoryNote();
   let state = EMPTY_RUN;
   const seqs = new Map<StoryId | null, number>();
-  const start = async (more: Partial<DoorbellParts> = {}) => {
-    const bell = await createDoorbell({
+  const start = async (more: Partial<NotificationsParts> = {}) => {
+    const bell = await createNotifications({
       project: "shop",
       outlets: [{ notifier, on: null }],
       journal,

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { createVirtualClock } from "../../kit/virtual-clock.ts";
 import { createMemoryJournal } from "../../kit/memory-journal.ts";
-import { createDoorbell } from "../../../src/app/notifications/notifications.ts";
-import { createServeBell } from "../../../src/app/notifications/server-notifications.ts";
+import { createNotifications } from "../../../src/app/notifications/notifications.ts";
+import { createServerNotifications } from "../../../src/app/notifications/server-notifications.ts";
 import type { SenderParts } from "../../../src/app/notifications/send-notices.ts";
 import { presetPolicy } from "../../../src/config/presets.ts";
 import type { Event } from "../../../src/core/events/event.ts";
@@ -12,7 +12,7 @@ import { evolve } from "../../../src/fold/fold-event.ts";
 import { EMPTY_RUN } from "../../../src/fold/new-state.ts";
 import type { ReminderNote } from "../../../src/ports/notifier.ts";
 import type { Watcher } from "../../../src/ports/watcher.ts";
-import type { Live, Present } from "../../../src/server/live.ts";
+import type { Live, CurrentRun } from "../../../src/server/live.ts";
 import { stateOf } from "../../seeds/scripted-run.ts";
 import { answer, story } from "../../kit/story-world.ts";
 import { memoryNote } from "./memory-note.ts";
@@ -54,7 +54,7 @@ function project(note: ReminderNote = memoryNote()) {
   });
   const live: Pick<Live, "now" | "changed"> = {
     now: async () =>
-      state.position === 0 ? null : ({ state, sight: { lines: (after) => journal.read(after) } } as Present),
+      state.position === 0 ? null : ({ state, view: { lines: (after) => journal.read(after) } } as CurrentRun),
     changed: (signal) =>
       new Promise((done) => {
         waiting.add(done);
@@ -84,14 +84,14 @@ function project(note: ReminderNote = memoryNote()) {
       await write(id, { type: "escalation.raised", escalation: escalateStory(stateOf(state, id), reason, "checks") });
     },
     serve: (): (() => Promise<void>) => {
-      const bell = createServeBell(live, sending("serve"));
+      const bell = createServerNotifications(live, sending("serve"));
       const close = (): Promise<void> => bell.close();
       open.push(close);
       return close;
     },
     engine: async (): Promise<() => Promise<void>> => {
       const watcher = { onLines: () => undefined, onOutput: () => undefined };
-      const bell = await createDoorbell({ ...sending("engine"), journal, watcher });
+      const bell = await createNotifications({ ...sending("engine"), journal, watcher });
       watchers.push((lines, now) => bell.watcher.onLines(lines, now));
       bell.resume(state);
       return async () => {

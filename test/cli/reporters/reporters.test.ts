@@ -55,7 +55,7 @@ async function told(name: ReporterName, setting: Setting = {}): Promise<Told> {
       setting.afterLine?.(reporter);
     },
   };
-  const owned = await host.own("/work", { ...planFor([story("login")]), watcher });
+  const owned = await host.openEngine("/work", { ...planFor([story("login")]), watcher });
   const state = await owned.drive(new AbortController().signal);
   await reporter.end(state);
   return { out: out.join(""), state, lines };
@@ -194,7 +194,10 @@ describe("the footer", () => {
   it("is never wider than the terminal nor higher than three lines", async () => {
     const stories = Array.from({ length: 6 }, (_, i) => story(`story-${i}`));
     const host = fakeHost();
-    await host.own("/work", { ...planFor(stories), watcher: { onLines: () => undefined, onOutput: () => undefined } });
+    await host.openEngine("/work", {
+      ...planFor(stories),
+      watcher: { onLines: () => undefined, onOutput: () => undefined },
+    });
     for (const { id } of stories) await host.write(id, { type: "story.started", by: "engine" });
     const view = {
       state: host.state(),

@@ -2,9 +2,9 @@ import { tmpdir } from "node:os";
 import { afterEach, expect, test } from "vitest";
 import { createMemoryJournal } from "../../kit/memory-journal.ts";
 import { createSystemClock } from "../../../src/adapters/clock/system-clock.ts";
-import { createLeading, type Leading } from "../../../src/compose/worker/worker-leader.ts";
+import { createLeadership, type Leadership } from "../../../src/compose/worker/worker-leader.ts";
 import type { WorkerParts } from "../../../src/compose/worker/worker-parts.ts";
-import type { BranchNews, WorkPlan } from "../../../src/app/host.ts";
+import type { BranchUpdate, WorkPlan } from "../../../src/app/host.ts";
 import type { Config } from "../../../src/config/config.ts";
 import { presetPolicy } from "../../../src/config/presets.ts";
 import { resolveConfig } from "../../../src/config/resolve.ts";
@@ -17,7 +17,7 @@ import type { FleetQueue } from "../../../src/ports/queue.ts";
 import { byText, lookup } from "../../../src/stdx/sorted-map.ts";
 import { story } from "../../kit/story-world.ts";
 
-let leading: Leading;
+let leading: Leadership;
 afterEach(() => leading.close());
 
 const QUEUE = { enqueue: async () => undefined, forget: async () => undefined, inHand: async () => [] };
@@ -59,13 +59,13 @@ async function worker() {
       },
     },
   } as unknown as WorkerParts;
-  const news = (stories: readonly Story[], more: Partial<BranchNews> = {}): BranchNews => ({
+  const news = (stories: readonly Story[], more: Partial<BranchUpdate> = {}): BranchUpdate => ({
     stories,
     policy: parts.policy,
     config: parts.plan.run.config,
     ...more,
   });
-  leading = createLeading(parts, QUEUE as unknown as FleetQueue, Promise.resolve());
+  leading = createLeadership(parts, QUEUE as unknown as FleetQueue, Promise.resolve());
   const policies = async (): Promise<readonly number[]> => {
     const set: number[] = [];
     for await (const { event } of journal.read(0))

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { FilePair } from "../../../src/gates/integrity/file-changes.ts";
-import { ruleBook } from "../../../src/gates/integrity/integrity-rules.ts";
+import { createRuleReporter } from "../../../src/gates/integrity/integrity-rules.ts";
 import { readTestText } from "../../../src/gates/integrity/test-text.ts";
 import { weakenedTests } from "../../../src/gates/integrity/weakened-tests.ts";
 import { expectLinearCost } from "../../cpu-cost.ts";
@@ -58,7 +58,7 @@ function broken(before: Readonly<Record<string, string>>, after: Readonly<Record
   const files: FilePair[] = paths.map((path) => ({ path, before: before[path] ?? null, after: after[path] ?? null }));
   const gone = new Set(paths.filter((path) => after[path] === undefined));
   const look = { files, gone, isTest: (path: string) => !path.startsWith("src/") };
-  return weakenedTests(look, ruleBook({ isRework, settings: {} }))
+  return weakenedTests(look, createRuleReporter({ isRework, settings: {} }))
     .filter(({ severity }) => severity !== "info")
     .map(({ category }) => category.replace("integrity/", ""));
 }

@@ -2,8 +2,8 @@ import { countText } from "../../../stdx/plain-text.ts";
 import { COST_VIEWS, costRows, costTotal, type CostRow } from "../../../views/board/cost.ts";
 import { durationText, moneyText, shortLine } from "../../../views/text/words.ts";
 import { EXIT, type CliCommand, type World } from "../../../app/command.ts";
-import { fieldsHelp, JSON_OPTION, picked, pickedFields } from "../../json-fields.ts";
-import { linesOf, looking } from "../../../app/with-journal.ts";
+import { fieldsHelp, JSON_OPTION, pickFields, pickedFields } from "../../json-fields.ts";
+import { linesOf, withJournal } from "../../../app/with-journal.ts";
 import { wordOf } from "../../../app/option-values.ts";
 
 interface Options {
@@ -39,10 +39,10 @@ export const command: CliCommand = {
 async function cost(world: World, options: Options): Promise<void> {
   const by = wordOf("a view of the cost", options.by, COST_VIEWS);
   const fields = pickedFields("cost", options.json);
-  await looking(world, async (look) => {
-    const rows = costRows(await linesOf(look, null), look.state, by);
+  await withJournal(world, async (view) => {
+    const rows = costRows(await linesOf(view, null), view.state, by);
     if (fields === false) return world.out(text(rows));
-    const shown = rows.map((row) => picked(row, fields));
+    const shown = rows.map((row) => pickFields(row, fields));
     const document = fields === null ? { by, total: costTotal(rows), rows: shown } : { by, rows: shown };
     world.out(`${JSON.stringify({ schema: "remand.cost/1", ...document }, null, 2)}\n`);
   });

@@ -3,7 +3,7 @@ import { diffRange } from "../../../views/story/diff-range.ts";
 import { readDiff } from "../../../views/story/diff-document.ts";
 import { EXIT, type CliCommand, type World } from "../../../app/command.ts";
 import { diffBlameText } from "../../blame-text.ts";
-import { linesOf, looking, storyOf } from "../../../app/with-journal.ts";
+import { linesOf, withJournal, storyOf } from "../../../app/with-journal.ts";
 import { numberOf } from "../../../app/option-values.ts";
 import { paintFor } from "../../terminal-kind.ts";
 
@@ -43,12 +43,12 @@ export const command: CliCommand = {
 async function diff(world: World, typed: string, options: Options): Promise<void> {
   const attempt = options.attempt === undefined ? null : numberOf("--attempt", options.attempt, 1, 100_000);
   const since = options.since === undefined ? null : numberOf("--since", options.since, 1, 100_000);
-  await looking(world, async (look) => {
-    const state = storyOf(look.state, typed);
+  await withJournal(world, async (view) => {
+    const state = storyOf(view.state, typed);
     const { id } = state.story;
-    const lines = await linesOf(look, id);
+    const lines = await linesOf(view, id);
     const range = diffRange(id, lines, attempt, since);
-    const workspace = await look.workspace();
+    const workspace = await view.workspace();
     if (options.blame === true) {
       const read = async (from: string, to: string) => readGitDiff(await workspace.diff(id, from, to));
       const document = await readDiff({ state, lines, range, mostLines: Infinity, read });

@@ -1,7 +1,7 @@
 import { RemandError } from "../../../core/events/error.ts";
 import { evidenceId } from "../../../core/events/ids.ts";
 import { EXIT, type CliCommand, type ExitCode, type World } from "../../../app/command.ts";
-import { looking } from "../../../app/with-journal.ts";
+import { withJournal } from "../../../app/with-journal.ts";
 
 const EXAMPLES = `Examples:
   remand evidence 9f86d081…             what a gate or an agent printed, whole
@@ -26,8 +26,8 @@ export const command: CliCommand = {
 };
 
 async function evidence(world: World, id: string, isDocument: boolean): Promise<ExitCode> {
-  return looking(world, async (look) => {
-    const text = await look.evidence.read(evidenceId(id));
+  return withJournal(world, async (view) => {
+    const text = await view.evidence.read(evidenceId(id));
     if (text === null)
       throw new RemandError(
         "usage",

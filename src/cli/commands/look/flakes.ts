@@ -3,7 +3,7 @@ import { timeText } from "../../../views/run/event-text.ts";
 import { flakeList, noteFlakes, type Flake } from "../../../views/board/flakes.ts";
 import { shortLine } from "../../../views/text/words.ts";
 import { EXIT, type CliCommand, type World } from "../../../app/command.ts";
-import { fieldsHelp, JSON_OPTION, picked, pickedFields } from "../../json-fields.ts";
+import { fieldsHelp, JSON_OPTION, pickFields, pickedFields } from "../../json-fields.ts";
 import { paintFor } from "../../terminal-kind.ts";
 
 const EXAMPLES = `Examples:
@@ -28,18 +28,18 @@ export const command: CliCommand = {
 
 async function flakes(world: World, fields: readonly string[] | null | false): Promise<void> {
   const known = new Map<string, Flake>();
-  const look = await world.host.look(world.cwd);
-  if (look !== null) for await (const line of look.lines(0)) noteFlakes(known, line);
-  await look?.close();
+  const view = await world.host.openView(world.cwd);
+  if (view !== null) for await (const line of view.lines(0)) noteFlakes(known, line);
+  await view?.close();
   const list = flakeList(known);
   if (fields !== false) {
-    const shown = list.map((flake) => picked(documented(flake), fields));
+    const shown = list.map((flake) => pickFields(flakeDocument(flake), fields));
     world.out(`${JSON.stringify({ schema: "remand.flakes/1", flakes: shown }, null, 2)}\n`);
   } else if (list.length === 0) world.out("no test was seen to be flaky\n");
   else world.out(list.map((flake) => flakeText(world, flake)).join(""));
 }
 
-const documented = ({ firstSeenAt, lastSeenAt, ...rest }: Flake) => ({
+const flakeDocument = ({ firstSeenAt, lastSeenAt, ...rest }: Flake) => ({
   ...rest,
   firstSeenAt: new Date(firstSeenAt).toISOString(),
   lastSeenAt: new Date(lastSeenAt).toISOString(),

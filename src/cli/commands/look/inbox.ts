@@ -2,7 +2,7 @@ import { isOpenStatus, locationText, statusText } from "../../../core/gates/trie
 import { answerLine, itemsOf, type InboxItem } from "../../../views/answers/inbox.ts";
 import { shortLine } from "../../../views/text/words.ts";
 import { EXIT, type CliCommand, type World } from "../../../app/command.ts";
-import { fieldsHelp, JSON_OPTION, picked, pickedFields } from "../../json-fields.ts";
+import { fieldsHelp, JSON_OPTION, pickFields, pickedFields } from "../../json-fields.ts";
 import { glyphsFor, paintFor } from "../../terminal-kind.ts";
 
 const EXAMPLES = `Examples:
@@ -27,11 +27,11 @@ export const command: CliCommand = {
 };
 
 async function inbox(world: World, fields: readonly string[] | null | false): Promise<void> {
-  const look = await world.host.closeUp(world.cwd, "asking");
-  const items = look === null ? [] : itemsOf(look.run, look.states);
-  await look?.close();
+  const view = await world.host.readStories(world.cwd, "asking");
+  const items = view === null ? [] : itemsOf(view.run, view.states);
+  await view?.close();
   if (fields !== false) {
-    const shown = items.map((item) => picked(item, fields));
+    const shown = items.map((item) => pickFields(item, fields));
     world.out(`${JSON.stringify({ schema: "remand.inbox/1", items: shown }, null, 2)}\n`);
   } else if (items.length === 0) world.out("nothing waits for you\n");
   else world.out(items.map((item) => itemText(world, item)).join("\n"));

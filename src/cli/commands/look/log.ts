@@ -1,9 +1,9 @@
 import type { Stored } from "../../../ports/journal.ts";
 import { eventWords, timeText } from "../../../views/run/event-text.ts";
 import { EXIT, type CliCommand, type ExitCode, type World } from "../../../app/command.ts";
-import type { Look } from "../../../app/host.ts";
-import { fieldsHelp, JSON_OPTION, picked, pickedFields } from "../../json-fields.ts";
-import { looking, storyOf } from "../../../app/with-journal.ts";
+import type { JournalView } from "../../../app/host.ts";
+import { fieldsHelp, JSON_OPTION, pickFields, pickedFields } from "../../json-fields.ts";
+import { withJournal, storyOf } from "../../../app/with-journal.ts";
 import { JOURNAL_LINE } from "../../reporters/jsonl.ts";
 import { paintFor, type Paint } from "../../terminal-kind.ts";
 
@@ -36,32 +36,32 @@ export const command: CliCommand = {
 
 async function log(world: World, options: Options): Promise<ExitCode> {
   const fields = pickedFields("log", options.json);
-  return looking(world, async (look) => {
-    const story = options.story === undefined ? null : storyOf(look.state, options.story).story.id;
+  return withJournal(world, async (view) => {
+    const story = options.story === undefined ? null : storyOf(view.state, options.story).story.id;
     const paint = paintFor(world.color);
     let after = 0;
     const printNew = async (): Promise<void> => {
-      for await (const line of look.lines(after)) {
+      for await (const line of view.lines(after)) {
         after = line.position;
         if (story === null || line.story === story)
           world.out(fields === false ? textLine(line, paint) : jsonLine(line, fields));
       }
     };
     await printNew();
-    if (options.follow === true) await followed(world, look, printNew);
+    if (options.follow === true) await followLog(world, view, printNew);
     return EXIT.ok;
   });
 }
 
 /** Prints until the first Ctrl-C. One print after the other: two at once would print lines twice. */
-async function followed(world: World, look: Look, printNew: () => Promise<void>): Promise<void> {
+async function followLog(world: World, view: JournalView, printNew: () => Promise<void>): Promise<void> {
   let turn: Promise<void> = Promise.resolve();
   await new Promise<void>((over, broken) => {
     const next = (): void => {
       turn = turn.then(printNew);
       turn.catch(broken);
     };
-    const unwatch = look.journal.watch(next);
+    const unwatch = view.journal.watch(next);
     const unhook = world.onInterrupt(() => {
       unwatch();
       unhook();
@@ -73,7 +73,7 @@ async function followed(world: World, look: Look, printNew: () => Promise<void>)
 }
 
 const jsonLine = (line: Stored, fields: readonly string[] | null): string =>
-  `${JSON.stringify({ schema: JOURNAL_LINE, ...picked(line, fields) })}\n`;
+  `${JSON.stringify({ schema: JOURNAL_LINE, ...pickFields(line, fields) })}\n`;
 
 function textLine({ position, at, story, event }: Stored, paint: Paint): string {
   const words = eventWords(event);

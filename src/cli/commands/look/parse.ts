@@ -116,23 +116,23 @@ function listing(reading: Reading): string {
   if (incomplete !== null)
     lines.push(`  blocked by ${oneLine(incomplete.blocker)} (${incomplete.category ?? "no category"})`);
   lines.push(
-    ...listed("findings", reading.findings.map(findingLine)),
-    ...listed("required fixes", reading.requiredFixes),
-    ...listed(
+    ...bulletList("findings", reading.findings.map(findingLine)),
+    ...bulletList("required fixes", reading.requiredFixes),
+    ...bulletList(
       "criteria",
       reading.verification.map((each) => `${each.criterion}: ${each.status}`),
     ),
-    ...listed(
+    ...bulletList(
       "commands",
       reading.commands.map((each) => [each.command, each.environment, each.result].filter(Boolean).join("  ")),
     ),
-    ...listed("broken before", reading.preExisting),
-    ...listed("problems", reading.problems),
+    ...bulletList("broken before", reading.preExisting),
+    ...bulletList("problems", reading.problems),
   );
   return `${lines.join("\n")}\n`;
 }
 
-function listed(title: string, items: readonly string[]): readonly string[] {
+function bulletList(title: string, items: readonly string[]): readonly string[] {
   return items.length === 0 ? [] : [`  ${title}:`, ...items.map((item) => `    - ${oneLine(item)}`)];
 }
 

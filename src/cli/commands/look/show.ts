@@ -17,9 +17,9 @@ import { durationText, shortLine, spentText } from "../../../views/text/words.ts
 import type { Stored } from "../../../ports/journal.ts";
 import { writeEscalation } from "../../../write/reports/escalation.ts";
 import { type CliCommand, EXIT, type World } from "../../../app/command.ts";
-import { JSON_OPTION, fieldsHelp, picked, pickedFields } from "../../json-fields.ts";
+import { JSON_OPTION, fieldsHelp, pickFields, pickedFields } from "../../json-fields.ts";
 import { loadConfig, shownPath } from "../../../app/load-config.ts";
-import { linesOf, listed, looking, lookingClosely, shownState, storyOf } from "../../../app/with-journal.ts";
+import { linesOf, collectLines, withJournal, withStories, shownState, storyOf } from "../../../app/with-journal.ts";
 import { glyphsFor, paintFor } from "../../terminal-kind.ts";
 
 const EXAMPLES = `Examples:
@@ -49,14 +49,14 @@ export const command: CliCommand = {
 };
 
 async function show(world: World, typed: string, fields: readonly string[] | null | false): Promise<void> {
-  await lookingClosely(world, [storyId(typed)], async (look) => {
-    const { run } = look;
-    const state = await shownState(world, look, typed);
-    const lines = await listed(look.lines(state.story.id));
+  await withStories(world, [storyId(typed)], async (view) => {
+    const { run } = view;
+    const state = await shownState(world, view, typed);
+    const lines = await collectLines(view.lines(state.story.id));
     world.out(
       fields === false
         ? text(world, run, state, lines)
-        : `${JSON.stringify({ schema: "remand.show/1", ...picked(document(run, state, lines), fields) }, null, 2)}\n`,
+        : `${JSON.stringify({ schema: "remand.show/1", ...pickFields(document(run, state, lines), fields) }, null, 2)}\n`,
     );
   });
 }
@@ -64,12 +64,12 @@ async function show(world: World, typed: string, fields: readonly string[] | nul
 async function write(world: World, typed: string, file: string): Promise<void> {
   const { config } = await loadConfig(world, {});
   const patterns = (config?.redact ?? []).map((pattern) => ({ kind: "listed", pattern: new RegExp(pattern, "g") }));
-  const html = await looking(world, async (look) => {
-    const state = storyOf(look.state, typed);
-    const lines = await linesOf(look, state.story.id);
+  const html = await withJournal(world, async (view) => {
+    const state = storyOf(view.state, typed);
+    const lines = await linesOf(view, state.story.id);
     const told = lines.map(storyLine);
-    const texts = await keptTexts(told, look.evidence);
-    const paper = { document: storyDocument(look.state, state, lines), lines: told, texts, at: world.now() };
+    const texts = await keptTexts(told, view.evidence);
+    const paper = { document: storyDocument(view.state, state, lines), lines: told, texts, at: world.now() };
     return storyHtml(withoutSecrets(paper, { patterns }));
   });
   const path = resolve(world.cwd, file);

@@ -9,7 +9,7 @@ import { type Glyphs, durationText, shortLine, spentText } from "../../../views/
 import { summaryText } from "../../../views/run/run-summary.ts";
 import { type CliCommand, EXIT, type ExitCode, type World } from "../../../app/command.ts";
 import { exitCodeOf } from "../../../app/exit.ts";
-import { JSON_OPTION, fieldsHelp, picked, pickedFields, runDocument } from "../../json-fields.ts";
+import { JSON_OPTION, fieldsHelp, pickFields, pickedFields, runDocument } from "../../json-fields.ts";
 import { warnOfJournal } from "../../../app/with-journal.ts";
 import { knownIds } from "../../../app/option-values.ts";
 import { glyphsFor } from "../../terminal-kind.ts";
@@ -47,7 +47,7 @@ async function status(
   await warnOfJournal(world);
   // A document for programs tells of every story; a person is not helped by thousands that have ended.
   const only = typed.length > 0 ? typed.map(storyId) : fields === false ? ("open" as const) : undefined;
-  const run = await (only === undefined ? world.host.glance(world.cwd) : world.host.glance(world.cwd, only));
+  const run = await (only === undefined ? world.host.readOutline(world.cwd) : world.host.readOutline(world.cwd, only));
   if (run === null && typed.length === 0) {
     if (fields !== false) world.out(`${JSON.stringify({ schema: "remand.status/1", stories: [] }, null, 2)}\n`);
     else world.err("remand: nothing has run here yet\n");
@@ -58,13 +58,13 @@ async function status(
   if (run === null) return EXIT.ok;
   if (fields === null) world.out(`${JSON.stringify(runDocument(run, asked, "remand.status/1"), null, 2)}\n`);
   else if (fields !== false) {
-    const stories = boardRows(run, asked).map((row) => picked(row, fields));
+    const stories = boardRows(run, asked).map((row) => pickFields(row, fields));
     world.out(`${JSON.stringify({ schema: "remand.status/1", stories }, null, 2)}\n`);
   } else {
     const glyphs = glyphsFor(world.env);
     const lines = [
       ...table(boardRows(run, asked), world.now(), glyphs),
-      ...unlisted(run),
+      ...unlistedLine(run),
       summaryText(run, asked, glyphs.dot),
       ...nextCost(run, asked),
     ];
@@ -74,7 +74,7 @@ async function status(
   return exitCodeOf(run, asked);
 }
 
-function unlisted({ unlisted }: RunOutline): string[] {
+function unlistedLine({ unlisted }: RunOutline): string[] {
   if (unlisted === undefined) return [];
   const ended = unlisted.accepted + unlisted.failed;
   const what = `${ended.toLocaleString("en")} ${plural(ended, "story that has ended is", "stories that have ended are")}`;

@@ -3,7 +3,7 @@ import type { Problem } from "../../../core/events/error.ts";
 import type { Story } from "../../../core/stories/story.ts";
 import { problemText } from "../../../write/reports/problem-text.ts";
 import { type CliCommand, EXIT, type ExitCode, type World } from "../../../app/command.ts";
-import { JSON_OPTION, fieldsHelp, picked, pickedFields } from "../../json-fields.ts";
+import { JSON_OPTION, fieldsHelp, pickFields, pickedFields } from "../../json-fields.ts";
 import { loadConfig, loadStories, shownPath, storiesFolder } from "../../../app/load-config.ts";
 
 interface Options {
@@ -41,7 +41,7 @@ async function showStories(world: World, options: Options): Promise<ExitCode> {
   const { stories, problems } = await loadStories(world, folder);
   const all = [...configProblems, ...problems];
   if (fields !== false) {
-    const shown = stories.map((story) => picked(story, fields));
+    const shown = stories.map((story) => pickFields(story, fields));
     world.out(`${JSON.stringify({ schema: "remand.stories/1", stories: shown, problems: all }, null, 2)}\n`);
   } else {
     // The problems are what was asked for as much as the stories are, so they are output and not messages.

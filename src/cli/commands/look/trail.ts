@@ -4,7 +4,7 @@ import type { Problem } from "../../../core/events/error.ts";
 import { problemText } from "../../../write/reports/problem-text.ts";
 import { EXIT, type CliCommand, type ExitCode, type World } from "../../../app/command.ts";
 import { loadConfig, shownPath } from "../../../app/load-config.ts";
-import { linesOf, looking } from "../../../app/with-journal.ts";
+import { linesOf, withJournal } from "../../../app/with-journal.ts";
 import { trailFiles, trailFolder, writeTrail } from "../../../app/trail-files.ts";
 
 interface Options {
@@ -34,9 +34,9 @@ export const command: CliCommand = {
 
 async function trail(world: World, options: Options): Promise<ExitCode> {
   const { config, problems } = await loadConfig(world, { config: options.config });
-  if (config === null) return told(world, problems);
+  if (config === null) return printProblems(world, problems);
   const folder = trailFolder(world, config);
-  const files = await looking(world, async (look) => trailFiles(await linesOf(look, null), look.state));
+  const files = await withJournal(world, async (view) => trailFiles(await linesOf(view, null), view.state));
   const written = options.rebuild === true ? new Set(await writeTrail(world, config)) : new Set<string>();
   const listed: { path: string; state: "right" | "written" | "missing" | "changed" }[] = [];
   for (const [path, text] of files) {
@@ -53,7 +53,7 @@ async function trail(world: World, options: Options): Promise<ExitCode> {
   return listed.every(({ state }) => state === "right" || state === "written") ? EXIT.ok : EXIT.rejected;
 }
 
-function told(world: World, problems: readonly Problem[]): ExitCode {
+function printProblems(world: World, problems: readonly Problem[]): ExitCode {
   for (const problem of problems) world.err(`${problemText(problem, world)}\n`);
   return EXIT.usage;
 }

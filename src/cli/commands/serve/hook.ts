@@ -50,15 +50,15 @@ export const command: CliCommand = {
 };
 
 async function answer(world: World, what: "start" | "stop", options: Options): Promise<ExitCode> {
-  const asked = readAsked(await world.stdin());
+  const asked = readRequest(await world.stdin());
   // Of other events nothing is known, and an agent that a run of ours has started is judged by that run.
-  if (!EVENTS[what].has(asked.event) || world.env["REMAND_COOKIE"] !== undefined) return answered(world, {});
+  if (!EVENTS[what].has(asked.event) || world.env["REMAND_COOKIE"] !== undefined) return printAnswer(world, {});
   const cwd = await projectOf(world, options);
-  if (cwd === null) return answered(world, {});
+  if (cwd === null) return printAnswer(world, {});
   const plan = await planOf({ cwd, env: world.env, files: world.files }, options, world);
   if (plan === null) return EXIT.failed;
   if (plan.gates.length === 0 && what === "stop")
-    return answered(world, { systemMessage: "remand: no gate is configured that can judge" });
+    return printAnswer(world, { systemMessage: "remand: no gate is configured that can judge" });
   const abort = new AbortController();
   let interrupt: Interrupt | null = null;
   const unhook = world.onInterrupt((signal) => {
@@ -75,7 +75,7 @@ async function answer(world: World, what: "start" | "stop", options: Options): P
       signal: abort.signal,
       onNotice: (text) => world.err(`remand: ${text}\n`),
     });
-    return answered(world, documentOf(answer));
+    return printAnswer(world, documentOf(answer));
   } catch (error) {
     if (interrupt !== null) return INTERRUPTED[interrupt];
     throw error;
@@ -84,7 +84,7 @@ async function answer(world: World, what: "start" | "stop", options: Options): P
   }
 }
 
-function answered(world: World, document: object): ExitCode {
+function printAnswer(world: World, document: object): ExitCode {
   world.out(`${JSON.stringify(document)}\n`);
   return EXIT.ok;
 }
@@ -103,14 +103,14 @@ function documentOf(answer: StopAnswer): object {
   }
 }
 
-interface Asked {
+interface HookRequest {
   readonly event: string;
   readonly session: string;
   readonly isContinuing: boolean;
   readonly said: string;
 }
 
-function readAsked(text: string): Asked {
+function readRequest(text: string): HookRequest {
   const value = valueOf(text);
   if (!isRecord(value))
     throw new RemandError("input-invalid", "the input is no hook's document", "A client's Stop hook calls this.");
@@ -157,8 +157,8 @@ async function planOf(
   { config, set, only = [] }: Options,
   world: World,
 ): Promise<PlannedGates | null> {
-  const wish = { names: only, at: null, base: null, all: false, config, set };
-  const { plan, problems } = await planGates(checkout, wish);
+  const spec = { names: only, at: null, base: null, all: false, config, set };
+  const { plan, problems } = await planGates(checkout, spec);
   for (const problem of problems) world.err(`${problemText(problem, world)}\n`);
   if (plan === null || plan.isNamed) return plan;
   return {

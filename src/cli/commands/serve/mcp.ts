@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
 import { EXIT, INTERRUPTED, type CliCommand, type ExitCode, type Interrupt, type World } from "../../../app/command.ts";
-import { lookTools } from "../../look-tools.ts";
-import { reportTools, type Reported, type ReportTaker } from "../../../app/report-tools.ts";
+import { readTools } from "../../look-tools.ts";
+import { reportTools, type AgentReport, type ReportTaker } from "../../../app/report-tools.ts";
 
 const EXAMPLES = `Examples:
   claude mcp add remand -- npx remand mcp        the tools, in Claude Code
@@ -32,7 +32,7 @@ async function mcp(world: World): Promise<ExitCode> {
     takerOf(world),
   );
   try {
-    await world.host.offer([...lookTools(world), ...reports], { version: world.version, signal: stop.signal });
+    await world.host.offer([...readTools(world), ...reports], { version: world.version, signal: stop.signal });
     return interrupt === null ? EXIT.ok : INTERRUPTED[interrupt];
   } finally {
     unhook();
@@ -54,7 +54,7 @@ function takerOf(world: World): ReportTaker {
 }
 
 /** As a program that is an agent leaves it. */
-function resultOf({ value, disputes }: Reported): object {
+function resultOf({ value, disputes }: AgentReport): object {
   const lines = disputes.map(({ about, reason }) => `Dispute: ${about}: ${reason}`);
   return { ...(lines.length === 0 ? {} : { text: lines.join("\n") }), ...(value === null ? {} : { output: value }) };
 }

@@ -1,6 +1,6 @@
 import { plural } from "../../../stdx/plain-text.ts";
 import { EXIT, type CliCommand, type ExitCode, type World } from "../../../app/command.ts";
-import type { Migrated } from "../../../app/host.ts";
+import type { MigrationResult } from "../../../app/host.ts";
 
 interface Options {
   readonly to: string;
@@ -38,7 +38,7 @@ async function migrate(world: World, { to, dryRun = false, json = false }: Optio
   return EXIT.ok;
 }
 
-function textOf({ to, lines, evidence, outbox, head }: Migrated, dryRun: boolean): string {
+function textOf({ to, lines, evidence, outbox, head }: MigrationResult, dryRun: boolean): string {
   const what = `${many(lines, "line")}, ${many(evidence, "text")} of evidence and ${many(outbox, "result")} in the outbox`;
   if (dryRun) return `would move ${what} to ${to}`;
   return [

@@ -1,6 +1,6 @@
 import type { HealthDocument } from "../../../views/board/dashboard.ts";
 import { type CliCommand, EXIT, type ExitCode, INTERRUPTED, type Interrupt, type World } from "../../../app/command.ts";
-import type { Served } from "../../../app/host.ts";
+import type { RunningServer } from "../../../app/host.ts";
 import { loadConfig } from "../../../app/load-config.ts";
 import { numberOf, personOf } from "../../../app/option-values.ts";
 import { originText } from "../set-up/config.ts";
@@ -70,7 +70,7 @@ function untilInterrupt(world: World): Promise<Interrupt> {
   });
 }
 
-function tell(world: World, { url, port, token }: Served, options: Options): void {
+function tell(world: World, { url, port, token }: RunningServer, options: Options): void {
   const readOnly = options.readOnly === true;
   if (options.json === true)
     return world.out(`${JSON.stringify({ schema: "remand.serve/1", url, port, token, readOnly }, null, 2)}\n`);

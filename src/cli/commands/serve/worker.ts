@@ -3,7 +3,7 @@ import { RemandError } from "../../../core/events/error.ts";
 import { LANES, type Lane } from "../../../core/stories/command.ts";
 import { problemText } from "../../../write/reports/problem-text.ts";
 import { EXIT, type CliCommand, type ExitCode, type World } from "../../../app/command.ts";
-import type { Cloned, Working, WorkPlan } from "../../../app/host.ts";
+import type { WorkerClone, RunningWorker, WorkPlan } from "../../../app/host.ts";
 import { exitCodeOf } from "../../../app/exit.ts";
 import { collect, numberOf, wordOf } from "../../../app/option-values.ts";
 import { prepareRun } from "../../../app/prepare-run.ts";
@@ -65,12 +65,12 @@ export const command: CliCommand = {
 };
 
 async function work(world: World, options: Options): Promise<ExitCode> {
-  const db = required(options.db ?? world.env["REMAND_DB"], "--db", "the address of the fleet's database");
-  const remote = required(options.remote ?? world.env["REMAND_REMOTE"], "--remote", "the repository to work on");
+  const db = requireOption(options.db ?? world.env["REMAND_DB"], "--db", "the address of the fleet's database");
+  const remote = requireOption(options.remote ?? world.env["REMAND_REMOTE"], "--remote", "the repository to work on");
   const name = nameOf(options.name ?? world.env["REMAND_WORKER"] ?? world.env["HOSTNAME"] ?? "worker");
   const times = timesOf(options);
   const health = healthOf(options);
-  const stopped = interrupted(world);
+  const stopped = listenForInterrupt(world);
   try {
     const cloned = await world.host.clone({
       remote,
@@ -106,7 +106,7 @@ async function work(world: World, options: Options): Promise<ExitCode> {
         ownLimits: limitsOf(options.limit ?? []),
         health,
       };
-      return await worked(await world.host.work(cloned.root, plan), plan, { reporter, options, drainMs, stopped });
+      return await runWorker(await world.host.work(cloned.root, plan), plan, { reporter, options, drainMs, stopped });
     } finally {
       await cloned.close();
     }
@@ -116,7 +116,12 @@ async function work(world: World, options: Options): Promise<ExitCode> {
 }
 
 /** New stories, and new rules, come with the branch. What cannot be read there is told once, and changes nothing. */
-function branchReader(world: World, cloned: Cloned, options: Options, say: (text: string) => void): WorkPlan["reread"] {
+function branchReader(
+  world: World,
+  cloned: WorkerClone,
+  options: Options,
+  say: (text: string) => void,
+): WorkPlan["reread"] {
   let hasMoved = false;
   let told = "";
   return async () => {
@@ -132,14 +137,14 @@ function branchReader(world: World, cloned: Cloned, options: Options, say: (text
   };
 }
 
-interface Around {
+interface WorkerSettings {
   readonly reporter: Reporter;
   readonly options: Options;
   readonly drainMs: number;
-  readonly stopped: Stopped;
+  readonly stopped: StopSignals;
 }
 
-async function worked(working: Working, plan: WorkPlan, around: Around): Promise<ExitCode> {
+async function runWorker(working: RunningWorker, plan: WorkPlan, around: WorkerSettings): Promise<ExitCode> {
   const { reporter, options, drainMs, stopped } = around;
   if (working.healthUrl !== null) plan.run.onNotice?.(`its health: ${working.healthUrl}/readyz`);
   plan.run.onNotice?.("takes jobs");
@@ -149,7 +154,7 @@ async function worked(working: Working, plan: WorkPlan, around: Around): Promise
     ...(options.once === true ? [working.settled().then(() => "settled" as const)] : []),
   ]);
   if (why !== "told" && why !== "settled") {
-    return abandoned(working, plan, why);
+    return abandonWork(working, plan, why);
   }
   if (why === "told")
     plan.run.onNotice?.("takes no more jobs; ends when those that run have ended (once more: at once)");
@@ -158,13 +163,13 @@ async function worked(working: Working, plan: WorkPlan, around: Around): Promise
     working.drain(why === "settled" ? SETTLED_MS : drainMs).then(() => false),
     working.lost.then(() => true),
   ]);
-  if (isLost) return abandoned(working, plan, await working.lost);
+  if (isLost) return abandonWork(working, plan, await working.lost);
   const state = working.state();
   await reporter.end(state);
   return why === "settled" ? exitCodeOf(state, null) : EXIT.ok;
 }
 
-async function abandoned(working: Working, plan: WorkPlan, why: string): Promise<ExitCode> {
+async function abandonWork(working: RunningWorker, plan: WorkPlan, why: string): Promise<ExitCode> {
   plan.run.onNotice?.(`${why}; what it was doing is somebody else's now. Start it again to go on`);
   await working.abandon();
   return EXIT.failed;
@@ -173,7 +178,7 @@ async function abandoned(working: Working, plan: WorkPlan, why: string): Promise
 /** Nothing is to be done any more: what still runs only closes its books. */
 const SETTLED_MS = 10_000;
 
-interface Stopped {
+interface StopSignals {
   readonly signal: AbortSignal;
   readonly told: Promise<void>;
   /** Told a second time: what runs gets no more time to end. */
@@ -181,19 +186,19 @@ interface Stopped {
   unhook(): void;
 }
 
-function interrupted(world: World): Stopped {
+function listenForInterrupt(world: World): StopSignals {
   const stop = new AbortController();
   const again = new AbortController();
   const unhook = world.onInterrupt(
     () => stop.abort(),
     () => again.abort(),
   );
-  const aborted = (signal: AbortSignal): Promise<void> =>
+  const whenAborted = (signal: AbortSignal): Promise<void> =>
     new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
-  return { signal: stop.signal, told: aborted(stop.signal), toldAgain: aborted(again.signal), unhook };
+  return { signal: stop.signal, told: whenAborted(stop.signal), toldAgain: whenAborted(again.signal), unhook };
 }
 
-function required(value: string | undefined, option: string, what: string): string {
+function requireOption(value: string | undefined, option: string, what: string): string {
   if (value !== undefined && value !== "") return value;
   throw new RemandError(
     "usage",

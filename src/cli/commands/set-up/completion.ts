@@ -32,14 +32,14 @@ interface Flag {
   readonly summary: string;
 }
 
-interface Words {
+interface CompletionWords {
   readonly commands: readonly { readonly name: string; readonly summary: string; readonly options: readonly Flag[] }[];
   /** What can stand before a command. */
   readonly options: readonly Flag[];
 }
 
 /** What the program itself knows: it cannot get out of step with what is completed. */
-function wordsOf(command: Command): Words {
+function wordsOf(command: Command): CompletionWords {
   const program = command.parent ?? command;
   return {
     commands: program.commands.map((each) => ({
@@ -57,21 +57,21 @@ const flagsOf = ({ options }: Command): readonly Flag[] =>
 /** Commands whose arguments are stories. Their names are the files of the stories' folder. */
 const TAKE_STORIES = "run|status|show|diff|brief|rework|stop|answer|gate";
 
-const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 const flagWords = (options: readonly Flag[]): string => options.map(({ flag }) => flag).join(" ");
 /** zsh takes what stands after the first colon for the description. */
-const described = (word: string, summary: string): string =>
-  quoted(`${word.replaceAll(":", "\\:")}:${summary.replaceAll(":", "\\:")}`);
+const describeWord = (word: string, summary: string): string =>
+  quote(`${word.replaceAll(":", "\\:")}:${summary.replaceAll(":", "\\:")}`);
 const describedFlags = (options: readonly Flag[]): string =>
-  options.map(({ flag, summary }) => described(flag, summary)).join(" ");
+  options.map(({ flag, summary }) => describeWord(flag, summary)).join(" ");
 
-const SCRIPTS: { readonly [S in (typeof SHELLS)[number]]: (words: Words) => string } = {
+const SCRIPTS: { readonly [S in (typeof SHELLS)[number]]: (words: CompletionWords) => string } = {
   bash: ({ commands, options }) => `# bash completion of remand
 _remand() {
-  local word="\${COMP_WORDS[COMP_CWORD]}" commands=${quoted(commands.map(({ name }) => name).join(" "))}
-  local options=${quoted(flagWords(options))}
+  local word="\${COMP_WORDS[COMP_CWORD]}" commands=${quote(commands.map(({ name }) => name).join(" "))}
+  local options=${quote(flagWords(options))}
   case "\${COMP_WORDS[1]}" in
-${commands.map((each) => `    ${each.name}) options=${quoted(flagWords(each.options))} ;;`).join("\n")}
+${commands.map((each) => `    ${each.name}) options=${quote(flagWords(each.options))} ;;`).join("\n")}
   esac
   if [[ "$word" == -* ]]; then COMPREPLY=($(compgen -W "$options" -- "$word"))
   elif ((COMP_CWORD == 1)); then COMPREPLY=($(compgen -W "$commands" -- "$word"))
@@ -85,7 +85,7 @@ complete -F _remand remand
 # zsh completion of remand
 _remand() {
   local -a commands options stories
-  commands=(${commands.map(({ name, summary }) => described(name, summary)).join(" ")})
+  commands=(${commands.map(({ name, summary }) => describeWord(name, summary)).join(" ")})
   options=(${describedFlags(options)})
   case "$words[2]" in
 ${commands.map((each) => `    ${each.name}) options=(${describedFlags(each.options)}) ;;`).join("\n")}
@@ -103,7 +103,7 @@ compdef _remand remand
     [
       "# fish completion of remand",
       ...commands.map(
-        ({ name, summary }) => `complete -c remand -n __fish_use_subcommand -f -a ${name} -d ${quoted(summary)}`,
+        ({ name, summary }) => `complete -c remand -n __fish_use_subcommand -f -a ${name} -d ${quote(summary)}`,
       ),
       ...options.map((option) => fishOption("__fish_use_subcommand", option)),
       ...commands.flatMap(({ name, options: own }) =>
@@ -115,4 +115,4 @@ compdef _remand remand
 };
 
 const fishOption = (when: string, { flag, summary }: Flag): string =>
-  `complete -c remand -n ${quoted(when)} -l ${flag.replace(/^--/, "")} -d ${quoted(summary)}`;
+  `complete -c remand -n ${quote(when)} -l ${flag.replace(/^--/, "")} -d ${quote(summary)}`;

@@ -4,7 +4,7 @@ import { countText } from "../../../stdx/plain-text.ts";
 import type { Policy } from "../../../core/events/policy.ts";
 import type { Problem } from "../../../core/events/error.ts";
 import { type CliCommand, EXIT, type ExitCode, type World } from "../../../app/command.ts";
-import { type AgentWish, rolesOfGate, whoPlays } from "../../../app/agent-spec.ts";
+import { type AgentSpec, rolesOfGate, whoPlays } from "../../../app/agent-spec.ts";
 import type { Probe } from "../../../app/host.ts";
 import { loadConfig, loadStories, storiesFolder } from "../../../app/load-config.ts";
 import { glyphsFor, paintFor } from "../../terminal-kind.ts";
@@ -164,8 +164,8 @@ function agentProbes(config: Config, policy: Policy): Probe[] {
 }
 
 /** The programs that the config would start, to be looked for. */
-function programsOf({ agents, env }: Config): (string | AgentWish)[] {
-  const named = Object.values(agents).flatMap(({ use, command, args, model, env: own }): (string | AgentWish)[] => {
+function programsOf({ agents, env }: Config): (string | AgentSpec)[] {
+  const named = Object.values(agents).flatMap(({ use, command, args, model, env: own }): (string | AgentSpec)[] => {
     const sees = [...env, ...(own ?? [])];
     if (use === "claude" || use === "codex") return [{ use, command, args: args ?? [], env: sees }];
     if (use === "model") return [{ use, model: model ?? null }];

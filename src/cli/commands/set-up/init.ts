@@ -4,7 +4,7 @@ import { RemandError } from "../../../core/events/error.ts";
 import { PRESETS, type PresetName } from "../../../core/events/policy.ts";
 import { SETUPS, type SetupName } from "../../install/client-parts.ts";
 import { type Checkout, type CliCommand, EXIT, type World } from "../../../app/command.ts";
-import { type SetupWish, deedLines, setUp } from "../../install/set-up.ts";
+import { type SetupSpec, deedLines, setUp } from "../../install/set-up.ts";
 import { wordOf } from "../../../app/option-values.ts";
 import { rolesOfGate } from "../../../app/agent-spec.ts";
 
@@ -59,16 +59,16 @@ export const command: CliCommand = {
 
 /** A client's files by themselves; with a preset, the config before them. */
 async function initSetups(world: World, options: Options, setups: readonly SetupName[]): Promise<void> {
-  const wish: SetupWish = { setups, isDry: options.dryRun === true, isRemoval: options.uninstall === true };
-  if (options.preset !== undefined && (wish.isDry || wish.isRemoval))
+  const spec: SetupSpec = { setups, isDry: options.dryRun === true, isRemoval: options.uninstall === true };
+  if (options.preset !== undefined && (spec.isDry || spec.isRemoval))
     throw new RemandError("usage", "--preset writes a config, which --uninstall and --dry-run do not", "Leave it out.");
   if (options.preset !== undefined) await init(world, { ...options, json: false, yes: true });
-  const { deeds, next } = await setUp(world, wish);
+  const { deeds, next } = await setUp(world, spec);
   if (options.json === true) {
     const files = deeds.map(({ path, did, why }) => ({ path, did, why }));
-    return world.out(`${JSON.stringify({ schema: "remand.init/1", dryRun: wish.isDry, files }, null, 2)}\n`);
+    return world.out(`${JSON.stringify({ schema: "remand.init/1", dryRun: spec.isDry, files }, null, 2)}\n`);
   }
-  world.out(deedLines(deeds, wish.isDry));
+  world.out(deedLines(deeds, spec.isDry));
   for (const line of next) world.err(`remand: ${line}\n`);
 }
 
@@ -94,7 +94,7 @@ async function init(world: World, options: Options): Promise<void> {
     world.out(`wrote ${written.join(" and ")}\n`);
     if (check === null) world.err("remand: no test command was found here: put yours under gates.checks.commands\n");
     const roles = ["developer", ...reviewersOf(preset)];
-    const who = roles.length === 1 ? "the developer is" : `the ${listed(roles)} are`;
+    const who = roles.length === 1 ? "the developer is" : `the ${joinWords(roles)} are`;
     world.err(`remand: next: say in remand.yaml who ${who}, then remand doctor, then remand run --dry-run\n`);
   }
 }
@@ -108,7 +108,7 @@ function reviewersOf(preset: PresetName): string[] {
   ];
 }
 
-const listed = (words: readonly string[]): string => `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
+const joinWords = (words: readonly string[]): string => `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
 
 interface Answers {
   readonly preset: PresetName;

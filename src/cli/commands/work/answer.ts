@@ -13,7 +13,7 @@ import {
 } from "../../../views/answers/person-answer.ts";
 import { isLastUndoHeard, tooLate, undoSubject } from "../../../views/answers/undo-answer.ts";
 import { type CliCommand, EXIT, type World } from "../../../app/command.ts";
-import { listed, lookingClosely } from "../../../app/with-journal.ts";
+import { collectLines, withStories } from "../../../app/with-journal.ts";
 import { collect, personOf, wordOf } from "../../../app/option-values.ts";
 
 interface Options {
@@ -80,12 +80,12 @@ async function undo(world: World, about: string, verb: string | undefined, optio
       `Without it the last answer goes: remand answer ${about} --undo`,
     );
   const by = await personOf(world, options.by);
-  const { story, answer: said } = await lookingClosely(world, storiesMeant(about), ({ run, states }) =>
+  const { story, answer: said } = await withStories(world, storiesMeant(about), ({ run, states }) =>
     Promise.resolve(undoSubject(run, states, about)),
   );
-  await world.host.tell(world.cwd, story, [{ type: "answer.undone", by }]);
+  await world.host.appendEvents(world.cwd, story, [{ type: "answer.undone", by }]);
   // Between the look and the word an engine may have begun; then the word came too late, and that is said.
-  const lines = await lookingClosely(world, [story], (look) => listed(look.lines(story)));
+  const lines = await withStories(world, [story], (view) => collectLines(view.lines(story)));
   if (!isLastUndoHeard(lines)) throw tooLate(story, "work on it began at this very moment");
   if (options.json === true)
     world.out(`${JSON.stringify({ schema: "remand.answer/1", story, undone: said }, null, 2)}\n`);
@@ -97,11 +97,11 @@ async function answer(world: World, about: string, typedVerb: string | undefined
     throw new RemandError("usage", "there is no answer", `Give one: ${ANSWER_VERBS.join(", ")}; or --undo.`);
   const verb = wordOf("an answer", typedVerb, ANSWER_VERBS);
   const by = await personOf(world, options.by);
-  const { story, said } = await lookingClosely(world, storiesMeant(about), ({ run, states }) => {
+  const { story, said } = await withStories(world, storiesMeant(about), ({ run, states }) => {
     const subject = answerSubject(run, states, about);
     return Promise.resolve({ story: subject.story, said: personAnswer(subject, words(subject, verb, by, options)) });
   });
-  await world.host.tell(world.cwd, story, [{ type: "person.answered", answer: said }]);
+  await world.host.appendEvents(world.cwd, story, [{ type: "person.answered", answer: said }]);
   if (options.json === true)
     world.out(`${JSON.stringify({ schema: "remand.answer/1", story, answer: said }, null, 2)}\n`);
   else

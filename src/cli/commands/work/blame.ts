@@ -71,12 +71,12 @@ async function blame(world: World, options: Options): Promise<ExitCode> {
     runs: options.runsMax === undefined ? config.blame.runs : numberOf("--runs-max", options.runsMax, 1, 500),
     timeMs: timeOf(options.timeMax ?? config.blame.time),
   };
-  const wish = { config, output, command: check, at: options.at ?? null, base: options.base ?? null, limits };
+  const spec = { config, output, command: check, at: options.at ?? null, base: options.base ?? null, limits };
   const prove = options.prove && config.blame.prove;
   const isQuiet = options.quiet === true || options.json === true;
   const { done: report, interrupt } = await stoppable(world, (signal) =>
     world.host.blame(world.cwd, {
-      ...wish,
+      ...spec,
       prove,
       signal,
       onRun: (what) => {

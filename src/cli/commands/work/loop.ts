@@ -12,7 +12,7 @@ import { problemText } from "../../../write/reports/problem-text.ts";
 import { type Checkout, type CliCommand, EXIT, type ExitCode, INTERRUPTED, type World } from "../../../app/command.ts";
 import { loadConfig, userVariables } from "../../../app/load-config.ts";
 import {
-  type LoopWish,
+  type LoopSpec,
   chosenLoop,
   lastLoop,
   loopConfig,
@@ -101,8 +101,8 @@ export const command: CliCommand = {
 
 async function loop(world: World, agent: readonly string[], options: Options): Promise<ExitCode> {
   if (options.undo === true) return undo(world, options);
-  const wish = await withAgent(world, await wishOf(world, options), agent, options);
-  const { config, policy, problems } = loopConfig(wish, await userVariables(world));
+  const spec = await withAgent(world, await wishOf(world, options), agent, options);
+  const { config, policy, problems } = loopConfig(spec, await userVariables(world));
   for (const problem of problems) world.err(`${problemText(problem, world)}\n`);
   if (config === null || policy === null) return EXIT.usage;
   if (agent.length === 0 && !Object.hasOwn(config.agents, config.roles.phase.implement))
@@ -112,7 +112,7 @@ async function loop(world: World, agent: readonly string[], options: Options): P
       "Name one (--agent claude), or give its command at the end, after --: -- ./my-agent.sh",
     );
 
-  const { id, known, undone } = chosenLoop(await seenLoops(world, options.newJournal), wish, options.new === true);
+  const { id, known, undone } = chosenLoop(await seenLoops(world, options.newJournal), spec, options.new === true);
   if (undone !== null) world.err(`remand: ${undone} was accepted and then undone: starting over\n`);
   const over = known === null ? null : alreadyOver(world, known);
   if (over !== null) return over;
@@ -120,7 +120,7 @@ async function loop(world: World, agent: readonly string[], options: Options): P
   const plan = {
     config,
     policy,
-    stories: [loopStory(id, wish)],
+    stories: [loopStory(id, spec)],
     place: options.worktree === true ? "worktrees" : "in-place",
     agentCommand: agent.length === 0 ? null : agent,
     ...(options.force === true ? { force: true } : {}),
@@ -132,15 +132,15 @@ async function loop(world: World, agent: readonly string[], options: Options): P
       loopPreflight(
         world,
         { ...plan, at, isRun: true, signal, onProgress: (text) => world.err(`remand: ${text}\n`) },
-        wish.goal !== null,
+        spec.goal !== null,
       ),
     );
     if (interrupt !== null) return INTERRUPTED[interrupt];
     if (may === "again") return loop(world, agent, options);
     if (may !== "go") return may;
   }
-  if (known !== null && wish.known !== undefined) await excludeFromNowOn(world, known, policy, by);
-  if (known !== null) await allowFromNowOn(world, known, wish.testsMayChange ?? [], by);
+  if (known !== null && spec.known !== undefined) await excludeFromNowOn(world, known, policy, by);
+  if (known !== null) await allowFromNowOn(world, known, spec.testsMayChange ?? [], by);
   const { exit, state } = await runEngine(world, plan, [id], { reporter: options.reporter, json: options.json, by });
   sayNext(world, state, id, plan.place);
   return exit;
@@ -150,7 +150,7 @@ async function loop(world: World, agent: readonly string[], options: Options): P
 async function excludeFromNowOn(world: World, { story, policy }: StoryState, now: Policy, by: string): Promise<void> {
   if (policy === null || now.knownFailures === undefined) return;
   const applied = { ...policy, knownFailures: now.knownFailures };
-  await world.host.tell(world.cwd, story.id, [{ type: "policy.applied", policy: applied, by }]);
+  await world.host.appendEvents(world.cwd, story.id, [{ type: "policy.applied", policy: applied, by }]);
 }
 
 /** A loop keeps the license that it began with; more is a person's answer, whether it asks or not. */
@@ -165,22 +165,24 @@ async function allowFromNowOn(
   if (tests.length === 0) return;
   const answer = { verb: "allow", by, message: "given with --tests-may-change", tests } as const;
   const asked = escalation?.reason.type === "contested-tests" ? escalation.id : null;
-  await world.host.tell(world.cwd, story.id, [{ type: "person.answered", answer: { ...answer, escalation: asked } }]);
+  await world.host.appendEvents(world.cwd, story.id, [
+    { type: "person.answered", answer: { ...answer, escalation: asked } },
+  ]);
 }
 
 async function withAgent(
   world: World,
-  wish: LoopWish,
+  spec: LoopSpec,
   command: readonly string[],
   { agent, config }: Options,
-): Promise<LoopWish> {
-  if (agent === undefined) return wish;
+): Promise<LoopSpec> {
+  if (agent === undefined) return spec;
   if (command.length > 0)
     throw new RemandError("usage", "two agents are given", "Give either --agent or a command after --.");
-  return { ...wish, set: [...(await namedAgent(world, agent, { config })), ...wish.set] };
+  return { ...spec, set: [...(await namedAgent(world, agent, { config })), ...spec.set] };
 }
 
-async function wishOf(world: World, options: Options): Promise<LoopWish> {
+async function wishOf(world: World, options: Options): Promise<LoopSpec> {
   if (options.check === undefined || options.check.trim() === "") {
     throw new RemandError("usage", "nothing would say when it is done", 'Give a check: --check "npm test"');
   }
@@ -234,13 +236,13 @@ async function undo(world: World, options: Options): Promise<ExitCode> {
   assert(config !== null && policy !== null, "the preset goal is right by itself");
   const watcher = { onLines: () => undefined, onOutput: () => undefined };
   const plan = { config, policy, stories: [], place: "in-place", agentCommand: null, watcher } as const;
-  const owned = await world.host.own(world.cwd, plan);
+  const engine = await world.host.openEngine(world.cwd, plan);
   try {
-    await owned.undo(id);
+    await engine.undo(id);
     // The journal must know that what was judged is not what is there any more.
-    await owned.tell(id, [{ type: "tree.restored", ...before }]);
+    await engine.tell(id, [{ type: "tree.restored", ...before }]);
   } finally {
-    await owned.close();
+    await engine.close();
   }
   world.out(`the files are as they were before ${id}; every attempt is kept under refs/remand/\n`);
   return EXIT.ok;

@@ -2,7 +2,7 @@ import { RemandError } from "../../../core/events/error.ts";
 import type { Answer } from "../../../core/events/event.ts";
 import { PHASES } from "../../../core/stories/story.ts";
 import { type CliCommand, EXIT, type World } from "../../../app/command.ts";
-import { looking, storyOf } from "../../../app/with-journal.ts";
+import { withJournal, storyOf } from "../../../app/with-journal.ts";
 import { personOf, wordOf } from "../../../app/option-values.ts";
 
 interface Options {
@@ -45,8 +45,8 @@ async function rework(world: World, typed: string, options: Options): Promise<vo
     throw new RemandError("usage", "rework needs your words", 'Say what is to be done otherwise: --message "…"');
   const phase = options.phase === undefined ? undefined : wordOf("a phase", options.phase, PHASES);
   const by = await personOf(world, options.by);
-  const { id, answer } = await looking(world, (look) => {
-    const state = storyOf(look.state, typed);
+  const { id, answer } = await withJournal(world, (view) => {
+    const state = storyOf(view.state, typed);
     const { story, ending, policy } = state;
     // Accepted work may be wanted otherwise after all; what was given up is another matter, as is what we never did.
     if (ending !== null && (ending.how !== "accepted" || policy === null))
@@ -73,7 +73,7 @@ async function rework(world: World, typed: string, options: Options): Promise<vo
     };
     return Promise.resolve({ id: story.id, answer: said });
   });
-  await world.host.tell(world.cwd, id, [{ type: "person.answered", answer }]);
+  await world.host.appendEvents(world.cwd, id, [{ type: "person.answered", answer }]);
   if (options.json === true)
     world.out(`${JSON.stringify({ schema: "remand.answer/1", story: id, answer }, null, 2)}\n`);
   else

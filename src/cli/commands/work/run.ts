@@ -8,7 +8,7 @@ import { collect, personOf } from "../../../app/option-values.ts";
 import { questionCount } from "../../../views/answers/inbox.ts";
 import { insistOnChecks } from "../../preflight.ts";
 import { planText } from "../../plan-text.ts";
-import { type Prepared, prepareRun } from "../../../app/prepare-run.ts";
+import { type PreparedRun, prepareRun } from "../../../app/prepare-run.ts";
 import { REPORTERS } from "../../reporters/reporter.ts";
 import { runEngine } from "../../run-engine.ts";
 
@@ -81,7 +81,7 @@ async function run(world: World, typed: readonly string[], options: Options): Pr
   const forced = options.force === true ? ({ force: true } as const) : {};
   const plan = { config, policy, stories, place: "worktrees", agentCommand: null, ...forced, ...newJournal } as const;
   const asked = [...prepared.asked];
-  const watch = options.watch === true ? watched(world, typed, options, config, asked) : undefined;
+  const watch = options.watch === true ? watchOptions(world, typed, options, config, asked) : undefined;
   const { exit, state } = await runEngine(world, plan, asked, {
     reporter: options.reporter,
     json: options.json,
@@ -94,11 +94,11 @@ async function run(world: World, typed: readonly string[], options: Options): Pr
 }
 
 /** How the stories are read again. The config holds as it was at the start: stories keep the rules they began with. */
-function watched(
+function watchOptions(
   world: World,
   typed: readonly string[],
   options: Options,
-  config: Prepared["config"],
+  config: PreparedRun["config"],
   asked: StoryId[],
 ): NonNullable<Parameters<typeof runEngine>[3]["watch"]> {
   let said = "";
@@ -122,10 +122,10 @@ function watched(
 
 async function printPlan(
   world: World,
-  { config, policy, stories, asked }: Prepared,
+  { config, policy, stories, asked }: PreparedRun,
   isDocument: boolean,
 ): Promise<ExitCode> {
-  const look = await world.host.look(world.cwd);
+  const view = await world.host.openView(world.cwd);
   try {
     const order = stories.map(({ id, title, priority, dependsOn, shelf }) => ({
       id,
@@ -135,18 +135,18 @@ async function printPlan(
       shelf,
     }));
     const forecast =
-      look === null
+      view === null
         ? null
         : forecastOf(
-            look.state,
+            view.state,
             stories.map(({ id }) => id),
           );
     const document = { schema: "remand.plan/1", order, asked, phases: policy.phases, limits: policy.limits, forecast };
     world.out(
-      isDocument ? `${JSON.stringify(document, null, 2)}\n` : planText(config, policy, stories, look?.state ?? null),
+      isDocument ? `${JSON.stringify(document, null, 2)}\n` : planText(config, policy, stories, view?.state ?? null),
     );
   } finally {
-    await look?.close();
+    await view?.close();
   }
   return EXIT.ok;
 }

@@ -1,7 +1,7 @@
 import { entries } from "../../../stdx/sorted-map.ts";
 import { storiesOf } from "../../../views/run/run-summary.ts";
 import { type CliCommand, EXIT, type World } from "../../../app/command.ts";
-import { looking } from "../../../app/with-journal.ts";
+import { withJournal } from "../../../app/with-journal.ts";
 import { knownIds, personOf } from "../../../app/option-values.ts";
 
 interface Options {
@@ -37,13 +37,14 @@ export const command: CliCommand = {
 
 async function stop(world: World, typed: readonly string[], options: Options): Promise<void> {
   const by = await personOf(world, options.by);
-  const states = await looking(world, (look) => {
-    const known = [...entries(look.state.stories)].map(([id]) => id);
-    return Promise.resolve(storiesOf(look.state, typed.length === 0 ? null : knownIds(typed, known)));
+  const states = await withJournal(world, (view) => {
+    const known = [...entries(view.state.stories)].map(([id]) => id);
+    return Promise.resolve(storiesOf(view.state, typed.length === 0 ? null : knownIds(typed, known)));
   });
   const open = states.filter(({ ending, held }) => ending === null && !held);
   const now = options.now === true ? { now: true } : {};
-  for (const { story } of open) await world.host.tell(world.cwd, story.id, [{ type: "story.held", by, ...now }]);
+  for (const { story } of open)
+    await world.host.appendEvents(world.cwd, story.id, [{ type: "story.held", by, ...now }]);
   const busy = open.filter(({ running }) => running !== null).map(({ story }) => story.id);
   const held = open.map(({ story }) => story.id);
   if (options.json === true)

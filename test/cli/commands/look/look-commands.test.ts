@@ -5,7 +5,7 @@ import { command as show } from "../../../../src/cli/commands/look/show.ts";
 import { command as status } from "../../../../src/cli/commands/look/status.ts";
 import { command as verify } from "../../../../src/cli/commands/look/verify.ts";
 import type { CliCommand } from "../../../../src/app/command.ts";
-import type { Surroundings } from "../../../../src/cli/program.ts";
+import type { ProgramEnvironment } from "../../../../src/cli/program.ts";
 import { storyId } from "../../../../src/core/events/ids.ts";
 import { world as scripted } from "../../../seeds/scripted-run.ts";
 import { answer, story } from "../../../kit/story-world.ts";
@@ -24,7 +24,7 @@ function on(
   host: FakeHost,
   command: CliCommand,
   args: readonly string[] = [],
-  changes: Partial<Surroundings> = {},
+  changes: Partial<ProgramEnvironment> = {},
 ): Promise<Ran> {
   return run([command.name, ...args], [command], { host, ...changes });
 }

@@ -13,12 +13,12 @@ async function longRun(): Promise<{ host: Host; asked: unknown[] }> {
   const fake = fakeHost();
   await fake.write(id, { type: "story.added", story: story(id) });
   const asked: unknown[] = [];
-  const glance: Host["glance"] = (_root, only) => {
+  const glance: Host["readOutline"] = (_root, only) => {
     asked.push(only);
     const state = fake.state();
     return Promise.resolve(only === "open" ? { ...state, unlisted: { accepted: 99_900, failed: 2 } } : state);
   };
-  return { host: { ...fake, glance }, asked };
+  return { host: { ...fake, readOutline: glance }, asked };
 }
 
 test("stories that ended long ago are counted, not listed, and still matter to the exit code", async () => {

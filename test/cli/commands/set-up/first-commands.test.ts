@@ -349,8 +349,8 @@ describe("remand demo", () => {
   it("shows the run, the brief that went back, and what to try next", async () => {
     const gates = { checks: [{ result: "fail", blocking: 1 }], review: [{ result: "fail", blocking: 1 }] } as const;
     const host = fakeHost({ script: scripted({ gates }) });
-    const look: typeof host.look = async (root) => {
-      const seen = await host.look(root);
+    const look: typeof host.openView = async (root) => {
+      const seen = await host.openView(root);
       return seen === null
         ? null
         : {
@@ -364,7 +364,7 @@ describe("remand demo", () => {
             },
           };
     };
-    const ran = await run(["demo"], [demo], { files: files(), host: { ...host, look } });
+    const ran = await run(["demo"], [demo], { files: files(), host: { ...host, openView: look } });
     expect(ran).toMatchObject({ exit: 0, err: "" });
     expect(Object.keys(host.demoFiles)).toEqual(Object.keys(DEMO_FILES));
     expect(ran.out).toContain("A small project is in /demo:");

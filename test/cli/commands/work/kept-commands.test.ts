@@ -41,8 +41,8 @@ async function reworkedTwice(): Promise<FakeHost> {
 describe("remand brief <story>", () => {
   const evidence = (host: FakeHost): FakeHost => ({
     ...host,
-    look: async (root) => {
-      const look = await host.look(root);
+    openView: async (root) => {
+      const look = await host.openView(root);
       if (look === null) return null;
       const read = (id: string) => Promise.resolve(id === "brief-login-2" ? null : `the text of ${id}`);
       return { ...look, evidence: { ...look.evidence, read } };

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { command } from "../../../../src/cli/commands/work/loop.ts";
-import type { Surroundings } from "../../../../src/cli/program.ts";
+import type { ProgramEnvironment } from "../../../../src/cli/program.ts";
 import { entries } from "../../../../src/stdx/sorted-map.ts";
 import { world as scripted } from "../../../seeds/scripted-run.ts";
 import { storyId } from "../../../../src/core/events/ids.ts";
@@ -12,7 +12,7 @@ import { memoryFiles } from "../../../kit/memory-files.ts";
 const GOAL = ["--goal", "accept tabs", "--check", "npm test"];
 const AGENT = ["--", "./agent.sh", "--fast"];
 
-async function loop(host: FakeHost, args: readonly string[], changes: Partial<Surroundings> = {}): Promise<Ran> {
+async function loop(host: FakeHost, args: readonly string[], changes: Partial<ProgramEnvironment> = {}): Promise<Ran> {
   return run(["loop", ...args], [command], { host, env: { USER: "ada" }, ...changes });
 }
 

@@ -81,9 +81,9 @@ describe("remand answer", () => {
     await on(host, answer, ["login", "resolve"]);
     const quick: FakeHost = {
       ...host,
-      tell: async (root, stream, events) => {
+      appendEvents: async (root, stream, events) => {
         await host.write(stream, { type: "gate.started", gate: "checks", tree: "t" as never, stages: [] });
-        await host.tell(root, stream, events);
+        await host.appendEvents(root, stream, events);
       },
     };
     const ran = await on(quick, answer, ["login", "--undo"]);

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { command } from "../../../../src/cli/commands/work/run.ts";
 import { storyId } from "../../../../src/core/events/ids.ts";
 import type { Interrupt } from "../../../../src/app/command.ts";
-import type { Surroundings } from "../../../../src/cli/program.ts";
+import type { ProgramEnvironment } from "../../../../src/cli/program.ts";
 import { world as scripted } from "../../../seeds/scripted-run.ts";
 import { answer } from "../../../kit/story-world.ts";
 import { fakeHost, type FakeHost } from "../../../kit/fake-host.ts";
@@ -21,7 +21,7 @@ const FILES = {
 async function remandRun(
   host: FakeHost,
   args: readonly string[] = [],
-  changes: Partial<Surroundings> = {},
+  changes: Partial<ProgramEnvironment> = {},
   files: Readonly<Record<string, string>> = FILES,
 ): Promise<Ran> {
   return run(["run", ...args], [command], { files: memoryFiles(files), host, env: { USER: "ada" }, ...changes });
@@ -108,7 +108,7 @@ describe("remand run", () => {
 
   it("stops cleanly at the first Ctrl-C and goes on the next time", async () => {
     let interrupt: ((signal: Interrupt) => void) | null = null;
-    const onInterrupt: Surroundings["onInterrupt"] = (handler) => {
+    const onInterrupt: ProgramEnvironment["onInterrupt"] = (handler) => {
       interrupt = handler;
       return () => (interrupt = null);
     };
@@ -230,7 +230,7 @@ describe("remand run --watch", () => {
         await files.write("/work/stories/broken.md", "---\nstatus: raedy\n---\n");
         host.changeFiles();
         host.changeFiles();
-        await host.tell("/work", storyId("new"), [answer("resolve")]);
+        await host.appendEvents("/work", storyId("new"), [answer("resolve")]);
       },
       async () => interrupt("SIGTERM"),
     ];

@@ -42,6 +42,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 const LIBRARIES = [
   "zod",
   "yaml",
+  "jsonc-parser",
   "commander",
   "left-pad",
   "@photostructure/sqlite",
@@ -53,6 +54,7 @@ const LIBRARIES = [
 ];
 const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   "core/schemas": ["zod"],
+  write: ["jsonc-parser", "yaml"],
   parse: ["yaml"],
   config: ["yaml", "zod"],
   app: ["commander"],

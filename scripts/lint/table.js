@@ -28,7 +28,7 @@ const TABLE = {
   "core/schemas": { layers: CORE, libraries: ["zod"], node: false },
   decide: { layers: ["fold", ...CORE], libraries: [], node: false },
   fold: { layers: ["decide", ...CORE], libraries: [], node: false },
-  write: { layers: CORE, libraries: [], node: false },
+  write: { layers: CORE, libraries: ["jsonc-parser", "yaml"], node: false },
   views: { layers: CORE, libraries: [], node: false },
   parse: { layers: ["core/schemas", ...CORE], libraries: ["yaml"], node: false },
   ports: { layers: ["core"], libraries: [], node: false },

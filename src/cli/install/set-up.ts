@@ -1,9 +1,9 @@
 import { join } from "node:path";
-import { memberOf, scanJson } from "../../write/edits/json-scan.ts";
 import type { Checkout } from "../../app/command.ts";
 import type { Files } from "../../ports/files.ts";
 import { sha256 } from "../../stdx/sha256.ts";
-import { without } from "../../write/edits/json-edit.ts";
+import { without } from "../../write/edits/added-text.ts";
+import { valueInJson } from "../../write/edits/json-document.ts";
 import { isBare, removeFromJson } from "../../write/edits/json-removal.ts";
 import { removeFromToml } from "../../write/edits/toml-edit.ts";
 import { type SetupPart, type SetupName, partsOf } from "./client-parts.ts";
@@ -41,8 +41,8 @@ export async function setUp(
 
 /** A setting of the user's that is left alone makes all of it useless: that must not be found out later. */
 async function hooksAreOff(files: Checkout["files"], root: string): Promise<boolean> {
-  const scan = scanJson((await files.read(join(root, ".claude/settings.json"))) ?? "");
-  return scan.ok && memberOf(scan.root, "disableAllHooks")?.node.value === true;
+  const text = (await files.read(join(root, ".claude/settings.json"))) ?? "";
+  return valueInJson(text, ["disableAllHooks"]) === true;
 }
 
 const OFF = "no hook runs yet: .claude/settings.json says disableAllHooks";

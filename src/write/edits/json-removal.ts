@@ -1,9 +1,11 @@
-import { type JsonWish, type Span, foundIn, plain, without } from "./json-edit.ts";
-import { type JsonNode, memberOf, scanJson } from "./json-scan.ts";
+import { type Node, findNodeAtLocation, getNodeValue } from "jsonc-parser";
+import { without } from "./added-text.ts";
+import { type JsonDocument, endOf, readJson } from "./json-document.ts";
+import { type JsonWish, findOurs } from "./json-edit.ts";
 
 /**
- * Takes out what was wished for, wherever it stands now, and the lists and objects that are empty without it. What
- * anybody else wrote, remarks included, stays. `null` where the text cannot be understood, or holds nothing of it.
+ * Removes what was added, wherever it is now, and the lists and objects that are empty without it. Everything that
+ * other people wrote stays, comments included. `null` where the text cannot be read, or has nothing of it.
  */
 export function removeFromJson(text: string, wishes: readonly JsonWish[]): string | null {
   let left = text;
@@ -17,86 +19,57 @@ export function removeFromJson(text: string, wishes: readonly JsonWish[]): strin
   return left === text ? null : left;
 }
 
-/** Does an object hold nothing at all, not even a remark? */
+/** Is this an object without members and without comments? */
 export function isBare(text: string): boolean {
   return /^\uFEFF?\s*\{\s*\}\s*$/.test(text);
 }
 
-interface Step {
-  readonly node: JsonNode;
-  readonly index: number;
-}
-
 function removeOne(text: string, wish: JsonWish): string | null {
-  const scan = scanJson(text);
-  if (!scan.ok || scan.root === null) return null;
-  const way: Step[] = [];
-  let node = scan.root;
-  for (const key of wish.path) {
-    const index = node.kind === "object" ? node.members.findIndex((member) => member.key === key) : -1;
-    if (index < 0) return null;
-    way.push({ node, index });
-    node = node.members[index]!.node;
-  }
-  if (wish.as === "item") {
-    const found = node.kind === "array" ? foundIn(node, wish) : null;
-    if (found === null) return null;
-    const own = found.inner === null ? undefined : memberOf(node.members[found.item]!.node, wish.within!)!.node;
-    // Somebody may have put a thing of his own beside ours; else the whole item was ours.
-    if (own !== undefined && own.members.length > 1) return cut(text, [{ node: own, index: found.inner! }]);
-    way.push({ node, index: found.item });
-  } else if (!wish.isOurs(plain(node))) return null;
-  return cut(text, way);
+  const read = readJson(text);
+  if (!read.ok || read.document.root === null) return null;
+  const found = findNodeAtLocation(read.document.root, [...wish.path]);
+  if (found === undefined) return null;
+  if (wish.as === "member") return wish.isOurs(getNodeValue(found)) ? cut(text, read.document, found) : null;
+  const ours = found.type === "array" ? findOurs(found, wish) : null;
+  if (ours === null) return null;
+  // A person may have put values beside ours; if not, the whole item was ours.
+  const isShared = ours.own.parent!.children!.length > 1;
+  return cut(text, read.document, isShared ? ours.own : ours.item);
 }
 
-/** Takes out the innermost of these, and those around it that held nothing else; the outermost object stays. */
-function cut(text: string, way: readonly Step[]): string {
-  let depth = way.length - 1;
-  while (depth > 0 && way[depth]!.node.members.length === 1 && isOnlyThere(text, way[depth]!)) depth--;
-  const { node, index } = way[depth]!;
-  const member = node.members[index]!;
-  const [previous, next] = [node.members[index - 1], node.members[index + 1]];
-  const before = gap(text, previous?.node.end ?? node.start + 1, member.start);
-  const after = gap(text, member.node.end, next?.start ?? node.end - 1);
-  const spans = [{ at: member.start, length: member.node.end - member.start }];
-  // Its own comma goes with it; behind the last one that is the comma before it.
-  const comma = after.comma ?? before.comma;
-  if (comma !== null) spans.push({ at: comma, length: 1 });
-  // Blanks go too, unless a remark needs them to end.
-  if (before.isBlank) spans.push(...blanksOf(text, before, comma));
-  if (after.isBlank && previous === undefined && next === undefined) spans.push(...blanksOf(text, after, comma));
+/**
+ * Cuts out a value with its key and its comma, and the lists and objects around it that hold nothing else; the
+ * outermost object stays. `modify` is of no use here: it cuts comments too, and wrongly at the end of a list.
+ */
+function cut(text: string, document: JsonDocument, value: Node): string {
+  const hasComment = (from: number, to: number): boolean => document.comments.some(({ at }) => at >= from && at < to);
+  const commaIn = (from: number, to: number): number | undefined =>
+    document.commas.find((comma) => comma >= from && comma < to);
+  let node = memberOf(value);
+  let holder = node.parent!;
+  const isAlone = (): boolean =>
+    holder.children!.length === 1 && !hasComment(holder.offset, node.offset) && !hasComment(endOf(node), endOf(holder));
+  while (holder.parent !== undefined && isAlone()) {
+    node = memberOf(holder);
+    holder = node.parent!;
+  }
+  const siblings = holder.children!;
+  const index = siblings.indexOf(node);
+  const before = index === 0 ? holder.offset + 1 : endOf(siblings[index - 1]!);
+  const after = index === siblings.length - 1 ? endOf(holder) - 1 : siblings[index + 1]!.offset;
+  const [commaBefore, commaAfter] = [commaIn(before, node.offset), commaIn(endOf(node), after)];
+  const comma = commaAfter ?? commaBefore;
+  // The blanks before it go too, unless a comment is among them.
+  const blanks = commaAfter === undefined || commaBefore === undefined ? before : commaBefore + 1;
+  const from = hasComment(before, node.offset) ? node.offset : blanks;
+  const to = siblings.length === 1 && !hasComment(endOf(node), after) ? after : endOf(node);
+  const spans = [{ at: from, length: to - from }];
+  if (comma !== undefined && (comma < from || comma >= to)) spans.push({ at: comma, length: 1 });
   return without(
     text,
     spans.toSorted((a, b) => a.at - b.at),
   );
 }
 
-interface Gap {
-  readonly from: number;
-  readonly to: number;
-  readonly comma: number | null;
-  readonly isBlank: boolean;
-}
-
-/** What stands between two members: blanks, remarks, and a comma. */
-function gap(text: string, from: number, to: number): Gap {
-  const remark = /\/\/[^\r\n]*|\/\*[^]*?\*\//g;
-  const inner = text.slice(from, to);
-  const bare = inner.replaceAll(remark, (found) => "#".repeat(found.length));
-  const comma = bare.indexOf(",");
-  return { from, to, comma: comma < 0 ? null : from + comma, isBlank: bare.replace(",", "").trim() === "" };
-}
-
-/** The blanks of a gap, each a span, without the comma: that is counted already, or stays. */
-function blanksOf(text: string, { from, to, comma }: Gap, taken: number | null): Span[] {
-  const start = comma === null || comma === taken ? from : comma + 1;
-  const spans: Span[] = [];
-  for (let at = start; at < to; at++) if (text[at] !== ",") spans.push({ at, length: 1 });
-  return spans;
-}
-
-function isOnlyThere(text: string, { node, index }: Step): boolean {
-  const member = node.members[index]!;
-  const around = text.slice(node.start + 1, member.start) + text.slice(member.node.end, node.end - 1);
-  return around.replaceAll(",", "").trim() === "";
-}
+/** A value with its key, where it has one. */
+const memberOf = (value: Node): Node => (value.parent?.type === "property" ? value.parent : value);

@@ -1,4 +1,4 @@
-import { grow, without, type Grown } from "./json-edit.ts";
+import { grow, without, type Grown } from "./added-text.ts";
 
 /** A table of a TOML file, as it is to stand at its end. */
 export interface TomlTable {

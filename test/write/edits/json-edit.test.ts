@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type JsonWish, addToJson, without } from "../../../src/write/edits/json-edit.ts";
+import { without } from "../../../src/write/edits/added-text.ts";
+import { readJson } from "../../../src/write/edits/json-document.ts";
+import { type JsonWish, addToJson } from "../../../src/write/edits/json-edit.ts";
 import { isBare, removeFromJson } from "../../../src/write/edits/json-removal.ts";
-import { scanJson } from "../../../src/write/edits/json-scan.ts";
 import { isRecord } from "../../../src/stdx/assert.ts";
 
 const HOOK = { type: "command", command: "remand hook stop" };
@@ -31,7 +32,18 @@ function added(text: string, ...wishes: readonly JsonWish[]): string {
 describe("what is added to JSON", () => {
   it.each([
     ["an empty object", "{}", '{\n  "mcpServers": {\n    "remand": {\n      "command": "remand"\n    }\n  }\n}'],
-    ["an object on one line", '{"a": 1}', '{"a": 1, "mcpServers": {"remand":{"command":"remand"}}}'],
+    ["an object on one line", '{"a": 1}', '{"a": 1, "mcpServers": { "remand": { "command": "remand" } }}'],
+    [
+      "a comment on one line",
+      '{"a": 1 /* why */}',
+      '{"a": 1, /* why */ "mcpServers": { "remand": { "command": "remand" } }}',
+    ],
+    ["a blank object", "{ }", '{\n  "mcpServers": {\n    "remand": {\n      "command": "remand"\n    }\n  }\n }'],
+    [
+      "a text that holds only a comment",
+      "// why",
+      '{\n  "mcpServers": {\n    "remand": {\n      "command": "remand"\n    }\n  }\n}\n// why',
+    ],
     ["nothing at all", "", '{\n  "mcpServers": {\n    "remand": {\n      "command": "remand"\n    }\n  }\n}'],
     [
       "tabs and a comma at the end",
@@ -77,18 +89,18 @@ describe("what is added to JSON", () => {
   });
 
   it.each([
-    ['{ "a": 1, }, 2', "something stands behind the end", 11],
-    ['{ "a" 1 }', "a colon is missing", 6],
-    ["{ a: 1 }", "a key in double quotes is missing", 2],
-    ['{ "a": "x\n" }', "a string does not end", 7],
-    ['{ "a": 01 }', "a value is missing", 7],
-    ['{ "a": 1 "b": 2 }', "a comma or } is missing", 9],
+    ['{ "a": 1, }, 2', "end of file expected", 11],
+    ['{ "a" 1 }', "colon expected", 6],
+    ["{ a: 1 }", "invalid symbol", 2],
+    ['{ "a": "x\n" }', "unexpected end of string", 7],
+    ['{ "a": 01 }', "comma expected", 8],
+    ['{ "a": 1 "b": 2 }', "comma expected", 9],
     ['{ "hooks": {}, "hooks": {} }', 'the key "hooks" is there twice', 15],
-    ['{ "hooks": [] }', '"hooks" is no object', 11],
-    ['{ "hooks": { "Stop": {} } }', '"hooks.Stop" is no list', 21],
-    ["[]", "it is no object", 0],
-    ['{ "a": /* never closed }', "a value is missing", 7],
-    ["[".repeat(300), "it is nested too deeply", 201],
+    ['{ "hooks": [] }', '"hooks" is not an object', 11],
+    ['{ "hooks": { "Stop": {} } }', '"hooks.Stop" is not a list', 21],
+    ["[]", "not an object", 0],
+    ['{ "a": /* never closed }', "unexpected end of comment", 7],
+    ["[".repeat(300), "nested too deeply", 200],
   ])("is refused in %j", (text, message, at) => {
     expect(addToJson({ text, added: [] }, [STOP])).toEqual({ ok: false, message, at });
   });
@@ -131,7 +143,7 @@ describe("what is taken out of JSON", () => {
       '{\n  "hooks": {\n    // mine\n    "Stop": [{ "hooks": [{ "command": "remand hook stop" }] }] // too\n  }\n}\n';
     const left = removeFromJson(text, [STOP])!;
     expect(left).toMatch(/\/\/ mine\n[^]*\/\/ too\n/);
-    expect(scanJson(left)).toMatchObject({ ok: true });
+    expect(readJson(left)).toMatchObject({ ok: true });
   });
 
   it("is nothing where nothing is there, or nothing is understood", () => {
@@ -183,7 +195,7 @@ describe("whatever the file looks like", () => {
     fc.assert(
       fc.property(jsonText, blanks, (body, around) => {
         const text = `${around}${body}${around}`;
-        expect(scanJson(text)).toMatchObject({ ok: true });
+        expect(readJson(text)).toMatchObject({ ok: true });
         const edit = addToJson({ text, added: [] }, [STOP, SERVER]);
         if (!edit.ok) return;
         expect(without(edit.grown.text, edit.grown.added)).toBe(text);
@@ -200,7 +212,7 @@ describe("whatever the file looks like", () => {
         if (!edit.ok) return;
         const left = removeFromJson(edit.grown.text.replace(",", `,${since}`), [STOP, SERVER]);
         if (left === null) return;
-        expect(scanJson(left)).toMatchObject({ ok: true });
+        expect(readJson(left)).toMatchObject({ ok: true });
         expect(left).not.toContain("remand hook stop");
       }),
     );

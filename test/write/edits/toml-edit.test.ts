@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { without } from "../../../src/write/edits/json-edit.ts";
+import { without } from "../../../src/write/edits/added-text.ts";
 import { addToToml, removeFromToml, type TomlTable } from "../../../src/write/edits/toml-edit.ts";
 
 const TABLE: TomlTable = { name: ["mcp_servers", "remand"], lines: ['command = "sh"', 'args = ["-c"]'] };

@@ -135,9 +135,9 @@ describe.each(CLIENTS)("remand init %s", (flag, hooksFile) => {
   });
 
   it.each([
-    ["broken JSON", '{ "model": }', ":1:12 cannot be edited safely: a value is missing"],
+    ["broken JSON", '{ "model": }', ":1:12 cannot be edited safely: value expected"],
     ["a key twice", '{ "hooks": {},\n  "hooks": {} }', ':2:3 cannot be edited safely: the key "hooks" is there twice'],
-    ["hooks that are a list", '{ "hooks": [] }', 'cannot be edited safely: "hooks" is no object'],
+    ["hooks that are a list", '{ "hooks": [] }', 'cannot be edited safely: "hooks" is not an object'],
     ["bytes that are no UTF-8", Buffer.from([0x7b, 0xff, 0x7d]), "is not UTF-8"],
   ])("refuses %s, and changes nothing at all", async (_name, held, message) => {
     put(hooksFile, held);

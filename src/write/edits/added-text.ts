@@ -1,0 +1,40 @@
+/** A stretch of a text. */
+export interface Span {
+  readonly at: number;
+  readonly length: number;
+}
+
+/** A text to which something was added and from which nothing was taken. */
+export interface Grown {
+  readonly text: string;
+  /** What was added, in order; positions are those of the grown text. */
+  readonly added: readonly Span[];
+}
+
+/** Inserts a piece and records its span. A piece inside an earlier one becomes part of that one. */
+export function grow({ text, added }: Grown, at: number, piece: string): Grown {
+  const length = piece.length;
+  if (length === 0) return { text, added };
+  const spans: Span[] = [];
+  let isInside = false;
+  for (const span of added) {
+    const end = span.at + span.length;
+    if (at >= span.at && at <= end && !isInside) {
+      isInside = true;
+      spans.push({ at: span.at, length: span.length + length });
+    } else spans.push(span.at >= at ? { at: span.at + length, length: span.length } : span);
+  }
+  if (!isInside) spans.push({ at, length });
+  return { text: text.slice(0, at) + piece + text.slice(at), added: spans.toSorted((a, b) => a.at - b.at) };
+}
+
+/** The text without these spans, which are in order and do not overlap. */
+export function without(text: string, spans: readonly Span[]): string {
+  let out = "";
+  let from = 0;
+  for (const { at, length } of spans) {
+    out += text.slice(from, at);
+    from = at + length;
+  }
+  return out + text.slice(from);
+}

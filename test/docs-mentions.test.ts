@@ -68,9 +68,9 @@ describe("the documents", () => {
     const told = rows.flatMap(([, layer = "", cell = ""]) => {
       const row = rowOf(layer);
       if (row === undefined || cell === "everything") return [];
-      return [
-        { layer, may: cell === "nothing" ? [] : cell.split(", ").sort(), row: [...row.layers, ...row.libraries] },
-      ];
+      const modules = typeof row.node === "boolean" ? [] : row.node.map((name) => `node:${name}`);
+      const may = cell === "nothing" ? [] : cell.split(", ").sort();
+      return [{ layer, may, row: [...row.layers, ...row.libraries, ...modules] }];
     });
     expect(told.map(({ layer, may }) => [layer, may])).toEqual(told.map(({ layer, row }) => [layer, row.sort()]));
     expect(told.length).toBeGreaterThan(12);

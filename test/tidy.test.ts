@@ -119,6 +119,9 @@ function plantsOf(layer: string): readonly Plant[] {
 
 const otherBorders: readonly Plant[] = [
   { ...borderPlant("attic", "stdx", "../stdx/thing.ts", false), title: "a layer without a row may import nothing" },
+  borderPlant("stdx", "node:crypto", "node:crypto", true),
+  borderPlant("stdx", "node:fs", "node:fs", false),
+  borderPlant("core", "node:crypto", "node:crypto", false),
   borderPlant("core", "decide, by a detour", "../core/../decide/thing.ts", false),
   borderPlant("parse/signals", "the layer above", "../thing.ts", true),
   borderPlant("parse/signals", "core", "../../core/thing.ts", true),

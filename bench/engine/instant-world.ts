@@ -1,7 +1,7 @@
 import { createSystemClock } from "../../src/adapters/clock/system-clock.ts";
 import { createLocalQueue } from "../../src/adapters/queue/local-queue.ts";
 import { presetPolicy } from "../../src/config/presets.ts";
-import { failureFingerprint, identifyFinding } from "../../src/core/gates/finding.ts";
+import { failureFingerprint, identifyFinding } from "../../src/core/gates/finding-identity.ts";
 import type { GateName, Judgement } from "../../src/core/gates/gate.ts";
 import { evidenceId, storyId, treeId, type StoryId } from "../../src/core/events/ids.ts";
 import type { Policy } from "../../src/core/events/policy.ts";

@@ -52,7 +52,8 @@ function complaintAboutNode(layer, specifier) {
   const name = specifier.replace(/^node:/, "");
   if (SPAWNING_MODULES.includes(name) && layer !== SPAWNING_LAYER)
     return `only ${SPAWNING_LAYER} may import ${specifier}`;
-  if (isComposition(layer) || rowOf(layer)?.node === true) return null;
+  const open = isComposition(layer) || rowOf(layer)?.node;
+  if (open === true || (Array.isArray(open) && open.includes(name))) return null;
   return `${layer} may not import Node's ${specifier}`;
 }
 

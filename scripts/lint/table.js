@@ -3,13 +3,13 @@
  * does not name is forbidden to it, and a folder of `src` without a row may import nothing at all.
  *
  * A layer may always import from its own folder; `adapters/<x>` are layers of their own, so they may not import each
- * other, except those named in `LAYERS_OF_ADAPTERS`. `node` says whether the layer may import Node's own modules;
- * `node:child_process` is open to one layer only.
+ * other, except those named in `LAYERS_OF_ADAPTERS`. `node` says whether the layer may import Node's own modules,
+ * or names the few that it may; `node:child_process` is open to one layer only.
  *
  * @typedef {object} Row
  * @property {readonly string[]} layers
  * @property {readonly string[]} libraries
- * @property {boolean} node
+ * @property {boolean | readonly string[]} node
  */
 
 /** The layers that every other layer may know. They know no clock, no chance, no environment and no disk. */
@@ -23,7 +23,7 @@ const FRONT_LAYERS = ["engine", "views", "write", "parse", "core/schemas", "conf
 
 /** @type {Readonly<Record<string, Row>>} */
 const TABLE = {
-  stdx: { layers: [], libraries: [], node: false },
+  stdx: { layers: [], libraries: [], node: ["crypto"] },
   core: { layers: ["stdx"], libraries: [], node: false },
   "core/schemas": { layers: CORE, libraries: ["zod"], node: false },
   decide: { layers: ["fold", ...CORE], libraries: [], node: false },

@@ -1,4 +1,5 @@
 import { contestedFinding } from "../core/gates/contested-test.ts";
+import { identifyFinding } from "../core/gates/finding-identity.ts";
 import { type GateReport, isPassed, needsLicense, openContested } from "../core/gates/gate-report.ts";
 import type { Finding } from "../core/gates/finding.ts";
 import type { Judgement } from "../core/gates/gate.ts";
@@ -57,14 +58,14 @@ export function exitOfGates(report: GateReport): ExitCode {
 
 /** Contested tests as findings that block nothing. */
 const contestedFindings = (report: GateReport, judgement: Judgement): readonly Finding[] =>
-  openContested(report, judgement).map((each) => contestedFinding(each, judgement.gate, "info"));
+  openContested(report, judgement).map((each) => identifyFinding(contestedFinding(each, judgement.gate, "info")));
 
 /** The same for tests that a code owner licensed: nothing is to be restored. */
 function licensedFindings({ licensed = [] }: GateReport, { gate }: Judgement): readonly Finding[] {
   return licensed
     .filter((each) => each.gate === gate)
     .map((each) => {
-      const { suggestedFix: _fix, ...finding } = contestedFinding(each, gate, "info");
+      const { suggestedFix: _fix, ...finding } = identifyFinding(contestedFinding(each, gate, "info"));
       return { ...finding, message: `${finding.message}; ${licenseText(each)}` };
     });
 }

@@ -1,5 +1,6 @@
 import { matchesTest } from "../core/gates/base-failures.ts";
 import { type ContestedTest, contestedFinding } from "../core/gates/contested-test.ts";
+import { identifyFinding } from "../core/gates/finding-identity.ts";
 import { countText } from "../stdx/plain-text.ts";
 import type { EscalationReason } from "../core/stories/escalation.ts";
 import type { Answer } from "../core/events/event.ts";
@@ -80,7 +81,7 @@ export function testsToRestore(state: StoryState, reason: EscalationReason | nul
   return RUN_TESTS.flatMap((gate) =>
     contestedBy(state, gate)
       .filter(({ test }) => asked.delete(test))
-      .map((each) => contestedFinding(each, gate, "critical")),
+      .map((each) => identifyFinding(contestedFinding(each, gate, "critical"))),
   );
 }
 

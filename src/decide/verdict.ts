@@ -1,4 +1,5 @@
-import { type Finding, failsGate, failureFingerprint, mustBeFixed } from "../core/gates/finding.ts";
+import { failureFingerprint } from "../core/gates/finding-identity.ts";
+import { type Finding, failsGate, mustBeFixed } from "../core/gates/finding.ts";
 import type { GateName, ReviewConflict, StageResult } from "../core/gates/gate.ts";
 import type { Hearing, Judged, Verdict } from "../core/gates/review-outcome.ts";
 import type { Fingerprint } from "../core/events/ids.ts";

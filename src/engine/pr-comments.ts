@@ -1,6 +1,6 @@
 import { RemandError } from "../core/events/error.ts";
 import type { HeardComment } from "../core/events/event.ts";
-import { identifyFinding } from "../core/gates/finding.ts";
+import { identifyFinding } from "../core/gates/finding-identity.ts";
 import type { StoryId } from "../core/events/ids.ts";
 import type { StoryState } from "../core/stories/story-state.ts";
 import type { Forge, ForgeComment } from "../ports/forge.ts";

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { presetPolicy } from "../../src/config/presets.ts";
 import type { Brief } from "../../src/core/stories/brief.ts";
 import type { SendBack } from "../../src/core/stories/command.ts";
-import { identifyFinding } from "../../src/core/gates/finding.ts";
+import { identifyFinding } from "../../src/core/gates/finding-identity.ts";
 import { roleName } from "../../src/core/events/ids.ts";
 import type { PresetName } from "../../src/core/events/policy.ts";
 import type { Severity } from "../../src/core/gates/severity.ts";

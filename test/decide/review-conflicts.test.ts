@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { identifyFinding, type FindingDraft } from "../../src/core/gates/finding.ts";
+import { identifyFinding } from "../../src/core/gates/finding-identity.ts";
+import type { FindingDraft } from "../../src/core/gates/finding.ts";
 import { reviewConflicts } from "../../src/decide/verdict.ts";
 import { expectLinearCost } from "../cpu-cost.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { presetPolicy } from "../../src/config/presets.ts";
 import type { Brief } from "../../src/core/stories/brief.ts";
-import { identifyFinding } from "../../src/core/gates/finding.ts";
+import { identifyFinding } from "../../src/core/gates/finding-identity.ts";
 import type { PresetName } from "../../src/core/events/policy.ts";
 import { composeBrief, type BriefMaterial } from "../../src/decide/compose-brief.ts";
 import { escalateStory } from "../../src/decide/escalate.ts";

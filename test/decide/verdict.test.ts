@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { presetPolicy } from "../../src/config/presets.ts";
-import { type Finding, identifyFinding, isOverThreshold } from "../../src/core/gates/finding.ts";
+import { identifyFinding } from "../../src/core/gates/finding-identity.ts";
+import { type Finding, isOverThreshold } from "../../src/core/gates/finding.ts";
 import type { Hearing, Verdict } from "../../src/core/gates/review-outcome.ts";
 import { roleName, treeId } from "../../src/core/events/ids.ts";
 import type { GateRules } from "../../src/core/events/policy.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { presetPolicy } from "../../src/config/presets.ts";
-import { identifyFinding } from "../../src/core/gates/finding.ts";
+import { identifyFinding } from "../../src/core/gates/finding-identity.ts";
 import type { Policy } from "../../src/core/events/policy.ts";
 import type { RunState } from "../../src/core/stories/run-state.ts";
 import { gateOfBudget } from "../../src/fold/fold-answer.ts";

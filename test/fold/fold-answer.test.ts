@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { FAILURE_CEILING } from "../../src/core/stories/budget.ts";
 import type { EscalationReason } from "../../src/core/stories/escalation.ts";
 import type { Answer } from "../../src/core/events/event.ts";
-import { identifyFinding } from "../../src/core/gates/finding.ts";
+import { identifyFinding } from "../../src/core/gates/finding-identity.ts";
 import type { GateName } from "../../src/core/gates/gate.ts";
 import { fingerprint, roleName } from "../../src/core/events/ids.ts";
 import type { Dispute, StoryState } from "../../src/core/stories/story-state.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { presetPolicy } from "../../src/config/presets.ts";
 import type { HeardComment } from "../../src/core/events/event.ts";
-import { identifyFinding } from "../../src/core/gates/finding.ts";
+import { identifyFinding } from "../../src/core/gates/finding-identity.ts";
 import { composeBrief, type BriefMaterial } from "../../src/decide/compose-brief.ts";
 import { answer, story } from "../kit/story-world.ts";
 import { begin, commandsOf, runScript, stateOf, told } from "../seeds/scripted-run.ts";

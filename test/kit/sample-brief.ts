@@ -1,5 +1,6 @@
 import type { Brief } from "../../src/core/stories/brief.ts";
-import { identifyFinding, type Finding, type FindingDraft } from "../../src/core/gates/finding.ts";
+import { identifyFinding } from "../../src/core/gates/finding-identity.ts";
+import type { Finding, FindingDraft } from "../../src/core/gates/finding.ts";
 import { roleName } from "../../src/core/events/ids.ts";
 
 export const NONCE = "5f2c9a71d04e8b36";

@@ -1,4 +1,4 @@
-import { identifyFinding } from "../../src/core/gates/finding.ts";
+import { identifyFinding } from "../../src/core/gates/finding-identity.ts";
 import { fingerprint, storyId, treeId, evidenceId } from "../../src/core/events/ids.ts";
 import type { AttemptOutcome } from "../../src/core/stories/attempt.ts";
 import type { BlameVerdict } from "../../src/core/blame/blame.ts";

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { presetPolicy } from "../../src/config/presets.ts";
 import { resolveConfig } from "../../src/config/resolve.ts";
 import { countedBothWays, countedGoingBack } from "../../src/core/stories/budget.ts";
-import { identifyFinding } from "../../src/core/gates/finding.ts";
+import { identifyFinding } from "../../src/core/gates/finding-identity.ts";
 import { roleName, treeId } from "../../src/core/events/ids.ts";
 import type { Policy, PresetName } from "../../src/core/events/policy.ts";
 import {

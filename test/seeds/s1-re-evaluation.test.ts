@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { presetPolicy } from "../../src/config/presets.ts";
-import { identifyFinding } from "../../src/core/gates/finding.ts";
+import { identifyFinding } from "../../src/core/gates/finding-identity.ts";
 import type { CiClass } from "../../src/core/gates/gate.ts";
 import { roleName } from "../../src/core/events/ids.ts";
 import type { Policy } from "../../src/core/events/policy.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { identifyFinding } from "../../src/core/gates/finding.ts";
+import { identifyFinding } from "../../src/core/gates/finding-identity.ts";
 import { roleName } from "../../src/core/events/ids.ts";
 import { writeBrief } from "../../src/write/briefs/brief.ts";
 import { writeOraclePrompt } from "../../src/write/prompts/oracle.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { presetPolicy } from "../../src/config/presets.ts";
 import type { AttemptOutcome } from "../../src/core/stories/attempt.ts";
-import { identifyFinding } from "../../src/core/gates/finding.ts";
+import { identifyFinding } from "../../src/core/gates/finding-identity.ts";
 import { roleName, storyId } from "../../src/core/events/ids.ts";
 import type { Severity } from "../../src/core/gates/severity.ts";
 import { judge } from "../../src/decide/verdict.ts";

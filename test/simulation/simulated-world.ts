@@ -1,6 +1,6 @@
 import { createMergeGate } from "../../src/gates/merge/merge-gate.ts";
 import { createMemoryJournal } from "../kit/memory-journal.ts";
-import { identifyFinding, failureFingerprint } from "../../src/core/gates/finding.ts";
+import { identifyFinding, failureFingerprint } from "../../src/core/gates/finding-identity.ts";
 import { evidenceId, treeId, type StoryId } from "../../src/core/events/ids.ts";
 import { GATES, type CiClass, type GateName, type Judgement, type TestIdentities } from "../../src/core/gates/gate.ts";
 import type { Result } from "../../src/core/events/error.ts";

@@ -1,5 +1,5 @@
 import { countText } from "../../stdx/plain-text.ts";
-import { identifyFinding, type Finding } from "./finding.ts";
+import type { Finding, FindingDraft } from "./finding.ts";
 
 /**
  * Why a test of the base speaks against the work: its base version `fails` with it, does not load with it
@@ -64,14 +64,18 @@ export function contestedSummary(tests: readonly ContestedTest[]): string {
 const CONTESTED_CATEGORY = "contested-test";
 
 /** As a finding: what is wrong with it where nothing allows the change, and what to restore. */
-export function contestedFinding(contested: ContestedTest, source: string, severity: Finding["severity"]): Finding {
+export function contestedFinding(
+  contested: ContestedTest,
+  source: string,
+  severity: Finding["severity"],
+): FindingDraft {
   const { test, file } = contested;
-  return identifyFinding({
+  return {
     severity,
     category: CONTESTED_CATEGORY,
     source,
     message: `${test} ${contestedWords(contested)}`,
     ...(file === undefined ? {} : { file }),
     suggestedFix: restoreWords(contested),
-  });
+  };
 }

@@ -1,5 +1,4 @@
-import { sha256 } from "../../stdx/sha256.ts";
-import { type Fingerprint, fingerprint } from "../events/ids.ts";
+import type { Fingerprint } from "../events/ids.ts";
 import { type FailOn, SEVERITIES, type Severity, atLeast } from "./severity.ts";
 
 /** One thing wrong with the work. */
@@ -26,17 +25,6 @@ export type FindingDraft = Omit<Finding, "id">;
 export const FINDING_STANDINGS = ["new", "persisting", "resolved", "regressed", "waived", "disputed"] as const;
 export type FindingStanding = (typeof FINDING_STANDINGS)[number];
 
-/**
- * Gives a finding its identity. The line is not part of it, because fixing what stands above moves it; the
- * severity is not, because a reviewer may weigh the same thing otherwise the next time; what a run leaves in a
- * message (times, positions, folders) is taken out for the same reason.
- */
-export function identifyFinding(draft: FindingDraft): Finding {
-  const place = [draft.file ?? "", draft.symbol ?? "", draft.criterion ?? ""];
-  const text = normalisedMessage(draft.message);
-  return { id: fingerprint(sha256([draft.category.toLowerCase(), ...place, text].join("\n")).slice(0, 16)), ...draft };
-}
-
 /** The message with what changes from run to run taken out: case, white space, positions, times, addresses, ids. */
 export function normalisedMessage(message: string): string {
   return message
@@ -55,12 +43,6 @@ export function normalisedMessage(message: string): string {
 
 /** A message longer than this is told apart by its beginning alone. */
 const LONGEST_READ = 4000;
-
-/** The identity of a whole failure: the set of its findings, whatever order they came in. */
-export function failureFingerprint(findings: readonly Finding[], summary: string): Fingerprint {
-  const parts = findings.length > 0 ? [...new Set(findings.map((f) => f.id))].sort() : [normalisedMessage(summary)];
-  return fingerprint(sha256(parts.join("\n")).slice(0, 16));
-}
 
 /**
  * Tells each finding's standing. `earlier` holds every identity seen in earlier rounds of the same gate and

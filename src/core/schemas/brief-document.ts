@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import type { Brief } from "../stories/brief.ts";
-import { identifyFinding, type Finding } from "../gates/finding.ts";
+import { identifyFinding } from "../gates/finding-identity.ts";
+import type { Finding } from "../gates/finding.ts";
 import type { GateName } from "../gates/gate.ts";
 import { fingerprint, roleName } from "../events/ids.ts";
 import { severityFromWord } from "../gates/severity.ts";

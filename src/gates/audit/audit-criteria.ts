@@ -1,7 +1,8 @@
 import type { CheckRun, CriterionResult, Judgement } from "../../core/gates/gate.ts";
 import type { ReadCommand, Reading } from "../../core/stories/reading.ts";
 import type { Criterion } from "../../core/stories/story.ts";
-import { type Finding, identifyFinding } from "../../core/gates/finding.ts";
+import { identifyFinding } from "../../core/gates/finding-identity.ts";
+import type { Finding } from "../../core/gates/finding.ts";
 
 /**
  * What an audit says of each criterion of the story, in the story's order, then what else it looked at. A criterion

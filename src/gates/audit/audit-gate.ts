@@ -1,6 +1,7 @@
 import { VERIFICATION } from "../../core/gates/dispute.ts";
 import { RemandError } from "../../core/events/error.ts";
-import { type Finding, identifyFinding } from "../../core/gates/finding.ts";
+import { identifyFinding } from "../../core/gates/finding-identity.ts";
+import type { Finding } from "../../core/gates/finding.ts";
 import type { CriterionResult, Judgement } from "../../core/gates/gate.ts";
 import type { Judge, Verdict } from "../../core/gates/review-outcome.ts";
 import { type RoleName, roleName } from "../../core/events/ids.ts";

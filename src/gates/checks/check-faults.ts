@@ -7,7 +7,8 @@ import {
   type FailureKind,
   type KnownFailure,
 } from "../../core/gates/base-failures.ts";
-import { identifyFinding, normalisedMessage, type Finding } from "../../core/gates/finding.ts";
+import { identifyFinding } from "../../core/gates/finding-identity.ts";
+import { normalisedMessage, type Finding } from "../../core/gates/finding.ts";
 import { plainText } from "../../stdx/plain-text.ts";
 import type { OutputFailure } from "../../parse/tests/test-output-parts.ts";
 import type { TestOutput } from "../../parse/tests/test-output.ts";

@@ -1,6 +1,7 @@
 import { type BaseFailures, failureKinds } from "../../core/gates/base-failures.ts";
 import { countText } from "../../stdx/plain-text.ts";
-import { type Finding, failureFingerprint } from "../../core/gates/finding.ts";
+import { failureFingerprint } from "../../core/gates/finding-identity.ts";
+import type { Finding } from "../../core/gates/finding.ts";
 import type { Judgement, TestIdentities } from "../../core/gates/gate.ts";
 import { type Result, byWeight, worstResult } from "../../core/events/error.ts";
 import type { GateRequest } from "../../ports/gate.ts";

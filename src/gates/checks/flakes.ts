@@ -1,4 +1,5 @@
-import { type Finding, identifyFinding } from "../../core/gates/finding.ts";
+import { identifyFinding } from "../../core/gates/finding-identity.ts";
+import type { Finding } from "../../core/gates/finding.ts";
 import type { GateRequest } from "../../ports/gate.ts";
 import { passedWith } from "./check-ending.ts";
 import { type CheckFault, isBlocking } from "./check-faults.ts";

@@ -1,4 +1,5 @@
-import { identifyFinding, type Finding } from "../../core/gates/finding.ts";
+import { identifyFinding } from "../../core/gates/finding-identity.ts";
+import type { Finding } from "../../core/gates/finding.ts";
 import type { CheckRun, Coverage, Judgement, Measures, TestCounts } from "../../core/gates/gate.ts";
 import { readCoverage, type CoverageCount } from "../../parse/tests/coverage.ts";
 import { filesIn, isWrittenSince, textOf, type ReportBaseline } from "./read-reports.ts";

@@ -1,5 +1,6 @@
 import { isAbsolute, posix, relative } from "node:path";
-import { identifyFinding, type Finding } from "../../core/gates/finding.ts";
+import { identifyFinding } from "../../core/gates/finding-identity.ts";
+import type { Finding } from "../../core/gates/finding.ts";
 import type { ReadFinding, Reading } from "../../core/stories/reading.ts";
 import { severityFromWord, type Severity } from "../../core/gates/severity.ts";
 

@@ -1,6 +1,7 @@
 import { countText } from "../../stdx/plain-text.ts";
 import { RemandError } from "../../core/events/error.ts";
-import { identifyFinding, type Finding } from "../../core/gates/finding.ts";
+import { identifyFinding } from "../../core/gates/finding-identity.ts";
+import type { Finding } from "../../core/gates/finding.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Forge, ForgeAnnotation, ForgeCheck, ForgeLog } from "../../ports/forge.ts";
 import type { GateRequest } from "../../ports/gate.ts";

@@ -1,5 +1,6 @@
 import { RemandError } from "../../core/events/error.ts";
-import { type Finding, failsGate, failureFingerprint, mustBeFixed } from "../../core/gates/finding.ts";
+import { failureFingerprint } from "../../core/gates/finding-identity.ts";
+import { type Finding, failsGate, mustBeFixed } from "../../core/gates/finding.ts";
 import type { Judgement } from "../../core/gates/gate.ts";
 import { DECIDED_BY_RUNS } from "../../core/gates/integrity-rule.ts";
 import { worse } from "../../core/gates/severity.ts";

@@ -1,4 +1,5 @@
-import { identifyFinding, type Finding, type FindingDraft } from "../../core/gates/finding.ts";
+import { identifyFinding } from "../../core/gates/finding-identity.ts";
+import type { Finding, FindingDraft } from "../../core/gates/finding.ts";
 import { INTEGRITY_RULES, type IntegrityRuleName } from "../../core/gates/integrity-rule.ts";
 import type { ScopeException } from "../../core/stories/scope.ts";
 import type { Severity } from "../../core/gates/severity.ts";

@@ -1,4 +1,4 @@
-import { failureFingerprint, identifyFinding } from "../../core/gates/finding.ts";
+import { failureFingerprint, identifyFinding } from "../../core/gates/finding-identity.ts";
 import type { Judgement } from "../../core/gates/gate.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Evidence } from "../../ports/evidence.ts";

@@ -1,4 +1,5 @@
-import { type Finding, failureFingerprint, identifyFinding } from "../../core/gates/finding.ts";
+import { failureFingerprint, identifyFinding } from "../../core/gates/finding-identity.ts";
+import type { Finding } from "../../core/gates/finding.ts";
 import type { Judgement } from "../../core/gates/gate.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Evidence } from "../../ports/evidence.ts";

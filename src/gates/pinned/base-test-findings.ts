@@ -1,6 +1,7 @@
 import { placeOfFailure } from "../../core/gates/base-failures.ts";
 import { countText } from "../../stdx/plain-text.ts";
-import { type Finding, identifyFinding } from "../../core/gates/finding.ts";
+import { identifyFinding } from "../../core/gates/finding-identity.ts";
+import type { Finding } from "../../core/gates/finding.ts";
 import type { Coverage, Measures, TestCounts } from "../../core/gates/gate.ts";
 import type { Result } from "../../core/events/error.ts";
 import type { Evidence } from "../../ports/evidence.ts";

@@ -1,7 +1,8 @@
 import { failureKinds, placeOfFailure } from "../../core/gates/base-failures.ts";
 import { type BaseTestVerdict, judgeBaseTests, mayChange } from "../../core/gates/base-test-verdict.ts";
 import { type ContestedTest, contestedSummary } from "../../core/gates/contested-test.ts";
-import { type Finding, failureFingerprint } from "../../core/gates/finding.ts";
+import { failureFingerprint } from "../../core/gates/finding-identity.ts";
+import type { Finding } from "../../core/gates/finding.ts";
 import type { Judgement } from "../../core/gates/gate.ts";
 import { type SuiteResults, readSuiteResults } from "../../core/gates/test-names.ts";
 import type { Gate, GateRequest } from "../../ports/gate.ts";

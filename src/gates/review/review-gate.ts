@@ -1,5 +1,6 @@
 import { RemandError } from "../../core/events/error.ts";
-import { type Finding, identifyFinding } from "../../core/gates/finding.ts";
+import { identifyFinding } from "../../core/gates/finding-identity.ts";
+import type { Finding } from "../../core/gates/finding.ts";
 import type { Judgement, StageResult } from "../../core/gates/gate.ts";
 import type { Judge, Verdict } from "../../core/gates/review-outcome.ts";
 import type { RoleName } from "../../core/events/ids.ts";

@@ -1,4 +1,5 @@
-import { failureFingerprint, identifyFinding, type Finding } from "../../core/gates/finding.ts";
+import { failureFingerprint, identifyFinding } from "../../core/gates/finding-identity.ts";
+import type { Finding } from "../../core/gates/finding.ts";
 import type { Judgement } from "../../core/gates/gate.ts";
 import type { TddPhase } from "../../core/stories/story.ts";
 import type { Clock } from "../../ports/clock.ts";

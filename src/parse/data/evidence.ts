@@ -13,7 +13,8 @@ import {
   reviewEvidenceSchema,
 } from "../../core/schemas/evidence.ts";
 import type { Survivor } from "../../core/stories/brief.ts";
-import { type Finding, identifyFinding } from "../../core/gates/finding.ts";
+import { identifyFinding } from "../../core/gates/finding-identity.ts";
+import type { Finding } from "../../core/gates/finding.ts";
 import { roleName } from "../../core/events/ids.ts";
 import { severityFromWord } from "../../core/gates/severity.ts";
 import { wordResult } from "../agent/verdict-value.ts";

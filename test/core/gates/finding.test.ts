@@ -1,13 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import {
-  failureFingerprint,
-  FINDING_STANDINGS,
-  identifyFinding,
-  normalisedMessage,
-  standings,
-  type FindingDraft,
-} from "../../../src/core/gates/finding.ts";
+import { failureFingerprint, identifyFinding } from "../../../src/core/gates/finding-identity.ts";
+import { FINDING_STANDINGS, normalisedMessage, standings, type FindingDraft } from "../../../src/core/gates/finding.ts";
 import { fingerprint, type Fingerprint } from "../../../src/core/events/ids.ts";
 import { expectLinearCost } from "../../cpu-cost.ts";
 

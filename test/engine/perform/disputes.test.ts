@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { identifyFinding, type Finding } from "../../../src/core/gates/finding.ts";
+import { identifyFinding } from "../../../src/core/gates/finding-identity.ts";
+import type { Finding } from "../../../src/core/gates/finding.ts";
 import type { GateName } from "../../../src/core/gates/gate.ts";
 import { roleName, type EvidenceId } from "../../../src/core/events/ids.ts";
 import type { StoryState } from "../../../src/core/stories/story-state.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { createAuditGate, type AuditOptions } from "../../../src/gates/audit/audit-gate.ts";
-import { identifyFinding } from "../../../src/core/gates/finding.ts";
+import { identifyFinding } from "../../../src/core/gates/finding-identity.ts";
 import type { CheckRun } from "../../../src/core/gates/gate.ts";
 import { judge } from "../../../src/decide/verdict.ts";
 import type { GateRequest } from "../../../src/ports/gate.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { createReviewGate, type ReviewOptions } from "../../../src/gates/review/review-gate.ts";
-import { identifyFinding } from "../../../src/core/gates/finding.ts";
+import { identifyFinding } from "../../../src/core/gates/finding-identity.ts";
 import type { GateRules } from "../../../src/core/events/policy.ts";
 import { judge } from "../../../src/decide/verdict.ts";
 import type { AgentRequest } from "../../../src/ports/agent.ts";

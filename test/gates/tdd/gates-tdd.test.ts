@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { createTddGate, type TddOptions } from "../../../src/gates/tdd/tdd-gate.ts";
-import { identifyFinding, type Finding } from "../../../src/core/gates/finding.ts";
+import { identifyFinding } from "../../../src/core/gates/finding-identity.ts";
+import type { Finding } from "../../../src/core/gates/finding.ts";
 import type { Judgement } from "../../../src/core/gates/gate.ts";
 import { treeId } from "../../../src/core/events/ids.ts";
 import type { Evidence } from "../../../src/ports/evidence.ts";

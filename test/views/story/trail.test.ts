@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { presetPolicy } from "../../../src/config/presets.ts";
-import { identifyFinding } from "../../../src/core/gates/finding.ts";
+import { identifyFinding } from "../../../src/core/gates/finding-identity.ts";
 import type { Event, Recorded } from "../../../src/core/events/event.ts";
 import type { GateName, Judgement } from "../../../src/core/gates/gate.ts";
 import { evidenceId, roleName, treeId } from "../../../src/core/events/ids.ts";

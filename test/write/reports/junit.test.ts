@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { identifyFinding } from "../../../src/core/gates/finding.ts";
+import { identifyFinding } from "../../../src/core/gates/finding-identity.ts";
 import type { Judgement } from "../../../src/core/gates/gate.ts";
 import { treeId } from "../../../src/core/events/ids.ts";
 import { writeJunit } from "../../../src/write/reports/junit.ts";

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { command as gate } from "../../../../src/cli/commands/work/gate.ts";
 import { contestedSummary } from "../../../../src/core/gates/contested-test.ts";
 import { licensedReport, passedSummary, type GateReport } from "../../../../src/core/gates/gate-report.ts";
-import { identifyFinding } from "../../../../src/core/gates/finding.ts";
+import { identifyFinding } from "../../../../src/core/gates/finding-identity.ts";
 import type { Judgement } from "../../../../src/core/gates/gate.ts";
 import { treeId } from "../../../../src/core/events/ids.ts";
 import { fakeHost } from "../../../kit/fake-host.ts";

@@ -3,9 +3,10 @@
  * before they start.
  */
 import { spawnSync } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { dirname, relative } from "node:path";
 import { fileURLToPath } from "node:url";
+import { rolldown } from "rolldown";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const dist = `${root}dist`;
@@ -15,9 +16,9 @@ const main = `${dist}/main.js`;
  * Built beside `dist` and put over it file by file, so that a program that starts at that moment finds every file:
  * tests run the built program while the README's command builds it.
  *
- * @returns {number} the first exit code that is not 0
+ * @returns {Promise<number>} the first exit code that is not 0
  */
-function build() {
+async function build() {
   const fresh = mkdtempSync(`${root}.build-`);
   try {
     const tsc = `${root}node_modules/typescript/bin/tsc`;
@@ -28,6 +29,7 @@ function build() {
       // The dashboard's pages, beside the program that serves them.
       runs(vite, "build", `${root}web`, "--outDir", `${fresh}/web`, "--emptyOutDir", "--logLevel", "warn"),
     ];
+    await includeZod(fresh);
     const files = filesIn(fresh);
     for (const path of files) {
       mkdirSync(dirname(`${dist}/${path}`), { recursive: true });
@@ -40,6 +42,35 @@ function build() {
   } finally {
     rmSync(fresh, { recursive: true, force: true });
   }
+}
+
+/**
+ * Puts the parts of zod that are used beside the files that use them. The package's own entry imports all of its
+ * locales: 60 more files at every start, and more open files than some machines allow.
+ *
+ * @param {string} folder
+ */
+async function includeZod(folder) {
+  const modules = filesIn(folder).filter((path) => path.endsWith(".js") && !path.startsWith("web/"));
+  const bundle = await rolldown({
+    input: Object.fromEntries(modules.map((path) => [path.slice(0, -".js".length), `${folder}/${path}`])),
+    platform: "node",
+    external: (id) => !id.startsWith(".") && !id.startsWith("/") && !/^zod(?:\/|$)/.test(id),
+    // Modules stay as they are: whether an import is lazy is decided at run time.
+    checks: { ineffectiveDynamicImport: false },
+    experimental: { attachDebugInfo: "none" },
+    treeshake: { moduleSideEffects: (id) => !id.includes("/node_modules/zod/") },
+  });
+  await bundle.write({
+    dir: folder,
+    format: "esm",
+    preserveModules: true,
+    preserveModulesRoot: folder,
+    // A folder called node_modules is left out of a package.
+    entryFileNames: ({ name }) =>
+      `${name.replace(/^(?:.*\/)?node_modules\//, "vendor/").replace(/^_virtual/, "vendor/_virtual")}.js`,
+  });
+  copyFileSync(`${root}node_modules/zod/LICENSE`, `${folder}/vendor/zod/LICENSE`);
 }
 
 /** @param {string} program @param {readonly string[]} args */
@@ -57,8 +88,9 @@ function filesIn(folder) {
 }
 
 /** Code with a type error is still emitted, and testing it says more than not testing at all: the build has its own check. */
-export function setup() {
-  if (build() !== 0 && !existsSync(main)) throw new Error("nothing was built, so the built program cannot be tested");
+export async function setup() {
+  if ((await build()) !== 0 && !existsSync(main))
+    throw new Error("nothing was built, so the built program cannot be tested");
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) process.exitCode = build();
+if (process.argv[1] === fileURLToPath(import.meta.url)) process.exitCode = await build();

@@ -49,6 +49,16 @@ describe("the built program", () => {
     expect(ran.stderr).not.toContain("zod");
   });
 
+  test("starts with few open files, and loads no locale of the schema library", () => {
+    const few = spawnSync("sh", ["-c", 'ulimit -n 64; exec "$0" "$@"', process.execPath, main, "config"], {
+      encoding: "utf8",
+      env: { PATH: process.env["PATH"] ?? "" },
+    });
+    expect(few).toMatchObject({ status: 0, stderr: "" });
+    const { stderr } = remand(["config"], "", { NODE_DEBUG: "esm" });
+    expect([...new Set(stderr.match(/locales\/[\w-]+\.js/g))]).toEqual(["locales/en.js"]);
+  });
+
   test("an unknown command ends with 2, on stderr, with what was meant", () => {
     const ran = remand(["storys"]);
     expect(ran).toMatchObject({ status: 2, stdout: "" });

@@ -12,7 +12,7 @@ export function summaryOf(failedChecks, reports) {
   for (const [check, report] of Object.entries(reports)) {
     const counts = report === null ? { passed: 0, failed: 0, skipped: 0 } : countsOf(report);
     tests.passed += counts.passed;
-    // Said once more at the end, because whoever reads only the end of a long log needs it most.
+    // Repeated at the end, because many readers see only the end of a long log.
     if (report !== null) lines.push(...failuresIn(report));
     tests.skipped += counts.skipped;
     failed += counts.failed;

@@ -123,7 +123,7 @@ async function inParts(
 /** A worker's side: checks parts until there is none. */
 async function work(): Promise<void> {
   const port = parentPort;
-  if (port === null || workerData !== "simulate") throw new Error("this is a worker of nobody");
+  if (port === null || workerData !== "simulate") throw new Error("this file runs only as a worker of simulate");
   for await (const part of messages(port)) port.postMessage(await checkPart(part));
 }
 

@@ -16,7 +16,7 @@ export type { StoriesReading } from "./parse/stories/story-files.ts";
 export type { BriefInput } from "./core/schemas/brief.ts";
 export type { WrittenBrief } from "./write/briefs/brief.ts";
 
-// Agents of your own, and whoever looks on.
+// Agents of your own, and watchers.
 export type { Agent, AgentControl, AgentError, AgentEvent, AgentRequest, AgentResult } from "./ports/agent.ts";
 export type { Stored } from "./ports/journal.ts";
 export type { Watcher } from "./ports/watcher.ts";

@@ -1,5 +1,5 @@
 /**
- * The files of deploy/, held against the program: what they call exists, what they set is read by somebody, and their
+ * The files of deploy/, held against the program: what they call exists, what they set is read, and their
  * times fit together. What can be tried without a container engine is tried.
  */
 import { spawn, spawnSync } from "node:child_process";
@@ -85,7 +85,7 @@ describe("deploy", () => {
     expect([...used].filter((name) => !sources.includes(`"${name}"`))).toEqual([]);
   });
 
-  test("whoever stops a worker waits longer than it drains", () => {
+  test("the stop timeout of a worker is longer than its drain time", () => {
     const drains = [valueOf("ExecStart")!, lastOf("CMD")].map((text) => /--drain[", ]+(\w+)/.exec(text)![1]!);
     const { stop_grace_period: grace } = (parse(read("compose.yaml")) as Compose).services.worker;
     const waits = [valueOf("TimeoutStopSec")!.replace("min", "m"), grace];
@@ -103,7 +103,7 @@ describe("deploy", () => {
     expect(JSON.parse(lastOf("ENTRYPOINT"))).toEqual(["tini", "--", "remand"]);
   });
 
-  test("nobody is root, and the image has what a worker calls", () => {
+  test("no container runs as root, and the image has what a worker calls", () => {
     expect(valueOf("User")).toBe("remand");
     expect(lastOf("USER")).toBe("node");
     const run = instructions(read("Dockerfile")).filter(({ name }) => name === "RUN");

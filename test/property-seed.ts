@@ -1,7 +1,7 @@
 import fc from "fast-check";
 
 /**
- * Properties are tried with the same made-up values every time: a red build that nobody can repeat teaches nothing.
+ * Properties are tried with the same made-up values every time: a red build that cannot be repeated teaches nothing.
  * New values are looked for on purpose: `REMAND_PROPERTY_SEED=random npx vitest run --project=quick`.
  */
 const wanted = process.env["REMAND_PROPERTY_SEED"] ?? "20261115";

@@ -28,7 +28,7 @@ export interface ClientSpec {
   readonly env: readonly string[];
 }
 
-/** Who plays a role, in a few words; `null` where nobody does, nor anybody that stands in. */
+/** The agent of a role, in a few words; `null` where neither the role nor its fallback has one. */
 export function whoPlays(
   { agents }: Pick<Config, "agents">,
   role: string,

@@ -25,9 +25,9 @@ export interface World {
    */
   onInterrupt(handler: (signal: Interrupt) => void, atOnce?: () => void): () => void;
   stdin(): Promise<string>;
-  /** Asks the person at the terminal for one line; `null` where nobody is there to answer, or wants to be asked. */
+  /** Asks the person at the terminal for one line; `null` where there is no terminal, or questions are switched off. */
   readonly ask: ((question: string) => Promise<string>) | null;
-  /** For what was asked for. Text is written as it is: whoever prints ends the line. */
+  /** For results. Text is written as it is: the caller ends the line. */
   out(text: string): void;
   /** For messages about it. */
   err(text: string): void;

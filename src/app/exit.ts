@@ -41,7 +41,7 @@ function codeOf(run: RunOutline, state: StoryOutline, before: Set<StoryId> | nul
 
 function otherCode(run: RunOutline, id: StoryId, seen: Set<StoryId>): ExitCode {
   const other = lookup(run.stories, id, byText);
-  // Nobody can wait for a story that does not exist: a person has to say which one is meant.
+  // A dependency that does not exist can never end: a person must say which story is meant.
   return other === undefined ? EXIT.person : codeOf(run, other, seen);
 }
 

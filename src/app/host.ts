@@ -48,7 +48,7 @@ export interface Host {
   appendEvents(root: string, stream: StoryId | null, events: readonly Event[]): Promise<void>;
   /** Becomes the one engine of this checkout. Throws `journal-locked`, naming the holder, where there is one. */
   openEngine(root: string, plan: RunPlan): Promise<EngineSession>;
-  /** A worker's own clone of a project; what it needs is fetched, and nobody else may use the folder meanwhile. */
+  /** A worker's own clone of a project; what it needs is fetched, and the folder is locked meanwhile. */
   clone(plan: ClonePlan): Promise<WorkerClone>;
   /** Becomes one of the workers of a fleet, in its clone. */
   work(root: string, plan: WorkPlan): Promise<RunningWorker>;
@@ -62,7 +62,7 @@ export interface Host {
   stop(root: string, plan: StopPlan): Promise<StopAnswer>;
   /** Offers tools on the standard input and output, until the input ends. */
   offer(tools: readonly Tool[], about: { readonly version: string; readonly signal: AbortSignal }): Promise<void>;
-  /** What can be said of the surroundings: git, Node, the journal's place, and whether each program is there to be run. */
+  /** Checks the environment: git, Node, the journal's location, and whether each program can be started. */
   probe(
     root: string,
     programs: readonly (string | AgentSpec)[],
@@ -184,7 +184,7 @@ export interface WorkPlan {
   readonly ownLimits: Readonly<Partial<Record<Lane, number>>>;
   /** How often each lane is asked for a job. */
   readonly pollMs: number;
-  /** How often whoever hands out jobs looks for new stories on the branch. */
+  /** How often the leading worker looks for new stories on the branch. */
   readonly followMs: number;
   /** How long it may be silent before others take its place. */
   readonly leaseMs: number;
@@ -198,13 +198,13 @@ export interface RunningWorker {
   state(): RunState;
   /** Resolves when another worker has taken its place, with words for it. */
   readonly lost: Promise<string>;
-  /** Resolves when nothing is left to be done, by anybody. */
+  /** Resolves when no worker has anything left to do. */
   settled(): Promise<void>;
   /** Takes no more jobs; those that run get so long, then they are broken off and handed over. */
   drain(patienceMs: number): Promise<void>;
   /** While it drains: breaks off the jobs that still run. */
   endJobs(): void;
-  /** Ends what runs, without a word to anybody: its place is taken, and whatever it says is refused. */
+  /** Ends what runs without reporting it: another worker has taken over, and reports would be refused. */
   abandon(): Promise<void>;
 }
 
@@ -258,7 +258,7 @@ export interface ServePlan {
   readonly version: string;
   /** What the config says is secret: patterns. */
   readonly redact: readonly string[];
-  /** Who is reminded of questions that nobody answers. */
+  /** Who is reminded of unanswered questions. */
   readonly notify?: Pick<Config, "notify" | "env">;
   onNotice?(text: string): void;
   /** The folder of the built pages, where it is not the program's own. */

@@ -30,7 +30,7 @@ export function loopId({ goal, check }: Pick<LoopSpec, "goal" | "check">): Story
   return storyId(`loop-${sha256(`${goal ?? ""}\n${check}`).slice(0, 8)}`);
 }
 
-/** Another loop of the same goal and check, for whoever wants to start over. */
+/** Another loop of the same goal and check, for starting over. */
 function freshLoopId(first: StoryId, run: RunState | null): StoryId {
   for (let number = 2; ; number++) {
     const id = storyId(`${first}-${number}`);

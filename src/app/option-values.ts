@@ -44,7 +44,7 @@ export async function personOf(world: World, typed: string | undefined): Promise
   if (name !== undefined && name.trim() !== "") return name.trim();
   const git = await gitName(world);
   if (git !== null) return git;
-  throw new RemandError("usage", "nobody can tell who you are", "Say it: --by <your name>");
+  throw new RemandError("usage", "your name is unknown", "Pass --by <your name>, or set git's user.name.");
 }
 
 async function gitName(world: World): Promise<string | null> {

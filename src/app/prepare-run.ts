@@ -36,7 +36,7 @@ export async function prepareRun(
     reading.stories.map(({ id }) => id),
   );
   const stories = startOrder(ids.length === 0 ? reading.stories : withDependencies(reading.stories, ids));
-  // What nobody has made ready was not asked for, unless it was named.
+  // Stories in the backlog run only when they are named.
   const asked = ids.length > 0 ? ids : stories.filter(({ shelf }) => shelf !== "backlog").map(({ id }) => id);
   return { prepared: { config, policy, stories, asked }, problems: all };
 }

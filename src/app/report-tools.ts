@@ -9,7 +9,7 @@ export interface AgentReport {
 
 export const NOTHING_REPORTED: AgentReport = { value: null, disputes: [] };
 
-/** Who takes reports: whoever dispatched the agent, or nobody. */
+/** Takes the reports of an agent that Remand started. */
 export interface ReportTaker {
   /** Whose story it must be; `null`: any. */
   readonly story: string | null;
@@ -27,7 +27,7 @@ export function reportTools(names: readonly ReportTool[], taker: ReportTaker): r
     isReading: false,
     async call(input): Promise<ToolAnswer> {
       const read = readToolReport(name, input);
-      if (!read.ok) return refusal([...read.problems, "Nothing was taken. Mend it, and call the tool again."]);
+      if (!read.ok) return refusal([...read.problems, "Nothing was recorded. Fix the input and call the tool again."]);
       if (taker.story !== null && read.story !== taker.story)
         return refusal([`story: this is about ${taker.story}, and you said ${read.story}. Call the tool again.`]);
       reported =
@@ -49,7 +49,7 @@ const DESCRIPTIONS: { readonly [T in ReportTool]: string } = {
   report_verdict:
     "Report your verdict as a reviewer or auditor, with every issue. Call it once, as the last thing you do.",
   report_blocked:
-    "Report that the surroundings are broken (a service, a tool, the machine), so that nobody could do the work.",
+    "Report that the environment is broken (a service, a tool, the machine), so that the work cannot be done.",
   ask_human: "Ask the person who answers for the work, when only they can decide. Your work on the story ends with it.",
   dispute_finding:
     "Say that a reviewer's finding is wrong, and why. Leave the code there as it is, then report as usual.",

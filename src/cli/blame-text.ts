@@ -33,7 +33,7 @@ const TITLES: Readonly<Record<ReturnType<typeof kindOf>, string>> = {
   joint: "These changes did it together",
   unmet: "Not done yet: no change broke it",
   "pre-existing": "It failed before this change",
-  environment: "The surroundings failed, not the change",
+  environment: "The environment failed, not the change",
   flaky: "It fails and passes on the same files",
   "too-broad": "Several changes cannot be told apart",
   unknown: "Unknown",

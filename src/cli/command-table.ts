@@ -24,7 +24,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: "run",
-    summary: "work until every story is settled or waits for someone",
+    summary: "work until every story is settled or waits for a person",
     load: () => import("./commands/work/run.ts"),
   },
   {
@@ -39,13 +39,13 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: "status",
-    summary: "say where each story is, who must act, and what was spent",
+    summary: "show where each story is, who must act, and what was spent",
     looks: true,
     load: () => import("./commands/look/status.ts"),
   },
   {
     name: "show",
-    summary: "tell a story's whole way: attempts, gates, findings, decisions, and what is next",
+    summary: "show a story's history: attempts, gates, findings, decisions, and what is next",
     looks: true,
     load: () => import("./commands/look/show.ts"),
   },
@@ -63,18 +63,18 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: "rework",
-    summary: "send a story's work back, at any time, with your own words",
+    summary: "send a story's work back at any time, with your instructions",
     looks: true,
     load: () => import("./commands/work/rework.ts"),
   },
   {
     name: "gate",
-    summary: "judge the files as they are, or a commit, without an agent: for CI and before a push",
+    summary: "run the gates on the files as they are, or on a commit, without an agent: for CI and before a push",
     load: () => import("./commands/work/gate.ts"),
   },
   {
     name: "blame",
-    summary: "say which part of a change broke a check, and prove it by running",
+    summary: "find the change that broke a check, and prove it by running",
     load: () => import("./commands/work/blame.ts"),
   },
   {
@@ -90,7 +90,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: "answer",
-    summary: "answer a question, or speak about a story unasked",
+    summary: "answer a question, or decide about a story unasked",
     looks: true,
     load: () => import("./commands/work/answer.ts"),
   },
@@ -102,13 +102,13 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: "flakes",
-    summary: "list the tests that passed and failed on one and the same tree",
+    summary: "list flaky tests: those that passed and failed on the same files",
     looks: true,
     load: () => import("./commands/look/flakes.ts"),
   },
   {
     name: "cost",
-    summary: "say what was spent, by story, agent, gate, place or cause",
+    summary: "show what was spent, by story, agent, gate, place or cause",
     looks: true,
     load: () => import("./commands/look/cost.ts"),
   },
@@ -143,7 +143,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: "stop",
-    summary: "hold stories: what runs for them ends, and nothing new starts",
+    summary: "pause stories: what runs for them ends, and nothing new starts",
     looks: true,
     load: () => import("./commands/work/stop.ts"),
   },
@@ -160,7 +160,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: "doctor",
-    summary: "look at git, Node, config, stories, journal and agents; each problem with its fix",
+    summary: "check git, Node, config, stories, journal and agents; each problem with its fix",
     looks: true,
     load: () => import("./commands/set-up/doctor.ts"),
   },

@@ -70,7 +70,7 @@ export function waitMs(retry, capMs = 5000) {
 }
 `;
 
-const NAMED = `/** No retry is worth a longer wait: whoever waits has gone by then. */
+const NAMED = `/** No retry is worth a longer wait: callers give up before. */
 const CAP_MS = 5000;
 
 /** How long to wait before a retry: twice as long each time, and never longer than the cap. */
@@ -133,7 +133,7 @@ ${indent(NAMED)}
           REVIEW_FAILED: ${DEMO_STORY}
 
           Issues Found:
-          - src/retry.js:2: nobody knows why it is 5000
+          - src/retry.js:2: nothing says why it is 5000
 
           Required Fixes:
           - give the cap a name, and say where it comes from

@@ -166,7 +166,8 @@ function guardTool(work: (input: Input, signal: AbortSignal) => Promise<ToolAnsw
   };
 }
 
-const wrong = (message: string): RemandError => new RemandError("usage", message, "Mend it, and call the tool again.");
+const wrong = (message: string): RemandError =>
+  new RemandError("usage", message, "Fix the input and call the tool again.");
 
 function wrongConfig(problems: readonly string[]): ToolAnswer {
   return { isError: true, text: ["The configuration is wrong; nothing was judged.", ...problems].join("\n") };

@@ -61,7 +61,7 @@ function standing(story: Story, run: RunState | null): string {
     const { status, why } = statusOf(run, state);
     return `${status}: ${shortLine(why, 80)}`;
   }
-  if (story.shelf === "backlog") return "backlog: not begun until somebody makes it ready";
+  if (story.shelf === "backlog") return "backlog: not started until you make it ready";
   if (story.shelf === "done") return "done, says its file";
   return story.dependsOn.length === 0 ? "new" : `new, after ${story.dependsOn.join(", ")}`;
 }

@@ -10,7 +10,7 @@ import { withFieldsJoined } from "./json-fields.ts";
 import { projectFolder } from "./project-folder.ts";
 import { isCalledByAgent, isCi } from "./terminal-kind.ts";
 
-/** What the program is given by whoever starts it: `main`, or a test. */
+/** What the program gets from its caller: `main`, or a test. */
 export interface ProgramEnvironment {
   readonly version: string;
   readonly cwd: string;
@@ -61,7 +61,7 @@ function createProgram(
   done: (exit: ExitCode) => void,
 ): Command {
   const program = new Command("remand")
-    .description("Sends the failed work of coding agents back to the agent that can mend it, with the reasons.")
+    .description("Sends the failed work of coding agents back to the agent that can fix it, with the reasons.")
     .usage("[options] <command>")
     .version(around.version, "-V, --version", "print the version")
     .helpOption("-h, --help", "show this, or the help of a command")
@@ -124,7 +124,7 @@ async function registerOthers(
 const EXAMPLES = `Examples:
   remand demo                                                  see it work, on a small project, without an agent
   remand loop --goal "accept tabs" --check "npm test" --agent claude
-  remand run                                                   work on every story until it is settled or needs someone
+  remand run                                                   work on every story until it is settled or needs a person
   remand status                                                where is each story, and who must act?
   remand inbox                                                 what waits for me?
 `;
@@ -138,8 +138,8 @@ function addEverywhereOptions(command: Command): void {
     new Option("--quiet", "print what was asked for and errors, no other messages"),
     new Option("--verbose", "show where an error came from"),
     new Option("--no-input", "ask nothing, even on a terminal"),
-    new Option("--color", "colour the output, wherever it goes"),
-    new Option("--no-color", "do not colour the output"),
+    new Option("--color", "color the output, wherever it goes"),
+    new Option("--no-color", "do not color the output"),
   ];
   for (const option of everywhere) {
     if (!command.options.some(({ long }) => long === option.long)) command.addOption(option);

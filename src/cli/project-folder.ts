@@ -33,7 +33,7 @@ export async function projectFolder(
     if (found === null && (await Promise.all(signs.map(has))).includes(true)) found = folder;
     if (found === cwd) return null;
     if (await has(".git")) return found;
-    // Outside of a repository a folder further up is as likely somebody's home.
+    // Outside of a repository a folder further up may be a user's home.
     if (dirname(folder) === folder) return null;
   }
 }

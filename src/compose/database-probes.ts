@@ -4,7 +4,7 @@ import { RemandError } from "../core/events/error.ts";
 import { durationText } from "../views/text/words.ts";
 import { examineDatabase, type Examined, type SeenWorker, type Tables } from "../adapters/postgres/examine.ts";
 
-/** A fleet's database: can it be reached, is it ours and of our version, and does anybody work. Nothing is changed. */
+/** A fleet's database: can it be reached, is it ours and of our version, and are workers alive? Nothing is changed. */
 export async function databaseProbes(db: string): Promise<readonly Probe[]> {
   try {
     const examined = await examineDatabase(db);

@@ -43,7 +43,7 @@ interface LocalWorld {
   readonly world: EngineWorld;
   /** The plan's policy, as far as it can be carried out with that. */
   readonly policy: Policy;
-  /** A queue is over when its drive is; whoever drives again needs another. */
+  /** A queue is over when its drive is; the next drive needs another. */
   queue(): EngineWorld["queue"];
 }
 

@@ -5,8 +5,8 @@ import { serveStdio } from "../adapters/mcp/stdio.ts";
 import { stateFolder } from "./state-folder.ts";
 
 /**
- * The real engine and journal of a checkout, for the commands and for the library. Each part is loaded by the first
- * who asks for it: to look at how the stories stand, nobody needs git, gates and agents. `db`: looks at the journal in
+ * The real engine and journal of a checkout, for the commands and for the library. Each part is loaded on
+ * first use: showing the stories' status needs no git, gates or agents. `db`: looks at the journal in
  * that database, and not at the checkout's own.
  */
 export function createHost(env: Readonly<Record<string, string | undefined>>, db: string | null = null): Host {
@@ -39,7 +39,7 @@ export function createHost(env: Readonly<Record<string, string | undefined>>, db
   };
 }
 
-/** Offers tools to whoever started this program, until its input ends. */
+/** Offers tools to the program that started this one, until the input ends. */
 export async function offer(
   tools: readonly Tool[],
   { version, signal }: { readonly version: string; readonly signal: AbortSignal },

@@ -145,6 +145,6 @@ function problemsError(code: ErrorCode, problems: readonly Problem[]): RemandErr
   return new RemandError(
     code,
     errors.map((problem) => problemText(problem, { color: false })).join("\n"),
-    errors[0]?.hint ?? "Mend what is wrong.",
+    errors[0]?.hint ?? "Fix the problems above.",
   );
 }

@@ -83,12 +83,12 @@ export interface StoryResult extends BoardRow {
   readonly question: Escalation | null;
 }
 
-/** Runs an agent on a goal, checks the work, and sends it back until the check passes or somebody must decide. */
+/** Runs an agent on a goal, checks the work, and sends it back until the check passes or a person must decide. */
 export async function loop(options: LoopOptions): Promise<RunResult> {
   return (await import("./library-runs.ts")).runLoop(options);
 }
 
-/** Works on a checkout's stories until each is settled or waits for someone. */
+/** Works on a checkout's stories until each is settled or waits for a person. */
 export async function run(options: RunOptions): Promise<RunResult> {
   return (await import("./library-runs.ts")).runStories(options);
 }

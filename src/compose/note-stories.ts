@@ -45,7 +45,7 @@ export function createStoryNotes(root: string, plan: RunPlan, journal: Pick<Jour
   const noteChanged = async (): Promise<void> => {
     for (const id of changed) {
       changed.delete(id);
-      // Whatever stands in the way of a note now is told when the run ends, if it still does.
+      // An error here is reported at the end of the run, if it still occurs.
       await note(newest!, id).catch(() => undefined);
     }
   };
@@ -68,7 +68,7 @@ export function createStoryNotes(root: string, plan: RunPlan, journal: Pick<Jour
   };
 }
 
-/** The journal's lines of a story. Each is read once, whoever asks how often. */
+/** The journal's lines of a story. Each is read once, however often they are asked for. */
 function linesByStory({ read }: Pick<Journal, "read">): (story: StoryId) => Promise<readonly Stored[]> {
   const known = new Map<StoryId, Stored[]>();
   let position = 0;

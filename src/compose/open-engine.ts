@@ -88,11 +88,11 @@ async function createSession(
     state: () => ledger.state(),
     interrupted,
     drive: async (signal) => {
-      await comments.listen(signal);
-      // A queue is over when its drive is; whoever watches drives again.
+      await comments.poll(signal);
+      // A queue ends with its drive; watching drives again.
       const state = await drive(ledger, { ...world, queue: queue() }, signal, only);
       await notes.settle(state);
-      // Whoever stops a run by hand is there to see it.
+      // A person who stops a run by hand sees that it ended.
       if (!signal.aborted) notifications.ended(state);
       return state;
     },
@@ -129,7 +129,7 @@ function hearing(
     onMessage: (heard) => {
       const stopPolling = comments.keepPolling(heard);
       const unwatch = journal.watch((whose) => {
-        // What cannot be read now is told by whoever works with it next.
+        // A read error is reported by the next use of the journal.
         if (whose === "others") void ledger.catchUp().then(heard, heard);
       });
       return () => {

@@ -4,39 +4,39 @@ import type { Ledger } from "../engine/ledger.ts";
 import type { EngineWorld } from "../engine/world.ts";
 
 export interface PrCommentPoller {
-  /** Asks the forge what people said, if that was not done a moment ago. */
-  listen(signal: AbortSignal): Promise<boolean>;
-  /** Asks every few minutes, and calls back when there is something new. Returns how to stop it. */
-  keepPolling(heard: () => void): () => void;
+  /** Asks the forge for new comments, unless it was asked a moment ago. */
+  poll(signal: AbortSignal): Promise<boolean>;
+  /** Asks every few minutes and calls back on new comments. Returns a function that stops it. */
+  keepPolling(onNew: () => void): () => void;
 }
 
-/** Listens to what people say on the forge of the work that is proposed there; where there is no forge, to nothing. */
+/** Reads the comments on proposed work from the forge; without a forge, does nothing. */
 export function prCommentPoller(
   ledger: Ledger,
   { forge, clock }: Pick<EngineWorld, "forge" | "clock">,
   only: ReadonlySet<StoryId> | null,
   onNotice: (text: string) => void,
 ): PrCommentPoller {
-  if (forge === null) return { listen: () => Promise.resolve(false), keepPolling: () => () => undefined };
+  if (forge === null) return { poll: () => Promise.resolve(false), keepPolling: () => () => undefined };
   let askedAt = -Infinity;
-  const poll: PrCommentPoller["listen"] = (signal) => {
+  const poll: PrCommentPoller["poll"] = (signal) => {
     if (clock.now() - askedAt < OFTEN_ENOUGH_MS) return Promise.resolve(false);
     askedAt = clock.now();
     return pollComments({ ledger, forge, only, onNotice }, signal);
   };
-  const staying = async (heard: () => void, signal: AbortSignal): Promise<void> => {
+  const pollAgain = async (onNew: () => void, signal: AbortSignal): Promise<void> => {
     for (;;) {
       await clock.sleep(OFTEN_ENOUGH_MS, signal);
       if (signal.aborted) return;
-      if (await poll(signal)) heard();
+      if (await poll(signal)) onNew();
     }
   };
   return {
-    listen: poll,
-    keepPolling: (heard) => {
+    poll,
+    keepPolling: (onNew) => {
       const stop = new AbortController();
-      // Whatever is wrong with the journal is met, and told, by whoever works with it next.
-      staying(heard, stop.signal).catch(heard);
+      // An error of the journal is reported by its next use.
+      pollAgain(onNew, stop.signal).catch(onNew);
       return () => stop.abort();
     },
   };

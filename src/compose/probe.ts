@@ -14,7 +14,7 @@ import { acpProbe, clientProbe, modelProbe } from "./agents/agent-probes.ts";
 import { stateFolder } from "./state-folder.ts";
 import { checkVariablesOf } from "./checks/check-variables.ts";
 
-/** Looks at what Remand needs around it; each thing that is not well comes with how to mend it. */
+/** Checks what Remand needs; every problem comes with its fix. */
 export async function probe(
   root: string,
   programs: readonly (string | AgentSpec)[],

@@ -46,7 +46,7 @@ export async function envSecrets(root: string): Promise<readonly string[]> {
 }
 
 const ENV_FILE = /^\.env(?:\..+|-.+|rc)?$/;
-/** Made to be shown: what is in them is nobody's secret. */
+/** Sample files are made to be shown: they hold no secrets. */
 const SAMPLE = /\.(?:example|sample|template|dist|defaults?)$/;
 
 /** A shorter value is too common a word: taking it out would take the sense out of the text. */

@@ -99,7 +99,7 @@ const TYPES: Readonly<Record<string, string>> = {
   ".svg": "image/svg+xml",
 };
 
-/** Asks the desktop for its browser. Whether one came up nobody says; whether there is somebody to ask is known. */
+/** Asks the desktop to open a browser. The result only says whether the command could be started. */
 async function openBrowser(
   root: string,
   url: string,

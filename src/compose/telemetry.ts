@@ -17,8 +17,8 @@ export interface TelemetryPlan {
 }
 
 /**
- * Telemetry where somebody registered an SDK of OpenTelemetry before Remand was started; else nothing is loaded and
- * nothing is told.
+ * Telemetry where an OpenTelemetry SDK was registered before Remand was started; else nothing is loaded and nothing is
+ * sent.
  */
 export async function telemetryOf(plan: TelemetryPlan): Promise<Telemetry> {
   if (!isSdkRegistered()) return SILENT;

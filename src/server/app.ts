@@ -44,12 +44,12 @@ const PAGES = /^\/(?:$|inbox$|ledger$|trail$|health$|story\/[A-Za-z0-9._-]{1,100
 export interface Dashboard {
   readonly port: number;
   readonly token: string;
-  /** With the token behind the `#`: a browser sends that part to nobody. */
+  /** With the token behind the `#`: a browser never sends that part. */
   readonly url: string;
   close(): Promise<void>;
 }
 
-/** Serves the dashboard to this machine, and to nobody else. `port` 0: any that is free. */
+/** Serves the dashboard to this machine only. `port` 0: any free port. */
 export async function startDashboard(
   source: DashboardSource,
   port: number,
@@ -70,7 +70,7 @@ export async function startDashboard(
     token,
     url: `http://127.0.0.1:${listening}/#token=${token}`,
     close: async () => {
-      // Who reads is let go of first, and the journal after that: nobody reads from what is closed.
+      // Readers are disconnected before the journal is closed.
       await closeServer(server);
       await live.close();
     },

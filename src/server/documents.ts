@@ -103,7 +103,7 @@ export async function linesOf(
   };
 }
 
-/** The last page: what somebody who opens a story sees first. */
+/** The last page: what a person who opens a story sees first. */
 export async function lastLinesOf(currentRun: CurrentRun, index: StoryLineIndex, id: string): Promise<LinesDocument> {
   knownStory(currentRun, id);
   const { lines, earlier } = await index.lastOf(currentRun.view, id, PAGE);
@@ -221,7 +221,7 @@ function waitsForStory(run: RunState, { ending, story, wait, policy }: StoryStat
   return policy === null && story.dependsOn.some((id) => lookup(run.stories, id, byText)?.ending?.how !== "accepted");
 }
 
-/** What needs somebody first comes first; what is over, the latest first. */
+/** What waits for a person comes first; what has ended, the latest first. */
 function boardColumns(cards: readonly BoardCard[], query: string, mostCards: number): readonly BoardColumn[] {
   const byColumn = new Map<Column, BoardCard[]>(COLUMNS.map((name) => [name, []]));
   for (const card of cards) if (cardMatches(card, query)) byColumn.get(card.column)!.push(card);

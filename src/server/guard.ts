@@ -3,7 +3,7 @@ import type { MiddlewareHandler } from "hono";
 
 export interface GuardOptions {
   readonly token: string;
-  /** The port that is listened on; known only when somebody asks. */
+  /** The port that is listened on; known only once the server listens. */
   port(): number;
 }
 

@@ -10,7 +10,7 @@ export interface HealthReport {
   readonly worker: string;
   readonly version: string;
   readonly isDatabaseReached: boolean;
-  /** Does it hold its presence lock, so that nobody takes its work over? */
+  /** Does it hold its presence lock, so that no other worker takes its work over? */
   readonly isPresent: boolean;
   readonly isQueueLaunched: boolean;
   readonly isDraining: boolean;
@@ -24,7 +24,7 @@ export interface HealthPlan {
   /** `0`: any that is free. */
   readonly port: number;
   report(): HealthReport | Promise<HealthReport>;
-  /** How long a report may take; a database that hangs must not make whoever asks hang too. */
+  /** How long a report may take: a hanging database must not hang the caller. */
   readonly patienceMs?: number;
 }
 
@@ -35,7 +35,7 @@ export interface HealthServer {
 }
 
 /**
- * Says to whoever runs the worker how it is. `/healthz`: the process is up; if it does not answer, start it anew.
+ * Reports the worker's health. `/healthz`: the process is up; restart it if it does not answer.
  * `/readyz`: it takes work; 503 says why not. Nothing else is answered and nothing can be changed here, so that it may
  * be shown to a network of its own.
  */
@@ -110,7 +110,7 @@ export function portOf(server: Server, wanted: number, option: string): Promise<
   });
 }
 
-/** Whoever is connected is let go of: a reader that stays would keep the program from ending. */
+/** Disconnects clients: an open connection would keep the program from ending. */
 export async function closeServer(server: Server): Promise<void> {
   const closed = new Promise<void>((done) => server.close(() => done()));
   server.closeAllConnections();

@@ -7,8 +7,8 @@ import { someLines } from "./live.ts";
 import type { RunView } from "./source.ts";
 
 /**
- * Where each story's lines are, and what the ledger needs of all of them. It is made when somebody first asks, and
- * grows with the journal: to open one story nobody reads through those of all others.
+ * Where each story's lines are, and what the ledger needs of all of them. It is built by the first request, and
+ * grows with the journal: opening one story does not read the lines of all others.
  */
 export interface StoryLineIndex {
   /** The story's lines after a place, whole; at most so many. */

@@ -3,7 +3,7 @@ import type { RunState } from "../core/stories/run-state.ts";
 import type { Stored } from "../ports/journal.ts";
 import type { DashboardSource, RunView } from "./source.ts";
 
-/** The state of the run, kept in step with a journal that somebody else writes. */
+/** The state of the run, kept in step with a journal that another process writes. */
 export interface Live {
   /** What there is now; `null` while nothing has run here. */
   now(): Promise<CurrentRun | null>;
@@ -51,7 +51,7 @@ export function createLive(source: Pick<DashboardSource, "openView">): Live {
     turn = next;
     return next;
   };
-  // Where it fails, whoever asks next is told why.
+  // A failure is reported to the next request.
   const timer = setInterval(
     () => void now().then((currentRun) => (currentRun === null ? null : tell()), tell),
     LOOK_EVERY_MS,

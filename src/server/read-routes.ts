@@ -129,7 +129,7 @@ function lineStream({ live, after, signal, texts }: StreamOptions): ReadableStre
     start: (controller) => controller.enqueue(encoder.encode(`retry: 1000\n: connected\n\n`)),
     pull: async (controller) => {
       const text = await nextText().catch((error: unknown) => {
-        // Whoever has gone, or is being let go of, is told of no error.
+        // A disconnected client gets no error.
         if (stop.aborted) return null;
         throw error;
       });
@@ -140,7 +140,7 @@ function lineStream({ live, after, signal, texts }: StreamOptions): ReadableStre
   });
 }
 
-/** A kept text may be megabytes: nobody reads more than this in a page, and the whole of it has a file. */
+/** A kept text may be megabytes: a page shows no more than this, and the whole text is in a file. */
 const MOST_TEXT = 400_000;
 
 /** What is about one story, down to the line. */

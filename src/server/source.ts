@@ -15,7 +15,7 @@ export interface DashboardSource {
   /** Whose word an answer is. */
   readonly by: string;
   readonly readOnly: boolean;
-  /** What is never sent, beyond what is known to everyone. */
+  /** What is never sent, beyond the well-known patterns. */
   readonly secrets: SecretRules;
   /** The built pages, by their address. */
   readonly assets: ReadonlyMap<string, Asset>;

@@ -41,7 +41,7 @@ export async function startModelServer(): Promise<ModelServer> {
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = (request.url ?? "").split("?")[0]!;
     const text = await textOf(request);
-    // Older clients look whether anybody is there at all.
+    // Older clients first check that the server is up.
     if (request.method === "HEAD") return void response.writeHead(200).end();
     const wire = request.method === "POST" ? WIRES.find(({ takes }) => takes(path)) : undefined;
     if (wire === undefined) {
@@ -58,7 +58,7 @@ export async function startModelServer(): Promise<ModelServer> {
     serve(request, response).catch((error: unknown) => {
       const words = `${request.method} ${request.url}: ${String(error)}`;
       unexpected.push(words);
-      // A status that no client tries again: whoever wrote the script is to see it at once.
+      // A status that no client tries again: the script's author should see it at once.
       sendJson(response, 400, { error: { message: words } });
     });
   });

@@ -51,7 +51,7 @@ function read(body: unknown): ReadRequest {
 const itemText = ({ content = "" }: Item): string =>
   typeof content === "string" ? content : content.map(({ text }) => text ?? "").join("\n");
 
-/** What Codex says about the surroundings comes as the user's word, in tags. */
+/** Codex sends its environment context as user messages, in tags. */
 const isPrompt = (item: Item): boolean => item.role === "user" && !/^\s*<[a-z_]+>|^# AGENTS\.md/.test(itemText(item));
 
 const newId = (kind: string): string => `${kind}_${randomUUID().replaceAll("-", "")}`;

@@ -16,7 +16,7 @@ export interface ModelRequest {
   readonly tools: readonly string[];
   /** The form in which the answer is wanted, as JSON Schema; `null` where none is asked for. */
   readonly form: object | null;
-  /** The whole body, for whoever looks for a word in it. */
+  /** The whole body, for text searches. */
   readonly text: string;
   readonly headers: IncomingHttpHeaders;
 }

@@ -41,7 +41,7 @@ test("a real agent by the Agent Client Protocol is greeted, and its model is not
   expect(await acpProbe(wish, source)).toEqual({
     name: "acp",
     ok: true,
-    detail: expect.stringMatching(`${clientVersion("acp")}\\), goes on with conversations, takes tools to report by$`),
+    detail: expect.stringMatching(`${clientVersion("acp")}\\), resumes conversations, takes tools to report by$`),
     fix: "",
   });
   // The program alone, called as it is not meant to be.

@@ -5,7 +5,7 @@ import type { Interrupt } from "../../src/app/command.ts";
 import type { ServePlan } from "../../src/app/host.ts";
 import { story } from "../kit/story-world.ts";
 import { fakeHost, type FakeHostOptions } from "../kit/fake-host.ts";
-import { run } from "../kit/fake-surroundings.ts";
+import { run } from "../kit/fake-environment.ts";
 import { workedOn } from "../kit/finished-run.ts";
 import { memoryFiles } from "../kit/memory-files.ts";
 
@@ -35,7 +35,7 @@ describe("remand serve", () => {
     expect(host.servePlans).toEqual([]);
   });
 
-  it("gives programs a document, and a read-only dashboard nobody's name", async () => {
+  it("gives programs a document, and a read-only dashboard no person's name", async () => {
     const { ran, plan } = await served(["--json", "--read-only", "--port", "0"]);
     expect(JSON.parse(ran.out)).toEqual({
       schema: "remand.serve/1",
@@ -44,7 +44,7 @@ describe("remand serve", () => {
       token: "secret",
       readOnly: true,
     });
-    expect(plan).toMatchObject({ readOnly: true, by: "nobody" });
+    expect(plan).toMatchObject({ readOnly: true, by: "read-only" });
   });
 
   it("says so where no browser could be opened", async () => {

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 const root = fileURLToPath(new URL("../..", import.meta.url));
 let project: string;
 
-/** Somebody else's project, with the package among its modules. */
+/** Another project, with the package among its modules. */
 beforeAll(() => {
   project = mkdtempSync(join(tmpdir(), "remand-consumer-"));
   mkdirSync(join(project, "node_modules"));

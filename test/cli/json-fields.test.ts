@@ -9,7 +9,7 @@ import { command as stories } from "../../src/cli/commands/look/stories.ts";
 import { JSON_FIELDS, withFieldsJoined } from "../../src/cli/json-fields.ts";
 import { world as scripted } from "../seeds/scripted-run.ts";
 import { fakeHost } from "../kit/fake-host.ts";
-import { run } from "../kit/fake-surroundings.ts";
+import { run } from "../kit/fake-environment.ts";
 import { memoryFiles } from "../kit/memory-files.ts";
 
 const same = { result: "fail", failure: "same", blocking: 1 } as const;

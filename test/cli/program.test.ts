@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { CliCommand } from "../../src/app/command.ts";
 import { RemandError } from "../../src/core/events/error.ts";
-import { fakeCommand, run } from "../kit/fake-surroundings.ts";
+import { fakeCommand, run } from "../kit/fake-environment.ts";
 import { memoryFiles } from "../kit/memory-files.ts";
 
 const parse = fakeCommand("parse", (world) => world.out("parsed\n"));
@@ -224,14 +224,14 @@ describe("an error", () => {
     ["file-missing", 1],
     ["file-unreadable", 1],
     ["file-too-large", 1],
-  ] as const)("of the surroundings (%s) says what happened and what to do, and ends with %i", async (code, exit) => {
-    const ran = await run(["fail", "--quiet"], [failing(new RemandError(code, "it broke", "Mend it."))]);
-    expect(ran).toMatchObject({ exit, out: "", err: "remand: it broke\n  Mend it.\n" });
+  ] as const)("of the environment (%s) says what happened and what to do, and ends with %i", async (code, exit) => {
+    const ran = await run(["fail", "--quiet"], [failing(new RemandError(code, "it broke", "Fix it."))]);
+    expect(ran).toMatchObject({ exit, out: "", err: "remand: it broke\n  Fix it.\n" });
   });
 
-  test("of the surroundings shows its cause when asked", async () => {
-    const error = new RemandError("usage", "it broke", "Mend it.", { cause: new Error("deeper") });
-    expect((await run(["fail", "--verbose"], [failing(error)])).err).toMatch(/Mend it\.\n {2}Error: deeper\n {6}at /);
+  test("of the environment shows its cause when asked", async () => {
+    const error = new RemandError("usage", "it broke", "Fix it.", { cause: new Error("deeper") });
+    expect((await run(["fail", "--verbose"], [failing(error)])).err).toMatch(/Fix it\.\n {2}Error: deeper\n {6}at /);
   });
 
   test("of our own is called ours, without a stack", async () => {

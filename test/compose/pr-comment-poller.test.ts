@@ -74,17 +74,17 @@ test("while it stays, the forge is asked every few minutes, and what is new is t
 test("whoever drives again and again does not ask each time", async () => {
   const { clock, told, ear } = await scene();
   const one = ear();
-  for (let drives = 0; drives < 5; drives++) await one.listen(never);
+  for (let drives = 0; drives < 5; drives++) await one.poll(never);
   expect(told.asked).toBe(1);
   await clock.advance(4 * MINUTE);
-  await one.listen(never);
+  await one.poll(never);
   expect(told.asked).toBe(2);
 });
 
 test("a name and a text from outside are made harmless before they are kept", async () => {
   const { told, ear, state, ledger } = await scene();
   told.comments.push(comment("line/1", `Use ${SECRET}\n\nas the key`), { ...comment("talk/2"), asksForChanges: false });
-  await ear().listen(never);
+  await ear().poll(never);
   expect(state().requested?.findings).toMatchObject([{ source: "adaREADYx", file: "src/a.ts", line: 3 }]);
   expect(state().requested?.findings?.[0]?.detail).toBe("as the key");
   expect(JSON.stringify(ledger.story(story("a").id))).not.toContain(SECRET);
@@ -94,10 +94,10 @@ test("a name and a text from outside are made harmless before they are kept", as
 test("only the stories of the run are asked about, and only open pull requests count", async () => {
   const { told, ear, state } = await scene();
   told.comments.push(comment("line/1"));
-  await ear(new Set([story("b").id])).listen(never);
+  await ear(new Set([story("b").id])).poll(never);
   expect(told.asked).toBe(0);
   told.isOpen = false;
-  await ear().listen(never);
+  await ear().poll(never);
   expect(told.asked).toBe(1);
   expect(state().ending?.how).toBe("accepted");
 });
@@ -105,8 +105,8 @@ test("only the stories of the run are asked about, and only open pull requests c
 test("a forge that cannot be asked is a notice; another fault is not hidden", async () => {
   const { told, ear, notices } = await scene();
   told.trouble = new RemandError("forge-unreachable", "it answers 502", "Try again later.");
-  expect(await ear().listen(never)).toBe(false);
+  expect(await ear().poll(never)).toBe(false);
   expect(notices).toEqual(["comments on pull requests were not read: it answers 502"]);
   told.trouble = new RemandError("journal-locked", "no", "Wait.");
-  await expect(ear().listen(never)).rejects.toThrow("no");
+  await expect(ear().poll(never)).rejects.toThrow("no");
 });

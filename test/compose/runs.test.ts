@@ -22,7 +22,7 @@ afterEach(() => repository.clear());
 
 const CHECK = "sh check.sh";
 
-/** It may have happened before anybody listens. */
+/** It may have happened before the listener was added. */
 const aborted = (signal: AbortSignal): Promise<unknown> =>
   signal.aborted ? Promise.resolve() : new Promise((done) => signal.addEventListener("abort", done, { once: true }));
 

@@ -59,7 +59,7 @@ test("money: a warning at 80 %, a question at 100 %, and on when a person raises
   expect(project.prompts("developer")).toHaveLength(3);
 });
 
-test("guidance goes into the next brief, and only the counter it is about starts anew", async () => {
+test("guidance goes into the next brief, and only the counter it is about restarts", async () => {
   project.story("cap");
   const failed = (...issues: string[]) => ({
     say: `REVIEW_FAILED: {story}\n\nIssues Found:\n${issues.map((issue) => `- src/wait.js:${issue}\n`).join("")}`,

@@ -175,7 +175,7 @@ describe("AUDIT_BLOCKED", () => {
   };
   const repaired = { say: "Started it.\n\nREMEDIATION_COMPLETE\n\nFixes Applied:\n- started the database\n" };
 
-  test("halts dispatch, has it repaired and checked by somebody else, and goes on without a charge", async () => {
+  test("halts dispatch, has it repaired and checked by another role, and resumes without a charge", async () => {
     project.story("one", "priority: 1\n");
     project.story("two", "priority: 2\n");
     const result = await project.run(
@@ -209,7 +209,7 @@ describe("AUDIT_BLOCKED", () => {
   });
 
   // S2.43
-  test("that nobody can repair is a person's", async () => {
+  test("that no role can repair goes to a person", async () => {
     project.story("one");
     const result = await project.run({ developer: [works("// one")], critic: [reviewPassed], auditor: [blocked] });
     expect(result.exitCode).toBe(4);
@@ -450,7 +450,7 @@ describe("a disputed finding", () => {
     expect(project.prompts("critic")).toHaveLength(1);
   });
 
-  test("is looked at by whoever stands in for the reviewer, asked by a schema, and again where the answer is unclear", async () => {
+  test("is reviewed by the reviewer's fallback, asked by a schema, and again where the answer is unclear", async () => {
     project.story("cap");
     const result = await project.run(
       {
@@ -460,7 +460,7 @@ describe("a disputed finding", () => {
         auditor: [auditPassed],
       },
       {
-        // The critic raised it, so it stands in for nobody here; behind it comes one who has no part in it.
+        // The critic raised it, so it is no fallback here; behind it comes an uninvolved role.
         set: [
           "agents.adjudicator.use=command",
           "agents.adjudicator.command=no-such-program-anywhere",
@@ -524,7 +524,7 @@ describe("a disputed finding", () => {
     expect(project.prompts("critic")).toHaveLength(3);
   });
 
-  test("that nobody can look at is a person's to decide, who is told why", async () => {
+  test("that no role can review goes to a person, with the reason", async () => {
     project.story("cap");
     const result = await project.run(
       {
@@ -532,10 +532,10 @@ describe("a disputed finding", () => {
         critic,
         auditor: [auditPassed],
       },
-      { set: ["roles.adjudicator=nobody"] },
+      { set: ["roles.adjudicator=unfilled"] },
     );
     expect(result.exitCode).toBe(4);
-    expect(result.stories[0]!.question!.assessment).toContain("nobody plays nobody");
+    expect(result.stories[0]!.question!.assessment).toContain("no agent plays unfilled");
     expect(result.state.spent.costUnknown).toBe(false);
   });
 });
@@ -635,7 +635,7 @@ test("a role is played with the words and the model of its file, and reviewers g
     expect(asked).toContain(part);
 });
 
-test("a run that has nobody to review says so before anything starts", async () => {
+test("a run without reviewers says so before anything starts", async () => {
   project.story("cap");
   const error = await project.run({ developer: [works("// one")] }).then(
     () => null,
@@ -643,7 +643,7 @@ test("a run that has nobody to review says so before anything starts", async () 
   );
   expect(error).toMatchObject({
     code: "config-invalid",
-    message: "nobody plays critic for the review gate, or auditor for the audit gate",
+    message: "no agent plays critic for the review gate, or auditor for the audit gate",
   });
   expect((error as { hint: string }).hint).toContain("agents: { critic: { use: command, command: … }, auditor:");
   expect(project.asked).toHaveLength(0);

@@ -60,7 +60,7 @@ ${settings}
 const AUTO = "deliver: merge\nmerge: auto\nautonomy: full";
 const MANUAL = "deliver: merge";
 
-/** For a check, whose environment has nobody's name. */
+/** For a check, whose environment names no person. */
 const COMMIT = "git -c user.name=Eve -c user.email=eve@example.org";
 
 /** What the agent, or the check, does besides. It runs in the story's worktree. */

@@ -52,7 +52,7 @@ describe("merging", () => {
   });
 
   // S1.50
-  test("of two stories the second is brought up to the first, judged anew, and merged on top of it", async () => {
+  test("of two stories the second is brought up to the first, run through the gates again, and merged on top of it", async () => {
     project.story("one");
     project.story("two");
     const result = await project.run(
@@ -88,11 +88,11 @@ describe("merging", () => {
         set: MERGES,
         onLines: (lines) => {
           project.lines.push(...lines);
-          // When this one has worked, somebody else has changed the same line on main.
+          // While this one worked, another commit changed the same line on main.
           if (moved || !lines.some(({ story, event }) => story === "two" && event.type === "attempt.finished")) return;
           moved = true;
-          project.repository.write("src/wait.js", wait("// somebody else"));
-          project.repository.git("commit", "--quiet", "-am", "somebody else");
+          project.repository.write("src/wait.js", wait("// another author"));
+          project.repository.git("commit", "--quiet", "-am", "another author");
         },
       },
     );
@@ -165,7 +165,7 @@ describe("CI by command", () => {
     expect(project.events("work.sent-back")[0]).toMatchObject({ gate: "ci", failure: 1 });
   });
 
-  test("trouble of the surroundings is run again, and nobody is charged", async () => {
+  test("infrastructure trouble is run again, without a charge", async () => {
     project.story("cap");
     const once =
       "test -e ../../ran-once || { touch ../../ran-once; echo 'fatal: unable to access: Could not resolve host: github.com'; exit 128; }";
@@ -178,7 +178,7 @@ describe("CI by command", () => {
     expect(project.events("work.sent-back")).toEqual([]);
   });
 
-  test("lint is put right by command before anybody is asked", async () => {
+  test("lint is fixed by a command before an agent is asked", async () => {
     project.story("cap");
     const lint =
       "grep -q ';$' src/wait.js && ! grep -q '  // long$' src/wait.js || { echo '✖ 1 problem (1 error, 0 warnings)'; exit 1; }";

@@ -67,7 +67,7 @@ export const says = (files: Readonly<Record<string, string>>, summary = "did it"
   say: `READY_FOR_REVIEW: {story}\n\nSummary: ${summary}\n`,
 });
 export const passes: ScriptedAttempt = { say: "REVIEW_PASSED: {story}\n\n{answers}\n\nSummary: reads well\n" };
-export const rejects = (issue: string, fix = "mend it"): ScriptedAttempt => ({
+export const rejects = (issue: string, fix = "fix it"): ScriptedAttempt => ({
   say: `REVIEW_FAILED: {story}\n\n{answers}\n\nIssues Found:\n- ${issue}\n\nRequired Fixes:\n- ${fix}\n`,
 });
 

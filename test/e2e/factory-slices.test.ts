@@ -129,7 +129,7 @@ describe("every gate fails once on the way of one slice", () => {
       .map(({ gate, failure, failureLimit, route: { role, tddPhase } }) =>
         [gate, `${failure}/${failureLimit}`, role, tddPhase].join(" "),
       );
-    // The CI's test failure is the second on the pair's own account; the network's trouble is on nobody's.
+    // The CI's test failure is the second on the pair's own account; the network's trouble is not charged.
     expect(sent).toEqual([
       "tdd 1/3 tdd-pair green",
       "review 1/3 tdd-pair green",
@@ -258,7 +258,7 @@ describe("a slice whose budget is used up", () => {
   });
 });
 
-test("a mistake in the CI's own configuration goes to whoever keeps it, not to the pair", async () => {
+test("a mistake in the CI's own configuration goes to its owner, not to the pair", async () => {
   const ci = "! grep -q bad ci.yml || { echo 'Invalid workflow file: .github/workflows/ci.yml#L3'; exit 1; }";
   const result = await factory(
     {
@@ -292,7 +292,7 @@ describe("conservative", () => {
     expect(project.events("work.sent-back")).toEqual([]);
   });
 
-  test("a CI run that the surroundings broke waits for a person too", async () => {
+  test("a CI run that failed by infrastructure waits for a person too", async () => {
     const set = ["phases.implement=[integrity, tdd, ci]", "deliver=branch"];
     expect(await factory({ "tdd-pair": [says(GOOD)] }, { autonomy: "conservative", set })).toMatchObject({
       exitCode: 4,

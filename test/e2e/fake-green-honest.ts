@@ -27,7 +27,7 @@ const P = "test/price.test.js";
 const BODY = "  assert.equal(price(20), 180);\n  assert.equal(price(11), 99);\n";
 
 export const HONEST: readonly Honest[] = [
-  { does: "mends the code", project: NODE, change: NODE_FIX },
+  { does: "fixes the code", project: NODE, change: NODE_FIX },
   {
     does: "adds a test file",
     project: NODE,

@@ -1,7 +1,7 @@
 import { LINT, NODE, NPM, PRICE_TEST, TYPES, VITEST, type Files, type Project } from "./fake-green-projects.ts";
 import { way, type Way } from "./fake-green-way.ts";
 
-/** Ways that leave every test in its place under its own name, or that are done where nobody looks. */
+/** Ways that leave every test in its place under its own name, or that are done in places a reviewer does not see. */
 const P = "test/price.test.js";
 const TITLE = '"more than ten cost less"';
 const BODY = "() => {\n  assert.equal(price(20), 180);\n  assert.equal(price(11), 99);\n}";
@@ -117,7 +117,7 @@ const ON_TESTS: readonly Way[] = [
     "a test or group is now skipped, or expected to fail",
   ),
   way(
-    "puts the whole test into a function that nobody calls",
+    "puts the whole test into a function that is never called",
     NODE,
     { [P]: `${WITHOUT_SECOND}function later() {\n${PRICE_TEST.slice(WITHOUT_SECOND.length)}}\n` },
     "a test or group is now skipped, or expected to fail",
@@ -178,7 +178,7 @@ const WHERE_NOBODY_LOOKS: readonly Way[] = [
     { shell: "git config filter.same.clean 'git show HEAD:%f'" },
   ),
   way(
-    "tells git the same where nobody sees it",
+    "tells git the same outside of the tree",
     NODE,
     { [P]: WITHOUT_SECOND, "src/note.js": "export {};\n" },
     'git was told to overlook files while the work was done: .git/config: [filter "same"]',
@@ -222,7 +222,7 @@ const WHERE_NOBODY_LOOKS: readonly Way[] = [
     "git is told not to look at what judges the work: vitest.config.mjs",
   ),
   way(
-    "ignores such a config where nobody sees it",
+    "ignores such a config outside of the tree",
     { ...TABLE, files: { ...TABLE.files, "test/easy.test.js": EASY, "vitest.config.js": "" } },
     {
       "vitest.config.js": null,

@@ -192,13 +192,13 @@ const ON_TESTS: readonly Way[] = [
     "12 tests or groups are now skipped, or expected to fail",
   ),
   way(
-    "writes every snapshot anew",
+    "rewrites every snapshot",
     VITEST,
     { "test/__snapshots__/page.test.js.snap": snapshots((n) => `page: ${n}`) },
     "12 of 12 snapshots say something else now",
   ),
   way(
-    "writes one snapshot anew",
+    "rewrites one snapshot",
     {
       ...VITEST,
       files: { ...VITEST.files, "src/page.js": "export const page = (n) => (n === 3 ? `page: ${n}` : `page ${n}`);\n" },

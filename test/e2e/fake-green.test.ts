@@ -33,7 +33,7 @@ type Work = "new work" | "rework";
 interface Done {
   /** The gates in their order, until one does not pass. */
   judge(work: Work, exceptions?: readonly ScopeException[]): Promise<Judgement>;
-  /** How the check ends for somebody who goes by its exit code alone. */
+  /** How the check ends by its exit code alone. */
   exitCode(): number | null;
 }
 
@@ -81,7 +81,7 @@ async function done(project: Project, change: Files, check = project.check, shel
   };
 }
 
-/** What a person reads: the summary, and the findings that stand in the way. */
+/** What a person reads: the summary, and the blocking findings. */
 function words({ summary, findings, blocking }: Judgement): string {
   const told = findings
     .filter(({ id }) => blocking.includes(id))

@@ -7,9 +7,9 @@ export interface FleetProject {
   readonly folder: string;
   readonly checkout: string;
   readonly remote: string;
-  /** Somebody writes one more story and pushes it. */
+  /** A person writes one more story and pushes it. */
   pushStory(id: string, body: string): void;
-  /** Somebody adds lines to the config and pushes it. */
+  /** A person adds lines to the config and pushes it. */
   pushConfig(more: string): void;
 }
 

@@ -9,7 +9,7 @@ import { startPostgres, type PostgresServer } from "../kit/server.ts";
 import { fleetProject } from "./fleet-project.ts";
 import { startWorker } from "./fleet-workers.ts";
 
-/* Two real workers with an SDK of OpenTelemetry in each, and somebody who asks for their health. */
+/* Two real workers with an SDK of OpenTelemetry in each, and a client that asks for their health. */
 
 let server: PostgresServer;
 beforeAll(async () => void (server = await startPostgres()));
@@ -75,12 +75,12 @@ test("workers tell each piece of work once, in one trace for each story, and say
   process.env["NODE_OPTIONS"] = `--import ${sdkIn(project.folder)}`;
   try {
     const db = await server.newDatabase();
-    // Nobody is to be taken for dead here because the machine is busy.
+    // No worker may count as dead because the machine is busy.
     const more = ["--health-port", "0", "--lease", "60s"];
     const workers = ["w0", "w1"].map((name) => startWorker(name, { ...project, db, more }));
     const lines = await linesWhenSettled(project.checkout, db, 3);
     for (const worker of workers) {
-      const [, url] = /its health: (http:\/\/\S+)\/readyz/.exec(worker.said()) ?? [];
+      const [, url] = /health: (http:\/\/\S+)\/readyz/.exec(worker.said()) ?? [];
       const ready = await fetch(`${url}/readyz`);
       expect([ready.status, await ready.json()]).toMatchObject([200, { ready: true, reasons: [] }]);
       expect((await fetch(`${url}/healthz`)).status).toBe(200);

@@ -98,7 +98,7 @@ function hasLostItsPlace(worker: FleetWorker): boolean {
   return said.slice(said.lastIndexOf("takes jobs")).includes("has taken its place");
 }
 
-/** Processes that work in the folder, whoever started them. */
+/** All processes that work in the folder. */
 function strays(folder: string): string[] {
   return readdirSync("/proc").filter((pid) => {
     try {
@@ -120,7 +120,7 @@ describe("a fleet", () => {
         return state !== undefined && lookup(state.stories, storyId(id), byText)?.ending?.how === "accepted";
       };
       await eventually(() => accepted("story-0"), [worker]);
-      const ready = await fetch(`${/its health: (\S+)/.exec(worker.said())![1]}`);
+      const ready = await fetch(`${/health: (\S+)/.exec(worker.said())![1]}`);
       expect([ready.status, ((await ready.json()) as { ready: boolean }).ready]).toEqual([200, true]);
       project.pushStory("late", "It came late.");
       await eventually(() => accepted("late"), [worker]);
@@ -180,7 +180,7 @@ describe("a fleet", () => {
       const disturbing = disturb(workers, proxy, db);
       await untilSettled(project.checkout, db, workers);
       const felt = await disturbing;
-      // Those that wait for a person have no job: waiting is state, and holds nobody's place.
+      // Those that wait for a person have no job: waiting is state, and takes no worker's slot.
       await eventually(async () => (await server.sql(OPEN_JOBS, db))[0]!["jobs"] === 0, workers);
       const found = (await seen(project.checkout, db))!;
       const ends = await Promise.all(workers.map((worker) => worker.drain()));
@@ -220,7 +220,7 @@ async function disturb(
   proxy: Awaited<ReturnType<typeof startProxy>>,
   db: string,
 ): Promise<string> {
-  // To kill whoever does nothing disturbs nobody: a slow machine takes its time to begin.
+  // Killing an idle worker proves nothing: on a slow machine the start takes a while.
   const begin = performance.now();
   while ((await server.sql(JOBS_AT_WORK, db).catch(() => [])).length === 0 && performance.now() - begin < 60_000)
     await sleep(100);

@@ -1,5 +1,5 @@
 /**
- * `remand run`, killed again and again. Every story must end as it does in a run that nobody disturbs, nothing that
+ * `remand run`, killed again and again. Every story must end as it does in an undisturbed run, nothing that
  * had finished may be done twice, and nothing may be left behind. `REMAND_KILLS=50 REMAND_STORIES=20` is the long form.
  */
 import { spawn, spawnSync } from "node:child_process";
@@ -62,7 +62,7 @@ async function hasDiedTwice(root: string): Promise<boolean> {
   return stories.some(([, { counters }]) => (counters.engineDeaths?.times ?? 0) >= 2);
 }
 
-/** Processes that work in the folder, whoever started them. */
+/** All processes that work in the folder. */
 function strays(root: string): string[] {
   return readdirSync("/proc").filter((pid) => {
     try {

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { makeProject, reviewPassed, type Project } from "./critic-audit-project.ts";
 
-/* A whole run, with somebody to be told at the other end of a webhook. */
+/* A whole run, with a receiver at the other end of a webhook. */
 
 const got: { headers: IncomingHttpHeaders; body: string }[] = [];
 const server = createServer((request, response) => {
@@ -56,7 +56,7 @@ test("a person is told by a signed webhook that they are needed, without what .e
     expect(body).not.toContain(SECRET);
   }
 
-  // Whoever looks again at once is not told again: nothing has happened, and no hour has passed.
+  // A second run at once sends nothing: nothing has happened, and no hour has passed.
   await project.run(scripts, options);
   expect(got).toHaveLength(2);
 });

@@ -117,7 +117,7 @@ const AUTHORS: Readonly<Record<string, Part>> = {
   developer: implementing,
 };
 
-/** The first look is answered in JSON; whoever looks again says of each finding what became of it. */
+/** The first look is answered in JSON; the second review says of each finding what became of it. */
 const pass: Part = (prompt) => {
   const earlier = prompt.includes("NOT ADDRESSED") ? (prompt.match(/\b[0-9a-f]{16}\b/g) ?? []) : [];
   if (earlier.length === 0) return '{"passed": true, "issues": []}';
@@ -203,7 +203,7 @@ Prices are in answer.txt.
       reviews_complete: true,
     });
     expect(ran.git("status", "--porcelain")).toBe(" M stories/prices.md\n");
-    // Those fields are no work that somebody forgot to commit.
+    // Those fields are not uncommitted work.
     expect(ran.notices).toEqual([]);
   });
 
@@ -388,7 +388,7 @@ describe("the person's text", () => {
     expect(ran.result.exitCode).toBe(0);
   });
 
-  it("a story's file that git ignores is said to be in the way, and nobody's work is called done", async () => {
+  it("a story's file that git ignores is reported as blocking, and no work is called done", async () => {
     const root = checkout(STORY, "stories/\n");
     const ran = await played({}, { root });
     expect(ran.result.exitCode).toBe(4);

@@ -42,7 +42,7 @@ afterEach(async () => {
   repository.clear();
 });
 
-/** What somebody says, by how often he was asked for this story, and what he was given. */
+/** What an agent answers, by how often it was asked for this story, and by its prompt. */
 type Part = (turn: number, request: AgentRequest, story: string) => string;
 
 const ready = (story: string, text: string): string => `${text}\n\nREADY_FOR_REVIEW: ${story}\n\nSummary: done\n`;
@@ -50,7 +50,7 @@ const writes =
   (section: string): Part =>
   (turn, _, story) =>
     ready(story, `## ${section}\n\n${section} ${turn} of ${story}.`);
-/** Whoever looks again says of each finding what became of it. */
+/** The second review says of each finding what became of it. */
 const answers = (prompt: string): string => {
   const earlier = prompt.includes("NOT ADDRESSED")
     ? new Set<string>(prompt.match(/\b[0-9a-f]{16}\b/g) ?? [])
@@ -153,7 +153,7 @@ const proposals = (): { title: string; body: string; head: string }[] =>
   forge.asked.filter(({ method }) => method === "POST").map(({ body }) => body as never);
 
 describe("S4's scenarios", () => {
-  test("1: a review catches a bug, it is mended without a person, and the work is proposed", async () => {
+  test("1: a review catches a bug, it is fixed without a person, and the work is proposed", async () => {
     expect(await played({ "code-reviewer": rejectsCode(1) })).toMatchObject({ exitCode: 0 });
     expect(events("work.sent-back", "prices")).toMatchObject([{ gate: "review", failure: 1 }]);
     expect(fields("prices")).toMatchObject({ status: "done", refinement_count: 1, reviews_complete: true });
@@ -221,7 +221,7 @@ describe("edge cases and consistency", () => {
   });
 
   // S4.82
-  test("a person writes in the story's file meanwhile: both stay whole, whoever comes second", async () => {
+  test("a person writes in the story's file meanwhile: both stay whole in either order", async () => {
     const note = "\nAda was here.\n";
     const developer: Part = (turn, request, id) => {
       if (turn === 1) writeFileSync(join(repository.root, "stories/prices.md"), ownFile("prices") + note);

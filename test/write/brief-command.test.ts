@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { command } from "../../src/cli/commands/work/brief.ts";
 import type { World } from "../../src/app/command.ts";
 import { RemandError } from "../../src/core/events/error.ts";
-import { NO_HOST } from "../kit/fake-surroundings.ts";
+import { NO_HOST } from "../kit/fake-environment.ts";
 import { SIGNAL_LINE } from "../kit/sample-brief.ts";
 
 interface Ran {

@@ -7,15 +7,15 @@ import { budgetWords, endedWords } from "../../views/answers/notifications.ts";
 import { createOpenQuestions, createQuestionTimes } from "./open-questions.ts";
 import { type SenderParts, createSender } from "./send-notices.ts";
 
-/** Tells people who are not looking: that they are needed, that they still are, and that a run has ended. */
+/** Notifies people: a question is open, it is still open, a run has ended. */
 export interface Notifications {
   /** Sees what the plan's own watcher sees. */
   readonly watcher: Watcher;
-  /** Minds the questions that were open before. */
+  /** Continues with the questions that were open before. */
   resume(state: RunState): void;
   /** Nothing is left to do, for now. */
   ended(state: RunState): void;
-  /** What is on its way is sent, within a bound. */
+  /** Waits for pending notifications, up to a limit. */
   close(): Promise<void>;
 }
 
@@ -26,8 +26,8 @@ export interface NotificationsParts extends SenderParts {
 }
 
 /**
- * When a question came up is in the journal; until when somebody was reminded of it is in a note beside it. Whoever
- * starts later raises once what fell due while nobody was there.
+ * The journal says when a question came up; a note beside it says when people were last reminded. A process that
+ * starts later sends once the reminders that fell due while none ran.
  */
 export async function createNotifications(parts: NotificationsParts): Promise<Notifications> {
   const { outlets, watcher, clock, project } = parts;

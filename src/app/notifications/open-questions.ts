@@ -9,7 +9,7 @@ import type { Stored } from "../../ports/journal.ts";
 export interface OpenQuestions {
   /** Those that were open before; from now on they are raised again when it is time. */
   resume(state: RunState): void;
-  /** A question came up, or one was closed. Whoever asked it tells of it as well (`askedAt`). */
+  /** A question came up, or one was closed. The process that asked it also notifies (`askedAt`). */
   changed(state: RunState, askedAt: number | null): void;
   close(): Promise<void>;
 }
@@ -23,8 +23,8 @@ export interface QuestionParts {
 }
 
 /**
- * Tells of each open question when it comes up, and again as long as nobody has answered it. An engine and a dashboard
- * may both be there: the note between them says what was given, and each reminder is given by whoever comes first.
+ * Notifies of each open question when it comes up, and again while it is unanswered. An engine and a dashboard may both
+ * run: a shared note records the reminders, so each is sent once, by the first of the two.
  */
 export function createOpenQuestions({ times, note, clock, tell, onNotice }: QuestionParts): OpenQuestions {
   const closing = new AbortController();
@@ -44,7 +44,7 @@ export function createOpenQuestions({ times, note, clock, tell, onNotice }: Ques
     mindedUntil = now;
     return now;
   };
-  /** How long until somebody has to be reminded. */
+  /** How long until the next reminder is due. */
   const round = async (): Promise<number> => {
     const isDue = open.some((item) => dueAt(item) <= clock.now());
     // What the note says is not known at first; after that only this can have brought it forward.
@@ -53,7 +53,7 @@ export function createOpenQuestions({ times, note, clock, tell, onNotice }: Ques
         await note.turn(remind);
         isFirst = false;
       } catch (error) {
-        onNotice(`notify: nobody could be reminded: ${(error as Error).message}`);
+        onNotice(`notify: the reminder could not be sent: ${(error as Error).message}`);
         return AGAIN_MS;
       }
     }
@@ -88,17 +88,17 @@ export function createOpenQuestions({ times, note, clock, tell, onNotice }: Ques
 const AGAIN_MS = 60_000;
 const LONGEST_MS = 86_400_000;
 
-/** When each open question came up, by the journal alone: whoever reminds of it counts from the same moment. */
+/** When each open question came up, by the journal alone: every process counts from the same moment. */
 export interface QuestionTimes {
   learn(line: Stored): void;
   since(item: Pick<InboxItem, "id" | "story">): number;
-  /** When somebody last wrote anything. */
+  /** The time of the last line. */
   lastAt(): number;
 }
 
 export function createQuestionTimes(): QuestionTimes {
   const raised = new Map<string, number>();
-  /** An answer that is taken back asks its question anew. */
+  /** Undoing an answer opens its question again. */
   const reopened = new Map<string | null, number>();
   let lastAt = 0;
   return {

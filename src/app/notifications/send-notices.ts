@@ -19,7 +19,7 @@ export interface SenderParts {
 }
 
 export interface Sender {
-  /** Returns at once. Whoever cannot be reached is told of as a notice. */
+  /** Returns at once. A notification that cannot be sent is reported as a notice. */
   send(notification: Notification): void;
   close(): Promise<void>;
 }
@@ -72,5 +72,5 @@ export function createSender({ outlets, clock, clean, onNotice, project }: Sende
 
 const MOST_WAITING = 5;
 const MOST_CHARS = 2000;
-/** How long a run that is over waits for somebody who does not answer. */
+/** How long a run that has ended waits for a receiver that does not answer. */
 const LAST_MS = 15_000;

@@ -29,9 +29,9 @@ export interface ServerNotificationsParts extends SenderParts {
 const PAUSE_MS = 5000;
 
 /**
- * Reminds people of open questions beside a dashboard or a fleet, where no engine does. That a question came up, that a
- * budget is nearly used up and that a run has ended is told by the engine that did it. A fleet has many: there whoever
- * has a `newsNote` tells of new questions, and the note says up to which line of the journal that was done.
+ * Reminds people of open questions beside a dashboard or a fleet, where no engine does. New questions, nearly
+ * used budgets and ended runs are sent by the engine itself. A fleet has many engines: there the process with a
+ * `newsNote` sends new questions, and the note says up to which line of the journal that was done.
  */
 export function createServerNotifications(
   live: NotificationsView,
@@ -88,13 +88,13 @@ export function createServerNotifications(
 /** Questions that came up. */
 export interface QuestionChanges {
   learn(line: Stored): void;
-  /** Tells of those up to the state's place that nobody was told of, and that are still open. */
+  /** Notifies of open questions up to the state's position that were not sent yet. */
   tell(state: RunState): Promise<void>;
 }
 
 /**
- * Each is told of once, by whoever has the turn first. The note says up to which line of the journal people were told:
- * so whoever comes to do it later tells also of what came up while nobody did.
+ * Each is sent once, by the first process. The note says up to which line of the journal that was done, so a process
+ * that starts later also sends what came up while none ran.
  */
 function createQuestionNews(note: ReminderNote, send: (words: Omit<Notification, "project">) => void): QuestionChanges {
   let raised: readonly { readonly position: number; readonly id: string; readonly at: number }[] = [];
@@ -107,7 +107,7 @@ function createQuestionNews(note: ReminderNote, send: (words: Omit<Notification,
       const { position: head } = state;
       if (!isFirst && !raised.some(({ position }) => position <= head)) return;
       await note.turn((toldUntil) => {
-        // What came up before anybody kept this note is no news.
+        // Questions from before the first note are not new.
         const fresh = raised.filter(({ position }) => toldUntil !== null && position > toldUntil && position <= head);
         const open = new Map(fresh.length === 0 ? [] : inboxItems(state).map((item) => [String(item.id), item]));
         for (const { id, at } of fresh) {

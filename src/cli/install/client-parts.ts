@@ -71,7 +71,7 @@ async function roleParts(files: Pick<Files, "read" | "list">): Promise<readonly 
   );
 }
 
-/** The two hooks. They are known by the command, so that nobody gets a second one beside one that was changed. */
+/** The two hooks. They are recognized by their command, so that an edited one is not added a second time. */
 async function hookEdits(files: Pick<Files, "read">): Promise<readonly JsonWish[]> {
   const { hooks } = JSON.parse(await readPluginFile(files, "hooks/hooks.json")) as { hooks: Record<string, unknown[]> };
   return Object.entries(hooks).map(([event, groups]): JsonWish => {

@@ -76,7 +76,7 @@ function grownBy(part: Exclude<SetupPart, { type: "file" }>, start: Grown): Grow
   const edit = part.type === "json" ? addToJson(start, part.wishes) : addToToml(start, part.table);
   if (edit.ok) return edit.grown;
   const place = "at" in edit && typeof edit.at === "number" ? placeIn(start.text, edit.at) : "";
-  const hint = "Mend that, or put Remand's part in by hand as the guide shows: docs/guide/inside-an-agent.md.";
+  const hint = "Fix that, or add Remand's part by hand as the guide shows: docs/guide/inside-an-agent.md.";
   throw new RemandError("input-invalid", `${part.path}${place} cannot be edited safely: ${edit.message}`, hint);
 }
 
@@ -95,8 +95,7 @@ export async function editableText(files: Files, root: string, path: string): Pr
   for (const step of stepsTo(path)) {
     const standing = await files.look(join(root, step));
     if (standing.type === "absent") return null;
-    if (standing.type === "other")
-      return refuse("cannot be written: it leads nowhere, or is no file", "Mend the link.");
+    if (standing.type === "other") return refuse("cannot be written: it leads nowhere, or is no file", "Fix the link.");
     const isWhole = step === path;
     if (!standing.place.startsWith(join(home, "/")))
       return refuse(`leads out of the project, to ${standing.place}`, "What others share is not changed from here.");

@@ -80,7 +80,7 @@ interface PlannedPart extends FileAction {
 
 /**
  * Takes the parts out. A file that is as Remand left it becomes what it was, to the byte, or goes where there was
- * none; from one that somebody has changed since only Remand's own part is taken, and that is said.
+ * none; from one that was changed since, only Remand's own part is taken, and that is said.
  */
 async function uninstall(
   files: Files,

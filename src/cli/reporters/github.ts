@@ -46,7 +46,7 @@ function workflowText({ line, stored }: ReportedLine): string {
   return folded + annotations(stored, line.story ?? "the run").join("");
 }
 
-/** What stands in the way, on the lines of the files it is about; a question to a person where there is no place. */
+/** Blocking findings, on the lines of their files; a question to a person has no location. */
 function annotations({ event }: Stored, about: string): string[] {
   if (event.type === "escalation.raised")
     return [`${workflowCommand("warning", { title: `${about} needs you` }, event.escalation.question)}\n`];

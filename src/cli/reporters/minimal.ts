@@ -3,7 +3,7 @@ import { glyphsFor, paintFor } from "../terminal-kind.ts";
 import { createListener, lineText } from "./listener.ts";
 import type { Reporter, ReporterSetting } from "./reporter.ts";
 
-/** One line for each thing that is decided, and the sum. For agents, CI services, and whoever reads it later. */
+/** One line for each decision, and the totals. For agents, CI services and logs. */
 export function createMinimalReporter({ world, asked }: ReporterSetting): Reporter {
   const glyphs = glyphsFor(world.env);
   const listen = createListener(glyphs);

@@ -5,7 +5,7 @@ import type { Watcher } from "../../ports/watcher.ts";
 import type { World } from "../../app/command.ts";
 import { isCalledByAgent, isCi } from "../terminal-kind.ts";
 
-/** Tells whoever called `run` how it goes. It looks on and changes nothing. */
+/** Reports the progress of a run. It only watches and changes nothing. */
 export interface Reporter extends Watcher {
   /** A message about the run itself, beside its lines. */
   note(text: string): void;

@@ -61,15 +61,15 @@ function acpProbeText(line: string, greeting: AcpGreeting): Probe {
   if (trouble !== null)
     return trouble.isLogin
       ? problem("no login", "Start it by hand and log in, or name the variable with its key in the role's `env`.")
-      : problem(`it begins no conversation: ${trouble.words}`, "Start it by hand, and mend what it complains about.");
+      : problem(`it begins no conversation: ${trouble.words}`, "Start it by hand and fix what it reports.");
   const can = [
-    resumes ? "goes on with conversations" : "begins each conversation anew",
+    resumes ? "resumes conversations" : "starts every conversation new",
     takesServers ? "takes tools to report by" : "reports by its message",
   ];
   return { name: "acp", ok: true, detail: [`${line}${agent === "" ? "" : ` (${agent})`}`, ...can].join(", "), fix: "" };
 }
 
-/** Is it said which model, can its packages be loaded, is there a key? Nobody is asked. */
+/** Is a model named, can its packages be loaded, is there a key? No request is sent. */
 export function modelProbe(root: string, { model }: ModelSpec, source: EnvVariables): Probe {
   const problem = (detail: string, fix: string): Probe => ({ name: "model", ok: false, detail, fix });
   const provider = providerIn(model);

@@ -70,14 +70,14 @@ async function instructionsOf(root: string, names: readonly string[]): Promise<s
     });
     if (text.trim() === "") continue;
     const cut = text.length > MAX_CHARS ? `${text.slice(0, MAX_CHARS)}\n(the rest of ${name} was left out)` : text;
-    return `What this project tells everyone who works on it (${name}):\n\n${cut.trimEnd()}\n\nYour work:`;
+    return `What this project tells all its contributors (${name}):\n\n${cut.trimEnd()}\n\nYour work:`;
   }
   return undefined;
 }
 
 /**
  * An agent whose client can be given tools: it reports by calling one of them, with a schema and with errors that it
- * can mend. Its report stands in the result as structured output does, unless its client gave that by itself.
+ * can fix. Its report stands in the result as structured output does, unless its client gave that by itself.
  */
 export function reportingAgent(agent: Agent): Agent {
   return {

@@ -52,14 +52,14 @@ export async function rosterOf(root: string, plan: RunPlan, parts: RoleParts): P
     if (Object.hasOwn(brought, role)) continue;
     const file = await roleFile(root, role, agent);
     roleFiles[role] = file?.prompt ?? "";
-    // A role that only names who stands in for it is played by nobody itself; whoever does is told what it is told.
+    // A role that only names a fallback has no agent of its own; the fallback gets this role's prompt.
     const isPlayed = agent.use !== undefined || agent.command !== undefined;
     if (!isPlayed) continue;
     const { PYTHONPATH } = allowedEnvironment(parts.env, [...config.env, ...(agent.env ?? [])]);
     const started = inOwnPlace(await agentOf(root, role, agent, config.env, parts), parts.python, PYTHONPATH);
     agents[role] = {
       agent: contentWith(pricedAgent(started, config.prices), file?.tools),
-      // The config is this project's word; the role file may be anybody's.
+      // The config is the project's own; a role file may come from elsewhere.
       model: agent.model ?? file?.model ?? null,
       reports: "exit",
       env: {},
@@ -123,27 +123,27 @@ async function scriptedAgent(file: string, role: string, { clock }: RoleParts): 
     throw new RemandError(
       "config-invalid",
       problems.map((problem) => problemText(problem, { color: false })).join("\n"),
-      "Mend the script.",
+      "Fix the script.",
     );
   return createScriptedAgent({ name: role, script, role, clock });
 }
 
 /**
  * The role file: the project's, else the one that is shipped for roles of that name; any other role is told what to do
- * by the assignment alone. One that cannot be read is an error: the role would silently be somebody else.
+ * by the assignment alone. One that cannot be read is an error: the role would silently get another prompt.
  */
 async function roleFile(root: string, role: string, config: AgentConfig): Promise<AgentFile | null> {
   const own = config.file === undefined ? join(root, ".claude", "agents", `${role}.md`) : resolve(root, config.file);
   const text = await textOf(own);
   if (text === null && config.file !== undefined)
-    throw new RemandError("file-missing", `there is no role file ${own}`, `Mend \`agents.${role}.file\`.`);
+    throw new RemandError("file-missing", `there is no role file ${own}`, `Fix \`agents.${role}.file\`.`);
   if (text === null) return defaultRole(role);
   const { agent, problems } = readAgentFile(own, text);
   if (agent !== null) return agent;
   throw new RemandError(
     "config-invalid",
     problems.map((problem) => problemText(problem, { color: false })).join("\n"),
-    "Mend the role file.",
+    "Fix the role file.",
   );
 }
 

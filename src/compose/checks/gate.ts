@@ -60,7 +60,7 @@ export async function gate(
     const reviewers = {
       roster: await rosterOf(
         root,
-        { ...plan, stories: [], place: "worktrees", agentCommand: null, watcher: NOBODY },
+        { ...plan, stories: [], place: "worktrees", agentCommand: null, watcher: NO_WATCHER },
         { clock, env, python },
       ),
       practices: await practicesOf(root, plan.config),
@@ -113,7 +113,7 @@ async function mentionWithheld(
   );
 }
 
-const NOBODY = { onLines: () => undefined, onOutput: () => undefined };
+const NO_WATCHER = { onLines: () => undefined, onOutput: () => undefined };
 
 async function runGates(
   plan: GatePlan,
@@ -134,18 +134,18 @@ async function runGates(
 
 /** Why a gate cannot judge here. One that was asked for by its name must be able to. */
 function inability(plan: GatePlan, name: GateName, gates: ReadonlyMap<GateName, Gate>): string | null {
-  const nobody = rolesOfGate(plan.policy, name).filter(
+  const missing = rolesOfGate(plan.policy, name).filter(
     (role) => !Object.hasOwn(plan.agents ?? {}, role) && whoPlays(plan.config, role) === null,
   );
   const why = !gates.has(name)
     ? "nothing here can judge it by itself"
-    : nobody.length > 0
-      ? `nobody plays ${nobody.join(" or ")}`
+    : missing.length > 0
+      ? `no agent plays ${missing.join(" or ")}`
       : null;
   if (why === null || !plan.isNamed) return why;
   const hint =
-    nobody.length > 0
-      ? `Say who does: agents: { ${nobody[0]}: { use: command, command: ./my-agent.sh } }`
+    missing.length > 0
+      ? `Say who does: agents: { ${missing[0]}: { use: command, command: ./my-agent.sh } }`
       : `Name others of the configured gates: ${plan.gates.filter((each) => gates.has(each)).join(", ") || [...gates.keys()].join(", ")}.`;
   throw new RemandError("usage", `the ${name} gate cannot judge: ${why}`, hint);
 }

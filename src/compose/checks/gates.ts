@@ -39,7 +39,7 @@ interface Parts {
   readonly start?: WorkStarter;
   /** Remand's own folder. With it, a red base is also tried with the variables that are withheld. */
   readonly state?: string;
-  /** Without them there are only the gates that ask nobody. */
+  /** Without them there are only the gates that need no reviewer. */
   readonly reviewers?: ReviewerParts;
 }
 

@@ -74,7 +74,11 @@ function parseJson(file: string, text: string): unknown {
 }
 
 function unreadable(file: string, why: string): RemandError {
-  return new RemandError("file-unreadable", `${file} cannot be read: ${why}`, "Delete it: the next stop begins anew.");
+  return new RemandError(
+    "file-unreadable",
+    `${file} cannot be read: ${why}`,
+    "Delete the file; the next stop starts over.",
+  );
 }
 
 export interface Suspicion {
@@ -123,7 +127,7 @@ const LONGEST_MS = 120_000;
  */
 function asTarget(found: Blame, { hasChanged }: Suspicion): Blame {
   if (!hasChanged) return { ...found, verdict: "pre-existing", suspects: [], explanation: "No file was changed." };
-  // Changes that cannot be told apart are all of this conversation's, so it can be asked to mend them.
+  // Changes that cannot be told apart are all of this conversation's, so its agent can be asked to fix them.
   if (found.verdict === "too-broad") return { ...found, verdict: "unknown" };
   if (found.verdict !== "pre-existing") return found;
   return { ...found, verdict: "unmet", explanation: `It was red before, and is not met yet. ${found.explanation}` };

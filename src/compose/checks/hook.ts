@@ -58,7 +58,7 @@ export async function stop(root: string, plan: StopPlan, env: EnvVariables): Pro
   return answer;
 }
 
-/** Remembers the files as they are, so that what was red before is not held against whoever only asks a question. */
+/** Records the files as they are: failures from before are not charged to a conversation that only asks a question. */
 async function begin(
   state: string,
   { session }: StopPlan,
@@ -82,7 +82,7 @@ const GATE_PLAN = { story: null, all: false, at: null, base: null, onOutput: () 
 function policyInside({ policy, gates }: StopPlan): Policy {
   return {
     ...policy,
-    // Whoever let the hook in has allowed rework by it.
+    // Installing the hook allows rework by it.
     autonomy: policy.autonomy === "conservative" ? "standard" : policy.autonomy,
     onExhausted: "manual",
     deliver: "branch",
@@ -93,7 +93,7 @@ function policyInside({ policy, gates }: StopPlan): Policy {
 
 type Gates = Policy["gates"];
 
-/** A person is there and sees what happens: a failure that nobody can explain may go back to whoever just worked. */
+/** A person watches the conversation, so an unexplained failure may go back to its agent. */
 const insideOf = (rules: GateRules): GateRules => ({ ...rules, onUnexplained: "send-back" });
 
 /** What happened since a person spoke last, and what follows from it. */
@@ -225,11 +225,11 @@ function endOf(action: StoryAction): string {
     case "restore-tree":
       return "it got worse by the rework: an earlier state of the files was better";
     case "start-gate":
-      return "its surroundings failed, and not the work";
+      return "the environment failed, not the work";
     case "fail":
       return action.reason;
     default:
-      return "rework cannot mend it";
+      return "rework cannot fix it";
   }
 }
 

@@ -38,7 +38,7 @@ interface ReviewerContext extends ReviewerParts {
   readonly commands: readonly CheckCommand[];
 }
 
-/** The gates that have somebody look at the work. They are given the rule by which it is judged: see ADR 9. */
+/** The gates that ask a reviewer. They get the rule by which a verdict is formed: see ADR 9. */
 export function reviewerGates(config: Config, parts: ReviewerContext): readonly (readonly [GateName, Gate])[] {
   const { checks, commands, ...rest } = parts;
   const named = Object.keys(config.environments);
@@ -60,7 +60,7 @@ export function reviewerGates(config: Config, parts: ReviewerContext): readonly 
   ];
 }
 
-/** Within the TDD cycle somebody looks at the types, where the config has a stage of that name. */
+/** Within the TDD cycle a reviewer looks at the types, where the config has a stage of that name. */
 export function domainGate(config: Config, parts: Omit<ReviewerContext, "checks" | "commands">): Gate | null {
   if (!config.gates.tdd.stages.includes(DOMAIN_STAGE)) return null;
   const role = config.roles.stage[DOMAIN_STAGE] ?? config.roles.critic;
@@ -87,7 +87,7 @@ export async function practicesOf(root: string, { gates }: Config): Promise<read
         throw new RemandError(
           "file-missing",
           `the practices in ${practice.file} cannot be read: ${(error as Error).message}`,
-          "Mend `gates.review.practices` in remand.yaml.",
+          "Fix `gates.review.practices` in remand.yaml.",
           { cause: error },
         );
       }
@@ -95,7 +95,7 @@ export async function practicesOf(root: string, { gates }: Config): Promise<read
   );
 }
 
-/** Every gate that asks a reviewer has somebody to ask: it is better known now than after the work is done. */
+/** Every gate that asks a reviewer must have one; this is checked before the work is paid for. */
 export async function insistOnReviewers(policy: Policy, roster: Roster): Promise<void> {
   const unplayed = new Map<string, GateName>();
   for (const gate of new Set(policy.phases.flatMap((plan) => plan.gates)))
@@ -106,7 +106,7 @@ export async function insistOnReviewers(policy: Policy, roster: Roster): Promise
   const agents = [...unplayed.keys()].map((role) => `${role}: { use: command, command: … }`);
   throw new RemandError(
     "config-invalid",
-    `nobody plays ${missing.join(", or ")}`,
+    `no agent plays ${missing.join(", or ")}`,
     `Say who does, in remand.yaml: agents: { ${agents.join(", ")} }. Or leave the gate out: --set 'phases.implement=[integrity, checks]'.`,
   );
 }

@@ -23,14 +23,14 @@ export async function tell(
   if (opened === null)
     throw new RemandError("file-missing", "nothing has run here yet", "Start with `remand run` or `remand loop`.");
   try {
-    const ledger = await openLedger({ journal: opened.journal, clock: createSystemClock(), watcher: NOBODY });
+    const ledger = await openLedger({ journal: opened.journal, clock: createSystemClock(), watcher: NO_WATCHER });
     await appendWithRetry(ledger, stream, events);
   } finally {
     await opened.close();
   }
 }
 
-/** Somebody may write at the same moment; a person's word is not lost by that. */
+/** Retries on a conflict with another writer, so that a person's answer is not lost. */
 export async function appendWithRetry(ledger: Ledger, stream: StoryId | null, events: readonly Event[]): Promise<void> {
   for (let tries = 0; tries < MOST_TRIES; tries++) if (await ledger.append(stream, events)) return;
   throw new RemandError("journal-locked", "the journal is written to without a pause", "Try again in a moment.");
@@ -38,4 +38,4 @@ export async function appendWithRetry(ledger: Ledger, stream: StoryId | null, ev
 
 const MOST_TRIES = 50;
 
-const NOBODY = { onLines: () => undefined, onOutput: () => undefined };
+const NO_WATCHER = { onLines: () => undefined, onOutput: () => undefined };

@@ -54,7 +54,7 @@ async function moveContents(
   const outbox = contents.outbox();
   const told = { to: pool.where, lines: head.position, evidence: files.length, outbox: outbox.length, head };
   if (plan.dryRun) {
-    // Looked at only: whoever tries makes no tables.
+    // Read only: a dry run creates no tables.
     if (await hasJournal(pool)) await beginning(createReading(pool), { head, lines: contents.lines }, pool.where);
     return { ...told, damaged: [] };
   }
@@ -72,7 +72,7 @@ async function moveContents(
     if (!isDone)
       throw new RemandError(
         "journal-locked",
-        "somebody wrote to the journal while it was being moved",
+        "another process wrote to the journal during the migration",
         "Nothing was moved. Run the same command again.",
       );
     const folded = await foldJournal(journal);

@@ -157,8 +157,8 @@ const RECORD_MS = 5000;
 const PAUSE_MS = 250;
 
 /**
- * A journal whose head is recorded in the clone from time to time, and when it is closed. Nobody waits for that but
- * who closes it. Only lines that are on the disk are recorded, so after a crash the record is behind, never ahead.
+ * A journal whose head is recorded in the clone from time to time, and when it is closed. Only
+ * `close` waits for that. Only lines that are on the disk are recorded, so after a crash the record is behind, never ahead.
  */
 export function anchoredJournal(
   journal: SqliteJournal,

@@ -13,7 +13,7 @@ import { foldCloseUp, foldOutlines } from "../../engine/fold-outlines.ts";
 
 /** Where a project's journal and evidence are: in its checkout, or in the database of a fleet. */
 export interface JournalLocation {
-  /** For looking, beside whoever writes; `null` where nothing was ever written. Close it. */
+  /** For reading beside a writer; `null` where nothing was ever written. Close it. */
   read(): Promise<OpenedJournal<JournalReader> | null>;
   /** For a word from outside of the engine; `null` where nothing was ever written. Close it. */
   write(): Promise<OpenedJournal<Journal> | null>;
@@ -53,7 +53,7 @@ function inDatabase(db: string): JournalLocation {
     const adapter = await import("../../adapters/postgres/journal.ts");
     const pool = await openPool(db);
     try {
-      // Whoever looks makes nothing: a mistyped name must not leave tables behind.
+      // Reading creates nothing: a mistyped name must not leave tables behind.
       if (!(await adapter.hasJournal(pool))) {
         await pool.close();
         return null;
@@ -75,7 +75,7 @@ function inDatabase(db: string): JournalLocation {
   };
 }
 
-/** What there is now. Git is loaded when somebody asks for code: most who look want to know how the stories stand. */
+/** The current state. Git is loaded on the first request for code: most commands only show the stories' status. */
 export async function openView(root: string, db: string | null): Promise<JournalView | null> {
   const opened = await journalLocation(root, db).read();
   if (opened === null) return null;

@@ -27,7 +27,7 @@ export async function replaceJournal(
   pending: PendingJournal,
 ): Promise<SqliteJournal> {
   const { id, position, hash, kept } = pending.lost;
-  // From here on a crash is no loss: whoever opens the journal next finishes what was begun.
+  // From here on a crash is no loss: the next process that opens the journal finishes this.
   await anchors.write({ v: 1, id: id ?? pending.id, position, hash, at: anchor?.at ?? Date.now(), pending });
   if (kept !== null) await moveAside(file, join(dirname(file), kept));
   return finishReplacement(file, anchors, pending);

@@ -93,11 +93,11 @@ async function problemBesideTheChain(
   }
   const [head] = missing;
   if (head !== undefined)
-    return `a commit notes the head ${head}, which is not there: the end was cut off, or all of it was written anew`;
+    return `a commit notes the head ${head}, which is not there: the end was cut off, or the journal was rewritten`;
   if (snapshot === null) return null;
   const checked = await checkSnapshot(journal, folded);
   return checked.is === "different"
-    ? `the lines, folded anew, do not give the state of the snapshot: ${checked.where} differs`
+    ? `the lines, folded again, do not give the state of the snapshot: ${checked.where} differs`
     : null;
 }
 

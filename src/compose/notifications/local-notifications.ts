@@ -18,7 +18,7 @@ import { type PostgresPool, openPool } from "../../adapters/postgres/pool.ts";
 import { type ServerNotifications, createServerNotifications } from "../../app/notifications/server-notifications.ts";
 import { outletsOf } from "./notifiers.ts";
 
-/** The doorbell of a checkout: whom its config names, and without what its `.env` files hold. */
+/** The notifications of a checkout: receivers from its config, texts without what its `.env` files hold. */
 export async function notificationsOf(
   root: string,
   { config, onNotice }: Pick<RunPlan, "config" | "onNotice">,
@@ -57,8 +57,8 @@ export interface FleetNotificationsParts {
 }
 
 /**
- * Tells people of a fleet's questions: the worker that leads does, of new ones when they come up, and again while nobody
- * answers. Each once: beside any dashboard, and also where another comes to lead.
+ * Notifies of a fleet's questions. The leading worker sends new ones when they come up, and reminders while they are
+ * unanswered. Each is sent once, also beside a dashboard and after a change of the leader.
  */
 export async function createFleetNotifications(parts: FleetNotificationsParts): Promise<ServerNotifications> {
   const { root, env, config, pool, ledger, journal, onNotice } = parts;
@@ -82,7 +82,7 @@ function whenAborted(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** The same note for whoever only looks on: connections of its own, made when somebody has to be reminded. */
+/** The same note for a dashboard: its own connections, made when a reminder is due. */
 export function fleetNote(db: string): ReminderNote & { close(): Promise<void> } {
   let pool: Promise<PostgresPool> | null = null;
   return {
@@ -91,7 +91,7 @@ export function fleetNote(db: string): ReminderNote & { close(): Promise<void> }
       try {
         await createPostgresNote(await pool, "reminders").turn(take);
       } catch (error) {
-        // The next turn begins anew: a pool that never came about would be given to everybody after.
+        // The next turn opens a new pool: a failed one must not be reused.
         await (await pool.catch(() => null))?.close();
         pool = null;
         throw error;
@@ -103,5 +103,5 @@ export function fleetNote(db: string): ReminderNote & { close(): Promise<void> }
   };
 }
 
-/** Whoever has to be reminded waits for hours; a server that is away is tried again in a minute. */
+/** Reminders are hours apart; a server that is away is tried again in a minute. */
 const PATIENCE_MS = 5000;

@@ -12,7 +12,7 @@ interface NotifierParts {
   onNotice(text: string): void;
 }
 
-/** Everybody whom the config names. One that cannot be used is told of, and keeps nobody from working. */
+/** All receivers that the config names. One that cannot be used is reported, and does not stop the run. */
 export function outletsOf(
   { notify, env: visible }: Pick<Config, "notify" | "env">,
   parts: NotifierParts,
@@ -44,10 +44,10 @@ function notifierOf(spec: NotifyConfig, visible: readonly string[], parts: Notif
       const url = spec.url ?? fromEnvironment(spec.urlFrom, spec.use, parts);
       if (url === null) return null;
       const secret = spec.secretFrom === undefined ? null : fromEnvironment(spec.secretFrom, spec.use, parts);
-      // Whoever wants it signed must not get it unsigned.
+      // A webhook with a signature must never be sent unsigned.
       if (spec.secretFrom !== undefined && secret === null) return null;
       if (!URL.canParse(url)) {
-        parts.onNotice(`notify: the address of a ${spec.use} is none; nobody is told there`);
+        parts.onNotice(`notify: the address of a ${spec.use} is not a URL; nothing is sent there`);
         return null;
       }
       const write = spec.use === "slack" ? writeSlackMessage : writeNotification;
@@ -59,6 +59,6 @@ function notifierOf(spec: NotifyConfig, visible: readonly string[], parts: Notif
 function fromEnvironment(name: string | undefined, use: string, { env, onNotice }: NotifierParts): string | null {
   const value = name === undefined ? undefined : env[name];
   if (value !== undefined && value !== "") return value;
-  onNotice(`notify: the environment has no ${name ?? "address"}; nobody is told by this ${use}`);
+  onNotice(`notify: the environment has no ${name ?? "address"}; nothing is sent to this ${use}`);
   return null;
 }

@@ -67,14 +67,14 @@ async function lead(
   const ear = prCommentPoller(ledger, world, null, say);
   const unhear = ear.keepPolling(() => undefined);
   const notifications = await notificationsOf(parts, say);
-  // Whoever led before may have read newer things: what this worker was started with must not take those back.
+  // The leader before may have read newer stories: what this worker was started with must not replace those.
   newest.isTold = false;
   const tidying = Promise.all([tidy(parts, queue, signal), followBranch(parts, newest, signal)]);
   while (!signal.aborted) {
     try {
       await ledger.catchUp();
       const recover = async (story: Parameters<typeof recoverStory>[0]): Promise<void> => {
-        say(`${story}: whoever worked on it is gone and left no job behind`);
+        say(`${story}: its worker is gone and left no job behind`);
         await recoverStory(story, ledger, world, "died");
       };
       await dispatch({ ledger, queue, clock: world.clock, recover }, signal);
@@ -89,7 +89,7 @@ async function lead(
   await tidying;
 }
 
-/** Without anybody to tell, or with an address that is none, jobs are handed out all the same. */
+/** Jobs are handed out even without notifications, or with an invalid address. */
 async function notificationsOf(
   parts: WorkerParts,
   onNotice: (text: string) => void,
@@ -177,7 +177,7 @@ async function tidy(parts: WorkerParts, queue: FleetQueue, signal: AbortSignal):
   }
 }
 
-/** Jobs in the hands of somebody whom nobody knows: one that left before all of them were over. Seen twice, they are anybody's. */
+/** Jobs of an unknown worker, which left before they ended. Seen twice, they are handed out again. */
 async function giveStraysBack(
   { pool, ledger, world }: WorkerParts,
   queue: FleetQueue,

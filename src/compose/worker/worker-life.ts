@@ -130,7 +130,7 @@ function presenceOf(parts: WorkerParts, queue: FleetQueue, leading: Leadership, 
 
 function followJournal({ world, ledger, plan }: WorkerParts): () => void {
   return world.journal.watch((whose) => {
-    // What cannot be read now is told by whoever works with it next.
+    // A read error is reported by the next use of the journal.
     if (whose === "others") void ledger.catchUp().catch((error: unknown) => plan.run.onNotice?.(String(error)));
   });
 }
@@ -166,7 +166,7 @@ async function alone(pool: PostgresPool, work: () => Promise<void>): Promise<voi
   const session = await pool.session();
   const { tryLock } = locksOf(pool.schema);
   try {
-    // Not for ever: whoever is at it may hang, and then it is better to try than to wait.
+    // Not forever: the other worker may hang, and then trying is better than waiting.
     for (let tries = 0; tries < MOST_TURNS; tries++) {
       if (await tryLock(session, "launch")) break;
       await sleep(TURN_MS);
@@ -180,7 +180,7 @@ async function alone(pool: PostgresPool, work: () => Promise<void>): Promise<voi
 const MOST_TURNS = 100;
 const TURN_MS = 200;
 
-/** Opened once, for everybody who waits. */
+/** A promise that is resolved from outside, once for all waiters. */
 class Deferred {
   open: () => void = () => undefined;
   readonly opened = new Promise<void>((resolve) => (this.open = resolve));
@@ -227,7 +227,7 @@ function createJobs(ledger: Ledger, world: EngineWorld) {
 const LONGEST_END_MS = 10_000;
 const LAST_WORDS_MS = 1000;
 
-/** Waits, but not for ever; and what goes wrong then concerns nobody any more. */
+/** Waits up to a limit; later errors are ignored. */
 async function within(longestMs: number, work: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, longestMs)));
@@ -235,7 +235,7 @@ async function within(longestMs: number, work: Promise<unknown>): Promise<void> 
   clearTimeout(timer);
 }
 
-/** What somebody who is gone had begun is interrupted, and then its jobs are anybody's. In this order, or there would be more at once than there may be. */
+/** Records the gone worker's attempts as interrupted, then releases its jobs: the other order could exceed the limits. */
 async function takeOver(gone: Gone, queue: FleetQueue, { ledger, world, plan, telemetry }: WorkerParts): Promise<void> {
   const held = await queue.inHand();
   const left = held.filter(({ holder }) => holder === gone.id);

@@ -58,7 +58,7 @@ const clones = new Map<string, Clone>();
 export async function work(root: string, plan: WorkPlan, env: EnvVariables): Promise<RunningWorker> {
   const id = `${plan.name}@${randomBytes(6).toString("hex")}`;
   const pool = await openPool(plan.db, { openPatienceMs: plan.openPatienceMs, connections: CONNECTIONS });
-  // Whoever is cut off should notice it no later than the others do, and end what they are going to do again.
+  // A worker that is cut off should notice it no later than the others do, and end what they will repeat.
   const beating = await openPool(plan.db, {
     openPatienceMs: plan.openPatienceMs,
     connections: 1,
@@ -85,7 +85,7 @@ export async function work(root: string, plan: WorkPlan, env: EnvVariables): Pro
   }
 }
 
-/** Places of stories that are over are in nobody's way: no job waits until the remote can be told of them. */
+/** Removes worktrees of ended stories later: no job waits for the remote. */
 function leaveLater(
   root: string,
   { ledger, world }: Pick<WorkerParts, "ledger" | "world">,

@@ -72,7 +72,7 @@ function bare(text: string): string {
 export function runsOf(engine: readonly CheckRun[], reading: Reading | null): CheckRun[] {
   const claimed = (reading?.commands ?? []).flatMap((command): CheckRun[] => {
     const result = resultOf(command);
-    // A place that nobody named is the one where the engine ran, and the engine's word is there already.
+    // An unnamed environment is the engine's own, and its result is there already.
     if (result === null || command.environment === null || seenBy(engine, command) !== null) return [];
     const check = engine.find((run) => isSame(run, command))?.check ?? command.command;
     const { command: line, environment, result: details } = command;
@@ -92,7 +92,7 @@ export function refutedCommands(
   });
 }
 
-/** The auditor's claim about a command, as a finding of its own kind: whoever mends it must know that it is disputed. */
+/** The auditor's claim about a command, as a finding of its own kind: the agent that fixes it must know that it is disputed. */
 export function refutedFinding(
   source: string,
   { said, run }: { readonly said: ReadCommand; readonly run: CheckRun },

@@ -59,7 +59,7 @@ export function createAuditGate(options: AuditOptions): Gate {
       try {
         const checks = await engineRuns(options, request, control);
         if (control.signal.aborted) return noJudgement("error", "stopped before it ended");
-        // In surroundings that are broken there is nothing to audit, and nothing to pay an auditor for.
+        // Do not pay an auditor while the environment is broken.
         if (checks?.result === "blocked" || checks?.result === "error")
           return noJudgement(checks.result, checks.summary, { runs: checks.runs ?? [], evidence: checks.evidence });
         const reply = await runAudit(options, judging, checks);
@@ -225,7 +225,7 @@ function auditFindings(
   ]);
 }
 
-/** What held in the audit before, and is not mentioned now, is still what must stay so; a pass needs it said anew. */
+/** Criteria that were met in the audit before, and are not mentioned now, must stay met; a pass must confirm them again. */
 function criteriaFor({ story, last }: GateRequest, reading: Reading): CriterionResult[] {
   return criteriaResults(story.criteria, reading).map((result) => {
     const before = last?.criteria?.find(({ criterion }) => criterion === result.criterion);
@@ -238,5 +238,5 @@ function summaryOf(result: Judgement["result"], summary: string, { trouble, read
   if (result === "error" && trouble !== "") return `audit: ${trouble}`;
   if (result !== "blocked" || reading === null) return summary;
   const broken = reading.preExisting.length > 0 ? reading.preExisting.join("; ") : (reading.summary ?? "");
-  return broken === "" ? "audit: the auditor says that its surroundings are broken" : `audit: ${broken}`;
+  return broken === "" ? "audit: the auditor reports that its environment is broken" : `audit: ${broken}`;
 }

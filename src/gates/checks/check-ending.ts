@@ -41,7 +41,7 @@ export function passedWith(faults: readonly CheckFault[]): string[] {
   ];
 }
 
-/** Green is what a check says of itself. Somebody may have made it say so. */
+/** Green is what a check reports about itself; the work may have forced that. */
 function greenVerdict(output: TestOutput): Pick<CheckRun, "result" | "details"> {
   const { counts, ranTests, runners } = output;
   const contradiction = contradictionIn(output);
@@ -90,7 +90,7 @@ export const hasFailed = (ended: ProcessResult): boolean => ended.exitCode !== 0
 
 /**
  * Why the check could not judge; `null` if it did. A program that fell over by itself (a bad address, an abort) is the
- * work's doing and has failed; one that somebody ended has not been heard.
+ * work's doing and has failed; one that was ended from outside has no result.
  */
 export function brokenBy({ status, exitCode, signal, failure, durationMs, output }: ProcessResult): string | null {
   if (status === "failed-to-start") return failure?.message ?? "it could not be started";

@@ -121,7 +121,7 @@ function findingOf(
   kind: FailureKind,
 ): Finding {
   return identifyFinding({
-    // What was red before and is not a target is shown, and asks nothing of anybody.
+    // A failure from before that is not a target is shown, and does not block.
     severity: isBlockingKind(kind) ? "critical" : "info",
     category,
     source: check,

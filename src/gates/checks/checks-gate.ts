@@ -189,17 +189,17 @@ async function inTurns<T, R>(
   return done;
 }
 
-/** Runs that may be under way side by side, and such as must be made alone. */
+/** A shared and exclusive lock for runs of checks. */
 export interface RunLock {
-  /** Makes a run, and says whether another was under way at any time of it. */
+  /** Runs beside others, and says whether another run overlapped. */
   shared<T>(work: () => Promise<T>): Promise<{ readonly result: T; readonly wasShared: boolean }>;
-  /** Makes a run when all others are over, and lets none begin before it is. */
+  /** Runs when all others have ended, and lets none start meanwhile. */
   exclusive<T>(work: () => Promise<T>): Promise<T>;
 }
 
 function createRunLock(): RunLock {
   const under = new Set<{ wasShared: boolean }>();
-  /** Whoever waits looks again whenever something is over. */
+  /** Waiters check again whenever a run ends. */
   let waiting: (() => void)[] = [];
   let reserved = 0;
   const change = (): Promise<void> => new Promise((resolve) => waiting.push(resolve));

@@ -27,7 +27,7 @@ export function checksJudgement(
   const result = worstResult(said.map((each) => each.result));
   const faults = outcomes.flatMap((outcome) => outcome.faults);
   const flaky = outcomes.flatMap((outcome) => outcome.flaky);
-  // The same fault in two environments is one thing to mend.
+  // The same fault in two environments is one thing to fix.
   const findings = distinct([
     ...faults.map(({ finding }) => finding),
     ...beside.faults,
@@ -59,7 +59,7 @@ export function checksJudgement(
   };
 }
 
-/** A known failure that is gone: whoever listed it can take it off the list. */
+/** Known failures that are gone: they can be removed from the list. */
 function noLongerFailing({ atBase }: GateRequest, faults: readonly CheckFault[]): string[] {
   const kindOf = failureKinds(atBase);
   const failing = new Set(faults.map(({ name }) => name));
@@ -139,7 +139,7 @@ function namedAs(known: readonly CheckFault[], faults: readonly CheckFault[]): C
 const namedIn = ({ finding }: CheckFault) => ({ test: finding.symbol ?? null, file: null, line: finding.line ?? null });
 
 /**
- * Adds what reports say when several checks ran at once, and nobody knows which of them wrote which. What no check has
+ * Adds what reports say when several checks ran at once, and it is unknown which of them wrote which. What no check has
  * told goes to the first one that failed without saying why, or else to the first that failed.
  */
 export function withLateReports(

@@ -43,7 +43,7 @@ export async function classifyFailures(
   return first;
 }
 
-/** Compilers and linters say the same each time; and what failed on another tree too is no whim. */
+/** Compilers and linters say the same each time; and a test that failed on another tree too is not flaky. */
 function isWorthAnotherRun({ run, faults }: CheckOutcome, { last, tree }: Pick<GateRequest, "last" | "tree">): boolean {
   const fresh = faults.filter(isBlocking);
   if (run.result !== "fail" || !fresh.some(({ finding }) => finding.category === "test")) return false;

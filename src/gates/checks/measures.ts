@@ -47,8 +47,8 @@ function percent(parts: readonly CoverageCount[]): number {
 }
 
 /**
- * What is wrong with a coverage. Less than before is a finding that stands in the way (S0): one that does not would
- * open the gate, and nobody would ever be sent back for it. `mayFall` says how much less is let pass.
+ * What is wrong with a coverage. Less than before is a blocking finding (S0.1): else
+ * the gate would pass, and the work would never be sent back for it. `mayFall` says how much less is let pass.
  */
 export function coverageFaults(coverage: Coverage, rules: CoverageRules, before: Measures): Finding[] {
   return (["lines", "branches"] as const).flatMap((part) => {

@@ -121,7 +121,7 @@ const MOST_BYTES = 32 * 1024 * 1024;
 const MOST_ENTRIES = 50_000;
 const DEEPEST = 20;
 
-/** The file of that name as it is now. Somebody may take it away while it is looked at; then it is not there. */
+/** The file of that name as it is now. It may be removed while it is read; then it counts as absent. */
 export async function fileAt(root: string, path: string): Promise<FoundFile | null> {
   const stat = await lstat(resolve(root, path)).catch(() => null);
   if (stat === null || !stat.isFile()) return null;
@@ -159,7 +159,7 @@ function plainFolder(pattern: string): string {
   return (star === -1 ? folders : folders.slice(0, star)).join("/");
 }
 
-/** Nobody's reports are in there, and there are very many files, unless the pattern says otherwise. */
+/** Folders with very many files and no reports are skipped, unless the pattern names them. */
 const isPassedOver = (name: string, path: string, pattern: string): boolean =>
   [".git", ".remand", "node_modules", ".venv"].includes(name) && !pattern.startsWith(`${path}/`);
 

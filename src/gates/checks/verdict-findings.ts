@@ -60,7 +60,7 @@ function findingOf(read: ReadFinding, reading: Reading, { source, category, path
   });
 }
 
-/** What nobody weighed weighs what the whole verdict does; without that, enough to be looked at. */
+/** Default: the verdict's priority; without that, enough to be looked at. */
 function severityOf(said: Severity | null, { priority, result }: Reading): Severity {
   if (said !== null) return said;
   if (priority !== null) return severityFromWord(priority) ?? "major";

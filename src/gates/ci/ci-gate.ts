@@ -20,7 +20,7 @@ export interface CiOptions {
 
 /**
  * An outside CI run over exactly this commit. A failure is classified before anything is done about it, because that
- * decides who gets it and whether anybody is charged. A run that answers differently about the same tree proves nothing.
+ * decides who gets it and whether it is charged. A run that answers differently about the same tree proves nothing.
  */
 export function createCiGate({ service, evidence, clock }: CiOptions): Gate {
   return {
@@ -168,7 +168,7 @@ export interface CiControl {
   readonly isAgain: boolean;
 }
 
-/** Whoever runs CI: a forge, or commands that stand in for one. */
+/** What runs CI: a forge, or commands instead of one. */
 export interface CiService {
   run(request: GateRequest, control: CiControl): Promise<CiRun>;
   judgedBy(): readonly string[];

@@ -110,7 +110,7 @@ function leftLines(
   );
 }
 
-/** Files that nobody can read, or that are too large to be looked at line by line. `sizes` are those of binary files. */
+/** Files that are not text, or too large to be read line by line. `sizes` are those of binary files. */
 export function unreadable(
   changes: readonly FileChange[],
   sizes: ReadonlyMap<string, number>,

@@ -30,7 +30,7 @@ function detections({ path, added }: FileChange, book: RuleReporter): Finding[] 
         file: path,
         line,
         message: `this code knows whether it is being tested: ${text.trim().slice(0, 120)}`,
-        suggestedFix: "Let it do the same under test as elsewhere. What differs is handed in by whoever calls it.",
+        suggestedFix: "Make it do the same under test as elsewhere. Pass what differs in from the caller.",
       }),
     );
 }

@@ -12,12 +12,7 @@ import { type Scope, breachOf } from "../../core/stories/scope.ts";
 import { gitFolderOf } from "./file-changes.ts";
 import { lookFrom } from "./integrity-looks.ts";
 import { type RuleReporter, type RuleSettings, createRuleReporter } from "./integrity-rules.ts";
-import {
-  type UntrackedState,
-  changedSurroundings,
-  rememberedSurroundings,
-  readUntrackedState,
-} from "./untracked-state.ts";
+import { type UntrackedState, changedSurroundings, createStateCache, readUntrackedState } from "./untracked-state.ts";
 import { unimportedFiles } from "./unimported-files.ts";
 
 export interface IntegrityOptions {
@@ -42,7 +37,7 @@ export interface IntegrityOptions {
  */
 export function createIntegrityGate(options: IntegrityOptions): Gate {
   const { clock } = options;
-  const remembered = rememberedSurroundings();
+  const remembered = createStateCache();
   return {
     name: "integrity",
     // Nothing is red for us: what is remembered is what judges, where git does not look.
@@ -154,7 +149,7 @@ function outsideOfGit(changed: readonly string[], book: RuleReporter): Finding[]
       message: what.startsWith(".git/")
         ? `git was told to overlook files while the work was done: ${what}`
         : `what runs the tests was changed where git does not look: ${what}`,
-      suggestedFix: "Bring it back as it was: install the dependencies anew, or take the line out.",
+      suggestedFix: "Restore it: install the dependencies again, or remove the line.",
     }),
   );
 }

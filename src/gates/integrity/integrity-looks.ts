@@ -26,7 +26,7 @@ interface LineRange {
   readonly to: string;
   /** The paths that differ between the two. */
   readonly changed: readonly string[];
-  /** Paths that differ only because a refused change was taken back: nobody looks at them. */
+  /** Paths that differ only because a refused change was reverted: they are not checked. */
   readonly restored?: ReadonlySet<string>;
   /** From the top of the repository to the folder in which the checks run, with a slash at its end. */
   readonly folder: string;
@@ -94,7 +94,7 @@ export async function lookFrom(
   ];
 }
 
-/** What could not be read is said, so that nobody takes silence for a good sign. */
+/** Reports what could not be read, so that silence is not taken for a pass. */
 function unseen(diff: Changes, changed: readonly string[], book: RuleReporter): Finding[] {
   if (!diff.isCut) return [];
   const missing = changed.length - diff.files.length;
@@ -143,7 +143,7 @@ async function sizeOf(workspace: LookOptions["workspace"], story: StoryId, at: s
   }
 }
 
-/** Snapshots that were there and now say something else. One or two are looked at; by the dozen nobody reads them. */
+/** Existing snapshots with new content. A reviewer can read one or two, not dozens. */
 function snapshotChanges(files: readonly FilePair[], book: RuleReporter): Finding[] {
   const changed = files.flatMap(({ path, before, after }) => {
     const was = snapshotsIn(path, before ?? "");

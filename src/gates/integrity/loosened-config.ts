@@ -106,7 +106,7 @@ function strictness({ path, before, after }: FilePair, book: RuleReporter): Find
       .slice(0, 8)
       .map((name) => `\`${name}\``)
       .join(", ")}`,
-    suggestedFix: "Restore it, and mend what it complains of.",
+    suggestedFix: "Restore it, and fix what it reports.",
   });
 }
 
@@ -148,7 +148,7 @@ export function suppressions(changes: readonly FileChange[], book: RuleReporter)
           file: path,
           line,
           message: `a complaint was silenced: ${text.trim().slice(0, 120)}`,
-          suggestedFix: "Mend what it complains of, or write on the same line why it must be silenced.",
+          suggestedFix: "Fix what it reports, or say on the same line why it must be silenced.",
         }),
       );
   });
@@ -156,7 +156,7 @@ export function suppressions(changes: readonly FileChange[], book: RuleReporter)
 
 /**
  * What a compiler, a linter or the measurement of coverage was told to leave alone, and what it was told to look at.
- * What is generated, or comes from elsewhere, may be left alone by everybody.
+ * Generated and vendored files may be left out.
  */
 function narrowedReach(path: string, was: string, is: string): string[] {
   if (IGNORE_FILE.test(path)) {

@@ -162,7 +162,7 @@ function ignoredFiles({ changes }: RunnerLook, book: RuleReporter): Finding[] {
     );
 }
 
-/** A filter shows git another text than that which runs. Large files have theirs, which everybody knows. */
+/** A filter shows git another text than the one that runs. The well-known filter of Git LFS is allowed. */
 function filteredFiles({ changes }: RunnerLook, book: RuleReporter): Finding[] {
   return changes
     .filter(({ path }) => /(?:^|\/)\.gitattributes$/.test(path))
@@ -227,7 +227,7 @@ export interface JudgingLook {
   readonly testPaths: readonly string[];
 }
 
-/** Programs of the project that a check starts, or that stand in the way of those that it means to start. */
+/** Programs of the project that a check starts, or that shadow those that it means to start. */
 function judgingPrograms(look: JudgingLook, book: RuleReporter): Finding[] {
   return [...replacedPrograms(look, book), ...recipes(look, book), ...shadows(look, book)];
 }
@@ -245,7 +245,7 @@ function replacedPrograms({ chain, changed, testPaths }: JudgingLook, book: Rule
     );
 }
 
-/** What a target runs that a check asks for. More may be added; other targets are nobody's business here. */
+/** What a target runs that a check asks for. More may be added; other targets do not matter here. */
 function recipes({ chain, makefiles }: JudgingLook, book: RuleReporter): Finding[] {
   return makefiles.flatMap(({ path, before, after }) => {
     const was = makeRules(before ?? "");

@@ -55,7 +55,7 @@ function callBlocks(code: string, ends: Int32Array): TestBlock[] {
 }
 
 /**
- * Does a place stand under a condition, or in a function that nobody calls? A test there may never be run. Groups and
+ * Does a place stand under a condition, or in a function that is never called? A test there may never be run. Groups and
  * loops are no such thing.
  */
 function doubtfulPlaces(code: string, ends: Int32Array): (at: number) => boolean {

@@ -8,7 +8,7 @@ export type UntrackedState = ReadonlyMap<string, string>;
 
 /**
  * The programs that run tests as they are installed in a place, and what git is told to overlook. Contents count, and
- * not times: whoever installs the same once more has changed nothing.
+ * not times: installing the same again changes nothing.
  */
 export async function readUntrackedState(place: string, git: GitFolder | null): Promise<UntrackedState> {
   const found = new Map<string, string>();
@@ -24,7 +24,7 @@ export async function readUntrackedState(place: string, git: GitFolder | null): 
 }
 
 /**
- * What is otherwise now. A package in another version was installed anew; where a lockfile changed, so were the ways to
+ * What is different now. A package in another version was reinstalled; where a lockfile changed, so were the ways to
  * the programs. What git overlooks is told where it grew.
  */
 export function changedSurroundings(was: UntrackedState, is: UntrackedState, isInstalled: boolean): string[] {
@@ -41,8 +41,8 @@ export function changedSurroundings(was: UntrackedState, is: UntrackedState, isI
   ].filter(isOurs);
 }
 
-/** The surroundings of many places: most are the same, and those are kept once. */
-export function rememberedSurroundings(): {
+/** The untracked state of many worktrees: most are the same, and those are kept once. */
+export function createStateCache(): {
   keep(place: string, found: UntrackedState): void;
   at(place: string): UntrackedState | undefined;
 } {
@@ -121,7 +121,7 @@ async function addFiles(found: Map<string, string>, place: string, path: string,
       await addFiles(found, place, `${path}/${name}`, depth + 1);
 }
 
-/** Of what is large only how large it is: it would take long to read, and nobody edits it by hand. */
+/** Of what is large only how large it is: it would take long to read, and it is not edited by hand. */
 async function addFile(found: Map<string, string>, place: string, path: string): Promise<void> {
   if (/\.(?:map|md|txt|ts|mts|cts|pyc|pyi|html|css|svg)$/i.test(path)) return;
   const full = await realpath(join(place, path)).catch(() => null);

@@ -156,7 +156,7 @@ function retries(file: string, book: RuleReporter): Finding[] {
   return book.report("test-retried", {
     file,
     message: "tests in this file may now be tried again when they fail",
-    suggestedFix: "Take the retry out, and mend what makes the test fail at times.",
+    suggestedFix: "Remove the retry, and fix what makes the test fail at times.",
   });
 }
 

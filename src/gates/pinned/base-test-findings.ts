@@ -99,7 +99,7 @@ export function noTestFinding(): Finding {
 /** What is to be said of all checks together, after each has been judged by itself. */
 export interface SuiteFindings {
   readonly said: readonly { readonly about: string; readonly result: Result; readonly details: string }[];
-  /** Those of them that stand in the way. */
+  /** The blocking ones. */
   readonly faults: readonly Finding[];
   readonly notes: readonly Finding[];
   readonly tests: TestCounts | null;
@@ -134,12 +134,12 @@ export async function suiteFindings(
     if (contradiction !== null) said.push(unproven("reports", contradiction));
     said.push(...(await reports.problems()).map((problem) => unproven("reports", problem)));
     const quarantined = new Set([...request.atBase.flaky, ...flakyElsewhere(flakes.values(), request)]);
-    const whims = [...flakes.values()].filter(
+    const flaky = [...flakes.values()].filter(
       ({ name, trees }) => trees.includes(request.tree) && !quarantined.has(name),
     );
-    if (whims.length > 0)
+    if (flaky.length > 0)
       said.push(
-        unproven("flaky", `${whims[0]!.name} failed on this very tree before, so that passing now proves nothing`),
+        unproven("flaky", `${flaky[0]!.name} failed on this very tree before, so that passing now proves nothing`),
       );
   }
   const measured = options.coverage === undefined ? null : await coverageIn(request.path, options.coverage, began);

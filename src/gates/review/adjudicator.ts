@@ -19,7 +19,7 @@ export function createAdjudicator(reviewing: ReviewerSettings): Adjudicator {
         {
           wanted: role,
           speaksAs: "critic",
-          // Nobody's earlier words about this story are to be heard in it.
+          // The adjudicator starts without earlier conversations about this story.
           goesOn: false,
           outputSchema: verdictJsonSchema(),
           write: (rolePrompt, nonce) =>

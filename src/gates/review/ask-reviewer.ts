@@ -19,7 +19,7 @@ export interface ReviewerSettings {
   readonly roster: Roster;
   readonly evidence: Evidence;
   readonly clock: Clock;
-  /** A word that nobody could have guessed, for the fences of one conversation. */
+  /** An unguessable word, for the fences of one conversation. */
   nonce(): string;
   /** Where each reviewer gets a clean checkout of the work; absent: reviewers look at the author's folder. */
   readonly checkouts?: Laboratory | undefined;
@@ -34,7 +34,7 @@ export interface ReviewRun {
 
 export interface ReviewQuestion {
   readonly wanted: RoleName;
-  /** The role whose part it is, where somebody else is wanted in its place from the start. */
+  /** The role whose part it is, where another role is asked in its place from the start. */
   readonly part?: RoleName;
   readonly speaksAs: "critic" | "auditor";
   /** May it go on with the conversation it had about this story? */
@@ -51,7 +51,7 @@ export interface ReviewQuestion {
   settled?(reading: Reading, replies: readonly string[]): Reading;
 }
 
-/** Asks whoever plays the role, or stands in for it, until there is an answer that can be read, or no use in asking. */
+/** Asks the agent of the role, or its fallback, until there is a readable answer, or asking again has no use. */
 export async function askReviewer(
   reviewing: ReviewerSettings,
   judging: ReviewRun,
@@ -72,7 +72,7 @@ export async function askReviewer(
     gone ??
     noReply(
       question.wanted,
-      `nobody plays ${question.wanted} — say who does: agents: { ${question.wanted}: { use: command, command: … } }`,
+      `no agent plays ${question.wanted} — say who does: agents: { ${question.wanted}: { use: command, command: … } }`,
     )
   );
 }
@@ -263,7 +263,7 @@ async function askPlayer(
   return result;
 }
 
-/** Everything it said, for whoever wants to read it. */
+/** Everything the agent wrote, for the evidence. */
 function wordsOf({ output, text }: AgentResult): string {
   const data = output === null || output === undefined ? "" : JSON.stringify(output, null, 2);
   return [text.trimEnd(), data].filter((part) => part !== "").join("\n\n");

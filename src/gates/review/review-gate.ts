@@ -113,7 +113,7 @@ async function sideBySide(
   return reply.flat().toSorted((a, b) => stages.indexOf(a.stage) - stages.indexOf(b.stage));
 }
 
-/** What is to be heard, and by whom: whoever looked at it last time, or plays the role, or stands in for it. */
+/** The stages to run, and by whom: the reviewer of last time, else the role's agent, else its fallback. */
 async function stagesOf({ roster }: ReviewOptions, request: GateRequest): Promise<ReviewStage[]> {
   const { rules, roles, last, earlier } = request;
   const names = rules.stages.length === 0 ? [null] : stagesToHear(request);
@@ -184,7 +184,7 @@ function keptStages({ rules, stages, last }: GateRequest): readonly StageResult[
   );
 }
 
-/** Those that are asked for, and any that nobody has passed: a stage that was never heard is no pass. */
+/** The requested stages, and all that have not passed yet: a stage that never ran is no pass. */
 function stagesToHear(request: GateRequest): readonly string[] {
   const kept = keptStages(request).map(({ stage }) => stage);
   return request.rules.stages.filter((stage) => !kept.includes(stage));

@@ -59,7 +59,7 @@ export interface ReviewStage {
   /** `null` where the gate has no parts. */
   readonly name: string | null;
   readonly wanted: RoleName;
-  /** The role whose part it is, whoever plays it. */
+  /** The role whose part it is, also where its fallback plays it. */
   readonly part: RoleName;
   readonly goesOn: boolean;
   readonly isPerspective: boolean;

@@ -14,7 +14,7 @@ export function spentOn({ request, asks }: ReviewRun, conversations: readonly Re
   const asked: Readonly<Record<RoleName, number>> = Object.fromEntries(asks);
   const costUsd = conversations.map((reply) => reply.costUsd).reduce(sum, 0);
   const tokens = conversations.map((reply) => reply.tokens).reduce(sum, 0);
-  // An author's conversation is the author's; and where one role spoke for several, nobody's is gone on with.
+  // The author's conversation is never reused; and where one role answered for several, none is resumed.
   const isOwn = ({ role }: ReviewerReply): boolean =>
     !Object.values(request.roles.phase).includes(role) &&
     conversations.filter((other) => other.role === role).length === 1;

@@ -22,7 +22,7 @@ export interface ReviewerReply {
   readonly retryAt: number | null;
 }
 
-/** Nobody was asked. */
+/** No reviewer was asked. */
 export function noReply(role: RoleName, trouble: string): ReviewerReply {
   return {
     role,
@@ -72,7 +72,7 @@ export function troubleWith(role: RoleName, { status, error, durationMs }: Agent
   }
 }
 
-/** Is the agent not there at all? Then whoever stands in for it is asked. */
+/** Is the agent not there at all? Then its fallback is asked. */
 export const isGone = ({ status, error }: AgentResult): boolean => status === "failed" && error?.kind === "launch";
 
 /** A provider that limits the rate, or is overloaded, says when to come back, or it is in a minute. */
@@ -88,7 +88,7 @@ const FIXES: Readonly<Record<AgentError["kind"], string>> = {
   overloaded: "run again later, or give the role another agent",
   refused: "give the role another agent, or take out of the story what it refuses",
   "context-length": "the work is too big for its model: give the role one with more room, or split the story",
-  "bad-request": "mend the role's settings in remand.yaml",
+  "bad-request": "fix the role's settings in remand.yaml",
   launch: "install it, or correct its command in remand.yaml",
   crash: "",
 };

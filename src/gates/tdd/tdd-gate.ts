@@ -12,7 +12,7 @@ import { withFailing } from "../pinned/match-tests.ts";
 export interface TddOptions {
   /** Runs the acceptance and the unit tests. */
   readonly tests: Gate;
-  /** Looks at the types and their concerns; `null` where nobody does. */
+  /** Reviews the types and their concerns; `null` where no reviewer is configured. */
   readonly domain: Gate | null;
   /** Where the new tests are tried without the work; `null` where there is no such place. */
   readonly laboratory: Laboratory | null;

@@ -91,7 +91,7 @@ function isNamed(title: string, heading: string): boolean {
   return bare === name || (bare.startsWith(name) && /^[*_`]*\s*[:\u2013\u2014-]/.test(bare.slice(name.length)));
 }
 
-/** More than anybody reads, and less than what makes a repository heavy. */
+/** Longer than a person reads, and small enough to keep in a repository. */
 const MOST_CHARS = 200_000;
 
 function capLength(product: string): string {

@@ -1,7 +1,7 @@
 /**
  * Is a line inside a code fence? Without the whole of markdown's grammar that has more than one answer: an indented
  * fence may belong to a list item (and end with it), stand by itself, or be indented code and no fence at all. All
- * three are followed side by side, and a line is outside only where every one of them says so: whoever wants to hide
+ * three are followed side by side, and a line is outside only where every one of them says so: an author who wants to hide
  * a signal in a fence may not profit from our not knowing which.
  */
 export interface FenceWatch {
@@ -76,7 +76,7 @@ const closes = (open: FenceMark, mark: FenceMark): boolean =>
   mark.indent <= open.indent + 3 &&
   mark.rest.trim() === "";
 
-/** The fence that a line is, if it is one. Whoever sees the same line again and again may keep it. */
+/** The fence that a line is, if it is one. The result for a repeated line can be cached. */
 export function fenceMarkOf(line: string): FenceMark | null {
   const match = FENCE_AHEAD.test(line) ? FENCE.exec(line) : null;
   if (match === null) return null;
@@ -107,7 +107,7 @@ export interface JsonBlock {
 /**
  * Finds the outermost `{…}` of a text that are wanted, the last ones of them, wherever they stand: the whole of it, in a fence, between sentences. One pass,
  * with a stack of the braces that are open. A brace inside a string does not count; a string ends with its line at the
- * latest, because outside of JSON a single quotation mark means nothing. Lines quoted with `>` are somebody else's.
+ * latest, because outside of JSON a single quotation mark means nothing. Lines quoted with `>` are not the author's.
  */
 export function findJsonBlocks(text: string, isWanted: (block: string) => boolean, most: number): readonly JsonBlock[] {
   const opened: number[] = [];

@@ -43,7 +43,7 @@ export interface ReadDispute {
 
 /**
  * The lines `Dispute: <finding>: <reason>` of an agent's message. They only say what the agent holds: whether the
- * finding stands is for somebody else. A dispute without a reason is none.
+ * finding stands is for a reviewer to decide. A dispute without a reason is none.
  */
 export function readDisputes(text: string): ReadDispute[] {
   const disputes = new Map<string, ReadDispute>();

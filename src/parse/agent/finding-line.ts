@@ -141,7 +141,7 @@ function takeDetail(draft: Draft, line: string): void {
 const DETAIL =
   /^\s{0,99}(?:[-*•+] )?(?:\*\*)?(severity|category|file|lines?|criterion|status|suggested ?fix|fix|suggestion|recommendation)(?:\*\*)? ?: ?/i;
 
-/** Looks into values that somebody else made: own keys only, nothing is assumed, nothing throws. */
+/** Reads values from an untrusted source: own keys only, nothing is assumed, nothing throws. */
 export type RawFields = Readonly<Record<string, unknown>>;
 
 /** The first of these keys that is there with a value. */
@@ -178,7 +178,7 @@ export function lineOf(value: unknown): number | null {
   return line > 0 ? line : null;
 }
 
-/** Keys that mean something to the language are left out, so that nobody who copies the record is harmed by it. */
+/** Leaves out keys such as `__proto__`, so that copying the record is safe. */
 export function recordOf(entries: Iterable<readonly [string, string]>): Readonly<Record<string, string>> {
   return Object.fromEntries([...entries].filter(([key]) => !["__proto__", "constructor", "prototype"].includes(key)));
 }

@@ -33,7 +33,7 @@ function partsOf(sections: Sections, signal: Signal | null): ReadingParts {
     commands: [...itemsOf(sections, "commands").map(commandFromLine), ...matrix, ...infrastructure],
     environments:
       listed.length > 0 ? listed : unique([...matrix, ...infrastructure].map(({ environment }) => environment)),
-    // Whoever repairs infrastructure finds what is broken in one place, whichever signal said so.
+    // Broken infrastructure is listed in one place, whichever signal reported it.
     preExisting: [...itemsOf(sections, "preExisting"), ...(issue === null ? [] : [issue])],
     filesReviewed: filesOrWords(sections, "filesReviewed"),
     filesModified: filesOrWords(sections, "filesModified"),

@@ -26,7 +26,7 @@ export interface SignalScan {
   readonly foreign: ReadonlyMap<Signal, SignalLine>;
   /** Of no readable form: the first of each. */
   readonly malformed: ReadonlyMap<Signal, SignalLine>;
-  /** There were more fences and signals than anybody writes; what follows them was not looked at. */
+  /** There were more fences and signals than a real message has; what follows them was not read. */
   readonly flooded: boolean;
 }
 
@@ -174,7 +174,7 @@ export type SignalJudgement =
 
 /**
  * One signal, for this story, of this role, is a signal. Two different ones are not, except that infrastructure that
- * is blocked stays blocked whatever else is said. Lines for other stories and lines that nobody can read count as
+ * is blocked stays blocked whatever else is said. Lines for other stories and unreadable lines count as
  * nothing; but beside a pass they count against it, when they name something else.
  */
 export function judgeSignals(

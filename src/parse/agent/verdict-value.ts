@@ -180,7 +180,7 @@ export function incompleteCategory(word: string | null): IncompleteCategory | nu
 
 /**
  * What an object says about the work, by every key that may say it. `null`: it is no verdict at all. Keys that say
- * different things, and words that nobody knows, make the verdict unknown.
+ * different things, and unknown words, make the verdict unknown.
  */
 function spokenResult(fields: RawFields): { readonly result: ReadingResult; readonly problem: string | null } | null {
   const said = new Map<ReadingResult, string>();

@@ -11,7 +11,7 @@ export interface CiRule {
   readonly class: CiClass;
   readonly weight: number;
   readonly pattern: RegExp;
-  /** What it shows, for whoever asks why. */
+  /** What a match shows, for explanations. */
   readonly shows: string;
   /** A line that takes it all back, wherever it stands: the last word of a tool that has tried again. */
   readonly unless?: RegExp;
@@ -271,7 +271,7 @@ export const CI_RULES: readonly CiRule[] = [...INFRASTRUCTURE, ...CONFIGURATION,
 
 /**
  * A step that is only there to lint. Where nothing that was printed says more it is taken at its name; a test or a
- * build is not: what nobody understands must not be charged to anybody.
+ * build is not: never charge unclassified failures.
  */
 export const LINT_STEP =
   /\b(?:eslint|prettier|oxlint|biome|stylelint|ruff|flake8|pylint|black|isort|rubocop|standardrb|phpstan|psalm|phpcs|php-cs-fixer|pint|credo|clippy|rustfmt|gofmt|golangci-lint|staticcheck|tflint|shellcheck|ktlint|detekt|checkstyle|spotless\w*|pmd|clang-tidy|clang-format|hadolint|markdownlint|yamllint|actionlint|swiftlint|swiftformat|scalafmt|scalafix|hlint|ormolu|buildifier|commitlint|lint|format(?:-check)?|pre-commit)\b/i;

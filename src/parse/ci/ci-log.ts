@@ -7,7 +7,7 @@ export interface CiReading {
   readonly class: CiClass;
   /** How sure the log is about it, from 0 to 1. */
   readonly confidence: number;
-  /** In words, for whoever asks why. */
+  /** In words, for explanations. */
   readonly reason: string;
   /** The step that failed, where the log names one. */
   readonly step: string | null;
@@ -17,7 +17,7 @@ export interface CiReading {
 
 /**
  * Tells why an outside CI run failed, from its log, before anything is done about it. Where nothing in the log
- * explains the failure it counts as the surroundings': an agent is never charged for what nobody understands.
+ * explains the failure it counts as infrastructure: an agent is never charged for an unclassified failure.
  */
 export function readCiLog(log: string): CiReading {
   const read = ciLinesOf(log);
@@ -135,7 +135,7 @@ const NEAR_THE_END = 60;
 const LONG_OVER = 30;
 
 /**
- * What stands near the end counts for more. Trouble with the surroundings that was tried again, or was followed by
+ * What stands near the end counts for more. Infrastructure trouble that was tried again, or was followed by
  * another step or by much else, was got over; it explains the failure only where nothing else does. So was a wrong
  * set-up after which the job went on to another step.
  */

@@ -88,7 +88,7 @@ export function readHunks(diff: readonly FileDiff[]): ChangedHunk[] {
   for (const file of diff) {
     const facts = { file: file.path, oldFile: file.oldPath, change: file.change, isBinary: file.isBinary };
     const whole = { start: 1, end: 1, oldStart: 1, oldEnd: 1, removed: [], added: [] };
-    // A name that changed, or bytes that nobody can show, can be taken back too.
+    // A name that changed, or bytes that cannot be shown, can be taken back too.
     if (file.hunks.length === 0 || file.change === "renamed") hunks.push({ id: hunks.length, ...facts, ...whole });
     for (const part of file.hunks)
       hunks.push(...runsOf(part).map((run, at) => ({ id: hunks.length + at, ...facts, ...run })));

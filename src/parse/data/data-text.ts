@@ -194,7 +194,7 @@ function readString(cursor: TextCursor, close: string, inside: Inside | "key"): 
   return parts.join("");
 }
 
-/** Does the quote before `from` end the string, or is it one that somebody forgot to escape? */
+/** Does the quote before `from` end the string, or is its escape missing? */
 function endsString(text: string, from: number, inside: Inside | "key"): boolean {
   const rest = text.slice(from, from + LOOK_AHEAD);
   return (inside === "key" ? AFTER_KEY : inside === "object" ? AFTER_MEMBER : AFTER_ITEM).test(rest);

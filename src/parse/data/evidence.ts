@@ -77,7 +77,7 @@ function dataOf(text: string, name: string): DataResult {
 export interface CiEvidence {
   readonly runId: string;
   readonly result: Result;
-  /** `null` for a run that did not fail, or that nobody has classified yet. */
+  /** `null` for a run that did not fail, or that is not classified yet. */
   readonly class: CiClass | null;
   readonly details: string;
   readonly url: string | null;

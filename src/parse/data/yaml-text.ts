@@ -66,7 +66,7 @@ export function readYaml(file: string, text: string, from = 0, to = text.length)
   };
 }
 
-/** A longer line is not shown: nobody can read it, and a caret under it would say nothing. */
+/** A longer line is not shown: it is unreadable, and a caret under it does not help. */
 const LONGEST_SHOWN = 1000;
 
 interface YamlFault extends Pick<Problem, "message" | "hint" | "severity"> {
@@ -216,7 +216,7 @@ function parseYaml(source: string): Document.Parsed | { readonly tooDeepAt: numb
     if (parser.stack.length > MOST_OPEN) return { tooDeepAt: parser.offset };
   }
   tokens.push(...parser.end());
-  // The library compares each key with each other one; whoever walks the document finds equal keys in one pass.
+  // The library compares each key with each other one; this walk finds equal keys in one pass.
   const composer = new Composer({ prettyErrors: false, version: "1.2", uniqueKeys: false });
   const [first, second] = composer.compose(tokens, true, source.length);
   if (second !== undefined) {

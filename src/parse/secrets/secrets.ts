@@ -3,7 +3,7 @@ import { findAssignments } from "./secret-assignments.ts";
 import { SHORTEST_LITERAL, type Secret, findLiterals } from "./secret-literals.ts";
 import { findJwts, findPrivateKeys, findTokens } from "./secret-tokens.ts";
 
-/** What a project wants taken out beyond what is known to everyone. */
+/** What a project redacts beyond the well-known patterns. */
 export interface SecretRules {
   /** Texts that must not be kept, of four characters or more: values of the environment, of `.env`, a person's list. */
   readonly literals?: readonly string[];
@@ -36,7 +36,7 @@ export function redactSecrets(text: string, rules: SecretRules = {}): Redacted {
     ...(rules.patterns ?? []).flatMap((rule) => findPattern(text, rule)),
   ];
   let clean = replaceSecrets(text, found, counts);
-  // A literal can come about anew, out of a mark and what stands beside it. Each round takes some away for good.
+  // Replacing a secret can form another literal with the text beside it; every round removes some for good.
   for (let round = 0; round < MOST_ROUNDS; round++) {
     const left = findLiterals(clean, literals, LITERAL);
     if (left.length === 0) break;
@@ -111,7 +111,7 @@ export function cleanText(text: string, rules: SecretRules): string {
 
 /**
  * The values of a `.env` file, as the usual loaders read it: `NAME=value`, with or without `export`, quoted or not, a
- * quoted one over several lines too. Whatever else stands in it is passed over: nobody runs it.
+ * quoted one over several lines too. Anything else is skipped: the file is never run.
  */
 export function readEnvValues(text: string): readonly string[] {
   const values: string[] = [];

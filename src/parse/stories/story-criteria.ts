@@ -13,7 +13,7 @@ const LIMITS = { criteria: 1000, depth: 6 };
 /**
  * Reads the list under the heading "Acceptance Criteria": check boxes, bullets or numbers, nested ones too. Ids
  * count the items (`AC1`, `AC2`, `AC2.1`), so they stay while the wording changes. Lists under other headings
- * and in code are somebody else's.
+ * and in code are not criteria.
  */
 export function readCriteria(text: string, bodyStart: number): ReadCriteria {
   let sectionLevel = 0;

@@ -19,7 +19,7 @@ export function readStoryFile(path: string, text: string): StoryReading {
   return { story, problems };
 }
 
-/** Also says where each dependency is written, for whoever knows all stories. */
+/** Also says where each dependency is written, for checks that need all stories. */
 export interface PlacedStory extends StoryReading {
   /** What the id would be by the file's name; broken files are known by it. */
   readonly name: string;

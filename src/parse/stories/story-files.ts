@@ -118,7 +118,7 @@ export function findCycles(graph: ReadonlyMap<string, readonly string[]>): strin
   return cycles;
 }
 
-/** Once these are mended, the next reading names the others. */
+/** Once these are fixed, the next reading names the others. */
 const MOST_NAMED = 100;
 
 const MOST_SHOWN = 20;

@@ -8,7 +8,7 @@ import { readXml } from "./test-report-xml.ts";
  * <testsuites><testsuite name="a" timestamp="…">
  *   <testcase classname="test/a.test.ts" name="outer &gt; adds"><failure message="…">stack</failure></testcase>
  * ```
- * Each test is counted where it stands: the numbers in the heads are somebody's sum, and are believed only when they
+ * Each test is counted where it stands: the totals in the heads are used only when they
  * are worse.
  */
 export function readJunit(text: string): ReadReport {

@@ -9,7 +9,7 @@ export interface Mutant {
   readonly original: string;
   readonly replacement: string;
   readonly status: MutantStatus;
-  /** Why it was left out, where somebody said so. */
+  /** Why it was left out, where the report says so. */
   readonly reason: string;
 }
 
@@ -28,7 +28,7 @@ export type MutationReport =
   | { readonly ok: true; readonly files: readonly string[]; readonly mutants: readonly Mutant[] }
   | { readonly ok: false; readonly problem: string };
 
-/** Reads a report in the mutation-testing schema, whoever wrote it. What it does not know is no verdict. */
+/** Reads a report in the mutation-testing schema of any tool. Unknown statuses are no verdict. */
 export function readMutationReport(text: string): MutationReport {
   let document: unknown;
   try {

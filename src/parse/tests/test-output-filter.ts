@@ -9,7 +9,7 @@ export interface OutputFilter {
 
 /**
  * The beginning and the end are kept as they are; of what lies between, the lines that a runner, a compiler or a
- * linter may have written for somebody to read, each with some lines below it. So a short output is read whole.
+ * linter may have written for a person, each with some lines below it. So a short output is read whole.
  */
 export function createOutputSieve(sizes: Sizes = SIZES): OutputFilter {
   const head: string[] = [];
@@ -88,5 +88,5 @@ const MARKS =
 /** A file and a line in it; or a file alone, as linters head their lists. */
 const PLACES = /^\s*(?:at\s|❯\s|-->\s|[,╭][-─]\[|File "|\d+:\d+\s|\S+\.\w{1,5}(?::\d+[:,]|\(\d+,\d+\)|$))/;
 
-/** A slice keeps the whole of what it was cut from alive; letters put together anew do not. */
+/** A slice keeps the whole of what it was cut from alive; a joined copy does not. */
 const ownCopy = (text: string): string => text.split("").join("");

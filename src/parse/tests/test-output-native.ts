@@ -184,7 +184,7 @@ function jsonEvent(line: string): Record<string, unknown> | null {
   try {
     return JSON.parse(line) as Record<string, unknown>;
   } catch {
-    // A line that was cut, or somebody else's.
+    // A cut line, or a line of another program.
     return null;
   }
 }

@@ -26,7 +26,7 @@ export interface RecognizedOutput {
   readonly isCountedByLine?: boolean;
   readonly ranTests: boolean;
   readonly failures: readonly OutputFailure[];
-  /** Test files or packages that did not load, so that nobody knows what their tests say. */
+  /** Test files or packages that did not load, so the results of their tests are unknown. */
   readonly notLoaded?: readonly string[];
   readonly passed?: readonly PassedTest[];
   readonly skipped?: readonly PassedTest[];
@@ -139,7 +139,7 @@ const MOST_FRAMES = 3;
 
 /**
  * What a stretch of lines says beyond its first words, which are the message: expected and actual values, a
- * difference, and the nearest frames of the project's own code. Libraries' frames explain nothing to whoever mends it.
+ * difference, and the nearest frames of the project's own code. Frames of libraries do not help to fix it.
  */
 export function detailIn(lines: readonly string[], from: number, to: number): string {
   let at = from;
@@ -155,7 +155,7 @@ export function detailIn(lines: readonly string[], from: number, to: number): st
   return cappedDetail(kept);
 }
 
-/** The same lines without what is empty around them and what indents all of them, and no more than anybody reads. */
+/** The same lines without what is empty around them and what indents all of them, and no more than a person reads. */
 export function cappedDetail(lines: readonly string[]): string {
   const told = lines
     .map((line) => line.trimEnd())

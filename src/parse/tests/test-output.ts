@@ -69,12 +69,12 @@ export interface TestOutput {
   readonly runners: readonly string[];
   /** Over all of them; `null` where they do not say. */
   readonly counts: TestCounts | null;
-  /** Did a test run? `null`: no runner was recognised, so nobody knows. */
+  /** Did a test run? `null`: no runner was recognized, so it is unknown. */
   readonly ranTests: boolean | null;
   readonly failures: readonly OutputFailure[];
   /** Failures beyond those that are listed. */
   readonly more: number;
-  /** Test files or packages that did not load, so that nobody knows what their tests say. */
+  /** Test files or packages that did not load, so the results of their tests are unknown. */
   readonly notLoaded?: readonly string[];
   /** The tests that are named as passed. Many runners name only those that fail. */
   readonly passed?: readonly PassedTest[];

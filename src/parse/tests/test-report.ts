@@ -41,7 +41,7 @@ function readJson(text: string): ReadReport {
 
 const MOST_FAILURES = 200;
 
-/** Paths as they are called below the folder, and no more failures than anybody reads. */
+/** Paths as they are called below the folder, and no more failures than a person reads. */
 function shortenPaths(read: ReadReport, folder: string): ReadReport {
   if (read.report === null) return read;
   const { failures } = read.report;

@@ -9,7 +9,7 @@ import { command as doctor } from "../../../src/cli/commands/set-up/doctor.ts";
 import type { Probe } from "../../../src/app/host.ts";
 import { createHost } from "../../../src/compose/host.ts";
 import { storyId } from "../../../src/core/events/ids.ts";
-import { run, type Ran } from "../../kit/fake-surroundings.ts";
+import { run, type Ran } from "../../kit/fake-environment.ts";
 import { memoryFiles } from "../../kit/memory-files.ts";
 import { story } from "../../kit/story-world.ts";
 import { startPostgres, type PostgresServer } from "../../kit/server.ts";

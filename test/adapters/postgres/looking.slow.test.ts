@@ -13,7 +13,7 @@ import { command as verify } from "../../../src/cli/commands/look/verify.ts";
 import { createHost } from "../../../src/compose/host.ts";
 import { stateFolder } from "../../../src/compose/state-folder.ts";
 import { storyId } from "../../../src/core/events/ids.ts";
-import { run } from "../../kit/fake-surroundings.ts";
+import { run } from "../../kit/fake-environment.ts";
 import { story } from "../../kit/story-world.ts";
 import { type PostgresServer, startPostgres } from "../../kit/server.ts";
 

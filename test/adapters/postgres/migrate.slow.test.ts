@@ -19,7 +19,7 @@ import { createHost } from "../../../src/compose/host.ts";
 import { stateFolder } from "../../../src/compose/state-folder.ts";
 import { type EvidenceId, storyId } from "../../../src/core/events/ids.ts";
 import type { Stored } from "../../../src/ports/journal.ts";
-import { run } from "../../kit/fake-surroundings.ts";
+import { run } from "../../kit/fake-environment.ts";
 import { A, lines, started } from "../../contract/journal.ts";
 import { story } from "../../kit/story-world.ts";
 import { type PostgresServer, startPostgres } from "../../kit/server.ts";

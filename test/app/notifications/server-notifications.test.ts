@@ -24,7 +24,7 @@ afterEach(async () => {
   for (const close of open.splice(0)) await close();
 });
 
-/** A journal that an engine or nobody writes, and a dashboard that looks on. */
+/** A journal with or without an engine that writes it, and a dashboard that reads it. */
 function project(note: ReminderNote = memoryNote()) {
   const clock = createVirtualClock(1_000_000);
   const journal = createMemoryJournal();
@@ -65,7 +65,7 @@ function project(note: ReminderNote = memoryNote()) {
   const write = async (of: string | null, ...events: readonly Event[]): Promise<void> => {
     const stream = of === null ? null : storyId(of);
     const appended = await journal.append(stream, seqs.get(stream) ?? 0, events, clock.now());
-    if (!appended.ok) throw new Error("nobody else writes here");
+    if (!appended.ok) throw new Error("no other process writes here");
     seqs.set(stream, (seqs.get(stream) ?? 0) + events.length);
     for (const line of appended.stored) state = evolve(state, line);
     for (const onLines of watchers) onLines(appended.stored, state);
@@ -103,7 +103,7 @@ function project(note: ReminderNote = memoryNote()) {
 }
 
 describe("a dashboard without an engine", () => {
-  it("raises again what nobody answers, by the same clock, until it is answered", async () => {
+  it("reminds of unanswered questions by the same clock, until they are answered", async () => {
     const { ask, serve, clock, told, write } = project();
     await ask("a");
     serve();
@@ -125,7 +125,7 @@ describe("a dashboard without an engine", () => {
 });
 
 describe("an engine and dashboards", () => {
-  it("ring once for each reminder, whoever of them is there", async () => {
+  it("send each reminder once, whichever of them runs", async () => {
     const { ask, serve, engine, clock, told } = project();
     const stop = await engine();
     serve();
@@ -170,7 +170,7 @@ describe("an engine and dashboards", () => {
     serve();
     await clock.advance(HOUR);
     expect(told).toEqual([]);
-    expect(notices[0]).toBe("notify: nobody could be reminded: the disk is full");
+    expect(notices[0]).toBe("notify: the reminder could not be sent: the disk is full");
     isBroken = false;
     await clock.advance(MINUTE);
     expect(told).toHaveLength(1);

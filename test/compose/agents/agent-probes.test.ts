@@ -21,14 +21,14 @@ describe("an agent that speaks the Agent Client Protocol", () => {
     expect(await probe(plain)).toEqual({
       name: "acp",
       ok: true,
-      detail: `${plain}, begins each conversation anew, reports by its message`,
+      detail: `${plain}, starts every conversation new, reports by its message`,
       fix: "",
     });
     const capabilities = { loadSession: true, mcpCapabilities: { http: true } };
     const able = fake({ capabilities, agentInfo: { name: "heron", version: "1.2" } });
     expect(await probe(able, ["--acp"])).toMatchObject({
       ok: true,
-      detail: `${able} --acp (heron 1.2), goes on with conversations, takes tools to report by`,
+      detail: `${able} --acp (heron 1.2), resumes conversations, takes tools to report by`,
     });
   });
 

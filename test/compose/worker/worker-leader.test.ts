@@ -104,7 +104,7 @@ test("a worker that was started with older rules does not take newer ones back w
   const { parts, branch, news, said, policies, ledger, journal } = await worker();
   const newer = withIterations(parts.policy, 77);
   await journal.append(null, 0, [{ type: "policy.set", policy: newer, by: "config" }], 1);
-  // Nobody knows what the branch says now: what the journal has is gone by.
+  // The branch cannot be read now: the stories of the journal are used.
   branch.next = new Error("the remote is away");
   leading.turn(true);
   await expect.poll(() => said).toEqual(["the remote is away"]);
@@ -127,7 +127,7 @@ test("rules that the workers cannot go by change nothing, and the stories are ta
   expect(said).toEqual([expect.stringContaining("nothing here can judge the ci gate")]);
 });
 
-test("whoever leads again goes by the stories of the branch, not by those it was started with", async () => {
+test("a worker that leads again uses the stories of the branch, not those it was started with", async () => {
   const { branch, news, ledger, journal } = await worker();
   const body = (): string | undefined => lookup(ledger.state().stories, storyId("a"), byText)?.story.body;
   leading.turn(true);

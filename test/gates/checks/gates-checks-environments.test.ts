@@ -42,7 +42,7 @@ describe("set-up", () => {
     for (const tree of ["a", "a", "b", "a", ""]) expect((await judge(tree)).result).toBe("pass");
     expect(read("setups")).toBe("set\n".repeat(4));
     expect(read("probes")).toBe("probed\n".repeat(5));
-    // A tree that nobody has named may be another one each time.
+    // An unnamed tree may be another one each time.
     await judge("");
     expect(read("setups")).toBe("set\n".repeat(5));
   });

@@ -95,7 +95,7 @@ test("a file that does not load, and a check that ran tests before and runs none
   expect(types.identities).toMatchObject({ notLoaded: ["unit"], ranTests: [] });
   // It stays unknown for as long as no test runs, whatever the last judgement was.
   expect((await judge(options, { last: before(types) })).identities).toMatchObject({ notLoaded: ["unit"] });
-  // A check of which nobody knows that it runs tests may be one of types.
+  // A check that is not known to run tests may check types.
   expect((await judge(options, {})).identities).toMatchObject({ notLoaded: [] });
 });
 

@@ -126,7 +126,7 @@ const check = (state: ForgeCheck["state"], name = "unit"): ForgeCheck => ({
 });
 
 interface Scene {
-  /** What is shown each time somebody looks; the last one stays. */
+  /** What each poll shows; the last one stays. */
   readonly shown: readonly (readonly ForgeCheck[] | RemandError)[];
   readonly logs?: Readonly<Record<string, Partial<ForgeLog>>>;
   readonly patienceMs?: number;
@@ -220,7 +220,7 @@ describe("waiting for the forge", () => {
     });
   });
 
-  test("whoever stops it while it waits gets an answer", async () => {
+  test("stopping it while it waits gives an answer", async () => {
     const stop = new AbortController();
     const scene = sceneOf({ shown: [[check("running")]], onLook: (times) => times === 3 && stop.abort() });
     expect(await scene.judge({}, stop.signal)).toMatchObject({
@@ -259,7 +259,7 @@ describe("a failure", () => {
     expect(log).not.toContain("four");
   });
 
-  test("whose log is gone is charged to nobody", async () => {
+  test("whose log is gone is not charged", async () => {
     const scene = sceneOf({ shown: [[check("failed")]], logs: { unit: { text: "", isPartial: true } } });
     expect(await scene.judge()).toMatchObject({ result: "fail", ciClass: "infrastructure" });
   });
@@ -279,7 +279,7 @@ describe("asked about the same tree once more", () => {
     expect(scene.looks[1]! - scene.looks[0]!).toBe(5000);
   });
 
-  test("a pass after the work's own failure is flaky; after trouble of the surroundings it is a pass", async () => {
+  test("a pass after the work's own failure is flaky; after infrastructure trouble it is a pass", async () => {
     const shown = [[check("failed")], [check("passed")]];
     expect(await sceneOf({ shown }).judge({ last: failedBefore("test") })).toMatchObject({
       result: "pass",

@@ -162,7 +162,7 @@ describe("a reviewer that is not understood", () => {
     ["speaks of another story", PASSED.replace("checkout", "elsewhere")],
     ["contradicts itself", `${FAILED}\n${PASSED}`],
     ["passes with a critical finding", `${PASSED}\nIssues Found:\n- [critical] src/pay.js:3: it loses money\n`],
-    ["gives somebody else's signal", "AUDIT_PASSED: checkout\n"],
+    ["gives another role's signal", "AUDIT_PASSED: checkout\n"],
     ["only seems to pass", "> REVIEW_PASSED: checkout\n"],
   ])("and %s, three times, has said nothing: that is an error", async (_what, act) => {
     const { judgement, asked } = await review({ critic: [act] });
@@ -239,7 +239,7 @@ describe("a reviewer that cannot be heard", () => {
     expect((await review({ critic: ["?"] })).judgement.retryAt).toBeUndefined();
   });
 
-  test("what it cost is known only where everybody said", async () => {
+  test("its cost is known only where every reviewer reported one", async () => {
     const { judgement } = await review({ critic: ["?", { text: PASSED, costUsd: null }] });
     expect(judgement.costUsd).toBeUndefined();
     expect(judgement.tokens).toBe(20);
@@ -247,7 +247,7 @@ describe("a reviewer that cannot be heard", () => {
 
   const roles = { ...gateRequest().roles, fallback: { critic: role("developer") } };
 
-  test("has somebody who stands in for it: nobody plays it, or its program is gone", async () => {
+  test("has a fallback: no agent plays it, or its program is gone", async () => {
     const launch = { status: "failed", error: { kind: "launch", message: "not found" } } as const;
     for (const acts of [{ developer: [PASSED] }, { critic: [launch], developer: [PASSED] }] as const) {
       const { judgement, asked } = await review(
@@ -275,10 +275,10 @@ describe("a reviewer that cannot be heard", () => {
     expect((await review({}, {}, { roster })).judgement.result).toBe("pass");
   });
 
-  test("nobody at all is an error with the setting that helps", async () => {
+  test("no agent at all is an error with the setting that helps", async () => {
     const { judgement } = await review({});
     expect(judgement).toMatchObject({ result: "error" });
-    expect(judgement.summary).toContain("nobody plays critic — say who does: agents: { critic:");
+    expect(judgement.summary).toContain("no agent plays critic — say who does: agents: { critic:");
   });
 
   test("each have a clean checkout of their own, the same path each time, and are reported by the author's paths", async () => {
@@ -338,7 +338,7 @@ describe("a second review", () => {
     expect(asked[0]!.prompt).toContain(swallowed.id);
   });
 
-  test("goes on with nobody else's conversation", async () => {
+  test("never resumes another role's conversation", async () => {
     const sessions = { [role("critic")]: { agent: "another-client", id: "s1" } };
     const { asked } = await review({ critic: [PASSED] }, { ...again, sessions });
     expect(asked[0]!.session).toBeNull();
@@ -413,7 +413,7 @@ describe("a second review", () => {
     expect(asked[0]!.prompt).toContain("diff from tree-before to tree-now");
   });
 
-  test("leaves out what was overturned; a FAIL with nothing else is nobody's verdict", async () => {
+  test("leaves out what was overturned; a FAIL with nothing else is no verdict", async () => {
     const { judgement } = await review({ critic: [FAILED] });
     const overturned = judgement.blocking;
     expect((await review({ critic: [FAILED] }, { overturned })).judgement).toMatchObject({
@@ -457,7 +457,7 @@ describe("stages in their order", () => {
       since: "tree-before",
       last,
       earlier: last.findings,
-      // The config has changed meanwhile: whoever raised the finding is asked all the same.
+      // The config has changed meanwhile: the reviewer that raised the finding is still asked.
       roles: { ...staged.roles!, stage: { quality: role("critic") } },
       asked: { [role("code-reviewer")]: 1 },
     };
@@ -503,7 +503,7 @@ describe("stages in their order", () => {
     });
   });
 
-  test("a stage that nobody has passed is heard, whatever is asked for", async () => {
+  test("a stage that has not passed runs, whatever is asked for", async () => {
     const { asked } = await review({ ...acts, "code-reviewer": [PASSED] }, { ...staged, stages: ["domain"] });
     expect(asked.map((each) => each.role)).toEqual(["spec-reviewer", "code-reviewer", "critic"]);
   });
@@ -565,7 +565,7 @@ describe("perspectives side by side", () => {
     ]);
   });
 
-  test("that one role plays are asked one after the other, each anew", async () => {
+  test("that one role plays are asked one after the other, each in a new conversation", async () => {
     const { judgement, asked } = await review(
       { critic: [fine, fine, issue("late")] },
       { ...request, roles: gateRequest().roles, sessions: { [role("critic")]: { agent: "critic", id: "s" } } },

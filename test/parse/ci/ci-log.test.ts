@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { readCiLog, type CiReading } from "../../../src/parse/ci/ci-log.ts";
 
-/* Logs that the rules were made with, and logs that nobody looked at while making them: they are scored apart. */
+/* Logs that the rules were made with, and logs that were not read while making them: they are scored apart. */
 
 interface Scored {
   readonly name: string;
@@ -43,13 +43,13 @@ describe("why an outside CI run failed", () => {
   test("of the logs that were kept out ninety-five in a hundred are told right", () => {
     const logs = scored("kept-out");
     const right = logs.length - wrong(logs).length;
-    // Which of them are wrong is not said: nobody is to look at them while the rules are changed.
+    // The wrong ones are not named: they must not be read while the rules are changed.
     console.log(`kept-out: ${right} of ${logs.length}`, confusions(logs));
     expect(logs.length).toBeGreaterThanOrEqual(30);
     expect(right / logs.length).toBeGreaterThanOrEqual(0.95);
   });
 
-  test("in neither half is trouble of the surroundings ever charged to an agent", () => {
+  test("in neither half is infrastructure trouble ever charged to an agent", () => {
     const outside = [...scored("shown"), ...scored("kept-out")].filter(({ wanted }) => wanted === "infrastructure");
     expect(outside.length).toBeGreaterThanOrEqual(30);
     expect(confusions(outside)).toEqual({});
@@ -69,7 +69,7 @@ describe("a reading", () => {
     });
   });
 
-  test("of nothing that is understood is the surroundings' matter, and not sure of itself", () => {
+  test("of nothing that is understood counts as infrastructure, with low confidence", () => {
     expect(readCiLog("something went wrong\n")).toMatchObject({ class: "infrastructure", confidence: 0.2, step: null });
     expect(readCiLog("")).toMatchObject({ class: "infrastructure" });
     expect(readCiLog("$ npx strange-lint\n$ npm run lint\nit said no\n")).toMatchObject({

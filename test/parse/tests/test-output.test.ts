@@ -150,7 +150,7 @@ describe("test runners", () => {
     ]);
   });
 
-  test("go names only what failed, so nobody knows how many there were", () => {
+  test("go names only what failed, so the number of tests is unknown", () => {
     expect(read(sample("go"))).toMatchObject({ runners: ["go test"], counts: null, ranTests: true });
     expect(read("ok  \texample.com/a\t0.002s\n")).toMatchObject({ counts: null, ranTests: true, failures: [] });
   });
@@ -225,7 +225,7 @@ test at test/b.test.mjs:1:1
     expect(read(sample("pytest")).passed).toEqual([]);
   });
 
-  test("output of nobody known says nothing", () => {
+  test("output of an unknown runner says nothing", () => {
     expect(read("compiling…\nall good, 3 tests passed\n")).toEqual({
       runners: [],
       counts: null,
@@ -517,7 +517,7 @@ describe("lines that are wrapped in JSON", () => {
   });
 });
 
-describe("an output that is longer than anybody keeps", () => {
+describe("an output that is longer than the limit", () => {
   const noise = (count: number): string[] =>
     Array.from({ length: count }, (_, at) => `2026-01-02 03:04:05 worker ${at} did something of no interest at all`);
 

@@ -26,7 +26,7 @@ const EXAMPLES = `Examples:
   remand show checkout-retry          what happened: attempts, gates, findings, decisions, and what is next
   remand show checkout-retry --json   as a document for programs
   remand show checkout-retry --json commit,timeline
-  remand show checkout-retry --html story.html      the whole of it in one file, for somebody without Remand
+  remand show checkout-retry --html story.html      everything in one file, for people without Remand
 `;
 
 export const command: CliCommand = {

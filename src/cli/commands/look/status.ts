@@ -81,7 +81,7 @@ function unlistedLine({ unlisted }: RunOutline): string[] {
   return [`(${what} not listed: name one to see it, or take --json)`];
 }
 
-/** What more work of what is under way is likely to cost; nothing where nobody knows, or nothing is under way. */
+/** The likely cost of the next attempts; nothing where it is unknown, or nothing is under way. */
 function nextCost(run: RunOutline, asked: readonly StoryId[] | null): string[] {
   const forecast = forecastOf(run, asked);
   return forecast.stories === 0 ? [] : forecastLines({ ...forecast, storyUsd: null }).map((line) => `next: ${line}`);
@@ -112,5 +112,6 @@ function whyText(row: BoardRow, now: number, glyphs: Glyphs): string {
   const elapsed = row.since === null ? "" : ` for ${durationText(Math.max(0, now - row.since))}`;
   const strip = row.gates.length === 0 ? "" : `   ${stripText(row.gates, glyphs)}`;
   const asks = row.escalation === null ? "" : `   remand answer ${row.escalation} …`;
-  return `${row.actor === "nobody" ? "" : `${row.actor}: `}${shortLine(row.why, 80)}${elapsed}${strip}${asks}`;
+  const hasEnded = row.status === "accepted" || row.status === "failed";
+  return `${hasEnded ? "" : `${row.actor}: `}${shortLine(row.why, 80)}${elapsed}${strip}${asks}`;
 }

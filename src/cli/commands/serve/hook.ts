@@ -151,7 +151,7 @@ async function projectOf(world: World, options: Options): Promise<string | null>
   }
 }
 
-/** A config that is wrong stops nobody: the agent did not write it, and could not go on. */
+/** A wrong config does not block the agent: it did not write the config, and could not continue. */
 async function planOf(
   checkout: Pick<World, "cwd" | "env" | "files">,
   { config, set, only = [] }: Options,

@@ -39,14 +39,14 @@ async function mcp(world: World): Promise<ExitCode> {
   }
 }
 
-/** A run tells the agents that it starts where to leave their result; without that nobody waits for one. */
+/** A run tells its agents where to leave their result; without that file no run waits for one. */
 function takerOf(world: World): ReportTaker {
   const file = world.env["REMAND_RESULT_FILE"];
   return {
     story: null,
     async take(reported) {
       if (file === undefined || file === "")
-        return "It is well formed, and nobody takes it: no run of Remand started you. Say it in your last message, to the person you work for.";
+        return "The report is valid, but no run of Remand started you, so it is not recorded. Put it in your last message instead.";
       await world.files.write(file, `${JSON.stringify(resultOf(reported))}\n`);
       return `Taken. It is in ${dirname(file)}, and is read when you end.`;
     },

@@ -18,7 +18,7 @@ interface Options {
 const EXAMPLES = `Examples:
   remand serve                        the dashboard, for this machine only; Ctrl-C ends it
   remand serve --open                 and open it in the browser
-  remand serve --read-only            nobody can answer in it
+  remand serve --read-only            without answers, undo and pause
   remand serve --port 0 --json        on any free port; the address as a document for programs
 
 It runs beside remand run, or without it: it reads the journal, and what you answer is written there.
@@ -44,7 +44,7 @@ async function serve(world: World, options: Options): Promise<ExitCode> {
   const served = await world.host.serve(world.cwd, {
     port: numberOf("--port", options.port, 0, 65_535),
     readOnly: options.readOnly === true,
-    by: options.readOnly === true ? "nobody" : await personOf(world, options.by),
+    by: options.readOnly === true ? "read-only" : await personOf(world, options.by),
     version: world.version,
     redact: config?.redact ?? [],
     ...(config === null ? {} : { notify: config }),

@@ -31,8 +31,8 @@ interface Options {
 const EXAMPLES = `Examples:
   remand worker --db postgres://me@db/remand --remote git@host:team/shop.git
   remand worker --limit developers=2 --limit checks=1     this machine does at most so many at once
-  remand worker --health-port 8080                        GET /healthz and /readyz for whoever runs it
-  remand worker --once                                    ends when every story is settled or waits for someone
+  remand worker --health-port 8080                        GET /healthz and /readyz for your orchestrator
+  remand worker --once                                    ends when every story is settled or waits for a person
 
 Start as many as you like, on as many machines: they share one journal, and the config's limits hold over all of them.
 Any of them may die. SIGTERM: takes no more jobs, lets those that run end (--drain), hands the others over, ends with 0.
@@ -45,7 +45,7 @@ export const command: CliCommand = {
   register(command, world, done) {
     command
       .option("--db <url>", "the fleet's database, postgres://… (default: REMAND_DB)")
-      .option("--remote <url>", "the repository that everybody clones and pushes to (default: REMAND_REMOTE)")
+      .option("--remote <url>", "the repository that all workers clone and push to (default: REMAND_REMOTE)")
       .option("--branch <name>", "the branch that work is for (default: the remote's own)")
       .option("--folder <path>", "where this worker's clone is kept (default: .remand-worker/<name>)")
       .option("--name <name>", "the worker's name, which no other has (default: REMAND_WORKER, or the machine's)")
@@ -54,9 +54,9 @@ export const command: CliCommand = {
       .option("--lease <time>", "how long a worker may be silent before others take its place", "3.5s")
       .option("--poll <time>", "how often a lane is asked for a job while something happens there", "500ms")
       .option("--follow <time>", "how often new stories and rules are looked for on the branch", "30s")
-      .option("--health-host <address>", "who may ask for its health", "127.0.0.1")
-      .option("--health-port <number>", "say over HTTP how it is; 0 takes any port that is free")
-      .option("--once", "end when nothing is left to be done, by anybody")
+      .option("--health-host <address>", "the address on which /healthz and /readyz listen", "127.0.0.1")
+      .option("--health-port <number>", "serve /healthz and /readyz on this port; 0 takes any free port")
+      .option("--once", "end when no worker has anything left to do")
       .option("--reporter <name>", `how progress is shown: ${REPORTERS.join(", ")}`)
       .option("--set <path=value>", "set a value of the config; can be given again", collect)
       .addHelpText("before", EXAMPLES)
@@ -146,7 +146,7 @@ interface WorkerSettings {
 
 async function runWorker(working: RunningWorker, plan: WorkPlan, around: WorkerSettings): Promise<ExitCode> {
   const { reporter, options, drainMs, stopped } = around;
-  if (working.healthUrl !== null) plan.run.onNotice?.(`its health: ${working.healthUrl}/readyz`);
+  if (working.healthUrl !== null) plan.run.onNotice?.(`health: ${working.healthUrl}/readyz`);
   plan.run.onNotice?.("takes jobs");
   const why = await Promise.race([
     stopped.told.then(() => "told" as const),
@@ -170,7 +170,7 @@ async function runWorker(working: RunningWorker, plan: WorkPlan, around: WorkerS
 }
 
 async function abandonWork(working: RunningWorker, plan: WorkPlan, why: string): Promise<ExitCode> {
-  plan.run.onNotice?.(`${why}; what it was doing is somebody else's now. Start it again to go on`);
+  plan.run.onNotice?.(`${why}; other workers have taken over its jobs. Start it again to continue`);
   await working.abandon();
   return EXIT.failed;
 }

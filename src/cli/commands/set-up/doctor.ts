@@ -10,17 +10,17 @@ import { loadConfig, loadStories, storiesFolder } from "../../../app/load-config
 import { glyphsFor, paintFor } from "../../terminal-kind.ts";
 
 const EXAMPLES = `Examples:
-  remand doctor                       what is missing here, and how to mend it
+  remand doctor                       what is missing here, and how to fix it
   remand doctor --run                 also: can the checks start, and which variables do they need?
   remand doctor --json                as a document for programs
   remand doctor --db postgres://…     a fleet's database: reach, version, rights, and who works (or REMAND_DB)
 
-Exit code: 0 all is well, 1 something must be mended.
+Exit code: 0 all is well, 1 something must be fixed.
 `;
 
 export const command: CliCommand = {
   name: "doctor",
-  summary: "look at git, Node, config, stories, journal and agents; each problem with its fix",
+  summary: "check git, Node, config, stories, journal and agents; each problem with its fix",
   register(command, world, done) {
     command
       .option("--run", "also run the checks once on what is committed, in a checkout that is removed again")
@@ -137,7 +137,7 @@ function checksProbe({ phases, gates }: Config): Probe {
 
 const NEVER_FAILS = /(?:\|\||;)\s*(?:true|:|exit 0)\s*$/;
 
-/** Each role that does a phase, or judges one, needs somebody who plays it; for the others a person stands in. */
+/** Each role that does a phase, or reviews one, needs an agent; for the others a person is asked. */
 function agentProbes(config: Config, policy: Policy): Probe[] {
   const gates = [...new Set(policy.phases.flatMap((plan) => plan.gates))];
   const reviewers = gates.flatMap((gate) => rolesOfGate(policy, gate));
@@ -154,10 +154,10 @@ function agentProbes(config: Config, policy: Policy): Probe[] {
       }
       if (agent !== null) return { name: `agent ${role}`, ok: true, detail: agent, fix: "" };
       const fix = `Say who plays it: agents: { ${role}: { use: command, command: ./my-agent.sh } }`;
-      return { name: `agent ${role}`, ok: false, detail: "nobody plays this role", fix };
+      return { name: `agent ${role}`, ok: false, detail: "no agent plays this role", fix };
     }),
     ...spare.map((role) => {
-      const detail = whoPlays(config, role) ?? "nobody plays this role: a person is asked instead";
+      const detail = whoPlays(config, role) ?? "no agent plays this role: a person is asked instead";
       return { name: `agent ${role}`, ok: true, detail, fix: "" };
     }),
   ];

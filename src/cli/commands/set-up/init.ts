@@ -99,7 +99,7 @@ async function init(world: World, options: Options): Promise<void> {
   }
 }
 
-/** The roles that judge in this preset and that no other role stands in for: somebody has to play them. */
+/** The roles that review in this preset and have no fallback: each needs an agent. */
 function reviewersOf(preset: PresetName): string[] {
   const policy = presetPolicy(preset);
   const gates = [...new Set(policy.phases.flatMap((plan) => plan.gates))];

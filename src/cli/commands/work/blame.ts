@@ -29,15 +29,15 @@ const EXAMPLES = `Examples:
   remand blame --failure ci.log --base origin/main --no-prove      by reading alone, in a second
   remand blame --check "go test ./..." --json    for programs: a document of the schema remand.blame/1
 
-Candidates are taken back in a worktree of nobody's, and only the failing tests are run there. Your files, index and
+Candidates are reverted in a temporary worktree, and only the failing tests are run there. Your files, index and
 stash stay as they are. "proven" is said only of what was run both ways: without it the check passes, and alone on the
 base it fails in the same way.
-Exit code: 0 an answer was found, 3 unknown, 2 wrong usage or config, 1 Remand or its surroundings failed.
+Exit code: 0 an answer was found, 3 unknown, 2 wrong usage or config, 1 Remand or its environment failed.
 `;
 
 export const command: CliCommand = {
   name: "blame",
-  summary: "say which part of a change broke a check, and prove it by running",
+  summary: "find the change that broke a check, and prove it by running",
   register(command, world, done) {
     command
       .usage("[options]")

@@ -45,7 +45,7 @@ const EXAMPLES = `Examples:
 Nothing is journalled, and your files, branch and index stay as they are. Without --base the work is compared with the
 default branch; on that branch, with the last commit, or the one before where everything is committed.
 Exit code: 0 every gate passed, 3 not, 4 contested tests need a license (with --strict, or on a branch that an
-attempt of Remand wrote), 2 wrong usage or config, 1 Remand or its surroundings failed.
+attempt of Remand wrote), 2 wrong usage or config, 1 Remand or its environment failed.
 `;
 
 export const command: CliCommand = {

@@ -17,7 +17,7 @@ const EXAMPLES = `Examples:
   remand rework checkout-retry --phase plan --message "plan it without a queue"
 
 What runs for the story now ends first; then it goes back with your words in the brief. Accepted work goes back too,
-and is judged and delivered anew.
+and goes through the gates and delivery again.
 `;
 
 export const command: CliCommand = {

@@ -25,7 +25,7 @@ interface Options {
 }
 
 const EXAMPLES = `Examples:
-  remand run                          work until every story is settled or waits for someone
+  remand run                          work until every story is settled or waits for a person
   remand run checkout-retry           this story and those it depends on
   remand run --dry-run                print the plan: order, phases, gates, limits; nothing is started
   remand run --watch                  stay, and go on when stories or answers are new, until Ctrl-C
@@ -38,7 +38,7 @@ Exit code: 0 all accepted, 3 rejected, 4 a person must act, 5 a money or time bu
 
 export const command: CliCommand = {
   name: "run",
-  summary: "work until every story is settled or waits for someone",
+  summary: "work until every story is settled or waits for a person",
   register(command, world, done) {
     command
       .usage("[story…] [options]")

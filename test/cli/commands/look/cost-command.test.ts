@@ -9,7 +9,7 @@ import { costRows, costTotal } from "../../../../src/views/board/cost.ts";
 import { world as scripted } from "../../../seeds/scripted-run.ts";
 import { answer, attemptEnd } from "../../../kit/story-world.ts";
 import { fakeHost } from "../../../kit/fake-host.ts";
-import { run } from "../../../kit/fake-surroundings.ts";
+import { run } from "../../../kit/fake-environment.ts";
 import { memoryFiles } from "../../../kit/memory-files.ts";
 
 const files = memoryFiles({

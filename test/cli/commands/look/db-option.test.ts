@@ -5,7 +5,7 @@ import { command as parse } from "../../../../src/cli/commands/look/parse.ts";
 import { command as status } from "../../../../src/cli/commands/look/status.ts";
 import { storyId } from "../../../../src/core/events/ids.ts";
 import { fakeHost } from "../../../kit/fake-host.ts";
-import { run } from "../../../kit/fake-surroundings.ts";
+import { run } from "../../../kit/fake-environment.ts";
 
 const DB = "postgres://remand@db.example/fleet";
 const OTHER = "postgres://remand@other.example/fleet";

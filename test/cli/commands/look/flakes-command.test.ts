@@ -5,7 +5,7 @@ import type { Judgement } from "../../../../src/core/gates/gate.ts";
 import { storyId, treeId } from "../../../../src/core/events/ids.ts";
 import { story } from "../../../kit/story-world.ts";
 import { fakeHost, type FakeHost } from "../../../kit/fake-host.ts";
-import { run } from "../../../kit/fake-surroundings.ts";
+import { run } from "../../../kit/fake-environment.ts";
 import { workedOn } from "../../../kit/finished-run.ts";
 
 const finding = identifyFinding({

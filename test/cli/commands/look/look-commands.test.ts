@@ -10,7 +10,7 @@ import { storyId } from "../../../../src/core/events/ids.ts";
 import { world as scripted } from "../../../seeds/scripted-run.ts";
 import { answer, story } from "../../../kit/story-world.ts";
 import { fakeHost, type FakeHost } from "../../../kit/fake-host.ts";
-import { run, type Ran } from "../../../kit/fake-surroundings.ts";
+import { run, type Ran } from "../../../kit/fake-environment.ts";
 import { workedOn } from "../../../kit/finished-run.ts";
 
 const SAME = { result: "fail", failure: "same", blocking: 1 } as const;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { command } from "../../../../src/cli/commands/look/parse.ts";
 import { readingSchema } from "../../../../src/core/schemas/reading.ts";
-import { run, type Ran } from "../../../kit/fake-surroundings.ts";
+import { run, type Ran } from "../../../kit/fake-environment.ts";
 import { memoryFiles } from "../../../kit/memory-files.ts";
 
 const ANSWERS = {

@@ -4,7 +4,7 @@ import type { Host } from "../../../../src/app/host.ts";
 import { storyId } from "../../../../src/core/events/ids.ts";
 import { story } from "../../../kit/story-world.ts";
 import { fakeHost } from "../../../kit/fake-host.ts";
-import { run } from "../../../kit/fake-surroundings.ts";
+import { run } from "../../../kit/fake-environment.ts";
 
 const id = storyId("goes-on");
 
@@ -31,7 +31,7 @@ test("stories that ended long ago are counted, not listed, and still matter to t
   expect(asked).toEqual(["open"]);
 });
 
-test("programs are told of every story, and whoever names one is told of that one", async () => {
+test("--json lists every story, and a named story alone", async () => {
   const { host, asked } = await longRun();
   const told = await run(["status", "--json"], [status], { host });
   expect(told.out).not.toContain("not listed");

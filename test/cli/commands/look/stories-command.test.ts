@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { command } from "../../../../src/cli/commands/look/stories.ts";
 import { memoryFiles } from "../../../kit/memory-files.ts";
-import { run } from "../../../kit/fake-surroundings.ts";
+import { run } from "../../../kit/fake-environment.ts";
 
 const stories = (files: Record<string, string>, argv: readonly string[] = []) =>
   run(["stories", ...argv], [command], { files: memoryFiles(files) });

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createNodeFiles } from "../../../../src/adapters/files/node-files.ts";
 import { command as hook } from "../../../../src/cli/commands/serve/hook.ts";
 import { createHost } from "../../../../src/compose/host.ts";
-import { run, type Ran } from "../../../kit/fake-surroundings.ts";
+import { run, type Ran } from "../../../kit/fake-environment.ts";
 
 describe("remand hook stop, on a real checkout", () => {
   let root: string;
@@ -91,7 +91,7 @@ describe("remand hook stop, on a real checkout", () => {
     const fourth = await stop({ stop_hook_active: true });
     expect(answer(fourth).decision).toBeUndefined();
     expect(answer(fourth).systemMessage).toContain("NOT PASSED");
-    // A person speaks, and something is done: everything begins anew.
+    // A person writes, and work is done: everything starts over.
     write("add.cjs", "exports.add = (a, b) => a - b;\n");
     expect(answer(await stop({ stop_hook_active: false }))).toMatchObject({ decision: "block" });
     write("add.cjs", "exports.add = (a, b) => b + a;\n");
@@ -144,7 +144,7 @@ describe("remand hook stop, on a real checkout", () => {
     ["an option that does not exist", "remand.yaml", CONFIG, ["--bogus"]],
     ["a folder that does not exist", "remand.yaml", CONFIG, ["-C", "nowhere"]],
     ["a gate that does not exist", "remand.yaml", CONFIG, ["--only", "chekcs"]],
-  ])("%s exits 1, says why, and holds nobody back", async (_what, file, text, args) => {
+  ])("%s exits 1, says why, and blocks no agent", async (_what, file, text, args) => {
     write(file, text);
     const ran = await stop({}, args);
     expect(ran.exit).toBe(1);
@@ -164,14 +164,14 @@ describe("remand hook stop, on a real checkout", () => {
     expect(await stop(text)).toMatchObject({ exit: 1, out: "" });
   });
 
-  it("a record that cannot be read holds nobody back", async () => {
+  it("a record that cannot be read blocks no agent", async () => {
     write("add.cjs", "exports.add = (a, b) => a - b;\n");
     await stop();
     const [name] = readdirSync(join(root, ".remand", "hooks"));
     write(join(".remand", "hooks", name!), '{"schema":"remand.hook/1","lines":[{"v":1}]}');
     const ran = await stop({ stop_hook_active: true });
     expect(ran).toMatchObject({ exit: 1, out: "" });
-    expect(ran.err).toContain("Delete it");
+    expect(ran.err).toContain("Delete the file");
   });
 
   it("says nothing where no project asks for it, of other events, and to an agent that a run started", async () => {

@@ -5,7 +5,7 @@ import type { GateReport } from "../../../../src/core/gates/gate-report.ts";
 import { treeId } from "../../../../src/core/events/ids.ts";
 import type { Tool, ToolAnswer } from "../../../../src/ports/tool.ts";
 import { fakeHost } from "../../../kit/fake-host.ts";
-import { run } from "../../../kit/fake-surroundings.ts";
+import { run } from "../../../kit/fake-environment.ts";
 import { memoryFiles } from "../../../kit/memory-files.ts";
 
 const CONFIG =
@@ -143,7 +143,7 @@ describe("remand mcp", () => {
   it("a report goes to the run that started the agent, and where there is none that is said", async () => {
     const ready = ["report_ready", { story: "cart", outcome: "ready", summary: "done" }] as const;
     const alone = await calling([ready]);
-    expect(alone.answers).toMatchObject([{ isError: false, text: expect.stringContaining("nobody takes it") }]);
+    expect(alone.answers).toMatchObject([{ isError: false, text: expect.stringContaining("it is not recorded") }]);
     const dispute = ["dispute_finding", { story: "cart", finding: "1", reason: "it is wanted" }] as const;
     const { answers, disk } = await calling([dispute, ready], { env: { REMAND_RESULT_FILE: "/tmp/x/result.json" } });
     expect(answers).toMatchObject([{ isError: false }, { isError: false, text: expect.stringContaining("Taken") }]);

@@ -3,7 +3,7 @@ import { parse } from "yaml";
 import { command } from "../../../../src/cli/commands/set-up/config.ts";
 import { presetConfig } from "../../../../src/config/presets.ts";
 import { memoryFiles } from "../../../kit/memory-files.ts";
-import { run } from "../../../kit/fake-surroundings.ts";
+import { run } from "../../../kit/fake-environment.ts";
 
 const config = (files: Record<string, string>, argv: readonly string[] = [], env: Record<string, string> = {}) =>
   run(["config", ...argv], [command], { files: memoryFiles(files), env });

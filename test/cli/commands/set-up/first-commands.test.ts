@@ -14,7 +14,7 @@ import { PRESETS } from "../../../../src/core/events/policy.ts";
 import { readAgentScript } from "../../../../src/parse/agent/agent-script.ts";
 import { world as scripted } from "../../../seeds/scripted-run.ts";
 import { fakeHost } from "../../../kit/fake-host.ts";
-import { run } from "../../../kit/fake-surroundings.ts";
+import { run } from "../../../kit/fake-environment.ts";
 import { memoryFiles } from "../../../kit/memory-files.ts";
 
 describe("remand init", () => {
@@ -125,7 +125,7 @@ describe("remand init", () => {
     ["--quiet", { CI: "true" }],
     ["--quiet", { CLAUDECODE: "1" }],
   ])("asks nothing with %s and %j", async (flag, env) => {
-    const ask = (): Promise<string> => Promise.reject(new Error("nobody is to be asked"));
+    const ask = (): Promise<string> => Promise.reject(new Error("no question is expected"));
     expect(await run(["init", flag], [init], { files: memoryFiles({}), ask, env })).toMatchObject({ exit: 0 });
   });
 
@@ -232,7 +232,7 @@ describe("remand doctor", () => {
       'x problem  stories: stories/x.md:2:9: "raedy" is not a status\n    did you mean "ready"?',
     );
     expect(ran.out).toContain("x problem  checks: no command is set\n");
-    expect(ran.out).toContain("x problem  agent refiner: nobody plays this role\n");
+    expect(ran.out).toContain("x problem  agent refiner: no agent plays this role\n");
     const broken = await run(["doctor", "--json"], [doctor], {
       files: memoryFiles({ "/work/remand.yaml": "x: 1\n" }),
       host,
@@ -250,15 +250,15 @@ describe("remand doctor", () => {
     expect(ran.out).toContain(`problem  checks: \`${check}\` ends well whatever happens in it\n`);
   });
 
-  it("wants somebody for each role that judges, and says for which a person stands in", async () => {
+  it("wants an agent for each role that reviews, and says for which a person is asked", async () => {
     const files = memoryFiles({ "/work/remand.yaml": GOOD.replace("goal", "critic-audit") });
     const ran = await run(["doctor"], [doctor], { files, host: fakeHost() });
     expect(ran.exit).toBe(1);
     expect(ran.out).toContain(
-      "problem  agent critic: nobody plays this role\n    Say who plays it: agents: { critic: { use: command, command: ./my-agent.sh } }\n",
+      "problem  agent critic: no agent plays this role\n    Say who plays it: agents: { critic: { use: command, command: ./my-agent.sh } }\n",
     );
-    expect(ran.out).toContain("problem  agent auditor: nobody plays this role\n");
-    expect(ran.out).toContain("ok       agent adjudicator: nobody plays this role: a person is asked instead\n");
+    expect(ran.out).toContain("problem  agent auditor: no agent plays this role\n");
+    expect(ran.out).toContain("ok       agent adjudicator: no agent plays this role: a person is asked instead\n");
     const full = memoryFiles({
       "/work/remand.yaml": GOOD.replace("goal", "critic-audit").replace(
         "agents: {",

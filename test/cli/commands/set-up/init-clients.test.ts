@@ -16,7 +16,7 @@ import { dirname, join, relative } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createNodeFiles } from "../../../../src/adapters/files/node-files.ts";
 import { command as init } from "../../../../src/cli/commands/set-up/init.ts";
-import { run, type Ran } from "../../../kit/fake-surroundings.ts";
+import { run, type Ran } from "../../../kit/fake-environment.ts";
 
 let root: string;
 beforeEach(() => {
@@ -123,7 +123,7 @@ describe.each(CLIENTS)("remand init %s", (flag, hooksFile) => {
     expect(get(hooksFile)).toBe('{\n  "model": "haiku"\n}\n');
   });
 
-  it("takes its part out where nobody remembers how it was", async () => {
+  it("takes its part out where the original was not recorded", async () => {
     put(hooksFile, '{ "model": "opus" }\n');
     await remand(flag);
     rmSync(join(root, ".remand"), { recursive: true });
@@ -276,7 +276,7 @@ describe("remand init for clients", () => {
     expect(await remand("--dry-run")).toMatchObject({ exit: 2 });
   });
 
-  it("copies the default roles, leaves those that are there, and takes back those that nobody changed", async () => {
+  it("copies the default roles, leaves those that are there, and removes those that were not changed", async () => {
     put(".claude/agents/critic.md", "mine\n");
     const before = everything();
     const ran = await remand("--roles");
@@ -291,7 +291,7 @@ describe("remand init for clients", () => {
     expect(everything()).toEqual(before);
   });
 
-  it("lives with a record that somebody spoilt", async () => {
+  it("works with a damaged record", async () => {
     put(".claude/settings.json", "{ }");
     await remand("--claude");
     for (const spoilt of ["{", "[]", '{ "files": [{ "path": 1 }], "folders": [2] }']) {

@@ -8,7 +8,7 @@ import { entries } from "../../../../src/stdx/sorted-map.ts";
 import { stateOf, world as scripted } from "../../../seeds/scripted-run.ts";
 import { story } from "../../../kit/story-world.ts";
 import { fakeHost, type FakeHost } from "../../../kit/fake-host.ts";
-import { on, run } from "../../../kit/fake-surroundings.ts";
+import { on, run } from "../../../kit/fake-environment.ts";
 import { workedOn } from "../../../kit/finished-run.ts";
 
 const ADDS: ContestedTest = { test: "test/a.test.js > adds", why: "fails", file: "test/a.test.js" };

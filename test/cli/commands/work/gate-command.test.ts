@@ -6,7 +6,7 @@ import { identifyFinding } from "../../../../src/core/gates/finding-identity.ts"
 import type { Judgement } from "../../../../src/core/gates/gate.ts";
 import { treeId } from "../../../../src/core/events/ids.ts";
 import { fakeHost } from "../../../kit/fake-host.ts";
-import { run } from "../../../kit/fake-surroundings.ts";
+import { run } from "../../../kit/fake-environment.ts";
 import { memoryFiles } from "../../../kit/memory-files.ts";
 
 const CONFIG = "version: 1\npreset: critic-audit\ngates: { checks: { commands: [npm test] } }\n";
@@ -48,7 +48,7 @@ const report = (judgements: readonly Judgement[], changes: Partial<GateReport["j
     ...changes,
   },
   judgements,
-  skipped: [{ gate: "audit", why: "nobody plays auditor" }],
+  skipped: [{ gate: "audit", why: "no agent plays auditor" }],
 });
 
 const files = () =>
@@ -64,7 +64,7 @@ describe("remand gate", () => {
         "✔ integrity  pass   20 ms",
         "✖ checks     fail (npm test: exit code 1), 1 to fix   2 s",
         "    src/a.ts:7 100% wrong: ::error::not a command",
-        "· audit      not judged: nobody plays auditor",
+        "· audit      not judged: no agent plays auditor",
         `not passed: 1 of 2 gates · 1 not judged · the files as they are since ${"b".repeat(12)} (origin/main)`,
         "",
       ].join("\n"),
@@ -129,13 +129,13 @@ describe("remand gate", () => {
   });
 
   it("annotates on GitHub, and text of a tool gives no commands there", async () => {
-    const error = judgement({ gate: "review", result: "error", summary: "review: nobody answered" });
+    const error = judgement({ gate: "review", result: "error", summary: "review: no reviewer answered" });
     const host = fakeHost({ gates: report([failing, error], { folder: "part" }) });
     const { out } = await run(["gate"], [gate], { host, files: files(), env: { GITHUB_ACTIONS: "true" } });
     const commands = out.split("\n").filter((line) => /^\s*::/.test(line));
     expect(commands).toEqual([
       "::error file=part/src/a.ts,line=7,title=remand%3A checks::100%25 wrong: ::error::not a command",
-      "::error title=remand%3A review::review: nobody answered",
+      "::error title=remand%3A review::review: no reviewer answered",
     ]);
   });
 
@@ -152,7 +152,7 @@ describe("remand gate", () => {
       "| gate | |",
       "|---|---|",
       "| ✖ integrity | pass   20 ms<br>a &#124; &#60;b&#62; &#96;c&#96; |",
-      "| · audit | not judged: nobody plays auditor |",
+      "| · audit | not judged: no agent plays auditor |",
       "",
     ]);
     await run(["gate"], [gate], { host, files: disk, env: { GITHUB_STEP_SUMMARY: "/summary.md" } });

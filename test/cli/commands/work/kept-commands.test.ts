@@ -9,7 +9,7 @@ import { reworkLogSchema } from "../../../../src/core/schemas/report.ts";
 import { world as scripted, type Script } from "../../../seeds/scripted-run.ts";
 import { outcomesOf, story } from "../../../kit/story-world.ts";
 import { fakeHost, type FakeHost } from "../../../kit/fake-host.ts";
-import { on } from "../../../kit/fake-surroundings.ts";
+import { on } from "../../../kit/fake-environment.ts";
 import { workedOn } from "../../../kit/finished-run.ts";
 import { memoryFiles } from "../../../kit/memory-files.ts";
 
@@ -171,7 +171,7 @@ describe("remand trail", () => {
     expect(await on(host, trail, [], { files })).toMatchObject({ exit: 0 });
   });
 
-  it("sees a file that somebody changed", async () => {
+  it("sees a changed file", async () => {
     const host = await workedOn([story("login")]);
     const files = memoryFiles({});
     await on(host, trail, ["--rebuild"], { files });

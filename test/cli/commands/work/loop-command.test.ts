@@ -6,7 +6,7 @@ import { world as scripted } from "../../../seeds/scripted-run.ts";
 import { storyId } from "../../../../src/core/events/ids.ts";
 import { answer } from "../../../kit/story-world.ts";
 import { fakeHost, type FakeHost } from "../../../kit/fake-host.ts";
-import { run, type Ran } from "../../../kit/fake-surroundings.ts";
+import { run, type Ran } from "../../../kit/fake-environment.ts";
 import { memoryFiles } from "../../../kit/memory-files.ts";
 
 const GOAL = ["--goal", "accept tabs", "--check", "npm test"];

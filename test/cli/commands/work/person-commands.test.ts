@@ -7,7 +7,7 @@ import { storyId } from "../../../../src/core/events/ids.ts";
 import { stateOf, world as scripted, type World as ScriptedWorld } from "../../../seeds/scripted-run.ts";
 import { story } from "../../../kit/story-world.ts";
 import { fakeHost, type FakeHost } from "../../../kit/fake-host.ts";
-import { on } from "../../../kit/fake-surroundings.ts";
+import { on } from "../../../kit/fake-environment.ts";
 import { workedOn } from "../../../kit/finished-run.ts";
 import { memoryFiles } from "../../../kit/memory-files.ts";
 
@@ -24,7 +24,7 @@ const reviewed = (says: NonNullable<NonNullable<ScriptedWorld["gates"]>["review"
 const lastEvent = async (host: FakeHost) => (await host.lines()).at(-1)!;
 
 describe("remand answer", () => {
-  it("answers an escalation by its id, in the name of whoever typed it", async () => {
+  it("answers an escalation by its id, in the name of the person who typed it", async () => {
     const host = await stuck();
     const ran = await on(host, answer, ["esc-login-1", "send-back", "--message", "look at the clock"]);
     expect(ran).toMatchObject({ exit: 0, err: "" });
@@ -162,7 +162,7 @@ describe("remand answer", () => {
     ).toMatchObject({ exit: 2, err: expect.stringContaining("is what a command printed") });
   });
 
-  it("knows the gate of a finding that nobody asked about", async () => {
+  it("knows the gate of a finding without a question", async () => {
     const asked = await reviewed([FAIL, FAIL, FAIL]);
     const { id } = stateOf(asked.state(), "login").gates.review!.last!.findings[0]!;
     await on(asked, answer, ["login", "resolve"]);
@@ -221,7 +221,7 @@ describe("remand answer", () => {
     });
   });
 
-  it("knows who speaks from git where the account has no name, and asks where nobody knows", async () => {
+  it("takes the name from git where the account has none, and asks for --by where git has none", async () => {
     const host = await stuck();
     const files = memoryFiles({
       "/home/a/.gitconfig": "[core]\n\tname = x\n[user]\n\tname = Ada Lovelace\n\temail = a@b\n[alias]\n",

@@ -6,7 +6,7 @@ import type { ProgramEnvironment } from "../../../../src/cli/program.ts";
 import { world as scripted } from "../../../seeds/scripted-run.ts";
 import { answer } from "../../../kit/story-world.ts";
 import { fakeHost, type FakeHost } from "../../../kit/fake-host.ts";
-import { run, type Ran } from "../../../kit/fake-surroundings.ts";
+import { run, type Ran } from "../../../kit/fake-environment.ts";
 import { memoryFiles } from "../../../kit/memory-files.ts";
 
 const CONFIG = "preset: goal\ngates:\n  checks:\n    commands: [npm test]\n    blame: false\n";
@@ -123,13 +123,13 @@ describe("remand run", () => {
     expect(await remandRun(host, [], { onInterrupt })).toMatchObject({ exit: 0 });
   });
 
-  it("says who works here when somebody does", async () => {
+  it("says which process already runs here", async () => {
     const ran = await remandRun(fakeHost({ lockedBy: "process 7 on this machine" }));
     expect(ran).toMatchObject({ exit: 1, out: "" });
     expect(ran.err).toContain("process 7 on this machine");
   });
 
-  it("goes on with what was stopped, in the name of whoever called it", async () => {
+  it("resumes paused stories in the name of the person who called it", async () => {
     const host = fakeHost();
     await host.write(null, { type: "policy.set", policy: (await policyOf(host))!, by: "test" });
     await host.write(storyId("login"), { type: "story.held", by: "eve" });
@@ -164,7 +164,7 @@ describe("remand run", () => {
     expect(ran.exit).toBe(0);
     expect(ran.out).toContain("preset goal, autonomy standard, 3 stories\n");
     expect(ran.out).toContain(
-      "  1. login  p1  new\n  2. cart   p2  new, after login\n  3. later  p100  backlog: not begun",
+      "  1. login  p1  new\n  2. cart   p2  new, after login\n  3. later  p100  backlog: not started",
     );
     expect(ran.out).toContain("  implement by developer, judged by integrity, checks\n    checks: npm test\n");
     expect(ran.out).toContain("  each story: $10.00, 2 h\n");

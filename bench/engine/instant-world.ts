@@ -9,13 +9,13 @@ import { bareStory, type Story } from "../../src/core/stories/story.ts";
 import type { EngineWorld } from "../../src/engine/world.ts";
 import type { AgentResult } from "../../src/ports/agent.ts";
 import type { Gate, GateRequest } from "../../src/ports/gate.ts";
-import type { Journal } from "../../src/ports/journal.ts";
+import type { EngineJournal } from "../../src/ports/journal.ts";
 import type { Outbox } from "../../src/ports/notifier.ts";
 import type { Roster } from "../../src/ports/roles.ts";
 import type { Workspace } from "../../src/ports/workspace.ts";
 
 export interface InstantOptions {
-  readonly journal: Journal;
+  readonly journal: EngineJournal;
   /** How many stories, agents and gates may be under way at once. */
   readonly atOnce: number;
   /** How many times the checks fail before they pass. */

@@ -1,33 +1,34 @@
 import type { Config } from "../config/config.ts";
 import type { GateName } from "../core/gates/gate.ts";
 import type { Policy } from "../core/events/policy.ts";
+import { isRecord } from "../stdx/assert.ts";
 
-/** An agent's client asks, before its agent stops, whether the work is good enough. */
+/** The client of an agent asks, before the agent stops, whether the work is good enough. */
 export interface StopPlan {
   readonly config: Config;
   readonly policy: Policy;
-  /** The gates, in the order in which they judge. Empty: the conversation begins, and nothing is judged. */
+  /** The gates, in the order in which they run. Empty: the conversation begins, and no gate runs. */
   readonly gates: readonly GateName[];
-  /** Were they named? Then one that cannot judge here is an error. */
+  /** Were they named? Then a gate that cannot run here is an error. */
   readonly isNamed: boolean;
   /** The conversation, as its client names it. */
   readonly session: string;
-  /** Does the agent go on because it was held back before? */
+  /** Does the agent go on because it was sent back before? */
   readonly isContinuing: boolean;
-  /** What the agent said last. */
+  /** The last message of the agent. */
   readonly said: string;
   readonly signal: AbortSignal;
   onNotice(text: string): void;
 }
 
-/** May it stop? It may, too, where holding it back is of no use any more: that is no pass, and is said. */
+/** `released`: the agent may stop although the work has not passed, because sending it back would not help. */
 export type StopAnswer =
   | { readonly type: "begun"; readonly why: string }
   | { readonly type: "passed"; readonly why: string }
   | { readonly type: "held"; readonly why: string; readonly brief: string }
   | { readonly type: "released"; readonly why: string };
 
-/** What the record of a conversation says, below `.remand/hooks`. */
+/** The record of a conversation, below `.remand/hooks`. */
 export interface SessionRecord {
   readonly schema: "remand.hook/1";
   readonly session: string;
@@ -37,6 +38,18 @@ export interface SessionRecord {
   readonly why: string;
   /** The files as they were then. */
   readonly tree: string;
-  /** How often the agent was held back since a person spoke last. */
+  /** How often the agent was sent back since a person spoke last. */
   readonly blocks: number;
 }
+
+/** Reads a stored record; `null` where the value is none. */
+export function readSessionRecord(value: unknown): SessionRecord | null {
+  if (!isRecord(value) || value["schema"] !== "remand.hook/1") return null;
+  const { session, at, standing, why, blocks, tree } = value;
+  if (!isStanding(standing) || typeof blocks !== "number") return null;
+  if (typeof session !== "string" || typeof why !== "string") return null;
+  return { schema: "remand.hook/1", session, at: Number(at), standing, why, tree: String(tree), blocks };
+}
+
+const isStanding = (value: unknown): value is SessionRecord["standing"] =>
+  value === "begun" || value === "passed" || value === "held" || value === "released";

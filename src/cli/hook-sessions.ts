@@ -1,8 +1,7 @@
 import { join } from "node:path";
 import { countText, plainText } from "../stdx/plain-text.ts";
-import { isRecord } from "../stdx/assert.ts";
 import { EXIT, type ExitCode, type World } from "../app/command.ts";
-import type { SessionRecord } from "../app/stop-hook.ts";
+import { type SessionRecord, readSessionRecord } from "../app/stop-hook.ts";
 
 /**
  * How the conversations stand that asked whether they may stop. A client can let its agent stop though it was held
@@ -33,15 +32,9 @@ function lineOf({ session, standing, why, blocks }: SessionRecord): string {
 }
 
 function recordIn(text: string | null): SessionRecord | null {
-  let value: unknown;
   try {
-    value = JSON.parse(text ?? "");
+    return readSessionRecord(JSON.parse(text ?? ""));
   } catch {
     return null;
   }
-  if (!isRecord(value)) return null;
-  const { schema, session, at, standing, why, blocks, tree } = value;
-  const isKnown = standing === "begun" || standing === "passed" || standing === "held" || standing === "released";
-  if (schema !== "remand.hook/1" || !isKnown || typeof session !== "string" || typeof why !== "string") return null;
-  return { schema, session, at: Number(at), standing, why, tree: String(tree), blocks: Number(blocks) };
 }

@@ -99,7 +99,7 @@ export async function engineWorld(
 }
 
 /** What failed in another environment, or on a forge, cannot be run again here; it is read, and not proven. */
-function detectiveOf(
+export function detectiveOf(
   { blame, environments, gates, forge }: Config,
   laboratory: Laboratory,
   seen: EnvironmentIn,

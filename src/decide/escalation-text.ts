@@ -29,7 +29,7 @@ export function titleOf(reason: EscalationReason, subject: string, gate: GateNam
 }
 
 /** The reason in a few words, as it stands on one line of a list. */
-function shortReason(reason: EscalationReason, gate: GateName | null): string {
+export function shortReason(reason: EscalationReason, gate: GateName | null): string {
   switch (reason.type) {
     case "budget":
       return reason.budget.startsWith("failures:")
@@ -72,7 +72,7 @@ function shortReason(reason: EscalationReason, gate: GateName | null): string {
     case "contested-tests":
       return `it changed ${countText(reason.tests.length, "test")} that passed before: ${listed(reason.tests)}`;
     case "infrastructure":
-      return `infrastructure is not healthy after ${countText(reason.tries, "try", "tries")}`;
+      return `infrastructure is not healthy${reason.tries === 0 ? "" : ` after ${countText(reason.tries, "try", "tries")}`}`;
   }
 }
 

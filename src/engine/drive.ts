@@ -19,6 +19,7 @@ export async function drive(
   world: EngineWorld,
   signal: AbortSignal,
   only: Only = null,
+  isForOthers: IsForOthers = () => false,
 ): Promise<RunState> {
   /** What runs, and how to end it. */
   const running = new Map<string, HandedOut>();
@@ -50,14 +51,13 @@ export async function drive(
       const rung = bell.next();
       const now = world.clock.now();
       endStopped(running, ledger);
-      const commands = state.policy === null ? [] : decide(state, state.policy, now, only);
+      const commands = commandsNow(state, now, only, isForOthers);
       for (const command of commands) handOut(command, running, state, world);
       // Of what is after `now` only: a pause that is over and whose command is on its way must not keep this loop awake,
       // or nothing else gets its turn.
       const wakeAt = nextWake(state, now, only);
       if (commands.length === 0 && running.size === 0 && wakeAt === null) break;
-      const lookAt = now + LOOK_AGAIN_MS;
-      await Promise.race([change, rung, nap.until(wakeAt === null ? lookAt : Math.min(wakeAt, lookAt))]);
+      await Promise.race([change, rung, nap.until(Math.min(wakeAt ?? Infinity, now + LOOK_AGAIN_MS))]);
       await world.queue.allWait();
     }
   } finally {
@@ -73,6 +73,14 @@ export async function drive(
   if (signal.aborted) await recover(ledger, world, "stopped");
   await ledger.rest();
   return ledger.state();
+}
+
+/** Commands that are carried out outside of the engine: the loop ends when nothing else is left to do. */
+type IsForOthers = (command: Command) => boolean;
+
+function commandsNow(state: RunState, now: number, only: Only, isForOthers: IsForOthers): readonly Command[] {
+  if (state.policy === null) return [];
+  return decide(state, state.policy, now, only).filter((command) => !isForOthers(command));
 }
 
 interface HandedOut {

@@ -4,7 +4,7 @@ import type { Clock } from "../ports/clock.ts";
 import type { Evidence } from "../ports/evidence.ts";
 import type { Forge } from "../ports/forge.ts";
 import type { Integration } from "../ports/integration.ts";
-import type { Journal } from "../ports/journal.ts";
+import type { EngineJournal } from "../ports/journal.ts";
 import type { Laboratory, Trial } from "../ports/experiment-runner.ts";
 import type { Outbox } from "../ports/notifier.ts";
 import type { Queue } from "../ports/queue.ts";
@@ -33,7 +33,7 @@ export interface EngineWorld {
   readonly root: string;
   /** The name of this worker, where there are several: conversations with agents stay on its machine. */
   readonly host?: string;
-  readonly journal: Journal;
+  readonly journal: EngineJournal;
   readonly clock: Clock;
   readonly queue: Queue;
   readonly workspace: Workspace;

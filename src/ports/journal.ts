@@ -86,5 +86,8 @@ export type Verified =
   | { readonly ok: true; readonly head: Head }
   | { readonly ok: false; readonly position: number; readonly problem: string };
 
+/** What the engine does with a journal; its owner checks and closes it. */
+export type EngineJournal = Omit<Journal, "verify" | "close">;
+
 /** A journal for looking only, beside whoever writes it. */
 export type JournalReader = Omit<Journal, "append" | "saveSnapshot">;

@@ -17,8 +17,11 @@ export interface Player {
   readonly prompt: string;
   /**
    * How it says that it is done: by a signal in its last message, or (a plain command) by its exit code alone. A
-   * signal that is there is read in both cases.
+   * signal that is there is read in both cases. `stop`: a conversation in a person's own client, whose wish to stop
+   * means that its work is ready, whatever it says.
    */
-  readonly reports: "signal" | "exit";
+  readonly reports: "signal" | "exit" | "stop";
+  /** How long a brief may be for it; absent: as long as briefs may be. */
+  readonly maxBriefChars?: number;
   readonly env: Readonly<Record<string, string>>;
 }

@@ -31,9 +31,34 @@ export async function gate(
   root: string,
   plan: GatePlan,
   env: Readonly<Record<string, string | undefined>>,
+): Promise<GateReport> {
+  const { pullRequest, signal } = plan;
+  const { place, gates, workspace, clock, isHeldToBase, onNotice } = await openGates(root, plan, env);
+  try {
+    const isSame = (await workspace.changed(PLAIN_WORK.id, place.base, place.tree)).length === 0;
+    const rules = pullRequest === undefined ? null : await ownerRulesAt(place.base, workspace);
+    const recorded = isHeldToBase ? await recordedLicenses(root, place, onNotice) : [];
+    const testsMayChange = [...(plan.testsMayChange ?? []), ...recorded.map(({ test }) => test)];
+    const seen = await runGates({ ...plan, testsMayChange }, gates, place, isSame);
+    const report =
+      pullRequest === undefined
+        ? seen
+        : await withOwnerLicenses(seen, { root, pullRequest, rules, env, clock, workspace, signal });
+    await mentionWithheld(report, plan, place.path, env);
+    return report;
+  } finally {
+    await place.close();
+  }
+}
+
+/** The files to judge, and the gates with what they work with. The caller closes the place. */
+export async function openGates(
+  root: string,
+  plan: GatePlan,
+  env: Readonly<Record<string, string | undefined>>,
   /** `quick`: the base's tests are not run with the work, because a person waits for the answer. */
   { quick = false }: { readonly quick?: boolean } = {},
-): Promise<GateReport> {
+) {
   const folder = stateFolder(root);
   const clock = createSystemClock();
   const { setup, share, carry, inputs = [] } = plan.config.workspace;
@@ -71,20 +96,10 @@ export async function gate(
     const checkouts = createLaboratory(files);
     const held = isHeldToBase ? { laboratory: checkouts } : {};
     const gates = gatesOf(plan, { evidence, clock, workspace, env, python, checkouts, reviewers, ...held });
-    const isSame = (await workspace.changed(PLAIN_WORK.id, place.base, place.tree)).length === 0;
-    const { pullRequest } = plan;
-    const rules = pullRequest === undefined ? null : await ownerRulesAt(place.base, workspace);
-    const recorded = isHeldToBase ? await recordedLicenses(root, place, onNotice) : [];
-    const testsMayChange = [...(plan.testsMayChange ?? []), ...recorded.map(({ test }) => test)];
-    const seen = await runGates({ ...plan, testsMayChange }, gates, place, isSame);
-    const report =
-      pullRequest === undefined
-        ? seen
-        : await withOwnerLicenses(seen, { root, pullRequest, rules, env, clock, workspace, signal });
-    await mentionWithheld(report, plan, place.path, env);
-    return report;
-  } finally {
+    return { place, gates, evidence, workspace, clock, python, checkouts, reviewers, isHeldToBase, onNotice };
+  } catch (error) {
     await place.close();
+    throw error;
   }
 }
 
@@ -97,8 +112,8 @@ function sourceBranchIn(env: Readonly<Record<string, string | undefined>>): { re
 const RUN_TESTS: ReadonlySet<GateName> = new Set(["checks", "tdd"]);
 
 /** Checks that did not pass may have needed what is withheld from them. Only names that files of the project hold. */
-async function mentionWithheld(
-  { judgements }: GateReport,
+export async function mentionWithheld(
+  { judgements }: Pick<GateReport, "judgements">,
   { config, onNotice, signal }: GatePlan,
   path: string,
   env: Readonly<Record<string, string | undefined>>,
@@ -113,7 +128,7 @@ async function mentionWithheld(
   );
 }
 
-const NO_WATCHER = { onLines: () => undefined, onOutput: () => undefined };
+export const NO_WATCHER = { onLines: () => undefined, onOutput: () => undefined };
 
 async function runGates(
   plan: GatePlan,
@@ -133,7 +148,7 @@ async function runGates(
 }
 
 /** Why a gate cannot judge here. One that was asked for by its name must be able to. */
-function inability(plan: GatePlan, name: GateName, gates: ReadonlyMap<GateName, Gate>): string | null {
+export function inability(plan: GatePlan, name: GateName, gates: ReadonlyMap<GateName, Gate>): string | null {
   const missing = rolesOfGate(plan.policy, name).filter(
     (role) => !Object.hasOwn(plan.agents ?? {}, role) && whoPlays(plan.config, role) === null,
   );

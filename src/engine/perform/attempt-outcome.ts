@@ -1,5 +1,6 @@
 import type { AttemptOutcome } from "../../core/stories/attempt.ts";
 import type { AgentError, AgentResult } from "../../ports/agent.ts";
+import type { Player } from "../../ports/roles.ts";
 import { SIGNALS } from "../../core/stories/signal.ts";
 import { plainText } from "../../stdx/plain-text.ts";
 import { readAgentAnswer } from "../../parse/agent/agent-answer.ts";
@@ -12,7 +13,7 @@ export interface Said {
 
 export interface Listening {
   readonly id: string;
-  readonly reports: "signal" | "exit";
+  readonly reports: Player["reports"];
   readonly nowMs: number;
 }
 
@@ -32,6 +33,7 @@ export function outcomeOf(result: AgentResult, listening: Listening): Said | "in
 }
 
 function spoken(result: AgentResult, { id, reports }: Listening): Said {
+  if (reports === "stop") return { outcome: { type: "ready" }, text: lastLine(result.text) };
   const reading = readAgentAnswer(result, { id, role: "developer" });
   const summary = reading.summary ?? lastLine(result.text);
   switch (reading.result) {

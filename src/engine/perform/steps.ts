@@ -2,6 +2,7 @@ import type { SendBack, StoryCommand } from "../../core/stories/command.ts";
 import type { Brief, BriefEvidence, Survivor } from "../../core/stories/brief.ts";
 import type { Judgement } from "../../core/gates/gate.ts";
 import type { StoryState } from "../../core/stories/story-state.ts";
+import type { Player } from "../../ports/roles.ts";
 import type { Place } from "../../ports/workspace.ts";
 import { type BriefMaterial, composeBrief } from "../../decide/compose-brief.ts";
 import { writeBrief } from "../../write/briefs/brief.ts";
@@ -23,8 +24,10 @@ export async function sendBack({
   const { gate, variant, failure, failureLimit, route } = command;
   const place = await world.workspace.prepare(command.story);
   const scope = (await scopeWithPage(world, state, route.phase, place.path, command.scope)) ?? command.scope;
-  const brief = composeBrief(state, { ...command, scope }, await materialFor(state, command, world, place));
-  const kept = await world.evidence.keep(writeBrief(brief, { nonce: world.nonce() }));
+  const player = await world.roster.playing(route.role);
+  const brief = composeBrief(state, { ...command, scope }, await materialFor(state, command, world, place, player));
+  const length = player?.maxBriefChars === undefined ? {} : { maxChars: player.maxBriefChars };
+  const kept = await world.evidence.keep(writeBrief(brief, { nonce: world.nonce(), ...length }));
   const note = hasTextPhases(state) ? { note: await world.evidence.keep(noteOf(brief)) } : {};
   await ledger.append(command.story, [
     { type: "work.sent-back", gate, variant, failure, failureLimit, route, scope, brief: kept, ...note },
@@ -49,6 +52,7 @@ async function materialFor(
   command: SendBack,
   world: EngineWorld,
   { path, base }: Place,
+  player: Player | null,
 ): Promise<BriefMaterial> {
   const judgement = command.gate === "person" ? null : (state.gates[command.gate]?.last ?? null);
   const evidence: BriefEvidence[] = await writtenSoFar(state, command, world, path);
@@ -57,7 +61,6 @@ async function materialFor(
     if (text !== null)
       evidence.push({ title: `what the ${command.gate} gate saw`, text, fullAt: world.evidence.placeOf(id) });
   }
-  const player = await world.roster.playing(command.route.role);
   return {
     rolePrompt: player?.prompt ?? "",
     evidence,
@@ -66,7 +69,7 @@ async function materialFor(
     survivors: survivorsIn(judgement),
     mutationScore: judgement?.gate === "mutation" ? judgement.summary : "",
     ci: ciRunIn(judgement),
-    report: "signal",
+    report: player?.reports === "stop" ? "stop" : "signal",
   };
 }
 

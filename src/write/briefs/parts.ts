@@ -32,6 +32,7 @@ export function opening(brief: Brief, pen: Pen, heading: string): Piece {
 
 /** The parts after the variant's own, in the order an agent needs them. */
 export function closing(brief: Brief, pen: Pen, steps: readonly string[], last = "Begin rework."): Piece {
+  const own = brief.report === "stop" ? steps.map((step) => step.replace("Signal READY_FOR_REVIEW", "Stop")) : steps;
   return together([
     brief.variant === "integrity" ? "" : stillOpen(brief, pen),
     earlierAttempts(brief, pen),
@@ -48,7 +49,7 @@ export function closing(brief: Brief, pen: Pen, steps: readonly string[], last =
       "### What Will Judge It",
       bullets(pen, brief.judgedBy, (text) => `\`${line(pen, text)}\``, { what: "commands" }),
     ),
-    section("### Instructions", steps.map((step, index) => `${index + 1}. ${step}`).join("\n")),
+    section("### Instructions", own.map((step, index) => `${index + 1}. ${step}`).join("\n")),
     isByReviewers(brief) ? section("### If a Finding Is Wrong", howToDispute()) : "",
     howToReport({ report: brief.report, spellOutFormat: brief.spellOutFormat, storyId: name(pen, brief.story.id) }),
     last,

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createNodeFiles } from "../../../../src/adapters/files/node-files.ts";
 import { command as hook } from "../../../../src/cli/commands/serve/hook.ts";
 import { createHost } from "../../../../src/compose/host.ts";
+import type { Interrupt } from "../../../../src/app/command.ts";
 import { run, type Ran } from "../../../kit/fake-environment.ts";
 
 describe("remand hook stop, on a real checkout", () => {
@@ -49,8 +50,13 @@ describe("remand hook stop, on a real checkout", () => {
       host: createHost({ ...env, ...more }),
       isFolder: () => Promise.resolve(false),
       stdin: () => Promise.resolve(stdin),
+      onInterrupt: (heard) => {
+        onSignal = heard;
+        return () => undefined;
+      },
     });
   }
+  let onSignal: (signal: Interrupt) => void = () => undefined;
   const answer = ({ out }: Ran): { decision?: string; reason?: string; systemMessage?: string } =>
     JSON.parse(out) as object;
   const records = (): Record<string, unknown>[] =>
@@ -124,6 +130,44 @@ describe("remand hook stop, on a real checkout", () => {
     // Started again by its client, it is still held.
     await stop({ hook_event_name: "SessionStart", source: "resume" }, [], {}, "start");
     expect(records()).toMatchObject([{ standing: "held", blocks: 1 }]);
+  });
+
+  it("drives the engine: a rework is held to the scope of its brief, and old records go on", async () => {
+    write("add.cjs", "exports.add = (a, b) => a - b;\n");
+    const first = answer(await stop({}, ["--set", "blame.prove=true"]));
+    expect(first.reason).toContain("You may change only:\n- add.cjs");
+    const [record] = records() as { lines: { event: { type: string } }[] }[];
+    const types = record!.lines.map(({ event }) => event.type);
+    expect(types).toEqual(expect.arrayContaining(["gate.started", "step.started", "blame.found", "work.sent-back"]));
+    // Records used to be written without the lines in which a step starts.
+    const lines = record!.lines.filter(({ event }) => !["gate.started", "step.started"].includes(event.type));
+    const [name] = readdirSync(join(root, ".remand", "hooks"));
+    write(join(".remand", "hooks", name!), JSON.stringify({ ...record, lines }));
+    write("add.cjs", "exports.add = (a, b) => b + a;\n");
+    write("other.cjs", "exports.other = 1;\n");
+    const second = answer(await stop({ stop_hook_active: true }));
+    expect(second).toMatchObject({ decision: "block" });
+    expect(second.reason).toContain("other.cjs: this file is outside of what the rework may touch");
+    expect(second.reason).not.toContain("READY_FOR_REVIEW");
+    expect(records()).toMatchObject([{ standing: "held", blocks: 2 }]);
+    write("other.cjs", "exports.other = 2;\n");
+    const said = "Scope exception: other.cjs: add.cjs needs it";
+    const third = answer(await stop({ stop_hook_active: true, last_assistant_message: said }));
+    expect(third.systemMessage).toContain("remand: passed");
+  });
+
+  it("a gate that breaks lets the agent stop, and a hook that is ended leaves the record as it was", async () => {
+    write("add.cjs", "exports.add = (a, b) => b + a;\n");
+    const set = (command: string): string[] => ["--set", `gates.checks.commands=[${command}]`];
+    const broken = answer(await stop({}, set("./missing.sh")));
+    expect(broken.decision).toBeUndefined();
+    expect(broken.systemMessage).toMatch(/^remand: NOT PASSED: the checks gate broke 1 time\. .*missing\.sh/);
+    const before = records();
+    const slow = stop({ stop_hook_active: true }, set("sleep 60"));
+    setTimeout(() => onSignal("SIGTERM"), 500);
+    expect((await slow).out).toBe("");
+    expect(records()).toEqual(before);
+    expect(answer(await stop({ stop_hook_active: true })).systemMessage).toContain("remand: passed");
   });
 
   it("keeps conversations apart, whatever their names are", async () => {

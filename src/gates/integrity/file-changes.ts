@@ -1,6 +1,6 @@
 import { readFile, stat } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
-import { unquotedName } from "../../parse/code/git-diff.ts";
+import { readGitDiff } from "../../parse/code/git-diff.ts";
 
 /** A file in two states; `null` where it is not there. */
 export interface FilePair {
@@ -31,78 +31,23 @@ export interface Changes {
   readonly isCut: boolean;
 }
 
-/**
- * Reads git's unified form. What is inside a hunk is counted by the hunk's head, so that a line of the content that
- * looks like a head is not taken for one.
- */
+/** What a diff in git's unified form says of each file, without the lines that stayed. */
 export function readChanges(diff: string): Changes {
-  const files: OpenFile[] = [];
-  let file: OpenFile | null = null;
-  let line = 0;
-  let oldLeft = 0;
-  let newLeft = 0;
-  let isCut = false;
-  for (const text of linesOf(diff)) {
-    if (oldLeft > 0 || newLeft > 0) {
-      // Some configurations of git print an empty line without its space.
-      const mark = text[0] ?? " ";
-      if (mark === "+") {
-        file?.added.push({ file: file.path, line, text: text.slice(1) });
-        line++;
-        newLeft--;
-        continue;
-      }
-      if (mark === "-") file?.removed.push(text.slice(1));
-      else if (mark === " ") {
-        line++;
-        newLeft--;
-      }
-      if (mark === "-" || mark === " ") oldLeft--;
-      if (mark === "-" || mark === " " || mark === "\\") continue;
-      // No line of a hunk looks like this: the rest of it was cut out.
-      oldLeft = newLeft = 0;
-    }
-    if (CUT.test(text)) isCut = true;
-    else if (text.startsWith("diff --git ")) files.push((file = newFile(text)));
-    else if (file !== null) {
-      const head = HUNK.exec(text);
-      if (head === null) readHead(file, text);
-      else {
-        oldLeft = Number(head[1] ?? 1);
-        line = Number(head[2]);
-        newLeft = Number(head[3] ?? 1);
-      }
-    }
-  }
-  return { files: files.filter(({ path }) => path !== ""), isCut };
+  const files = readGitDiff(diff).map(({ path, change, isBinary, hunks }): FileChange => {
+    const lines = hunks.flatMap((hunk) => hunk.lines);
+    return {
+      path,
+      status: change === "added" || change === "deleted" ? change : "modified",
+      isBinary,
+      added: lines.flatMap(({ kind, line, text }) => (kind === "added" ? [{ file: path, line, text }] : [])),
+      removed: lines.flatMap(({ kind, text }) => (kind === "removed" ? [text] : [])),
+    };
+  });
+  return { files, isCut: CUT.test(diff) };
 }
 
-type OpenFile = { -readonly [K in "path" | "status" | "isBinary"]: FileChange[K] } & {
-  readonly added: AddedLine[];
-  readonly removed: string[];
-};
-
-const HUNK = /^@@ -\d{1,9}(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@/;
-const CUT = /^\[\d+ bytes were cut here\]$/;
-
-/** `diff --git a/x b/x`: the only place that names a binary file. For a renamed one the marks below say it better. */
-function newFile(head: string): OpenFile {
-  const names = head.slice("diff --git ".length);
-  const half = (names.length - 1) / 2;
-  const right = unquotedName(names.slice(Math.floor(half) + 1));
-  return { path: right.replace(/^b\//, ""), status: "modified", isBinary: false, added: [], removed: [] };
-}
-
-function readHead(file: OpenFile, text: string): void {
-  if (text.startsWith("new file mode ")) file.status = "added";
-  else if (text.startsWith("deleted file mode ")) file.status = "deleted";
-  else if (text.startsWith("rename to ")) file.path = unquotedName(text.slice("rename to ".length));
-  else if (text.startsWith("Binary files ")) file.isBinary = true;
-  else if (text.startsWith("+++ ") || (text.startsWith("--- ") && !text.startsWith("--- /dev/null"))) {
-    const side = unquotedName(text.slice(4).replace(/\t$/, ""));
-    if (side !== "/dev/null") file.path = side.replace(/^[ab]\//, "");
-  }
-}
+/** Lines of content begin with a mark, so this one is no content. */
+const CUT = /^\[\d+ bytes were cut here\]$/m;
 
 /**
  * Git takes a file for binary because of one byte in it, or because a file of attributes says so, and shows nothing of
@@ -123,16 +68,6 @@ export const isTextByName = (path: string): boolean =>
   /\.(?:[cm]?[jt]sx?|vue|svelte|astro|py|go|rs|rb|java|kts?|cs|php|exs?|sh|snap|ambr|json[c5]?|ya?ml|toml|ini|cfg)$|(?:^|\/)(?:Makefile|makefile|GNUmakefile|justfile|Jenkinsfile|\.npmrc)$/.test(
     path,
   );
-
-/** One by one, because a large diff split at once would be held twice. */
-function* linesOf(text: string): Generator<string> {
-  for (let start = 0; start < text.length;) {
-    const end = text.indexOf("\n", start);
-    const stop = end === -1 ? text.length : end;
-    yield text.slice(start, stop);
-    start = stop + 1;
-  }
-}
 
 /** Where a folder stands in its checkout. */
 export interface GitFolder {

@@ -141,7 +141,7 @@ function readHunks(lines: readonly string[], start: number): { hunks: readonly H
 }
 
 /** A name as git prints it: with quotes around it and escapes in it where it holds quotes, backslashes or control characters. */
-export function unquotedName(name: string): string {
+function unquotedName(name: string): string {
   if (name.length < 2 || !name.startsWith('"') || !name.endsWith('"')) return name;
   const bytes: number[] = [];
   const encoder = new TextEncoder();

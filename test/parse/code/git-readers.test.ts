@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { readGitDiff, unquotedName } from "../../../src/parse/code/git-diff.ts";
+import { readGitDiff } from "../../../src/parse/code/git-diff.ts";
 import { readNameStatus, readTrailers, readWorktreeList, touchedPaths } from "../../../src/parse/code/git-output.ts";
 
 describe("names and statuses", () => {
@@ -159,10 +159,11 @@ describe("diffs", () => {
   });
 
   test("names with escapes", () => {
-    expect(unquotedName('"a\\tb\\"c\\\\d\\303\\274ß"')).toBe('a\tb"c\\düß');
-    expect(unquotedName("plain name")).toBe("plain name");
-    expect(unquotedName('"')).toBe('"');
-    expect(unquotedName('"end\\"')).toBe("end\\");
+    const nameIn = (side: string): string | undefined => readGitDiff(`diff --git a/x b/x\n+++ ${side}\n`)[0]?.path;
+    expect(nameIn('"b/a\\tb\\"c\\\\d\\303\\274ß"')).toBe('a\tb"c\\düß');
+    expect(nameIn("b/plain name\t")).toBe("plain name");
+    expect(nameIn('b/"')).toBe('"');
+    expect(nameIn('"b/end\\"')).toBe("end\\");
   });
 
   test("whatever it is given, it does not throw", () => {

@@ -4,7 +4,7 @@ import type { Cost } from "../core/events/event.ts";
 import { isPaidJudgement } from "../core/events/event-cost.ts";
 import type { GateName, Judgement } from "../core/gates/gate.ts";
 import type { RoleName } from "../core/events/ids.ts";
-import type { Result } from "../core/events/error.ts";
+import { type Result, isConclusive } from "../core/events/error.ts";
 import type { GateState, Round, StoryState } from "../core/stories/story-state.ts";
 import { charged, gateState, refunded, withGate } from "../decide/charge.ts";
 import { backoffMs, withLastAttempt } from "./fold-attempt.ts";
@@ -28,9 +28,8 @@ export function gateJudged(state: StoryState, reported: Judgement, base: string,
   };
   const proven = provenResult(state, judgement);
   // What kept a gate from judging does not take the place of what it said last: a second look needs that.
-  const isVerdict = proven === "pass" || proven === "fail";
   const noted = withGate(idle, gate, {
-    ...(isVerdict
+    ...(isConclusive(proven)
       ? { last: judgement, fresh: true, trouble: null, flaky: [] }
       : { fresh: false, trouble: judgement.summary }),
     seen: [...new Set([...before.seen, ...judgement.findings.map((finding) => finding.id)])],
@@ -94,7 +93,7 @@ export function countedBesides(before: StoryState["asked"], more: StoryState["as
  */
 function provenResult(state: StoryState, { tree, result, ciClass }: Judgement): Result {
   if (tree !== state.tree) return "inconclusive";
-  return ciClass === "flaky" && (result === "pass" || result === "fail") ? "inconclusive" : result;
+  return ciClass === "flaky" && isConclusive(result) ? "inconclusive" : result;
 }
 
 /** What changed its mind about this tree, by name. */

@@ -2,9 +2,9 @@ import { randomBytes } from "node:crypto";
 import type { GatePlan } from "../../app/host.ts";
 import { rolesOfGate, whoPlays } from "../../app/agent-spec.ts";
 import { RemandError } from "../../core/events/error.ts";
-import type { GateName, Judgement } from "../../core/gates/gate.ts";
+import { type GateName, type Judgement, errorJudgement } from "../../core/gates/gate.ts";
 import type { GateReport, JudgedState, SkippedGate } from "../../core/gates/gate-report.ts";
-import { storyId, type TreeId } from "../../core/events/ids.ts";
+import { storyId } from "../../core/events/ids.ts";
 import { bareStory } from "../../core/stories/story.ts";
 import { gateRequest, withoutBase } from "../../engine/gate-request.ts";
 import { newStory, UNJUDGED } from "../../fold/new-state.ts";
@@ -208,10 +208,6 @@ async function judgement(
     if (!(error instanceof RemandError)) throw error;
     return errorJudgement(gate.name, place.tree, `${gate.name}: ${error.message} — ${error.hint}`);
   }
-}
-
-function errorJudgement(gate: GateName, tree: TreeId, summary: string): Judgement {
-  return { gate, tree, result: "error", findings: [], blocking: [], summary, evidence: [], durationMs: 0 };
 }
 
 function stateOf({ at, commit, tree, base, baseName, folder, attemptOf }: JudgedPlace): JudgedState {

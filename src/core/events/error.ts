@@ -84,6 +84,9 @@ export function inOrderOfPlace(problems: readonly Problem[]): readonly Problem[]
 export const RESULTS = ["pass", "fail", "blocked", "error", "inconclusive"] as const;
 export type Result = (typeof RESULTS)[number];
 
+/** Does the result say anything about the work? The others say what kept a gate from judging. */
+export const isConclusive = (result: Result): boolean => result === "pass" || result === "fail";
+
 /** Gravest first. A failure of the work is something to act on; then comes what kept a gate from judging. */
 const BY_WEIGHT: readonly Result[] = ["fail", "blocked", "error", "inconclusive", "pass"];
 

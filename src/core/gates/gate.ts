@@ -155,6 +155,11 @@ export interface Judgement {
   readonly durationMs: number;
 }
 
+/** A gate that broke has not judged: that is its `error`, never the work's failure. */
+export function errorJudgement(gate: GateName, tree: TreeId, summary: string): Judgement {
+  return { gate, tree, result: "error", findings: [], blocking: [], summary, evidence: [], durationMs: 0 };
+}
+
 /** Two reviewers who ask for opposite things in one place. */
 export interface ReviewConflict {
   readonly file: string;

@@ -1,7 +1,7 @@
 import { RemandError } from "../../core/events/error.ts";
 import type { StartGate, StoryCommand } from "../../core/stories/command.ts";
-import type { GateName, Judgement } from "../../core/gates/gate.ts";
-import { type RoleName, type TreeId, roleName } from "../../core/events/ids.ts";
+import { type Judgement, errorJudgement } from "../../core/gates/gate.ts";
+import { type RoleName, roleName } from "../../core/events/ids.ts";
 import type { Dispute, Running, StoryState } from "../../core/stories/story-state.ts";
 import type { Gate } from "../../ports/gate.ts";
 import { appendWhile, isStep } from "../ledger.ts";
@@ -26,7 +26,9 @@ export async function startGate(
   const gate = world.gates.get(name);
   if (!(await ledger.append(story, [{ type: "gate.started", gate: name, tree, stages }]))) return;
   const judgement =
-    gate === undefined ? broken(name, tree, `there is no ${name} gate here`) : await judged(performing, gate, before);
+    gate === undefined
+      ? errorJudgement(name, tree, `there is no ${name} gate here`)
+      : await judged(performing, gate, before);
   const isThisGate = (running: Running): boolean => running.type === "gate" && running.gate === name;
   if (signal.aborted) {
     // Not the stop of the whole engine, which reports for everybody.
@@ -65,14 +67,10 @@ async function judged(
   } catch (error) {
     if (!(error instanceof RemandError)) throw error;
     return {
-      ...broken(gate.name, command.tree, `${error.message} — ${error.hint}`),
+      ...errorJudgement(gate.name, command.tree, `${error.message} — ${error.hint}`),
       durationMs: world.clock.now() - beganAt,
     };
   }
-}
-
-function broken(gate: GateName, tree: TreeId, summary: string): Judgement {
-  return { gate, tree, result: "error", findings: [], blocking: [], summary, evidence: [], durationMs: 0 };
 }
 
 /**

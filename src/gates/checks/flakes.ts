@@ -1,3 +1,4 @@
+import { isConclusive } from "../../core/events/error.ts";
 import { identifyFinding } from "../../core/gates/finding-identity.ts";
 import type { Finding } from "../../core/gates/finding.ts";
 import type { GateRequest } from "../../ports/gate.ts";
@@ -36,7 +37,7 @@ export async function classifyFailures(
   if (reruns === 0 || !isWorthAnotherRun(first, request)) return first;
   for (let run = 1; run <= reruns; run++) {
     const second = await again();
-    if (second.run.result !== "pass" && second.run.result !== "fail") return first;
+    if (!isConclusive(second.run.result)) return first;
     const both = compareRuns(first, second, quarantined);
     if (both.flaky.length > 0) return both;
   }

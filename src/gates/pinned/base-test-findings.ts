@@ -3,7 +3,7 @@ import { countText } from "../../stdx/plain-text.ts";
 import { identifyFinding } from "../../core/gates/finding-identity.ts";
 import type { Finding } from "../../core/gates/finding.ts";
 import type { Coverage, Measures, TestCounts } from "../../core/gates/gate.ts";
-import type { Result } from "../../core/events/error.ts";
+import { type Result, isConclusive } from "../../core/events/error.ts";
 import type { Evidence } from "../../ports/evidence.ts";
 import type { GateRequest } from "../../ports/gate.ts";
 import { sumOfCounts } from "../../parse/tests/test-output.ts";
@@ -192,6 +192,6 @@ async function fewerTestsRan(
 
 /** Numbers are compared from round to round, so a round in which not everything ran has none. */
 function testsOf(outcomes: readonly CheckOutcome[]): TestCounts | null {
-  const ran = outcomes.every(({ run }) => run.result === "pass" || run.result === "fail");
+  const ran = outcomes.every(({ run }) => isConclusive(run.result));
   return ran ? sumOfCounts(outcomes.flatMap((outcome) => outcome.tests ?? [])) : null;
 }

@@ -1,3 +1,4 @@
+import { isConclusive } from "../../core/events/error.ts";
 import { failureKinds, placeOfFailure } from "../../core/gates/base-failures.ts";
 import { type BaseTestVerdict, judgeBaseTests, mayChange } from "../../core/gates/base-test-verdict.ts";
 import { type ContestedTest, contestedSummary } from "../../core/gates/contested-test.ts";
@@ -94,7 +95,7 @@ async function baseVerdict(work: PinnedContext, ran: TestedJudgement, own: Pinne
   const base = await baseResults(work, own);
   const unmet = await unmetTargets(work, ran, own, base);
   if (unmet.refused.length > 0) return refuseJudgement(ran.judgement, unmet.refused, own.ran?.judgement.evidence);
-  const isInconclusive = own.ran !== null && !["pass", "fail"].includes(own.ran.judgement.result);
+  const isInconclusive = own.ran !== null && !isConclusive(own.ran.judgement.result);
   if (isInconclusive && request.atBase.targets.length > 0) return unproven(ran.judgement, own.ran.judgement.summary);
   let verdict = await verdictOn(work, ran, own, base);
   // Before a test is called gone, it has a second chance: it may have been left out of one run by accident.

@@ -1,9 +1,10 @@
+import { isConclusive } from "../../core/events/error.ts";
 import type { Recorded } from "../../core/events/event.ts";
 import type { Suspect } from "../../core/blame/blame.ts";
 import type { GateName } from "../../core/gates/gate.ts";
 import type { StoryState } from "../../core/stories/story-state.ts";
 import { type AttemptChange, type ChangedFile, diffPath, keptLines, lineAuthors } from "./diff-range.ts";
-import { type FindingCard, findingRounds, isProof } from "./finding-text.ts";
+import { type FindingCard, findingRounds } from "./finding-text.ts";
 
 /** What a story has changed, with who wrote each line, what was found there, and what was blamed. */
 export interface DiffDocument {
@@ -153,7 +154,7 @@ function findingPlaces({
   const judged = new Map<GateName, number>();
   for (const recorded of lines) {
     const { event } = recorded;
-    if (event.type !== "gate.judged" || !isProof(event.judgement)) continue;
+    if (event.type !== "gate.judged" || !isConclusive(event.judgement.result)) continue;
     const count = seen.get(recorded);
     if (count === undefined) judged.delete(event.judgement.gate);
     else judged.set(event.judgement.gate, count);

@@ -1,3 +1,4 @@
+import { isConclusive } from "../../core/events/error.ts";
 import { type Finding, type FindingStanding, standings } from "../../core/gates/finding.ts";
 import { GATES, type GateName, type Judgement } from "../../core/gates/gate.ts";
 import { shortLine } from "../text/words.ts";
@@ -50,16 +51,13 @@ export interface FindingCard extends Finding {
 export function findingRounds(lines: readonly Recorded[], state: StoryState): readonly FindingCard[] {
   return GATES.flatMap((gate) => {
     const rounds = lines.flatMap(({ event }) =>
-      event.type === "gate.judged" && event.judgement.gate === gate && isProof(event.judgement)
+      event.type === "gate.judged" && event.judgement.gate === gate && isConclusive(event.judgement.result)
         ? [event.judgement]
         : [],
     );
     return rounds.length === 0 ? [] : cardsOf(gate, rounds, state);
   });
 }
-
-/** Did the gate say anything about the work? */
-export const isProof = ({ result }: Judgement): boolean => result === "pass" || result === "fail";
 
 function cardsOf(gate: GateName, rounds: readonly Judgement[], state: StoryState): FindingCard[] {
   const now = rounds.at(-1)!;

@@ -3,7 +3,7 @@ import { affectingPaths } from "../../core/gates/evidence-paths.ts";
 import type { GateName, Judgement } from "../../core/gates/gate.ts";
 import { PHASES, type Phase } from "../../core/stories/story.ts";
 import type { Policy } from "../../core/events/policy.ts";
-import type { Result } from "../../core/events/error.ts";
+import { type Result, isConclusive } from "../../core/events/error.ts";
 import { durationText, shortLine } from "../text/words.ts";
 import { countText } from "../../stdx/plain-text.ts";
 
@@ -55,7 +55,8 @@ export function reJudgings(lines: readonly Recorded[], policy: Policy | null): R
         outdate(policy, proven, event.changed);
         return [];
       case "gate.judged":
-        if (isProof(event.judgement)) proven.set(event.judgement.gate, { judgement: event.judgement, isFresh: true });
+        if (isConclusive(event.judgement.result))
+          proven.set(event.judgement.gate, { judgement: event.judgement, isFresh: true });
         return [];
       case "work.sent-back": {
         const to = event.route.phase;
@@ -178,8 +179,6 @@ function againBecause(
   if (earlier?.isFresh === false) return "an earlier change had touched what it saw";
   return changed.length === 0 ? "it was told to look once more" : "what it had said no longer held";
 }
-
-const isProof = ({ result }: Judgement): boolean => result === "pass" || result === "fail";
 
 /** For a person: each change, and below it what became of each gate. */
 export function reJudgingText(judgings: readonly ReJudging[]): string[] {

@@ -1,3 +1,4 @@
+import { isConclusive } from "../../core/events/error.ts";
 import { addUsd } from "../../core/stories/budget.ts";
 import type { Escalation } from "../../core/stories/escalation.ts";
 import type { Recorded, SentBack } from "../../core/events/event.ts";
@@ -206,7 +207,8 @@ const WITH: { readonly [T in ReworkTrigger["type"]]: string } = {
 /** The next judgement of the same gate tells whether it was mended; without one, how the story stands. */
 function outcomeOf(later: readonly Recorded[], gate: GateName, state: StoryState): string {
   const at = later.findIndex(
-    ({ event }) => event.type === "gate.judged" && event.judgement.gate === gate && isProof(event.judgement),
+    ({ event }) =>
+      event.type === "gate.judged" && event.judgement.gate === gate && isConclusive(event.judgement.result),
   );
   const tried = later.slice(0, at === -1 ? undefined : at).findLast(({ event }) => event.type === "attempt.finished");
   const did = tried?.event.type === "attempt.finished" ? shortLine(tried.event.summary, 200).replace(/\.$/, "") : "";
@@ -217,5 +219,3 @@ function outcomeOf(later: readonly Recorded[], gate: GateName, state: StoryState
   if (result === "pass") return `Fixed -- ${did === "" ? "" : `${did}, `}re-${gate} passed`;
   return `Not fixed -- ${did === "" ? "" : `${did}, `}re-${gate} failed: ${shortLine(summary, 200)}`;
 }
-
-const isProof = ({ result }: Judgement): boolean => result === "pass" || result === "fail";
